@@ -1,0 +1,101 @@
+# Every target makes what it needs: a virtual environment in .venv, with cmake and ninja from PyPI,
+# and the extension, built incrementally in build/. Needs python3 (>= 3.10), make, a C++20 compiler.
+
+PYTHON ?= python3
+JOBS ?= 2
+PYTEST_ARGS ?=
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(JOBS)
+
+VENV := .venv
+BIN := $(VENV)/bin
+SANITIZE_VENV := .venv-sanitize
+CPP_SOURCES := $(shell find cpp -name '*.cpp' -o -name '*.hpp' -o -name '*.tpp' -o -name '*.def' 2>/dev/null)
+BUILD_REQUIREMENTS := "scikit-build-core>=0.11" "nanobind>=2.5" "cmake>=3.18" ninja
+# The environment's cmake and ninja go first, so that an old system cmake does not matter.
+RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Two makes at once must not build in the same directory.
+LOCK := $(shell command -v flock >/dev/null 2>&1 && echo 'flock $(VENV)/.lock')
+
+.PHONY: help setup build demo test test-quick lint format docs bench sanitize clean
+
+help:
+	@echo 'make demo      fit a certified optimal tree on bundled data and show its certificate'
+	@echo 'make test      run the test-suite'
+	@echo 'make lint      ruff, mypy --strict, clang-format (make format repairs)'
+	@echo 'make docs      build the documentation into docs/_build/html, warnings as errors'
+	@echo 'make bench     run the benchmarks'
+	@echo 'make sanitize  run the suite on an ASan + UBSan build'
+	@echo 'make build     rebuild the extension after a change in cpp/'
+	@echo 'make clean     remove everything that make created'
+
+setup: $(VENV)/.test $(VENV)/.built
+
+$(VENV)/.base: tools/requirements.py pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) install $(BUILD_REQUIREMENTS)
+	@touch $@
+
+# One stamp per extra: .venv/.test, .venv/.lint, .venv/.docs.
+$(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.base
+	$(BIN)/python tools/requirements.py $(patsubst .%,%,$(notdir $@)) > $@.txt
+	$(PIP) install -r $@.txt
+	@touch $@
+
+# The stub is copied next to the sources for type checkers; git ignores it.
+$(VENV)/.built: $(VENV)/.test CMakeLists.txt pyproject.toml $(CPP_SOURCES)
+	$(RUN) $(LOCK) $(PIP) install --no-build-isolation --no-deps --editable .
+	$(BIN)/python tools/copy_stub.py
+	@touch $@
+
+build: $(VENV)/.built
+
+demo: $(VENV)/.built
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.built
+	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+
+test-quick: $(VENV)/.built
+	$(BIN)/python -m pytest -n $(JOBS) -m 'not slow' -x $(PYTEST_ARGS)
+
+lint: $(VENV)/.built $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	find cpp \( -name '*.cpp' -o -name '*.hpp' -o -name '*.tpp' \) -print0 | xargs -0 $(BIN)/clang-format --dry-run -Werror
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	find cpp \( -name '*.cpp' -o -name '*.hpp' -o -name '*.tpp' \) -print0 | xargs -0 $(BIN)/clang-format -i
+
+docs: $(VENV)/.built $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -j $(JOBS) -b html docs docs/_build/html
+	@echo 'open docs/_build/html/index.html'
+
+bench: $(VENV)/.built
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+# A second environment that sees the packages of the first, but not its editable install of certree.
+$(SANITIZE_VENV)/.built: $(VENV)/.test CMakeLists.txt pyproject.toml $(CPP_SOURCES) $(shell find src -name '*.py' 2>/dev/null)
+	test -x $(SANITIZE_VENV)/bin/python || $(PYTHON) -m venv --without-pip $(SANITIZE_VENV)
+	$(BIN)/python tools/link_packages.py $(SANITIZE_VENV)
+	$(RUN) $(BIN)/python -m pip --python $(SANITIZE_VENV)/bin/python --disable-pip-version-check --quiet install \
+	    --no-build-isolation --no-deps --ignore-installed --config-settings=build-dir=build/sanitize \
+	    --config-settings=cmake.define.CERTREE_SANITIZE=ON --config-settings=cmake.define.CERTREE_CHECKS=ON \
+	    --config-settings=cmake.define.CERTREE_DEBUG_TREE=ON .
+	@touch $@
+
+# The interpreter is not instrumented, so the runtimes are preloaded, and leaks are not looked for:
+# CPython keeps objects to the end. Sanitized code is slow; the profile draws fewer examples.
+sanitize: $(SANITIZE_VENV)/.built
+	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
+	ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	HYPOTHESIS_PROFILE=sanitize \
+	$(SANITIZE_VENV)/bin/python -m pytest -n $(JOBS) -o timeout=900 $(PYTEST_ARGS) $(SANITIZE_TESTS)
+
+clean:
+	rm -rf $(VENV) $(SANITIZE_VENV) build dist docs/_build docs/api/generated src/certree/_core.pyi
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
