@@ -1,0 +1,1 @@
+"""Machinery of the benchmarks: instances, solvers, scheduling and reports."""

@@ -1,0 +1,219 @@
+"""Turn rows into a table for people and JSON for the record."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+import platform
+import subprocess
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from .schedule import Row
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+# Below this a peer's time is mostly its fixed price, and a ratio says little about the search.
+COUNTED_FROM_S = 0.05
+WORK_COUNTERS = ("depth_two_evaluations", "table_hits", "pruned_splits")
+
+
+def git(*arguments: str) -> str:
+    """Ask git about this repository; empty where there is none."""
+    done = subprocess.run(
+        ["git", "-C", str(REPOSITORY), *arguments], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip()
+
+
+def processor() -> str:
+    """Name the processor model."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def provenance() -> dict[str, Any]:
+    """Collect what a reader needs to judge or repeat a measurement."""
+    changed = [line for line in git("status", "--porcelain").splitlines() if "benchmarks/" not in line]
+    return {
+        "commit": git("rev-parse", "HEAD") or None,
+        "uncommitted_changes": bool(changed),
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "cpu": processor(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def ratio(ours: Row, peer: Row) -> float | None:
+    """Give how many times longer the peer takes; None unless both have proven their tree."""
+    if ours.seconds and peer.seconds and ours.proven and peer.proven:
+        return peer.seconds / ours.seconds
+    return None
+
+
+def geometric_mean(values: Iterable[float]) -> float | None:
+    """Average ratios in the logarithm; None for none."""
+    logs = [math.log(value) for value in values]
+    return math.exp(sum(logs) / len(logs)) if logs else None
+
+
+def pairs(groups: list[list[Row]], peer: str) -> list[tuple[Row, Row]]:
+    """Match the first row of every group (the reference) with the peer's row."""
+    found = []
+    for group in groups:
+        found += [(group[0], row) for row in group[1:] if row.solver == peer]
+    return found
+
+
+def summary(groups: list[list[Row]], peer: str) -> dict[str, Any]:
+    """Compare the reference with one peer over all instances."""
+    matched = pairs(groups, peer)
+    ratios = [(ours, other, r) for ours, other in matched if (r := ratio(ours, other)) is not None]
+    counted = [r for _, other, r in ratios if (other.seconds or 0) >= COUNTED_FROM_S]
+    both = [(a, b) for a, b in matched if a.objective and b.objective]
+    mean = geometric_mean(counted)
+    return {
+        "peer": peer,
+        "instances": len(matched),
+        "proven_by_peer": sum(other.proven for _, other in matched),
+        "proven_by_us": sum(ours.proven for ours, _ in matched),
+        "counted": len(counted),
+        "geometric_mean_ratio": None if mean is None else round(mean, 2),
+        "least_ratio": round(min(counted), 2) if counted else None,
+        "slower": [ours.instance for ours, _, r in ratios if r < 1],
+        "worse_objective": [a.instance for a, b in both if value(a) < value(b)],
+        "better_objective": [a.instance for a, b in both if value(a) > value(b)],
+        "more_memory": [a.instance for a, b in matched if (a.peak_kib or 0) > (b.peak_kib or 0)],
+    }
+
+
+def value(row: Row) -> Fraction:
+    """Give the exact objective of a row that has one."""
+    return Fraction(row.objective or 0)
+
+
+def seconds_text(row: Row) -> str:
+    """Write a time in three digits; a limit that was hit shows as such."""
+    if row.failure:
+        return "failed"
+    if row.seconds is None:
+        return "-"
+    text = f"{row.seconds:.3g}" if row.seconds < 100 else f"{row.seconds:.0f}"
+    return text if row.proven else f"> {text}"
+
+
+def matches(row: Row) -> str:
+    """Compare the objective with the published one at the published number of digits."""
+    if row.expected is None or row.objective is None:
+        return ""
+    return "" if abs(value(row) - Fraction(row.expected)) <= Fraction(1, 2000) else " (!)"
+
+
+def markdown(header: list[str], lines: list[list[str]]) -> str:
+    """Lay out a table; all columns but the first are right-aligned."""
+    widths = [max(len(line[i]) for line in [header, *lines]) for i in range(len(header))]
+
+    def row(cells: list[str]) -> str:
+        padded = [cells[0].ljust(widths[0])]
+        padded += [cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True)]
+        return "| " + " | ".join(padded) + " |"
+
+    rule = ["-" * widths[0]] + ["-" * (width - 1) + ":" for width in widths[1:]]
+    return "\n".join([row(header), row(rule), *(row(line) for line in lines)])
+
+
+def ratio_text(ours: Row, peer: Row) -> str:
+    """Write a ratio; where only the peer gave up it is a lower bound."""
+    exact = ratio(ours, peer)
+    if exact is not None:
+        return f"{exact:.1f}"
+    if ours.proven and ours.seconds and peer.seconds:
+        return f"> {peer.seconds / ours.seconds:.0f}"
+    return "-"
+
+
+def comparison_table(groups: list[list[Row]]) -> str:
+    """Show the reference beside its peers, with work counters."""
+    peers = [row.solver for row in groups[0][1:]]
+    counters = [name for name in WORK_COUNTERS if any(name in g[0].counters for g in groups)]
+    header = ["data set", "setting", "objective", f"{groups[0][0].solver} s"]
+    for peer in peers:
+        header += [f"{peer} s", "ratio"]
+    header += ["MB", *(f"{peer} MB" for peer in peers), *(c.replace("_", " ") for c in counters)]
+    lines = []
+    for group in groups:
+        ours = group[0]
+        line = [ours.instance, ours.setting, objective_text(ours), seconds_text(ours)]
+        for peer in group[1:]:
+            line += [seconds_text(peer), ratio_text(ours, peer)]
+        line += [f"{(row.peak_kib or 0) / 1024:.1f}" for row in group]
+        line += [f"{ours.counters.get(name, 0):,}" for name in counters]
+        lines.append(line)
+    return markdown(header, lines)
+
+
+def objective_text(row: Row) -> str:
+    """Write training errors, or for penalised runs the objective; (!) if not the published one."""
+    if row.objective is None:
+        return row.failure or "none"
+    if row.setting.startswith("complexity"):
+        return f"{float(value(row)):.5f}{matches(row)}"
+    return f"{row.errors} errors"
+
+
+def variants_table(groups: list[list[Row]]) -> str:
+    """Show variants of one solver below each other, relative to the first of each group."""
+    header = ["data set", "variant", "objective", "s", "time", "MB", "work", "hits", "pruned"]
+    lines = []
+    for group in groups:
+        base = group[0]
+        for row in group:
+            relative = (row.seconds or 0) / base.seconds if base.seconds else 0.0
+            work = [f"{row.counters.get(name, 0):,}" for name in WORK_COUNTERS]
+            memory = f"{(row.peak_kib or 0) / 1024:.1f}"
+            line = [row.instance, row.solver, objective_text(row), seconds_text(row)]
+            lines.append([*line, f"x {relative:.2f}", memory, *work])
+    return markdown(header, lines)
+
+
+def variants_summary(groups: list[list[Row]], variant: str) -> dict[str, Any]:
+    """Average the price of a variant relative to the reference, in time and in work."""
+    matched = [(a, b) for a, b in pairs(groups, variant) if a.seconds and b.seconds]
+    work = WORK_COUNTERS[0]
+    time_mean = geometric_mean((b.seconds or 0) / (a.seconds or 1) for a, b in matched)
+    work_mean = geometric_mean(
+        b.counters[work] / a.counters[work]
+        for a, b in matched
+        if a.counters.get(work) and b.counters.get(work)
+    )
+    return {
+        "variant": variant,
+        "time": None if time_mean is None else round(time_mean, 2),
+        "work": None if work_mean is None else round(work_mean, 2),
+        "unproven": [b.instance for _, b in matched if not b.proven],
+        "other_value": [
+            b.instance for a, b in matched if a.proven and b.proven and a.objective != b.objective
+        ],
+    }
+
+
+def write(path: Path, suite: str, groups: list[list[Row]], summaries: list[dict[str, Any]]) -> None:
+    """Write the record of a run."""
+    versions = {row.solver: row.version for group in groups for row in group if row.version}
+    record = {
+        "suite": suite,
+        **provenance(),
+        "versions": versions,
+        "summary": summaries,
+        "rows": [row.to_dict() for group in groups for row in group],
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record, indent=1) + "\n")

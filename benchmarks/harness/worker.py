@@ -1,0 +1,312 @@
+"""One solver on one instance, in a process of its own.
+
+The driver starts this file with the interpreter that has the solver: the project's environment
+for certree, the peers' environment for the others. It therefore imports nothing of the harness, only
+NumPy and the solver asked for. The job comes as a JSON file, the answer goes into a JSON file, so
+that whatever a peer prints stays out of the way.
+
+What is measured is the same for everybody:
+
+* ``seconds``: from the call of ``fit`` to its return, on arrays already in memory and in the type
+  that the solver's documentation asks for. A fit of a tiny table comes first, so that lazy imports
+  are charged to nobody.
+* ``peak_kib``: the highest resident size during the first fit minus the resident size just before
+  it. Where Linux allows it the high-water mark is reset first; otherwise ``ru_maxrss`` before and
+  after, which understates everybody alike.
+* ``errors``: training rows whose prediction differs from their label, counted here from the
+  predictions, never taken from the solver.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib.metadata
+import json
+import resource
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Job = dict[str, Any]
+Answer = dict[str, Any]
+Array = np.ndarray[Any, Any]
+
+
+class Solver:
+    """What the measurement needs of a solver; one subclass per package."""
+
+    package = ""
+
+    def __init__(self, job: Job) -> None:
+        self.depth: int | None = job.get("max_depth")
+        self.complexity: float = job.get("complexity", 0.0)
+        self.limit: float = job["limit"]
+        self.options: dict[str, Any] = job.get("options", {})
+
+    def prepare(self, columns: Array, labels: Array) -> tuple[Any, Any]:
+        """Give the data in the form this solver likes best; not timed."""
+        return columns, labels
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        """Search for the best tree; this is what is timed."""
+        raise NotImplementedError
+
+    def predict(self, model: Any, columns: Any) -> Array:
+        """Predict the training rows."""
+        return np.asarray(model.predict(columns))
+
+    def describe(self, model: Any) -> Answer:
+        """Report ``proven``, ``splits``, and ``counters`` where the solver has them."""
+        raise NotImplementedError
+
+
+class Certree(Solver):
+    """The estimator, as a user calls it."""
+
+    package = "certree"
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from certree import OptimalTreeClassifier
+
+        model = OptimalTreeClassifier(
+            max_depth=self.depth,
+            complexity=self.complexity,
+            time_limit=self.limit,
+            **{"n_jobs": 1, **self.options},
+        )
+        return model.fit(columns, labels)
+
+    def describe(self, model: Any) -> Answer:
+        certificate = model.certificate_
+        return {
+            "proven": bool(certificate.is_optimal),
+            "splits": int(model.tree_.n_splits),
+            "status": certificate.status,
+            "counters": dict(certificate.counters),
+        }
+
+
+class CertreeCore(Solver):
+    """The compiled core through its one door: no validation, no encoding, every switch at hand."""
+
+    package = "certree"
+
+    def prepare(self, columns: Array, labels: Array) -> tuple[Any, Any]:
+        self.classes, types = np.unique(labels, return_inverse=True)
+        self.cost_matrix = 1 - np.eye(len(self.classes), dtype=np.int64)
+        return np.asfortranarray(columns, dtype=np.uint8), types.astype(np.int32)
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from certree import _core
+
+        scale, penalty = integer_objective(self.complexity, len(labels))
+        options = {
+            "max_depth": -1 if self.depth is None else self.depth,
+            "error_scale": scale,
+            "split_penalty": penalty,
+            "time_limit": self.limit,
+            **self.options,
+        }
+        return _core.solve(columns, labels, self.cost_matrix, None, options)
+
+    def predict(self, model: Any, columns: Any) -> Array:
+        test, first = np.asarray(model.test), np.asarray(model.first_child)
+        node = np.zeros(len(columns), dtype=np.int64)
+        while (inner := test[node] >= 0).any():
+            rows = np.flatnonzero(inner)
+            bit = columns[rows, test[node[rows]]]
+            node[rows] = first[node[rows]] + (bit == 0)
+        return np.asarray(self.classes[np.asarray(model.label)[node]])
+
+    def describe(self, model: Any) -> Answer:
+        return {
+            "proven": model.status == "optimal",
+            "splits": int((np.asarray(model.test) >= 0).sum()),
+            "status": model.status,
+            "counters": dict(model.counters),
+        }
+
+
+class Pystreed(Solver):
+    """STreeD. Labels and features as C integers, which is what it converts everything to."""
+
+    package = "pystreed"
+
+    def prepare(self, columns: Array, labels: Array) -> tuple[Any, Any]:
+        return np.ascontiguousarray(columns, dtype=np.intc), labels.astype(np.intc)
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from pystreed import STreeDClassifier
+
+        depth = 20 if self.depth is None else self.depth
+        model = STreeDClassifier(
+            "cost-complex-accuracy" if self.complexity else "accuracy",
+            max_depth=depth,
+            max_num_nodes=2**depth - 1,
+            time_limit=self.limit,
+            cost_complexity=self.complexity,
+            **self.options,
+        )
+        return model.fit(columns, labels)
+
+    def describe(self, model: Any) -> Answer:
+        if not hasattr(model, "fit_result"):  # The limit came before any tree did.
+            return {"proven": False, "splits": None}
+        result = model.fit_result
+        return {"proven": bool(result.is_optimal()), "splits": int(result.tree_nodes())}
+
+
+class Pydl85(Solver):
+    """DL8.5 with the defaults of its own classifier (depth-two solver and similarity bound on)."""
+
+    package = "pydl8.5"
+
+    def prepare(self, columns: Array, labels: Array) -> tuple[Any, Any]:
+        return np.ascontiguousarray(columns, dtype=np.int32), labels.astype(np.int32)
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from pydl85 import DL85Classifier
+
+        limit = max(1, round(self.limit))
+        model = DL85Classifier(max_depth=self.depth, time_limit=limit, **self.options)
+        return model.fit(columns, labels)
+
+    def describe(self, model: Any) -> Answer:
+        if model.tree_ is None:
+            return {"proven": False, "splits": None}
+        return {"proven": not model.timeout_, "splits": count_splits(model.tree_)}
+
+
+class Gosdt(Solver):
+    """GOSDT. Its penalty is per leaf: on binary trees the same objective up to one constant."""
+
+    package = "gosdt"
+
+    def prepare(self, columns: Array, labels: Array) -> tuple[Any, Any]:
+        return np.ascontiguousarray(columns, dtype=bool), labels
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from gosdt import GOSDTClassifier
+
+        model = GOSDTClassifier(
+            regularization=self.complexity,
+            allow_small_reg=True,
+            depth_budget=self.depth,
+            time_limit=max(1, round(self.limit)),
+            **self.options,
+        )
+        return model.fit(columns, labels)
+
+    def predict(self, model: Any, columns: Any) -> Array:
+        # GOSDTClassifier.predict uses an argument that newer scikit-learn no longer takes; the
+        # tree below it predicts without.
+        return np.asarray(model.trees_[0].predict(columns))
+
+    def describe(self, model: Any) -> Answer:
+        result = model.get_result()
+        tree = json.loads(result["models_string"])[0]
+        return {
+            "proven": str(result["status"]).endswith("CONVERGENCE")
+            and "NON" not in str(result["status"])
+            and "FALSE" not in str(result["status"]),
+            "splits": count_splits(tree),
+            "counters": {key: int(result[key]) for key in ("n_iterations", "graph_size")},
+        }
+
+
+SOLVERS: dict[str, type[Solver]] = {
+    "certree": Certree,
+    "certree-core": CertreeCore,
+    "pystreed": Pystreed,
+    "pydl8.5": Pydl85,
+    "gosdt": Gosdt,
+}
+
+
+def integer_objective(complexity: float, rows: int) -> tuple[int, int]:
+    """Turn "errors + complexity * rows * splits" into two integer coefficients."""
+    from fractions import Fraction
+
+    penalty = Fraction(repr(complexity)) * rows
+    return penalty.denominator, penalty.numerator
+
+
+def count_splits(node: Any) -> int:
+    """Count the inner nodes of a tree of nested dictionaries: those that have dictionaries below."""
+    children = [child for child in node.values() if isinstance(child, dict)]
+    return bool(children) + sum(count_splits(child) for child in children)
+
+
+def memory_kib(field: str) -> int:
+    """Read one size of this process, or the peak that POSIX gives where Linux' files are absent."""
+    try:
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith(field + ":"):
+                return int(line.split()[1])
+    except OSError:
+        pass
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak // 1024 if sys.platform == "darwin" else peak
+
+
+def measured(action: Callable[[], Any]) -> tuple[Any, float, int]:
+    """Run an action; give its value, its seconds and its peak memory above the start."""
+    gc.collect()
+    # Free heap pages that the allocator keeps would hide what the action takes: hand them back.
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+        before = memory_kib("VmRSS")
+    except OSError:
+        before = memory_kib("VmHWM")
+    start = time.perf_counter()
+    value = action()
+    seconds = time.perf_counter() - start
+    return value, seconds, max(0, memory_kib("VmHWM") - before)
+
+
+def run(job: Job) -> Answer:
+    """Do the job: warm up, fit one or more times, check the result."""
+    data = np.load(job["data"])
+    solver = SOLVERS[job["solver"]](job)
+    warm_columns = np.array([[i >> b & 1 for b in range(4)] for i in range(16)], dtype=np.uint8)
+    solver.fit(*solver.prepare(warm_columns, warm_columns[:, 0] ^ warm_columns[:, 1]))
+
+    columns, labels = solver.prepare(data["columns"], data["labels"])
+    model, first, peak = measured(lambda: solver.fit(columns, labels))
+    times = [first]
+    while len(times) < job["repeats"] and sum(times) < job["enough"]:
+        times.append(measured(lambda: solver.fit(columns, labels))[1])
+
+    answer: Answer = {"seconds": min(times), "times": times, "peak_kib": peak}
+    answer |= solver.describe(model)
+    if answer["splits"] is not None:
+        answer["errors"] = int((solver.predict(model, columns) != labels).sum())
+    answer["version"] = importlib.metadata.version(solver.package)
+    return answer
+
+
+def main(job_file: str, answer_file: str) -> None:
+    """Read the job, run it, write the answer; an exception is an answer too."""
+    warnings.simplefilter("ignore")
+    job = json.loads(Path(job_file).read_text())
+    if job.get("memory_limit"):
+        resource.setrlimit(resource.RLIMIT_AS, (job["memory_limit"], job["memory_limit"]))
+    try:
+        answer = run(job)
+    except Exception as error:
+        answer = {"failure": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
+    Path(answer_file).write_text(json.dumps(answer))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

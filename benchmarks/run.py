@@ -1,0 +1,82 @@
+"""Measure certree against the published solvers, or against itself.
+
+    python benchmarks/run.py accuracy --depth 4
+    python benchmarks/run.py sparse --only monk1 monk2
+    python benchmarks/run.py ablation --limit 20
+
+Suites, data, measures and the latest figures: benchmarks/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from harness import instances, report, schedule  # noqa: E402
+from harness.schedule import Row  # noqa: E402
+from harness.suites import SUITES, Choice  # noqa: E402
+from harness.worker import SOLVERS  # noqa: E402
+
+VARIANT_SUITES = ("ablation", "threads")
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("suite", choices=sorted(SUITES))
+    parser.add_argument("--depth", type=int, help="depth limit instead of the suite's own")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these sets alone")
+    parser.add_argument("--limit", type=float, metavar="S", help="seconds per fit")
+    parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds (default 3)")
+    parser.add_argument("--solvers", nargs="+", choices=sorted(SOLVERS), help="first: the reference")
+    parser.add_argument("--memory", type=float, default=12, metavar="GB", help="per process")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="JSON (default: results/)")
+    return parser.parse_args()
+
+
+def summaries(suite: str, groups: list[list[Row]]) -> list[dict[str, Any]]:
+    """Summarise every column of the comparison but the reference itself."""
+    labels = [row.solver for row in groups[0][1:]]
+    summarise = report.variants_summary if suite in VARIANT_SUITES else report.summary
+    return [summarise(groups, label) for label in labels]
+
+
+def main() -> int:
+    """Run the suite, print the table and write the record."""
+    wish = arguments()
+    if instances.data_folder() is None and wish.suite != "small":
+        print("CERTREE_DATA is not set: using bundled and generated sets.", file=sys.stderr)
+    choice = Choice(
+        depth=wish.depth,
+        limit=wish.limit,
+        solvers=tuple(wish.solvers) if wish.solvers else None,
+        only=tuple(wish.only),
+    )
+    groups = []
+    for case in SUITES[wish.suite](choice):
+        groups.append(schedule.run_case(case, wish.rounds, int(wish.memory * 2**30)))
+        done = ", ".join(f"{row.solver} {report.seconds_text(row)} s" for row in groups[-1])
+        print(f"{case.instance.name} ({case.setting}): {done}", file=sys.stderr, flush=True)
+    if not groups:
+        print(f"no data set of suite {wish.suite!r} is named {wish.only}.", file=sys.stderr)
+        return 2
+    variants = wish.suite in VARIANT_SUITES
+    print((report.variants_table if variants else report.comparison_table)(groups))
+    found = summaries(wish.suite, groups)
+    for line in found:
+        print("\n" + "\n".join(f"{key}: {text}" for key, text in line.items()))
+    name = wish.suite + (f"-depth-{wish.depth}" if wish.depth else "")
+    path = wish.out or HERE / "results" / f"{name}.json"
+    report.write(path, name, groups, found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
