@@ -29,21 +29,26 @@ help:
 	@echo 'make build     rebuild the extension after a change in cpp/'
 	@echo 'make clean     remove everything that make created'
 
-setup: $(VENV)/.test $(VENV)/.built
+setup: $(VENV)/.built $(VENV)/.test
 
 $(VENV)/.base: tools/requirements.py pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(PIP) install $(BUILD_REQUIREMENTS)
 	@touch $@
 
-# One stamp per extra: .venv/.test, .venv/.lint, .venv/.docs.
-$(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.base
-	$(BIN)/python tools/requirements.py $(patsubst .%,%,$(notdir $@)) > $@.txt
+# One stamp per extra, and one for what the package itself needs.
+$(VENV)/.run: $(VENV)/.base
+	$(BIN)/python tools/requirements.py > $@.txt
+	$(PIP) install -r $@.txt
+	@touch $@
+
+$(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.%: $(VENV)/.run
+	$(BIN)/python tools/requirements.py $* > $@.txt
 	$(PIP) install -r $@.txt
 	@touch $@
 
 # The stub is copied next to the sources for type checkers; git ignores it.
-$(VENV)/.built: $(VENV)/.test CMakeLists.txt pyproject.toml $(CPP_SOURCES)
+$(VENV)/.built: $(VENV)/.run CMakeLists.txt pyproject.toml $(CPP_SOURCES)
 	$(RUN) $(LOCK) $(PIP) install --no-build-isolation --no-deps --editable .
 	$(BIN)/python tools/copy_stub.py
 	@touch $@
@@ -53,10 +58,10 @@ build: $(VENV)/.built
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/.built
+test: $(VENV)/.built $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
 
-test-quick: $(VENV)/.built
+test-quick: $(VENV)/.built $(VENV)/.test
 	$(BIN)/python -m pytest -n $(JOBS) -m 'not slow' -x $(PYTEST_ARGS)
 
 lint: $(VENV)/.built $(VENV)/.lint
