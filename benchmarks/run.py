@@ -30,12 +30,14 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("suite", choices=sorted(SUITES))
+    parser.add_argument("suite", nargs="?", default="accuracy", choices=sorted(SUITES))
     parser.add_argument("--depth", type=int, help="depth limit instead of the suite's own")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="these sets alone")
     parser.add_argument("--limit", type=float, metavar="S", help="seconds per fit")
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds (default 3)")
-    parser.add_argument("--solvers", nargs="+", choices=sorted(SOLVERS), help="first: the reference")
+    parser.add_argument(
+        "--solvers", nargs="+", choices=sorted(SOLVERS), help="first: the reference"
+    )
     parser.add_argument("--memory", type=float, default=12, metavar="GB", help="per process")
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON (default: results/)")
     return parser.parse_args()

@@ -77,8 +77,9 @@ def random_instance(rows: int, columns: int, seed: int, noise: float = 0.1) -> I
 
 def bundled_instances() -> Iterator[Instance]:
     """Yield scikit-learn's bundled sets, binarised by certree's own encoder."""
-    from certree.encoding import TableEncoder
     from sklearn import datasets
+
+    from certree.encoding import TableEncoder
 
     for name, load, thresholds in (
         ("breast-cancer", datasets.load_breast_cancer, 3),

@@ -41,7 +41,9 @@ def processor() -> str:
 
 def provenance() -> dict[str, Any]:
     """Collect what a reader needs to judge or repeat a measurement."""
-    changed = [line for line in git("status", "--porcelain").splitlines() if "benchmarks/" not in line]
+    changed = [
+        line for line in git("status", "--porcelain").splitlines() if "benchmarks/" not in line
+    ]
     return {
         "commit": git("rev-parse", "HEAD") or None,
         "uncommitted_changes": bool(changed),

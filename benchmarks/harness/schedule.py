@@ -24,10 +24,9 @@ from . import peers
 from .suites import Case, Entry
 
 WORKER = Path(__file__).with_name("worker.py")
-ONE_THREAD = {
-    name: "1"
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-}
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
+)
 # A fit longer than this is measured once: repeating it would cost more than the noise it removes.
 LONG_FIT_S = 10.0
 # Within one process short fits are repeated until this much time has been spent on them.
