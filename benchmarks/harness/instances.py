@@ -116,8 +116,9 @@ def tic_tac_toe() -> Instance:
     """Build the 958 final boards of tic-tac-toe (x moves first): has x won?"""
     lines = [(0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6)]
     final: dict[tuple[int, ...], int] = {}
-    seen = {(0,) * 9}
-    stack = [((0,) * 9, 1)]
+    start: tuple[int, ...] = (0,) * 9
+    seen = {start}
+    stack = [(start, 1)]
     while stack:
         board, player = stack.pop()
         for cell in (i for i in range(9) if board[i] == 0):

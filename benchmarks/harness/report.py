@@ -154,8 +154,8 @@ def comparison_table(groups: list[list[Row]]) -> str:
     for group in groups:
         ours = group[0]
         line = [ours.instance, ours.setting, objective_text(ours), seconds_text(ours)]
-        for peer in group[1:]:
-            line += [seconds_text(peer), ratio_text(ours, peer)]
+        for row in group[1:]:
+            line += [seconds_text(row), ratio_text(ours, row)]
         line += [f"{(row.peak_kib or 0) / 1024:.1f}" for row in group]
         line += [f"{ours.counters.get(name, 0):,}" for name in counters]
         lines.append(line)

@@ -1,9 +1,9 @@
 """One solver on one instance, in a process of its own.
 
 The driver starts this file with the interpreter that has the solver: the project's environment
-for certree, the peers' environment for the others. It therefore imports nothing of the harness, only
-NumPy and the solver asked for. The job comes as a JSON file, the answer goes into a JSON file, so
-that whatever a peer prints stays out of the way.
+for certree, the peers' environment for the others. It therefore imports nothing of the harness,
+only NumPy and the solver asked for. The job comes as a JSON file, the answer goes into a JSON file,
+so that whatever a peer prints stays out of the way.
 
 What is measured is the same for everybody:
 
@@ -240,7 +240,7 @@ def integer_objective(complexity: float, rows: int) -> tuple[int, int]:
 
 
 def count_splits(node: Any) -> int:
-    """Count the inner nodes of a tree of nested dictionaries: those that have dictionaries below."""
+    """Count the inner nodes of a tree of nested dictionaries: those with dictionaries below."""
     children = [child for child in node.values() if isinstance(child, dict)]
     return bool(children) + sum(count_splits(child) for child in children)
 
