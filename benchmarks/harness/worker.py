@@ -214,9 +214,7 @@ class Gosdt(Solver):
         result = model.get_result()
         tree = json.loads(result["models_string"])[0]
         return {
-            "proven": str(result["status"]).endswith("CONVERGENCE")
-            and "NON" not in str(result["status"])
-            and "FALSE" not in str(result["status"]),
+            "proven": str(result["status"]).endswith(".CONVERGED"),
             "splits": count_splits(tree),
             "counters": {key: int(result[key]) for key in ("n_iterations", "graph_size")},
         }
