@@ -22,8 +22,6 @@ from harness.schedule import Row  # noqa: E402
 from harness.suites import SUITES, Choice  # noqa: E402
 from harness.worker import SOLVERS  # noqa: E402
 
-VARIANT_SUITES = ("ablation", "threads")
-
 
 def arguments() -> argparse.Namespace:
     """Read the command line."""
@@ -46,8 +44,14 @@ def arguments() -> argparse.Namespace:
 def summaries(suite: str, groups: list[list[Row]]) -> list[dict[str, Any]]:
     """Summarise every column of the comparison but the reference itself."""
     labels = [row.solver for row in groups[0][1:]]
-    summarise = report.variants_summary if suite in VARIANT_SUITES else report.summary
-    return [summarise(groups, label) for label in labels]
+    return [report.summarise(suite, groups, label) for label in labels]
+
+
+def record_name(suite: str, groups: list[list[Row]]) -> str:
+    """Name a record after its suite, and after the depth where all rows share one."""
+    settings = {group[0].setting for group in groups}
+    setting = settings.pop().replace(" ", "-") if len(settings) == 1 else ""
+    return f"{suite}-{setting}" if setting.startswith("depth") else suite
 
 
 def main() -> int:
@@ -69,12 +73,11 @@ def main() -> int:
     if not groups:
         print(f"no data set of suite {wish.suite!r} is named {wish.only}.", file=sys.stderr)
         return 2
-    variants = wish.suite in VARIANT_SUITES
-    print((report.variants_table if variants else report.comparison_table)(groups))
+    print(report.table(wish.suite, groups))
     found = summaries(wish.suite, groups)
     for line in found:
         print("\n" + "\n".join(f"{key}: {text}" for key, text in line.items()))
-    name = wish.suite + (f"-depth-{wish.depth}" if wish.depth else "")
+    name = record_name(wish.suite, groups)
     path = wish.out or HERE / "results" / f"{name}.json"
     report.write(path, name, groups, found)
     return 0

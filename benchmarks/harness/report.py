@@ -17,6 +17,8 @@ from .schedule import Row
 REPOSITORY = Path(__file__).resolve().parents[2]
 # Below this a peer's time is mostly its fixed price, and a ratio says little about the search.
 COUNTED_FROM_S = 0.05
+# Suites whose rows are variants of certree, not different solvers.
+VARIANT_SUITES = ("ablation", "threads")
 WORK_COUNTERS = ("depth_two_evaluations", "table_hits", "pruned_splits")
 
 
@@ -205,6 +207,16 @@ def variants_summary(groups: list[list[Row]], variant: str) -> dict[str, Any]:
             b.instance for a, b in matched if a.proven and b.proven and a.objective != b.objective
         ],
     }
+
+
+def table(suite: str, groups: list[list[Row]]) -> str:
+    """Lay out a suite in the form that suits it."""
+    return (variants_table if suite in VARIANT_SUITES else comparison_table)(groups)
+
+
+def summarise(suite: str, groups: list[list[Row]], label: str) -> dict[str, Any]:
+    """Summarise one column of a suite against its reference."""
+    return (variants_summary if suite in VARIANT_SUITES else summary)(groups, label)
 
 
 def write(path: Path, suite: str, groups: list[list[Row]], summaries: list[dict[str, Any]]) -> None:

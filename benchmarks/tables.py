@@ -1,0 +1,69 @@
+"""Put the latest tables of benchmarks/results/ into benchmarks/README.md.
+
+    python benchmarks/tables.py
+
+The README holds pairs of marks, ``<!-- table: NAME -->`` and ``<!-- end -->``; what stands between
+them is replaced by the table and the summary of ``results/NAME.json``. Numbers in the text are thus
+never older than the record they come from.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from harness import report  # noqa: E402
+from harness.schedule import Row  # noqa: E402
+
+MARKED = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def summary_line(summary: dict[str, Any]) -> str:
+    """Say in one line what a comparison came to."""
+    if "variant" in summary:
+        extra = f", unproven: {', '.join(summary['unproven'])}" if summary["unproven"] else ""
+        return f"- {summary['variant']}: time x {summary['time']}, work x {summary['work']}{extra}"
+    parts = [
+        f"geometric mean of the ratios {summary['geometric_mean_ratio']} "
+        f"(over {summary['counted']} sets), least {summary['least_ratio']}",
+        f"proven {summary['proven_by_us']} against {summary['proven_by_peer']} "
+        f"of {summary['instances']}",
+    ]
+    for key in ("slower", "worse_objective", "better_objective", "more_memory"):
+        parts.append(f"{key.replace('_', ' ')}: {', '.join(summary[key]) or 'none'}")
+    return f"- against {summary['peer']}: " + "; ".join(parts) + "."
+
+
+def render(name: str) -> str:
+    """Lay out one record."""
+    record = json.loads((HERE / "results" / f"{name}.json").read_text())
+    rows = [Row(**row) for row in record["rows"]]
+    groups = [
+        list(group)
+        for _, group in itertools.groupby(rows, key=lambda row: (row.instance, row.setting))
+    ]
+    source = f"Commit {record['commit'][:10]}, {record['date'][:10]}, {record['cpu']}."
+    lines = [summary_line(summary) for summary in record["summary"]]
+    table = report.table(name.split("-")[0], groups)
+    return "\n".join([source, "", table, "", *lines]) + "\n"
+
+
+def main() -> None:
+    """Rewrite every marked table of the README that has a record."""
+    readme = HERE / "README.md"
+
+    def replaced(match: re.Match[str]) -> str:
+        return match[1] + render(match[2]) + match[3]
+
+    readme.write_text(MARKED.sub(replaced, readme.read_text()))
+
+
+if __name__ == "__main__":
+    main()
