@@ -30,11 +30,11 @@ def summary_line(summary: dict[str, Any]) -> str:
     if "variant" in summary:
         extra = f", unproven: {', '.join(summary['unproven'])}" if summary["unproven"] else ""
         return f"- {summary['variant']}: time x {summary['time']}, work x {summary['work']}{extra}"
+    mean, least = summary["geometric_mean_ratio"], summary["least_ratio"]
+    proven = f"{summary['proven_by_us']} against {summary['proven_by_peer']}"
     parts = [
-        f"geometric mean of the ratios {summary['geometric_mean_ratio']} "
-        f"(over {summary['counted']} sets), least {summary['least_ratio']}",
-        f"proven {summary['proven_by_us']} against {summary['proven_by_peer']} "
-        f"of {summary['instances']}",
+        f"geometric mean of the ratios {mean} (over {summary['counted']} sets), least {least}",
+        f"proven {proven} of {summary['instances']}",
     ]
     for key in ("slower", "worse_objective", "better_objective", "more_memory"):
         parts.append(f"{key.replace('_', ' ')}: {', '.join(summary[key]) or 'none'}")
