@@ -101,6 +101,6 @@ sanitize: $(SANITIZE_VENV)/.built
 	$(SANITIZE_VENV)/bin/python -m pytest -n $(JOBS) -o timeout=900 $(PYTEST_ARGS) $(SANITIZE_TESTS)
 
 clean:
-	rm -rf $(VENV) $(SANITIZE_VENV) build dist docs/_build docs/api/generated src/certree/_core.pyi
+	rm -rf $(VENV) $(SANITIZE_VENV) .venv-peers build dist docs/_build docs/api/generated src/certree/_core.pyi
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

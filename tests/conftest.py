@@ -1,0 +1,23 @@
+"""Settings of the whole suite: Hypothesis profiles, and a plotting backend without a screen."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import HealthCheck, settings
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+_RELAXED = [HealthCheck.too_slow, HealthCheck.data_too_large]
+
+# The same examples on every run and machine, so that a red suite means a changed program.
+settings.register_profile(
+    "ci", deadline=None, derandomize=True, max_examples=100, suppress_health_check=_RELAXED
+)
+# New examples on every run: for hunting.
+settings.register_profile("dev", deadline=None, suppress_health_check=_RELAXED)
+settings.register_profile("fuzz", deadline=None, max_examples=2000, suppress_health_check=_RELAXED)
+# Instrumented code is about ten times slower.
+settings.register_profile("sanitize", parent=settings.get_profile("ci"), max_examples=25)
+
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -1,0 +1,229 @@
+"""Rules that keep the code base in order: layers, sizes, versions, documented switches."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    tomllib = pytest.importorskip("tomli")
+
+ROOT = Path(__file__).parent.parent
+CORE = ROOT / "cpp" / "core"
+BINDINGS = ROOT / "cpp" / "bindings"
+MAX_LINES = 600
+# From below to above; a layer includes its own headers and those of the layers before it.
+LAYERS = ("base", "data", "counts", "tasks", "bounds", "search")
+
+
+def _cpp_files(folder: Path) -> list[Path]:
+    return sorted(p for p in folder.rglob("*") if p.suffix in {".cpp", ".hpp", ".tpp"})
+
+
+def _without_comments(text: str) -> str:
+    """Blank out comments and string literals, keeping the lines."""
+    pattern = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"'
+    return re.sub(pattern, lambda match: "\n" * match.group().count("\n"), text, flags=re.DOTALL)
+
+
+def _lines_matching(paths: list[Path], pattern: str) -> list[str]:
+    """Return ``file:line: text`` for every line of code, not comment, that matches."""
+    found = []
+    for path in paths:
+        code = _without_comments(path.read_text(encoding="utf-8"))
+        for number, line in enumerate(code.splitlines(), start=1):
+            if re.search(pattern, line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")
+    return found
+
+
+def _includes(path: Path) -> Iterator[str]:
+    for line in path.read_text(encoding="utf-8").splitlines():
+        match = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
+        if match:
+            yield match.group(1)
+
+
+def _pyproject() -> Any:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def _hand_written_files() -> list[Path]:
+    folders = ("cpp", "src", "tests", "benchmarks", "examples", "tools", "docs")
+    suffixes = {".py", ".cpp", ".hpp", ".tpp", ".sh"}
+    return sorted(p for f in folders for p in (ROOT / f).rglob("*") if p.suffix in suffixes)
+
+
+def test_the_core_includes_no_python_header() -> None:
+    """The core is a C++ library of its own."""
+    bad = [
+        f"{path.relative_to(ROOT)} includes {name}"
+        for path in _cpp_files(CORE)
+        for name in _includes(path)
+        if re.match(r"(nanobind|pybind11|numpy)/|Python\.h|(.*/)?bindings/", name)
+    ]
+    assert not bad, "\n".join(bad)
+
+
+def test_a_layer_of_the_core_includes_only_itself_and_those_below() -> None:
+    """base < data < counts < tasks < bounds < search < solver."""
+    bad = []
+    for rank, layer in enumerate(LAYERS):
+        above = [*LAYERS[rank + 1 :], "solver.hpp"]
+        for path in _cpp_files(CORE / layer):
+            for name in _includes(path):
+                parts = Path(name).parts
+                if any(part in above for part in parts):
+                    bad.append(f"{path.relative_to(ROOT)} ({layer}) includes {name}")
+    assert not bad, "\n".join(bad)
+
+
+def test_the_core_never_prints_and_never_ends_the_process() -> None:
+    """Errors are exceptions; progress goes through the observer."""
+    pattern = (
+        r"\b(?:std::)?(?:exit|_exit|quick_exit|abort|terminate)\s*\("
+        r"|\bstd::(?:cout|cerr|clog)\b|\b(?:f|v|vf)?printf\s*\(|\bputs\s*\("
+    )
+    bad = _lines_matching(_cpp_files(CORE), pattern)
+    assert not bad, "\n".join(bad)
+
+
+def test_the_core_has_no_mutable_global_state() -> None:
+    """Two solves may run in two threads, so nothing outlives a solve but constants."""
+    pattern = r"^(?:inline\s+)?static\s+(?!const|constexpr|inline|constinit|_assert)[^()=;]*(?:=|;)"
+    bad = _lines_matching(_cpp_files(CORE), pattern)
+    bad += _lines_matching(_cpp_files(CORE), r"\bthread_local\b(?!.*\bconst)")
+    assert not bad, "\n".join(bad)
+
+
+def test_the_bindings_enter_through_the_one_door() -> None:
+    """Of the core, bindings include solver.hpp alone; bind_testing may look inside."""
+    bad = [
+        f"{path.relative_to(ROOT)} includes {name}"
+        for path in _cpp_files(BINDINGS)
+        if "testing" not in path.stem
+        for name in _includes(path)
+        if "core/" in name and not name.endswith("core/solver.hpp")
+    ]
+    assert not bad, "\n".join(bad)
+
+
+def test_the_bindings_hold_no_algorithm() -> None:
+    """Thin files: conversion only, so no search words and no file over 300 lines."""
+    files = _cpp_files(BINDINGS)
+    bad = _lines_matching(
+        files, r"\b(popcount|priority_queue|std::(sort|stable_sort|nth_element))\b"
+    )
+    bad += [
+        f"{path.relative_to(ROOT)}: {n} lines, at most 300 in bindings"
+        for path in files
+        if (n := len(path.read_text(encoding="utf-8").splitlines())) > 300
+    ]
+    assert not bad, "\n".join(bad)
+
+
+def test_every_header_is_included_once() -> None:
+    """#pragma once is the house's include guard."""
+    bad = [
+        str(path.relative_to(ROOT))
+        for path in _cpp_files(ROOT / "cpp")
+        if path.suffix == ".hpp" and "#pragma once" not in path.read_text(encoding="utf-8")
+    ]
+    assert not bad, "\n".join(bad)
+
+
+def test_no_file_is_too_long() -> None:
+    """A file over 600 lines does several things."""
+    bad = []
+    for path in _hand_written_files():
+        n_lines = len(path.read_text(encoding="utf-8").splitlines())
+        if n_lines > MAX_LINES:
+            bad.append(f"{path.relative_to(ROOT)}: {n_lines} lines, at most {MAX_LINES}")
+    assert not bad, "\n".join(bad)
+
+
+def test_nothing_is_left_unfinished() -> None:
+    """Work to be done belongs in the tracker, not in comments."""
+    words = "|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"))
+    bad = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in _hand_written_files()
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if re.search(rf"\b(?:{words})\b", line)
+    ]
+    assert not bad, "\n".join(bad)
+
+
+def test_nothing_is_built_for_this_machine_alone() -> None:
+    """A wheel must run on machines other than the one that built it."""
+    assert "march=native" not in re.sub(
+        r"#[^\n]*", "", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    )
+
+
+def test_every_switch_is_documented() -> None:
+    """A technique that can be turned off has its place in docs/theory/switches.md."""
+    from certree import _core
+
+    page = (ROOT / "docs" / "theory" / "switches.md").read_text(encoding="utf-8")
+    documented = set(re.findall(r"^\| `(\w+)`", page, flags=re.MULTILINE))
+    assert documented == set(_core.switches())
+
+
+def test_every_switch_has_a_help_text() -> None:
+    """The help is a sentence that says what the technique does."""
+    from certree import _core
+
+    assert not [name for name, text in _core.switches().items() if len(str(text).split()) < 3]
+
+
+def test_every_switch_is_toggled_by_the_suite() -> None:
+    """The registry of the suite asks the engine for its switches and turns each on and off."""
+    from certree import _core
+    from tests.registry import settings_one_by_one
+
+    settings = settings_one_by_one()
+    for name in _core.switches():
+        assert {True, False} <= {setting[name] for setting in settings if name in setting}, name
+
+
+def test_versions_agree() -> None:
+    """pyproject.toml states the version; the package and CITATION.cff repeat it."""
+    import certree
+
+    version = _pyproject()["project"]["version"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert certree.__version__ == version
+    assert re.findall(r"^version: [\"']?([^\"'\n]+)", citation, flags=re.MULTILINE) == [version]
+
+
+def test_the_changelog_knows_the_version() -> None:
+    """A release has its section; a development version writes to Unreleased."""
+    version = _pyproject()["project"]["version"]
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    section = "Unreleased" if "dev" in version else version
+    assert re.search(rf"^## \[{re.escape(section)}\]", changelog, flags=re.MULTILINE)
+
+
+def test_the_build_requirements_of_make_are_those_of_pyproject() -> None:
+    """`make` installs them before a build without isolation."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for requirement in _pyproject()["build-system"]["requires"]:
+        assert f'"{requirement}"' in makefile
+
+
+@pytest.mark.parametrize("name", ["py.typed", "_core.pyi"])
+def test_the_package_ships_its_types(name: str) -> None:
+    """The marker and the generated stub are installed with the extension."""
+    import certree
+    from certree import _core
+
+    folders = {Path(str(_core.__file__)).parent, Path(str(certree.__file__)).parent}
+    assert any((folder / name).is_file() for folder in folders)

@@ -1,0 +1,113 @@
+"""Every Python example in the README, the documentation and the docstrings runs."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import certree
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted(
+    path
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")]
+    if "_build" not in path.parts
+)
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+def _blocks(page: Path) -> list[tuple[int, str]]:
+    """Return the ```python blocks of a page with the line each begins on."""
+    text = page.read_text(encoding="utf-8")
+    pattern = r"^```(?:\{code-block\} )?python\n(.*?)^```"
+    return [
+        (text.count("\n", 0, match.start(1)), match.group(1))
+        for match in re.finditer(pattern, text, flags=re.DOTALL | re.MULTILINE)
+    ]
+
+
+def _run_doctest(code: str, names: dict[str, Any], page: Path, line: int) -> None:
+    test = doctest.DocTestParser().get_doctest(code, names, page.name, str(page), line)
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    report: list[str] = []
+    runner.run(test, out=report.append, clear_globs=False)
+    names.update(test.globs)
+    assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if _blocks(page)],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_the_examples_of_a_page_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The blocks of one page run in order in one namespace; prompts are checked with output."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for line, code in _blocks(page):
+        if code.lstrip().startswith(">>>"):
+            _run_doctest(code, names, page, line)
+        else:
+            tree = ast.parse(code, filename=str(page))
+            ast.increment_lineno(tree, line)
+            exec(compile(tree, str(page), "exec"), names)
+
+
+def _modules() -> list[str]:
+    """Return the modules of the package that import without an optional dependency."""
+    return [
+        info.name
+        for info in pkgutil.walk_packages(certree.__path__, prefix="certree.")
+        if info.name != "certree._core" and not info.name.endswith("__main__")
+    ]
+
+
+@pytest.mark.parametrize("name", ["certree", *_modules()])
+def test_the_examples_in_docstrings_run(name: str) -> None:
+    """Docstring examples are part of the promise."""
+    module = importlib.import_module(name)
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for test in doctest.DocTestFinder(exclude_empty=True).find(module, name):
+        runner.run(test, out=report.append)
+    assert runner.summarize(verbose=False).failed == 0, "".join(report)
+
+
+def _public_objects() -> list[tuple[str, Any]]:
+    names = getattr(certree, "__all__", [])
+    objects = [(name, getattr(certree, name)) for name in names]
+    return [(n, o) for n, o in objects if not isinstance(o, (ModuleType, str))]
+
+
+@pytest.mark.parametrize("name, thing", _public_objects(), ids=lambda value: str(value)[:40])
+def test_public_names_are_documented(name: str, thing: Any) -> None:
+    """Each public name has a docstring, and its place in the API reference."""
+    assert inspect.getdoc(thing), f"certree.{name} has no docstring"
+    reference = "\n".join(
+        page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.md")
+    )
+    assert re.search(rf"\b{name}\b", reference), f"certree.{name} is not in docs/api"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_between_files_lead_somewhere(page: Path) -> None:
+    """A relative link names a file that exists."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.M)
+    missing = []
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        if not (page.parent / target).exists():
+            missing.append(target)
+    assert not missing, f"{page.name} links to {missing}"
