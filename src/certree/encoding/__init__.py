@@ -1,0 +1,36 @@
+"""Raw tables as 0/1 columns whose meaning is remembered.
+
+:func:`read_table` reads tables of any make, :class:`TableEncoder` chooses the tests for one and
+encodes others by them, and a :class:`Test` knows what its column means.
+"""
+
+from __future__ import annotations
+
+from ._encoder import TableEncoder
+from ._table import Kind, Table, check_columns, read_table
+from ._tests import (
+    Category,
+    Flag,
+    Missing,
+    Test,
+    Threshold,
+    encode_tests,
+    format_value,
+    test_from_dict,
+)
+
+__all__ = [
+    "Category",
+    "Flag",
+    "Kind",
+    "Missing",
+    "Table",
+    "TableEncoder",
+    "Test",
+    "Threshold",
+    "check_columns",
+    "encode_tests",
+    "format_value",
+    "read_table",
+    "test_from_dict",
+]

@@ -1,0 +1,79 @@
+"""Cut points of number columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["AUTO_THRESHOLDS", "choose_cuts", "midpoints"]
+
+AUTO_THRESHOLDS = 32
+"""Number of cut points (and of distinct values without loss) for ``thresholds="auto"``."""
+
+
+def choose_cuts(
+    column: NDArray[Any], limit: int | None, weights: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Return the cut points of a column without missing values, in increasing order.
+
+    Parameters
+    ----------
+    column : ndarray
+        The values.
+    limit : int or None
+        Largest number of cut points; None: all; 0: all of a column with up to 32 distinct values,
+        else 32.
+    weights : ndarray of int64, optional
+        Weights of the rows. A row of weight two counts as two rows.
+    """
+    numbers = column.astype(np.float64, copy=False)
+    if weights is None:
+        values, counts = np.unique(numbers, return_counts=True)
+    else:
+        values, groups = np.unique(numbers, return_inverse=True)
+        counts = np.zeros(len(values), dtype=np.int64)
+        np.add.at(counts, groups, weights)
+    n_cuts = len(values) - 1
+    if limit == 0:
+        limit = n_cuts if len(values) <= AUTO_THRESHOLDS else AUTO_THRESHOLDS
+    if limit is None or n_cuts <= limit:
+        return midpoints(values[:-1], values[1:])
+    # The cut after the value whose share of rows at or below is nearest to q / (limit + 1); in
+    # integers, so that scaling all weights changes nothing. Floats could round differently.
+    total = int(counts.sum())
+    integer = np.int64 if total * (limit + 1) < 2**63 else object
+    below = np.cumsum(counts)[:-1].astype(integer) * (limit + 1)
+    targets = np.arange(1, limit + 1).astype(integer) * total
+    right = np.searchsorted(below, targets).clip(max=n_cuts - 1)
+    left = (right - 1).clip(min=0)
+    is_left_nearer = targets - below[left] <= below[right] - targets
+    chosen = np.unique(np.where(is_left_nearer.astype(bool) & (left < right), left, right))
+    return midpoints(values[chosen], values[chosen + 1])
+
+
+def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return numbers t with low <= t < high, near the middle and with few decimals.
+
+    Parameters
+    ----------
+    low, high : ndarray of float64
+        Finite, ``low < high``.
+    """
+    middle: NDArray[np.float64] = low / 2 + high / 2
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        gap = high - low
+        # 10**-decimals is at most a thousandth of the gap, so rounding moves half as much at most.
+        decimals = np.ceil(-np.log10(gap)) + 3
+        rounded = middle.copy()
+        # More than 15 digits after the point, or before it, are beyond what float64 resolves.
+        for places in np.unique(decimals[np.abs(decimals) <= 15]):
+            chosen = decimals == places
+            rounded[chosen] = np.round(middle[chosen], int(places))
+    # Halving loses the last bit of the smallest numbers, and between neighbours there is no middle.
+    result: NDArray[np.float64] = low.copy()
+    for candidate in (middle, rounded):
+        fits = (low <= candidate) & (candidate < high)
+        result[fits] = candidate[fits]
+    return result

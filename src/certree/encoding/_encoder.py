@@ -1,0 +1,334 @@
+"""The transformer that turns raw tables into 0/1 columns, one per test."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ._cuts import choose_cuts
+from ._table import Table, read_table
+from ._tests import Category, Flag, Missing, Test, Threshold, encode_tests, is_missing
+
+__all__ = ["TableEncoder"]
+
+# A text column in which no value repeats is taken for an identifier from this many rows on.
+_IDENTIFIER_ROWS = 20
+
+# Beyond this float64 no longer tells consecutive integers apart.
+_EXACT_INTEGERS = 2.0**53
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Encode a raw table as 0/1 columns, one per test, and remember what each means.
+
+    =====================================  =====================================================
+    Column                                 Tests
+    =====================================  =====================================================
+    booleans; numbers that are all 0 or 1  ``smoker``; ``smoker = 1``
+    numbers                                ``age <= t`` for cut points between observed values
+    strings, categories                    ``color = a`` for each category; if there are just two
+                                           and none is missing, for the last in sorted order
+    any, with values missing in training   in addition ``income is missing``
+    =====================================  =====================================================
+
+    A column is 1 where its test holds. No other test holds for a missing value: it goes the way of
+    ``age > t`` and ``color != a``, in training and in prediction alike, also if nothing was
+    missing in training. A category that was not seen in training likewise is none of the known
+    ones. Constant columns give no test, except 0/1 columns, which always give one.
+
+    Parameters
+    ----------
+    thresholds : {"auto", "all"} or int, default="auto"
+        Cut points of number columns. ``"all"``: one between any two consecutive distinct values,
+        so that nothing is lost on the training data. An integer ``k``: at most ``k``, near the
+        :math:`1/(k+1), \dots, k/(k+1)` quantiles. ``"auto"``: all for columns with up to 32
+        distinct values, 32 quantiles otherwise.
+    categorical_features : {"auto", "all"} or sequence of str, int or bool, default="auto"
+        Columns to treat as categories. ``"auto"``: strings and categorical types. ``"all"``: every
+        column. A sequence of names, indices or one truth value per column: these, and those that
+        hold text. A category column gives as many tests as it has categories, however many these
+        are; a column of text in which no value repeats gives a warning.
+
+    Attributes
+    ----------
+    tests_ : list of Test
+        What each output column means.
+    n_features_in_ : int
+        Number of columns of the table.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if the table has names.
+
+    Notes
+    -----
+    A cut point lies midway between two observed values, rounded to as few decimals as keep it
+    within a thousandth of their distance from the middle, so that it reads well. It separates the
+    two values also where float64 has no number between them.
+
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree.encoding import TableEncoder
+    >>> encoder = TableEncoder().fit([[35, "red"], [20, "blue"], [None, "blue"]])
+    >>> [str(test) for test in encoder.tests_]
+    ['x0 <= 27.5', 'x0 is missing', 'x1 = red']
+    >>> encoder.transform([[30, "green"]])
+    array([[0, 0, 0]], dtype=uint8)
+    """
+
+    def __init__(
+        self,
+        thresholds: str | int = "auto",
+        categorical_features: str | Sequence[Any] = "auto",
+    ) -> None:
+        self.thresholds = thresholds
+        self.categorical_features = categorical_features
+
+    def fit(self, X: Any, y: Any = None) -> TableEncoder:
+        """Choose the tests.
+
+        Parameters
+        ----------
+        X : array-like, pandas.DataFrame or polars.DataFrame, of shape (n_rows, n_columns)
+            The table.
+        y : ignored
+            Present for pipelines.
+
+        Returns
+        -------
+        TableEncoder
+            This encoder.
+        """
+        table = read_table(X)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        return self._fit_table(table)
+
+    def transform(self, X: Any) -> NDArray[np.uint8]:
+        """Answer the tests for each row.
+
+        Parameters
+        ----------
+        X : array-like, pandas.DataFrame or polars.DataFrame, of shape (n_rows, n_columns)
+            A table with the columns of training.
+
+        Returns
+        -------
+        ndarray of uint8, shape (n_rows, n_tests), in Fortran order
+            1 where the test holds, else 0; a data frame after ``set_output``.
+        """
+        check_is_fitted(self)
+        table = read_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self._encode_table(table)
+
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
+        """Return the tests in words.
+
+        Parameters
+        ----------
+        input_features : sequence of str, optional
+            Names of the table's columns. They must be those of training if it had names, and
+            replace ``x0``, ``x1``, ... otherwise.
+
+        Returns
+        -------
+        ndarray of str
+        """
+        check_is_fitted(self)
+        tests = self.tests_
+        if input_features is not None:
+            names = [str(name) for name in input_features]
+            known = getattr(self, "feature_names_in_", None)
+            if known is not None and list(known) != names:
+                raise ValueError(
+                    "input_features is not equal to feature_names_in_: got "
+                    f"{names}, expected {list(known)}."
+                )
+            if len(names) != self.n_features_in_:
+                raise ValueError(
+                    "input_features should have length equal to number of features "
+                    f"({self.n_features_in_}), got {len(names)}."
+                )
+            tests = [replace(test, name=names[test.feature]) for test in tests]
+        return np.array([test.describe(0) for test in tests], dtype=object)
+
+    def _fit_table(self, table: Table, weights: NDArray[np.int64] | None = None) -> TableEncoder:
+        """Choose the tests for a table that has been read; weights move the quantiles."""
+        limit = self._threshold_limit()
+        declared = self._declared_categories(table)
+        self.n_features_in_ = table.n_columns
+        if table.has_names:
+            self.feature_names_in_ = np.array(table.names, dtype=object)
+        self._is_binary = table.matrix is not None and _is_binary(table.matrix)
+        if self._is_binary:
+            boolean = table.kinds[0] == "flag"
+            self.tests_: list[Test] = [Flag(i, name, boolean) for i, name in enumerate(table.names)]
+            return self
+        tests: list[Test] = []
+        for i in range(table.n_columns):
+            is_category = declared[i] or table.kinds[i] == "category"
+            tests += _column_tests(table, i, is_category, limit, weights)
+        self.tests_ = tests
+        return self
+
+    def _encode_table(self, table: Table) -> NDArray[np.uint8]:
+        """Answer the tests for a table that has been read and has the columns of training."""
+        if self._is_binary and table.matrix is not None:
+            bits: NDArray[np.bool_] = np.greater(table.matrix, 0.5, order="F")
+            return bits.view(np.uint8)
+        return encode_tests(self.tests_, table)
+
+    def _threshold_limit(self) -> int | None:
+        """Return the largest number of cut points per column, 0 for "auto", None for all."""
+        thresholds: Any = self.thresholds
+        if isinstance(thresholds, str) and thresholds in ("auto", "all"):
+            return 0 if thresholds == "auto" else None
+        if _is_index(thresholds) and thresholds >= 1:
+            return int(thresholds)
+        raise ValueError(
+            "thresholds must be 'auto', 'all' or a number of quantiles of at least 1, got "
+            f"{thresholds!r}."
+        )
+
+    def _declared_categories(self, table: Table) -> list[bool]:
+        """Return for each column whether the user declares it to be categorical."""
+        given = self.categorical_features
+        if isinstance(given, str):
+            if given in ("auto", "all"):
+                return [given == "all"] * table.n_columns
+            raise ValueError(
+                "categorical_features must be 'auto', 'all', or a list of column names, column "
+                f"indices or truth values, got {given!r}; write [{given!r}] for a single column."
+            )
+        if not isinstance(given, Iterable):
+            raise TypeError(
+                "categorical_features must be 'auto', 'all', or a list of column names, column "
+                f"indices or truth values, got {given!r}."
+            )
+        entries = list(given)
+        if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
+            if len(entries) != table.n_columns:
+                raise ValueError(
+                    f"categorical_features has {len(entries)} truth values, but the table has "
+                    f"{table.n_columns} columns."
+                )
+            return [bool(entry) for entry in entries]
+        declared = [False] * table.n_columns
+        for entry in entries:
+            declared[_find_column(entry, table)] = True
+        return declared
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _is_index(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def _find_column(entry: Any, table: Table) -> int:
+    """Return the index of a column given by name or index."""
+    if isinstance(entry, str):
+        if not table.has_names:
+            raise ValueError(
+                f"categorical_features names the column {entry!r}, but the table has no column "
+                "names; give indices, or a data frame."
+            )
+        if entry not in table.names:
+            raise ValueError(
+                f"categorical_features names the column {entry!r}, which the table does not have; "
+                f"its columns are {table.names}."
+            )
+        return table.names.index(entry)
+    if _is_index(entry):
+        if not -table.n_columns <= entry < table.n_columns:
+            raise ValueError(
+                f"categorical_features holds the column index {entry}, but the table has "
+                f"{table.n_columns} columns."
+            )
+        return int(entry) % int(table.n_columns)
+    raise TypeError(
+        "categorical_features must hold column names, column indices, or one truth value per "
+        f"column, got {entry!r}."
+    )
+
+
+def _is_binary(values: NDArray[Any]) -> bool:
+    """Return whether all values are 0 or 1."""
+    if values.dtype == np.bool_:
+        return True
+    if values.dtype.kind in "iu":
+        return bool(values.max() <= 1) and bool(values.min() >= 0)
+    return bool(np.logical_or(values == 0, values == 1).all())
+
+
+def _column_tests(
+    table: Table,
+    index: int,
+    is_category: bool,
+    limit: int | None,
+    weights: NDArray[np.int64] | None,
+) -> list[Test]:
+    """Return the tests of one column."""
+    name, column = table.names[index], table.column(index)
+    missing = is_missing(column)
+    has_missing = bool(missing.any())
+    if has_missing:
+        column = column[~missing]
+        weights = None if weights is None else weights[~missing]
+    tests: list[Test] = []
+    if len(column) == 0:
+        # Nothing is known but that it is missing, which is the same for all rows.
+        return tests
+    is_flag = table.kinds[index] == "flag"
+    if is_flag or (column.dtype != object and _is_binary(column)):
+        tests.append(Flag(index, name, is_flag))
+    elif is_category:
+        tests += _category_tests(index, name, column, has_missing)
+    else:
+        cuts = choose_cuts(column, limit, weights)
+        tests += [Threshold(index, name, cut) for cut in cuts.tolist()]
+    if has_missing:
+        tests.append(Missing(index, name))
+    return tests
+
+
+def _category_tests(
+    index: int, name: str, column: NDArray[Any], has_missing: bool
+) -> list[Category]:
+    if column.dtype == object:
+        values: list[Any] = sorted(set(column))
+    else:
+        values = np.unique(column).tolist()
+        if max(abs(values[0]), abs(values[-1])) > _EXACT_INTEGERS:
+            raise ValueError(
+                f"The categorical column {name!r} holds integers beyond 2**53, which float64 "
+                "cannot tell apart; give the categories as strings."
+            )
+    if len(values) == len(column) >= _IDENTIFIER_ROWS:
+        warnings.warn(
+            f"The categorical column {name!r} has a different value in each of {len(column)} rows, "
+            "like an identifier. A tree can only learn such rows by heart; drop the column, or "
+            "group its values.",
+            UserWarning,
+            stacklevel=5,  # the caller of fit
+        )
+    if not has_missing and len(values) <= 2:
+        # One category says nothing, and of two, one test says it all.
+        values = values[1:]
+    elif len(values) == 1:
+        # Present or missing is all there is to know.
+        values = []
+    return [Category(index, name, value) for value in values]

@@ -1,0 +1,436 @@
+"""Read tables of any make into columns of numbers, flags and categories.
+
+Whatever a user holds (NumPy array, list of lists, pandas or polars frame), the rest of the package
+sees a :class:`Table`, in which a column is one of two arrays: float64 (or bool) with NaN for
+missing, or object with strings and None for missing. Neither pandas nor polars is imported: a frame
+of theirs can only arrive when the user has imported them.
+
+A column of Python objects is numbers or text, never both: a category 1 and a category "1" would
+read the same in a tree and yet be different, so mixtures are refused with a hint.
+"""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from numbers import Number
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+__all__ = ["Kind", "Table", "check_columns", "read_table"]
+
+Kind = Literal["number", "flag", "category"]
+Column = NDArray[Any]
+
+
+class Table:
+    """A table as columns of numbers, flags and categories.
+
+    Made by :func:`read_table`.
+
+    Attributes
+    ----------
+    n_rows, n_columns : int
+        Shape of the table.
+    names : list of str
+        Column names, ``x0``, ``x1``, ... where the table has none.
+    has_names : bool
+        Whether the table came with names.
+    kinds : list of {"number", "flag", "category"}
+        What the type of each column says: boolean columns are flags, text and categorical
+        types are categories, all others are numbers.
+    matrix : ndarray or None
+        The table as one array if it came as one of numbers or booleans.
+    """
+
+    __slots__ = ("_columns", "has_names", "kinds", "matrix", "n_columns", "n_rows", "names")
+
+    def __init__(
+        self,
+        columns: list[Column] | None,
+        kinds: list[Kind],
+        names: list[str] | None,
+        *,
+        matrix: NDArray[Any] | None = None,
+    ) -> None:
+        if matrix is not None:
+            self.n_rows, self.n_columns = matrix.shape
+        elif columns is not None:
+            self.n_rows, self.n_columns = len(columns[0]), len(columns)
+        self._columns = columns
+        self.matrix = matrix
+        self.kinds = kinds
+        self.has_names = names is not None
+        self.names = [f"x{i}" for i in range(self.n_columns)] if names is None else names
+
+    def column(self, index: int) -> Column:
+        """Return a column as float64 with NaN, as bool, or as object (text) with None."""
+        if self._columns is not None:
+            return self._columns[index]
+        assert self.matrix is not None
+        column = self.matrix[:, index]
+        return column if column.dtype == np.bool_ else column.astype(np.float64, copy=False)
+
+    def __repr__(self) -> str:
+        return f"Table({self.n_rows} rows, {self.n_columns} columns)"
+
+
+def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
+    """Read a table of any make.
+
+    Parameters
+    ----------
+    X : array-like, pandas.DataFrame or polars.DataFrame, of shape (n_rows, n_columns)
+        Numbers, booleans, strings and categories. NaN, None, ``pandas.NA`` and polars' null are
+        missing values.
+    names : sequence of str, optional
+        Column names to use instead of those of `X`.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TypeError
+        If `X` is sparse, or a column holds objects that are neither numbers nor text, or both.
+    ValueError
+        If `X` is not two-dimensional, is empty, or holds dates, complex or infinite numbers.
+
+    Examples
+    --------
+    >>> table = read_table([[35, "red"], [None, "blue"]])
+    >>> table.kinds
+    ['number', 'category']
+    >>> table.column(0)
+    array([35., nan])
+    """
+    if sparse.issparse(X):
+        raise TypeError(
+            "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert "
+            "it to a dense NumPy array."
+        )
+    family = type(X).__module__.partition(".")[0]
+    if family == "pandas" and hasattr(X, "columns"):
+        table = _read_pandas(X)
+    elif family == "polars" and type(X).__name__ in ("DataFrame", "LazyFrame"):
+        table = _read_polars(X)
+    else:
+        table = _read_array(X)
+    if names is not None:
+        if len(names) != table.n_columns:
+            raise ValueError(
+                f"names has {len(names)} entries, but the table has {table.n_columns} columns."
+            )
+        table.names, table.has_names = [str(name) for name in names], True
+    return table
+
+
+def check_columns(
+    table: Table, n_columns: int, names: Sequence[str] | None, *, owner: str = "Tree"
+) -> None:
+    """Check that a table has the columns that were there in training.
+
+    The messages are those of scikit-learn, which users know.
+
+    Parameters
+    ----------
+    table : Table
+        The table to predict for.
+    n_columns : int
+        Number of columns in training.
+    names : sequence of str or None
+        Column names in training, None if there were none. Unnamed tables match by position.
+    owner : str
+        Who is asking, for the message.
+    """
+    if names is not None and table.has_names and list(names) != table.names:
+        unseen = sorted(set(table.names) - set(names))
+        missing = sorted(set(names) - set(table.names))
+        message = "The feature names should match those that were passed during fit.\n"
+        if unseen:
+            message += "Feature names unseen at fit time:\n" + _bullets(unseen)
+        if missing:
+            message += "Feature names seen at fit time, yet now missing:\n" + _bullets(missing)
+        if not unseen and not missing:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(message)
+    if table.n_columns != n_columns:
+        raise ValueError(
+            f"X has {table.n_columns} features, but {owner} is expecting {n_columns} features as "
+            "input."
+        )
+
+
+def _bullets(names: Sequence[str]) -> str:
+    shown = "".join(f"- {name}\n" for name in names[:5])
+    return shown + ("- ...\n" if len(names) > 5 else "")
+
+
+# --- arrays and lists -----------------------------------------------------------------------------
+
+
+def _read_array(X: Any) -> Table:
+    array = _as_array(X)
+    if array.dtype.kind in "US":
+        columns = [_read_text(column) for column in array.astype(object).T]
+        return Table(columns, ["category"] * len(columns), None)
+    if array.dtype.kind == "O":
+        return _from_columns(
+            [_read_objects(column, f"column {i}") for i, column in enumerate(array.T)], None
+        )
+    return _from_matrix(array, None)
+
+
+def _from_columns(read: list[tuple[Column, Kind]], names: list[str] | None) -> Table:
+    return Table([column for column, _ in read], [kind for _, kind in read], names)
+
+
+def _from_matrix(array: NDArray[Any], names: list[str] | None) -> Table:
+    if array.dtype.kind in "mM":
+        raise ValueError(_dates("X", array.dtype))
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"X must hold numbers, booleans or strings, got dtype {array.dtype}.")
+    _check_finite(array, _labels(array.shape[1], names))
+    kind: Kind = "flag" if array.dtype.kind == "b" else "number"
+    return Table(None, [kind] * array.shape[1], names, matrix=array)
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    """Return X as a 2-D array, with scikit-learn's messages where it is none."""
+    if isinstance(X, np.ma.MaskedArray):
+        # check_array would drop the mask and take what is below it for data.
+        X = np.where(np.ma.getmaskarray(X), None, np.ma.getdata(X).astype(object))
+    if isinstance(X, list | tuple):
+        # NumPy would turn numbers beside strings into strings, and warns of ragged lists.
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                converted = np.asarray(X)
+            if converted.dtype.kind in "US":
+                converted = np.asarray(X, dtype=object)
+        except (ValueError, Warning):
+            lengths = sorted({len(row) for row in X if hasattr(row, "__len__")})
+            raise ValueError(
+                f"X must be a table, but its rows have different lengths {lengths[:5]}; give every "
+                "row the same number of values."
+            ) from None
+        X = converted
+    array: NDArray[Any] = check_array(X, dtype=None, ensure_all_finite=False, input_name="X")
+    return array
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    """Refuse empty tables, in scikit-learn's words."""
+    for length, what in ((shape[0], "sample"), (shape[1], "feature")):
+        if length == 0:
+            raise ValueError(
+                f"Found array with 0 {what}(s) (shape={tuple(shape)}) while a minimum of 1 is "
+                "required."
+            )
+
+
+def _check_finite(values: NDArray[Any], labels: list[str]) -> None:
+    """Refuse infinities in a column, or in a matrix with one label per column."""
+    if values.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        # The sum is finite for most tables, and then nothing has to be allocated.
+        if np.isfinite(values.sum()):
+            return
+    infinite = np.isinf(values)
+    if infinite.any():
+        row, *column = (int(i) for i in np.argwhere(infinite)[0])
+        raise ValueError(
+            "X contains infinity or a value too large for float64: "
+            f"{labels[column[0] if column else 0]}, row {row}. Replace it by a number, or by NaN "
+            "if the value is unknown."
+        )
+
+
+def _labels(n_columns: int, names: list[str] | None) -> list[str]:
+    """Return how messages call the columns."""
+    if names is None:
+        return [f"column {i}" for i in range(n_columns)]
+    return [f"column {name!r}" for name in names]
+
+
+# --- columns of Python objects --------------------------------------------------------------------
+
+
+def _read_objects(column: NDArray[Any], label: str) -> tuple[Column, Kind]:
+    """Read an object column as numbers, flags or text, by the types that it holds."""
+    types = set(map(type, column))
+    if any(t.__name__ in ("NAType", "NaTType") for t in types):
+        column = _blank(column, lambda v: type(v).__name__ in ("NAType", "NaTType"))
+        types = set(map(type, column))
+    text = {t for t in types if issubclass(t, str | bytes)}
+    if text and any(issubclass(t, float | np.floating) for t in types):
+        column = _blank(column, lambda v: isinstance(v, float | np.floating) and v != v)
+        types = set(map(type, column))
+    present = types - {type(None)}
+    if text and text == present:
+        return _read_text(column), "category"
+    _check_types(present, text, label)
+    try:
+        numbers = column.astype(np.float64)
+    except (OverflowError, ValueError, TypeError):
+        raise ValueError(
+            f"X contains a number that float64 cannot hold, in {label}; rescale it, or give the "
+            "values as strings if they are names."
+        ) from None
+    _check_finite(numbers, [label])
+    if present and all(issubclass(t, bool | np.bool_) for t in present):
+        return (numbers.astype(np.bool_) if types == present else numbers), "flag"
+    return numbers, "number"
+
+
+def _blank(column: NDArray[Any], is_missing: Callable[[Any], bool]) -> NDArray[Any]:
+    """Return the column with None for what is missing."""
+    result = np.empty(len(column), dtype=object)
+    result[:] = [None if is_missing(v) else v for v in column]
+    return result
+
+
+def _check_types(types: set[type], text: set[type], label: str) -> None:
+    """Refuse what is no number, by what the user can do about it."""
+    for t in sorted(types, key=lambda t: t.__name__):
+        if issubclass(t, complex | np.complexfloating):
+            raise ValueError(f"Complex data not supported: {label} holds {t.__name__} values.")
+        if issubclass(t, datetime.date | datetime.time | datetime.timedelta | np.datetime64):
+            raise ValueError(_dates(label, t.__name__))
+        if t not in text and not issubclass(t, Number | Decimal | np.generic):
+            raise TypeError(
+                f"Every value of X: argument must be a string or a number, but {label} holds a "
+                f"{t.__name__!r}; turn it into one or more columns of numbers or strings."
+            )
+    if text:
+        others = sorted(t.__name__ for t in types - text)
+        raise TypeError(
+            f"X must hold numbers or strings in a column, but {label} holds both (strings beside "
+            f"{', '.join(others)}); convert the column to one of them, for instance with "
+            "astype(str)."
+        )
+
+
+def _dates(where: str, what: object) -> str:
+    return (
+        f"Dates and times are not supported: {where} holds {what}. Convert it to numbers first, "
+        "such as days since a reference date, the month or the weekday."
+    )
+
+
+def _read_text(column: NDArray[Any]) -> Column:
+    """Return text as plain str, with None for missing."""
+    if all(t is str or t is type(None) for t in set(map(type, column))):
+        return column
+    result = np.empty(len(column), dtype=object)
+    result[:] = [
+        v.decode("utf-8", "backslashreplace")
+        if isinstance(v, bytes)
+        else None
+        if v is None
+        else str(v)
+        for v in column
+    ]
+    return result
+
+
+# --- data frames ----------------------------------------------------------------------------------
+
+
+def _read_pandas(X: Any) -> Table:
+    _check_shape(X.shape)
+    names = _frame_names(list(X.columns))
+    dtypes = set(X.dtypes)
+    if len(dtypes) == 1 and getattr(next(iter(dtypes)), "str", "|O")[1] in "biuf":
+        return _from_matrix(X.to_numpy(), names)
+    labels = _labels(X.shape[1], names)
+    return _from_columns(
+        [_read_series(series, label) for (_, series), label in zip(X.items(), labels, strict=True)],
+        names,
+    )
+
+
+def _frame_names(labels: list[Any]) -> list[str] | None:
+    """Return the names of a frame, None if they are no strings (as scikit-learn has it)."""
+    are_text = [isinstance(label, str) for label in labels]
+    if all(are_text):
+        return [str(label) for label in labels]
+    if any(are_text):
+        types = sorted({type(label).__name__ for label in labels})
+        raise TypeError(
+            "Feature names are only supported if all input features have string names, but your "
+            f"input has {types} as feature name / column name types. Convert them all to strings, "
+            "by X.columns = X.columns.astype(str) for example."
+        )
+    return None
+
+
+def _read_series(series: Any, label: str) -> tuple[Column, Kind]:
+    """Read a pandas column by its dtype."""
+    dtype = series.dtype
+    if hasattr(dtype, "categories"):
+        return _read_categorical(series.cat, label)
+    kind = getattr(dtype, "kind", "O")
+    if kind in "mM":
+        raise ValueError(_dates(label, dtype))
+    if kind == "c":
+        raise ValueError(f"Complex data not supported: {label} holds {dtype} values.")
+    if kind in "biuf":
+        if kind == "b" and not series.isna().any():
+            return series.to_numpy(dtype=np.bool_), "flag"
+        numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        _check_finite(numbers, [label])
+        return numbers, "flag" if kind == "b" else "number"
+    return _read_objects(series.to_numpy(dtype=object), label)
+
+
+def _read_categorical(categorical: Any, label: str) -> tuple[Column, Kind]:
+    """Read a pandas categorical: its categories once, then its codes."""
+    codes = categorical.codes.to_numpy()
+    categories = np.asarray(categorical.categories, dtype=object)
+    if not all(isinstance(v, str | Number) for v in categories):
+        # Intervals, periods, dates: the user has made them categories, so their text is a name.
+        categories = np.array([str(v) for v in categories], dtype=object)
+    values, kind = _read_objects(categories, label)
+    # A code of -1 means missing and picks the last entry.
+    missing = np.array([None if values.dtype == object else np.nan])
+    values = np.concatenate([values, missing]) if (codes < 0).any() else values
+    return values[codes], "flag" if kind == "flag" else "category"
+
+
+def _read_polars(X: Any) -> Table:
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError(
+            "X is a polars LazyFrame, which holds no data yet; call .collect() on it first."
+        )
+    _check_shape(X.shape)
+    names = list(X.columns)
+    labels = _labels(len(names), names)
+    return _from_columns(
+        [_read_polars_series(s, label) for s, label in zip(X.get_columns(), labels, strict=True)],
+        names,
+    )
+
+
+def _read_polars_series(series: Any, label: str) -> tuple[Column, Kind]:
+    dtype = series.dtype
+    name = str(dtype).partition("(")[0]
+    if dtype.is_temporal():
+        raise ValueError(_dates(label, dtype))
+    if dtype.is_numeric() and name != "Decimal":
+        # to_numpy gives NaN for null, and floats wherever there is one.
+        numbers = series.to_numpy().astype(np.float64)
+        _check_finite(numbers, [label])
+        return numbers, "number"
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    column, kind = _read_objects(values, label)
+    return column, "category" if name in ("Categorical", "Enum") else kind
