@@ -1,0 +1,66 @@
+"""The tree in the language of Graphviz (``dot -Tsvg``)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from certree.tree._labels import (
+    PALETTE,
+    answer,
+    class_name,
+    one_line,
+    percent,
+    question,
+    share,
+    shorten,
+)
+
+if TYPE_CHECKING:
+    from certree.tree._tree import Tree
+
+_WIDTH = 48
+
+_HEAD = """digraph tree {
+  charset="UTF-8";
+  node [shape=box, style="rounded,filled", fontname="Helvetica", fontsize=11,
+        color="#8a8f98", fillcolor="#f5f6f8", fontcolor="#1f2328"];
+  edge [fontname="Helvetica", fontsize=10, color="#8a8f98", fontcolor="#57606a"];
+"""
+
+
+def to_dot(tree: Tree, decimals: int | None, show_counts: bool) -> str:
+    """Return the text of a directed graph; full names are in the tooltips."""
+    lines = []
+    for node in tree.preorder.tolist():
+        if tree.test[node] < 0:
+            lines.append(_leaf(tree, node, decimals, show_counts))
+            continue
+        test = tree.node_test(node)
+        text = question(test, decimals)
+        lines.append(f"  n{node} [{_texts([text])}];")
+        for outcome, child in enumerate(tree.children(node)):
+            edge = answer(test, outcome)
+            lines.append(f"  n{node} -> n{child} [{_texts([edge])}];")
+    return _HEAD + "\n".join(lines) + "\n}\n"
+
+
+def _leaf(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> str:
+    label = int(tree.label[node])
+    texts = [class_name(tree, label)]
+    if show_counts:
+        texts.append(f"{share(tree, node, label, decimals)} ({percent(tree, node, label)})")
+    colour = PALETTE[label % len(PALETTE)]
+    return f'  n{node} [{_texts(texts)}, color="{colour}", fillcolor="{colour}22"];'
+
+
+def _texts(lines: list[str]) -> str:
+    """Return the label, lines shortened, and the tooltip, lines in full."""
+    label = "\\n".join(_escape(shorten(line, _WIDTH)) for line in lines)
+    tooltip = "\\n".join(_escape(one_line(line)) for line in lines)
+    return f'label="{label}", tooltip="{tooltip}"'
+
+
+def _escape(text: str) -> str:
+    # A backslash starts an escape sequence in labels (\N is the node's name), a quotation mark
+    # ends the string, and an ampersand may start an HTML entity.
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")

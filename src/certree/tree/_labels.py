@@ -1,0 +1,92 @@
+"""How tests, classes and numbers read; shared by the exports that people look at."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from certree.encoding import Test, Threshold
+
+if TYPE_CHECKING:
+    from certree.tree._tree import Tree
+
+# Eight hues that stay apart for colour-blind readers; classes beyond the eighth start again.
+PALETTE = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#8C7A00",
+    "#777777",
+)
+
+
+def plain(value: Any) -> Any:
+    """Return a NumPy scalar as the Python value it stands for, anything else unchanged."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def one_line(text: str) -> str:
+    """Escape control characters and line separators, so that a name cannot break a layout."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def shorten(text: str, width: int) -> str:
+    """Return at most `width` characters of one line, the end kept and the middle replaced."""
+    text = one_line(text)
+    if len(text) <= width:
+        return text
+    tail = width // 3
+    return text[: width - tail - 1] + "…" + text[len(text) - tail :]
+
+
+def text_width(text: str) -> int:
+    """Count the columns a text takes: wide East Asian characters take two."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def weight(value: float, decimals: int | None = None) -> str:
+    """Format a weighted count: whole ones as integers, others with two digits or `decimals`."""
+    if float(value).is_integer():
+        return str(int(value))
+    return f"{float(value):.{2 if decimals is None else decimals}f}"
+
+
+def condition(test: Test, outcome: int, decimals: int | None = None) -> str:
+    """Describe one outcome of a test, thresholds rounded to `decimals` when given."""
+    if decimals is not None and isinstance(test, Threshold):
+        sign = ("<=", ">")[outcome]
+        return f"{test.name} {sign} {test.threshold:.{decimals}f}"
+    return str(test.describe(outcome))
+
+
+def question(test: Test, decimals: int | None = None) -> str:
+    """Return what is written in the node of a drawing: the condition, or the column if multiway."""
+    return condition(test, 0, decimals) if test.n_outcomes == 2 else test.name
+
+
+def answer(test: Test, outcome: int) -> str:
+    """Return what is written on the edge of a drawing."""
+    return ("yes", "no")[outcome] if test.n_outcomes == 2 else str(test.describe(outcome))
+
+
+def class_name(tree: Tree, label: int) -> str:
+    """Return class number `label` as text."""
+    return str(plain(tree.classes[label]))
+
+
+def share(tree: Tree, node: int, label: int, decimals: int | None = None) -> str:
+    """Return how much of the node's weight has class `label`, such as ``11 of 12``."""
+    counts = tree.counts[node]
+    return f"{weight(counts[label], decimals)} of {weight(counts.sum(), decimals)}"
+
+
+def percent(tree: Tree, node: int, label: int, decimals: int = 1) -> str:
+    """Return the share of class `label` in the node as a percentage."""
+    return f"{100 * tree.probabilities[node, label]:.{decimals}f}%"

@@ -1,0 +1,221 @@
+"""The tree drawn with matplotlib.
+
+Sizes are computed in points for the wanted font, and the axes are scaled so that one unit is one
+point (or less, if the axes are too small, text and boxes alike). So what does not overlap in the
+layout does not overlap on the page.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from certree.tree._labels import (
+    PALETTE,
+    answer,
+    class_name,
+    percent,
+    question,
+    share,
+    shorten,
+)
+from certree.tree._layout import centres
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from certree.tree._tree import Tree
+
+_INK, _LINE, _PAPER, _FAINT = "#1f2328", "#8a8f98", "#f5f6f8", "#57606a"
+_WIDTH = 32  # characters per line; longer names lose their middle
+_LARGEST = 40.0  # inches; larger trees are drawn smaller
+
+
+def plot(
+    tree: Tree, ax: Axes | None, decimals: int | None, show_counts: bool, fontsize: float
+) -> Axes:
+    """Draw the tree and return the axes."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "Drawing a tree needs matplotlib; install it with `pip install certree[plot]`, "
+            "or use to_text() or to_html(), which need nothing."
+        ) from error
+
+    drawing = _Drawing(tree, decimals, show_counts, fontsize)
+    if ax is None:
+        inches = (drawing.width / 72, drawing.height / 72)
+        shrink = min(1.0, _LARGEST / max(inches))
+        figure = plt.figure(figsize=(inches[0] * shrink, inches[1] * shrink))
+        ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+    drawing.draw(ax)
+    return ax
+
+
+class _Drawing:
+    """Texts, sizes and places of all nodes, in points."""
+
+    def __init__(self, tree: Tree, decimals: int | None, show_counts: bool, fontsize: float):
+        self.tree = tree
+        self.fontsize = fontsize
+        self.lines = [_texts(tree, node, decimals, show_counts) for node in range(tree.n_nodes)]
+        self.captions = [_caption(tree, node) for node in range(tree.n_nodes)]
+        self.line = 1.45 * fontsize
+        self.pad = 0.7 * fontsize
+        self.box_widths = [
+            max(_measure(text, fontsize) for text in lines) + 2 * self.pad for lines in self.lines
+        ]
+        caption_widths = [_measure(text, 0.85 * fontsize) for text in self.captions]
+        widths = [max(pair) for pair in zip(self.box_widths, caption_widths, strict=True)]
+        self.tallest = max(map(self.box_height, range(tree.n_nodes)))
+        self.level = self.tallest + 2.2 * self.line
+        margin = 1.2 * fontsize
+        self.x = [margin + x for x in centres(tree, widths, gap=1.3 * fontsize)]
+        right = max(x + w / 2 for x, w in zip(self.x, widths, strict=True))
+        self.width = right + margin
+        last = max(
+            tree.node_depth[node] * self.level + self.box_height(node)
+            for node in range(tree.n_nodes)
+        )
+        self.top = margin
+        self.height = last + 2 * margin
+
+    def box_height(self, node: int) -> float:
+        """Return the height of a node's box: its lines, the bar of class shares, padding."""
+        return len(self.lines[node]) * self.line + 0.5 * self.line + self.pad
+
+    def draw(self, ax: Axes) -> None:
+        """Fill the axes."""
+        scale = self._fit(ax)
+        for node in self.tree.preorder.tolist():
+            y = self.top + self.tree.node_depth[node] * self.level
+            for child in self.tree.children(node):
+                self._edge(ax, node, child, y, scale)
+            self._node(ax, node, y, scale)
+
+    def _fit(self, ax: Axes) -> float:
+        """Set limits so that one unit is one point, or less if the axes are small."""
+        box = ax.get_window_extent()
+        dpi = ax.get_figure(root=True).dpi if hasattr(ax.figure, "get_figure") else ax.figure.dpi
+        width, height = box.width * 72 / dpi, box.height * 72 / dpi
+        scale = min(1.0, width / self.width, height / self.height)
+        spare_x, spare_y = width / scale - self.width, height / scale - self.height
+        ax.set_xlim(-spare_x / 2, self.width + spare_x / 2)
+        ax.set_ylim(self.height + spare_y / 2, -spare_y / 2)
+        ax.set_axis_off()
+        return scale
+
+    def _edge(self, ax: Axes, node: int, child: int, y: float, scale: float) -> None:
+        start = y + self.box_height(node)
+        end = y + self.level
+        caption_top = end - self.line
+        # Below the tallest box of the level, so that a line never runs through a neighbour.
+        bend = y + self.tallest + 0.5 * self.line
+        ax.plot(
+            [self.x[node], self.x[node], self.x[child], self.x[child]],
+            [start, bend, bend, caption_top - 0.1 * self.line],
+            color=_LINE,
+            linewidth=1.0 * scale,
+            solid_joinstyle="round",
+            solid_capstyle="round",
+            zorder=1,
+        )
+        self._text(
+            ax, self.x[child], end - 0.5 * self.line, self.captions[child], 0.85 * scale, _FAINT
+        )
+
+    def _node(self, ax: Axes, node: int, y: float, scale: float) -> None:
+        from matplotlib.patches import FancyBboxPatch
+
+        tree, width, height = self.tree, self.box_widths[node], self.box_height(node)
+        leaf = tree.test[node] < 0
+        colour = PALETTE[int(tree.label[node]) % len(PALETTE)] if leaf else _LINE
+        radius = 0.45 * self.fontsize
+        ax.add_patch(
+            FancyBboxPatch(
+                (self.x[node] - width / 2, y),
+                width,
+                height,
+                boxstyle=f"round,pad=0,rounding_size={radius}",
+                facecolor=_tint(colour) if leaf else _PAPER,
+                edgecolor=colour,
+                linewidth=1.2 * scale,
+                zorder=2,
+            )
+        )
+        for i, line in enumerate(self.lines[node]):
+            bold = leaf and i == 0
+            centre = y + self.pad / 2 + (i + 0.5) * self.line
+            size = 1.0 if i == 0 else 0.85
+            self._text(ax, self.x[node], centre, line, size * scale, _INK, bold=bold)
+        self._bar(ax, node, y + height - self.pad / 2 - 0.35 * self.line)
+
+    def _bar(self, ax: Axes, node: int, y: float) -> None:
+        """Draw the class shares of a node as a thin stacked bar."""
+        from matplotlib.patches import Rectangle
+
+        width = self.box_widths[node] - 2 * self.pad
+        left = self.x[node] - width / 2
+        for label, part in enumerate(self.tree.probabilities[node]):
+            if part > 0:
+                colour = PALETTE[label % len(PALETTE)]
+                ax.add_patch(
+                    Rectangle(
+                        (left, y), part * width, 0.28 * self.line, color=colour, lw=0, zorder=3
+                    )
+                )
+                left += part * width
+
+    def _text(
+        self, ax: Axes, x: float, y: float, text: str, size: float, colour: str, bold: bool = False
+    ) -> None:
+        ax.text(
+            x,
+            y,
+            text,
+            ha="center",
+            va="center",
+            fontsize=self.fontsize * size,
+            color=colour,
+            fontweight="bold" if bold else "normal",
+            parse_math=False,
+            zorder=4,
+        )
+
+
+def _texts(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> list[str]:
+    """Return the lines in a node's box."""
+    if tree.test[node] >= 0:
+        return [shorten(question(tree.node_test(node), decimals), _WIDTH)]
+    label = int(tree.label[node])
+    lines = [shorten(class_name(tree, label), _WIDTH)]
+    if show_counts:
+        lines.append(f"{share(tree, node, label, decimals)} ({percent(tree, node, label)})")
+    return lines
+
+
+def _caption(tree: Tree, node: int) -> str:
+    """Return the answer that leads to a node."""
+    above = int(tree.parent[node])
+    if above < 0:
+        return ""
+    outcome = node - int(tree.first_child[above])
+    return shorten(answer(tree.node_test(above), outcome), _WIDTH)
+
+
+def _measure(text: str, fontsize: float) -> float:
+    """Return the width of bold text in points, without a figure."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font: Any = FontProperties(size=fontsize, weight="bold")
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return float(width)
+
+
+def _tint(colour: str) -> tuple[float, float, float]:
+    """Return a colour mixed with much white."""
+    from matplotlib.colors import to_rgb
+
+    red, green, blue = to_rgb(colour)
+    return tuple(0.85 + 0.15 * part for part in (red, green, blue))  # type: ignore[return-value]

@@ -1,0 +1,139 @@
+"""The tree as the source of a Python function that needs nothing but Python.
+
+The function takes one row, either a mapping from column name to value (a dict, a pandas row) or a
+sequence of values in the order of the training columns. ``None`` and NaN are missing values; they
+satisfy no threshold, category or flag, as in training. Unseen categories equal no category.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import math
+from typing import TYPE_CHECKING, Any
+
+from certree.encoding import Category, Flag, Missing, Test, Threshold
+from certree.tree._labels import plain
+from certree.tree._rules import decision_list
+
+if TYPE_CHECKING:
+    from certree.tree._tree import Tree
+
+# Python refuses more than 100 levels of indentation; deeper trees become a flat list of rules.
+_DEEPEST = 60
+
+_DOCSTRING = '''    """Return the predicted class of one row.
+
+    The row maps column names to values, or lists values in the order of the training columns.
+    None and NaN stand for missing values.
+    """
+'''
+
+
+def to_python(tree: Tree, function_name: str) -> str:
+    """Return the source."""
+    if not function_name.isidentifier() or keyword.iskeyword(function_name):
+        raise ValueError(
+            f"function_name must be a Python identifier, got {function_name!r}; try 'predict'."
+        )
+    features = sorted({test.feature for test in tree.tests})
+    variables = _variables(tree, features)
+    body = _nested(tree, variables) if max(_levels(tree)) <= _DEEPEST else _flat(tree, variables)
+    lines = [*_reading(tree, features, variables), *body]
+    return f"def {function_name}(row):\n{_DOCSTRING}" + "\n".join("    " + x for x in lines) + "\n"
+
+
+def _variables(tree: Tree, features: list[int]) -> dict[int, str]:
+    """Name a variable after each column where the name is a plain identifier, else ``x<i>``."""
+    taken = {"row", *dir(builtins), *keyword.kwlist}
+    result = {}
+    for feature in features:
+        name = tree.feature_names[feature]
+        if not (name.isascii() and name.isidentifier()) or name in taken:
+            name = f"x{feature}"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        result[feature] = name
+    return result
+
+
+def _reading(tree: Tree, features: list[int], variables: dict[int, str]) -> list[str]:
+    """Return the lines that take the values out of the row."""
+    if not features:
+        return []
+    by_name, by_place = ["if hasattr(row, 'keys'):"], ["else:"]
+    for feature in features:
+        by_name.append(f"    {variables[feature]} = row[{tree.feature_names[feature]!r}]")
+        by_place.append(f"    {variables[feature]} = row[{feature}]")
+    return by_name + by_place
+
+
+def _nested(tree: Tree, variables: dict[int, str]) -> list[str]:
+    """Return the tree as nested if statements.
+
+    Every block ends in a return, so the last outcome of a test follows without an else.
+    """
+    lines: list[str] = []
+    levels = _levels(tree)
+    for node in tree.preorder.tolist():
+        above = int(tree.parent[node])
+        if above >= 0 and levels[node] > levels[above]:
+            test = tree.node_test(above)
+            outcome = node - int(tree.first_child[above])
+            holds = _condition(test, outcome, variables[test.feature])
+            lines.append("    " * levels[above] + f"if {holds}:")
+        if tree.test[node] < 0:
+            answer = literal(tree.classes[tree.label[node]])
+            lines.append("    " * levels[node] + f"return {answer}")
+    return lines
+
+
+def _levels(tree: Tree) -> list[int]:
+    """Return the indentation of each node: the outcomes above it that are not the last."""
+    levels = [0] * tree.n_nodes
+    for node in tree.preorder.tolist():
+        for child in tree.children(node):
+            levels[child] = levels[node] + (child != tree.children(node)[-1])
+    return levels
+
+
+def _flat(tree: Tree, variables: dict[int, str]) -> list[str]:
+    """Return the tree as a decision list."""
+    lines = []
+    for conditions, leaf in decision_list(tree):
+        answer = f"return {literal(tree.classes[tree.label[leaf]])}"
+        parts = [_condition(test, outcome, variables[test.feature]) for test, outcome in conditions]
+        if parts:
+            lines.append("if " + " and ".join(f"({part})" for part in parts) + ":")
+            answer = "    " + answer
+        lines.append(answer)
+    return lines
+
+
+def _condition(test: Test, outcome: int, variable: str) -> str:
+    """Return the expression that is true for an outcome other than the last."""
+    if outcome == 0:
+        if isinstance(test, Threshold):
+            return f"{variable} is not None and {variable} <= {literal(test.threshold)}"
+        if isinstance(test, Category):
+            return f"{variable} == {literal(test.value)}"
+        if isinstance(test, Flag):
+            return f"{variable} is not None and {variable} > 0.5"
+        if isinstance(test, Missing):
+            # Only NaN differs from itself.
+            return f"{variable} is None or {variable} != {variable}"
+    raise TypeError(f"to_python cannot express outcome {outcome} of {test!r}.")
+
+
+def literal(value: Any) -> str:
+    """Return Python source for a label, category or threshold."""
+    value = plain(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"float({str(value)!r})"
+    if value is None or isinstance(value, (str, bytes, bool, int, float)):
+        return repr(value)
+    raise TypeError(
+        f"{value!r} of type {type(value).__name__} cannot be written as Python source; "
+        "train with strings, numbers or booleans."
+    )

@@ -1,0 +1,112 @@
+"""The tree as a SQL expression: one flat CASE with a WHEN per leaf.
+
+The leaves form a decision list (see :func:`certree.tree._rules.decision_list`): every WHEN lists
+only conditions that hold, none that fail. So NULL, for which a comparison is not true, goes where
+a missing value went in training, without a word about it; nothing is nested, which some databases
+limit; and thresholds on one column shrink to one.
+
+Strings are written in standard SQL, quotation marks doubled. MySQL reads a backslash in a string
+as an escape unless the mode NO_BACKSLASH_ESCAPES is on, and compares strings by collation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from certree.encoding import Category, Flag, Missing, Test, Threshold
+from certree.tree._labels import plain
+from certree.tree._rules import decision_list
+
+if TYPE_CHECKING:
+    from certree.tree._tree import Tree
+
+_CLOSING = {'"': '"', "`": "`", "[": "]"}
+
+
+def to_sql(
+    tree: Tree,
+    columns: Mapping[str, str] | Sequence[str] | None,
+    quote: str,
+    alias: str | None,
+) -> str:
+    """Return the CASE expression, or a literal if the tree is one leaf."""
+    if quote not in _CLOSING:
+        raise ValueError(f"quote must be one of {', '.join(_CLOSING)}, got {quote!r}.")
+    names = _names(tree, columns)
+    ending = "" if alias is None else f" AS {_identifier(alias, quote)}"
+    lines = ["CASE"]
+    for conditions, leaf in decision_list(tree):
+        label = _literal(tree.classes[tree.label[leaf]])
+        if not conditions:
+            lines.append(f"  ELSE {label}")
+            continue
+        parts = [
+            _condition(test, outcome, _identifier(names[test.feature], quote))
+            for test, outcome in conditions
+        ]
+        lines.append(f"  WHEN {' AND '.join(parts)} THEN {label}")
+    if tree.n_splits == 0:
+        return _literal(tree.classes[tree.label[0]]) + ending
+    return "\n".join([*lines, "END"]) + ending
+
+
+def _names(tree: Tree, columns: Mapping[str, str] | Sequence[str] | None) -> list[str]:
+    """Return the database's name of each raw column."""
+    if columns is None:
+        return list(tree.feature_names)
+    if isinstance(columns, Mapping):
+        unknown = sorted(set(columns) - set(tree.feature_names))
+        if unknown:
+            raise ValueError(
+                f"columns names {unknown[0]!r}, which is no feature of the tree; "
+                f"the features are {', '.join(map(repr, tree.feature_names[:10]))}."
+            )
+        return [columns.get(name, name) for name in tree.feature_names]
+    if isinstance(columns, str) or len(columns) != tree.n_features:
+        raise ValueError(
+            f"columns must be a mapping or list one name for each of the {tree.n_features} "
+            f"features, got {columns!r}."
+        )
+    return list(columns)
+
+
+def _condition(test: Test, outcome: int, column: str) -> str:
+    """Return the predicate that is true for an outcome other than the last."""
+    if outcome == 0:
+        if isinstance(test, Threshold):
+            return f"{column} <= {_literal(test.threshold)}"
+        if isinstance(test, Category):
+            return f"{column} = {_literal(test.value)}"
+        if isinstance(test, Flag):
+            return f"{column} = TRUE" if test.boolean else f"{column} > 0.5"
+        if isinstance(test, Missing):
+            return f"{column} IS NULL"
+    raise TypeError(f"to_sql cannot express outcome {outcome} of {test!r}.")
+
+
+def _identifier(name: str, quote: str) -> str:
+    closing = _CLOSING[quote]
+    return quote + _checked(name).replace(closing, closing * 2) + closing
+
+
+def _literal(value: Any) -> str:
+    """Return a label, category or threshold in standard SQL."""
+    value = plain(value)
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, str):
+        return "'" + _checked(value).replace("'", "''") + "'"
+    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+        return repr(value)
+    raise TypeError(
+        f"{value!r} of type {type(value).__name__} has no literal in standard SQL; "
+        "train with strings, finite numbers or booleans."
+    )
+
+
+def _checked(text: str) -> str:
+    if "\0" in text:
+        raise ValueError(f"SQL text cannot hold a zero character, got {text!r}; rename it.")
+    return text

@@ -1,0 +1,109 @@
+"""What makes flat arrays a tree: checks, the depth-first walk, read-only copies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from certree.encoding import Test
+
+if TYPE_CHECKING:
+    from certree.tree._tree import Tree
+
+
+def check_shapes(tree: Tree) -> None:
+    """Raise ValueError unless the arrays agree in length and refer to what exists."""
+    n_nodes = tree.test.shape[0] if tree.test.ndim == 1 else 0
+    if n_nodes == 0:
+        raise ValueError("A tree has at least one node; got an empty or nested list of nodes.")
+    if tree.first_child.shape != (n_nodes,) or tree.label.shape != (n_nodes,):
+        raise ValueError(
+            f"test, first_child and label need one entry per node, got {n_nodes}, "
+            f"{tree.first_child.shape} and {tree.label.shape}."
+        )
+    if tree.classes.ndim != 1 or tree.classes.size == 0:
+        raise ValueError(f"classes must be a non-empty list, got shape {tree.classes.shape}.")
+    if tree.counts.shape != (n_nodes, tree.classes.size):
+        raise ValueError(
+            f"counts must have shape (n_nodes, n_classes) = ({n_nodes}, "
+            f"{tree.classes.size}), got {tree.counts.shape}."
+        )
+    if tree.test.max() >= len(tree.tests) or tree.test.min() < -1:
+        raise ValueError(f"test must lie in -1..{len(tree.tests) - 1}, got {tree.test}.")
+    leaf = tree.test < 0
+    labels = tree.label[leaf]
+    if labels.min(initial=0) < 0 or labels.max(initial=0) >= tree.classes.size:
+        raise ValueError(f"Leaf labels must lie in 0..{tree.classes.size - 1}, got {labels}.")
+    if (tree.first_child[leaf] != -1).any() or (tree.label[~leaf] != -1).any():
+        raise ValueError("A leaf has first_child -1, and a node with a test has label -1.")
+    if len(tree.columns) != len(tree.tests) or max((-1, *tree.columns)) >= tree.n_columns:
+        raise ValueError(
+            f"columns needs one position below {tree.n_columns} for each of the "
+            f"{len(tree.tests)} tests, got {tree.columns}."
+        )
+
+
+def walk(tree: Tree) -> tuple[list[int], list[int], list[int]]:
+    """Visit the tree depth-first; return parents, depths and the order of the visit."""
+    tests, first_children = tree.test.tolist(), tree.first_child.tolist()
+    n_nodes = len(tests)
+    n_outcomes = [test.n_outcomes for test in tree.tests]
+    parent, depths, preorder = [-1] * n_nodes, [-1] * n_nodes, []
+    depths[0] = 0
+    stack = [0]
+    while stack:
+        node = stack.pop()
+        preorder.append(node)
+        if tests[node] < 0:
+            continue
+        first = first_children[node]
+        last = first + n_outcomes[tests[node]] - 1
+        if not 0 < first <= last < n_nodes:
+            raise ValueError(f"Node {node} has children {first}..{last} of {n_nodes} nodes.")
+        for child in range(last, first - 1, -1):
+            if depths[child] >= 0:
+                raise ValueError(f"Node {child} is reached twice; a tree has one path to each.")
+            parent[child], depths[child] = node, depths[node] + 1
+            stack.append(child)
+    if len(preorder) != n_nodes:
+        raise ValueError(
+            f"Only {len(preorder)} of {n_nodes} nodes can be reached from node 0; drop the others."
+        )
+    return parent, depths, preorder
+
+
+def frozen(values: ArrayLike, dtype: Any) -> NDArray[Any]:
+    """Return a read-only copy."""
+    result = np.array(values, dtype=dtype, copy=True)
+    result.flags.writeable = False
+    return result
+
+
+def frozen_counts(values: ArrayLike) -> NDArray[Any]:
+    """Return read-only counts, int64 if they were integers and float64 otherwise."""
+    array = np.asarray(values)
+    result = frozen(array, np.int64 if array.dtype.kind in "bui" else np.float64)
+    if not (np.isfinite(result).all() and (result >= 0).all()):
+        raise ValueError(f"counts must be finite and not negative, got {result.min()}.")
+    return result
+
+
+def column_names(
+    names: Sequence[str] | None, n_features: int | None, tests: tuple[Test, ...]
+) -> tuple[tuple[str, ...], bool]:
+    """Return the names of the raw columns and whether they are more than the default ones."""
+    needed = max((test.feature + 1 for test in tests), default=0)
+    if n_features is None:
+        n_features = needed if names is None else len(names)
+    if n_features < needed:
+        raise ValueError(f"The tests need {needed} columns, but n_features is {n_features}.")
+    default = tuple(f"x{i}" for i in range(n_features))
+    if names is None:
+        return default, False
+    if len(names) != n_features:
+        raise ValueError(f"feature_names has {len(names)} names for {n_features} columns.")
+    given = tuple(str(name) for name in names)
+    return given, given != default

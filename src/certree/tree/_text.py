@@ -1,0 +1,67 @@
+"""The tree as indented text.
+
+One line per branch, and a leaf on the line of the branch that leads to it::
+
+    age <= 35.5
+    |   color = red: yes (11 of 12, 91.7%)
+    |   color != red: no (8 of 8, 100.0%)
+    age > 35.5: no (40 of 43, 93.0%)
+
+``11 of 12`` reads: of a training weight of 12 in this leaf, 11 has the predicted class.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from certree.tree._labels import class_name, condition, percent, share, shorten
+
+if TYPE_CHECKING:
+    from certree.tree._tree import Tree
+
+# Names longer than this lose their middle, so that one long category cannot hide the tree.
+_WIDTH = 120
+
+
+def to_text(tree: Tree, max_depth: int | None, decimals: int | None, show_counts: bool) -> str:
+    """Return the lines of the tree."""
+    if max_depth is not None and max_depth < 0:
+        raise ValueError(f"max_depth must be at least 0 or None, got {max_depth}.")
+    lines = []
+    for node in tree.preorder.tolist():
+        depth = int(tree.node_depth[node])
+        if max_depth is not None and depth > max_depth:
+            continue
+        ending = ""
+        if tree.test[node] < 0:
+            ending = _leaf(tree, node, decimals, show_counts)
+        elif depth == max_depth:
+            splits = _splits_below(tree, node)
+            ending = f"... ({splits} {'split' if splits == 1 else 'splits'})"
+        if depth == 0:
+            lines += [f"class: {ending}" if tree.n_splits == 0 else ending] if ending else []
+            continue
+        above = int(tree.parent[node])
+        branch = condition(tree.node_test(above), node - int(tree.first_child[above]), decimals)
+        line = "|   " * (depth - 1) + shorten(branch, _WIDTH)
+        lines.append(f"{line}: {ending}" if ending else line)
+    return "\n".join(lines)
+
+
+def _leaf(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> str:
+    """Return what the leaf predicts and how well."""
+    label = int(tree.label[node])
+    name = shorten(class_name(tree, label), _WIDTH)
+    if not show_counts:
+        return name
+    return f"{name} ({share(tree, node, label, decimals)}, {percent(tree, node, label)})"
+
+
+def _splits_below(tree: Tree, top: int) -> int:
+    """Count the tests in the subtree of a node."""
+    count, stack = 0, [top]
+    while stack:
+        node = stack.pop()
+        count += int(tree.test[node] >= 0)
+        stack += tree.children(node)
+    return count

@@ -1,0 +1,554 @@
+"""The tree object: flat arrays over nodes, the tests they ask, and what follows from both.
+
+Node 0 is the root. The children of node ``v`` are consecutive, one per outcome of its test, from
+``first_child[v]`` on; a leaf has test -1. Nothing here assumes two outcomes, so multiway tests
+and edges that carry a set of categories need no other tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from certree.encoding import Table, Test, check_columns, read_table
+from certree.tree import _dot, _html, _json, _plot, _python, _routing, _rules, _sklearn, _sql, _text
+from certree.tree._structure import check_shapes, column_names, frozen, frozen_counts, walk
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from scipy.sparse import csr_matrix
+    from sklearn.tree import DecisionTreeClassifier
+
+IntArray = NDArray[np.int32]
+FloatArray = NDArray[np.float64]
+
+
+class Tree:
+    """An immutable decision tree over raw tables.
+
+    Trees come from a fitted estimator (``model.tree_``), from :meth:`from_arrays` or from
+    :meth:`from_dict` and :meth:`from_json`.
+
+    Parameters
+    ----------
+    tests : sequence of Test
+        The distinct tests that the tree asks.
+    test : array-like of int, shape (n_nodes,)
+        Position in `tests` of the test of each node; -1 in leaves.
+    first_child : array-like of int, shape (n_nodes,)
+        First child of each node, -1 in leaves. Outcome ``k`` leads to ``first_child + k``.
+    label : array-like of int, shape (n_nodes,)
+        Position in `classes` of the prediction of each leaf, -1 in other nodes.
+    counts : array-like, shape (n_nodes, n_classes)
+        Weighted number of training rows per node and class.
+    classes : array-like, shape (n_classes,)
+        The class labels, of any type that NumPy arrays hold.
+    feature_names : sequence of str, optional
+        Names of the raw columns. Unnamed columns are called ``x0``, ``x1``, ...
+    n_features : int, optional
+        Number of raw columns; by default as many as there are names.
+    columns : sequence of int, optional
+        Position of each test among all the columns of the encoder (by default 0, 1, ...).
+    n_columns : int, optional
+        Number of columns of the encoder.
+
+    Examples
+    --------
+    >>> from certree.encoding import Threshold
+    >>> tree = Tree([Threshold(0, "age", 35.5)], [0, -1, -1], [1, -1, -1], [-1, 0, 1],
+    ...             counts=[[4, 3], [4, 1], [0, 2]], classes=["no", "yes"], feature_names=["age"])
+    >>> print(tree.to_text())
+    age <= 35.5: no (4 of 5, 80.0%)
+    age > 35.5: yes (2 of 2, 100.0%)
+    >>> tree.predict([[20.0], [50.0], [None]]).tolist()
+    ['no', 'yes', 'yes']
+    """
+
+    __slots__ = (
+        "_classes",
+        "_columns",
+        "_counts",
+        "_depths",
+        "_feature_names",
+        "_first_child",
+        "_has_names",
+        "_label",
+        "_n_columns",
+        "_parent",
+        "_preorder",
+        "_test",
+        "_tests",
+    )
+
+    _classes: NDArray[Any]
+    _columns: tuple[int, ...]
+    _counts: NDArray[Any]
+    _depths: IntArray
+    _feature_names: tuple[str, ...]
+    _first_child: IntArray
+    _has_names: bool
+    _label: IntArray
+    _n_columns: int
+    _parent: IntArray
+    _preorder: IntArray
+    _test: IntArray
+    _tests: tuple[Test, ...]
+
+    def __init__(
+        self,
+        tests: Sequence[Test],
+        test: ArrayLike,
+        first_child: ArrayLike,
+        label: ArrayLike,
+        *,
+        counts: ArrayLike,
+        classes: ArrayLike,
+        feature_names: Sequence[str] | None = None,
+        n_features: int | None = None,
+        columns: Sequence[int] | None = None,
+        n_columns: int | None = None,
+    ) -> None:
+        put = partial(object.__setattr__, self)
+        put("_tests", tuple(tests))
+        put("_test", frozen(test, np.int32))
+        put("_first_child", frozen(first_child, np.int32))
+        put("_label", frozen(label, np.int32))
+        put("_counts", frozen_counts(counts))
+        put("_classes", frozen(classes, None))
+        names, has_names = column_names(feature_names, n_features, self._tests)
+        put("_feature_names", names)
+        put("_has_names", has_names)
+        put("_columns", tuple(range(len(self._tests)) if columns is None else map(int, columns)))
+        put("_n_columns", max((-1, *self._columns)) + 1 if n_columns is None else int(n_columns))
+        check_shapes(self)
+        parent, depths, preorder = walk(self)
+        put("_parent", frozen(parent, np.int32))
+        put("_depths", frozen(depths, np.int32))
+        put("_preorder", frozen(preorder, np.int32))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        tests: Sequence[Test],
+        test: ArrayLike,
+        first_child: ArrayLike,
+        label: ArrayLike,
+        *,
+        counts: ArrayLike,
+        classes: ArrayLike,
+        feature_names: Sequence[str] | None = None,
+        n_features: int | None = None,
+    ) -> Tree:
+        """Build a tree from the solver's arrays, where `tests` is the encoder's whole list.
+
+        Only the tests that the tree asks are kept, with their positions in the encoder's list
+        (:attr:`columns`). The other parameters are those of the constructor.
+        """
+        index = np.asarray(test, dtype=np.int32)
+        if index.size and index.max() >= len(tests):
+            raise ValueError(
+                f"test refers to position {index.max()} of {len(tests)} tests; "
+                "pass the list of tests of the encoder that made the columns."
+            )
+        inner = index >= 0
+        used, compact = np.unique(index[inner], return_inverse=True)
+        renumbered = np.full(index.shape, -1, dtype=np.int32)
+        renumbered[inner] = compact
+        return cls(
+            [tests[i] for i in used],
+            renumbered,
+            first_child,
+            label,
+            counts=counts,
+            classes=classes,
+            feature_names=feature_names,
+            n_features=n_features,
+            columns=used.tolist(),
+            n_columns=len(tests),
+        )
+
+    # ---- immutability, equality, copying -----------------------------------------------------
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"Tree is immutable; cannot set {name!r}. Build a new tree instead.")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"Tree is immutable; cannot delete {name!r}.")
+
+    def _state(self) -> tuple[Any, ...]:
+        names = self._feature_names if self._has_names else None
+        return (
+            self._tests,
+            self._test,
+            self._first_child,
+            self._label,
+            self._counts,
+            self._classes,
+            names,
+            len(self._feature_names),
+            self._columns,
+            self._n_columns,
+        )
+
+    def __reduce__(self) -> tuple[Callable[..., Tree], tuple[Any, ...]]:
+        return _restore, (type(self), *self._state())
+
+    def __copy__(self) -> Tree:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tree:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        return all(
+            np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
+            for a, b in zip(self._state(), other._state(), strict=True)
+        )
+
+    def __hash__(self) -> int:
+        arrays = (self._test.tobytes(), self._first_child.tobytes(), self._label.tobytes())
+        return hash((self._feature_names, *arrays))
+
+    def __repr__(self) -> str:
+        return (
+            f"Tree(n_splits={self.n_splits}, n_leaves={self.n_leaves}, depth={self.depth}, "
+            f"n_features={self.n_features}, classes={self._classes.tolist()})"
+        )
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    # ---- structure ---------------------------------------------------------------------------
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The distinct tests that the tree asks."""
+        return self._tests
+
+    @property
+    def test(self) -> IntArray:
+        """Position in :attr:`tests` of each node's test; -1 in leaves."""
+        return self._test
+
+    @property
+    def first_child(self) -> IntArray:
+        """First child of each node; -1 in leaves."""
+        return self._first_child
+
+    @property
+    def label(self) -> IntArray:
+        """Position in :attr:`classes` of each leaf's prediction; -1 in other nodes."""
+        return self._label
+
+    @property
+    def counts(self) -> NDArray[Any]:
+        """Weighted number of training rows per node and class."""
+        return self._counts
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The class labels."""
+        return self._classes
+
+    @property
+    def parent(self) -> IntArray:
+        """Parent of each node; -1 for the root."""
+        return self._parent
+
+    @property
+    def node_depth(self) -> IntArray:
+        """Number of tests above each node."""
+        return self._depths
+
+    @property
+    def preorder(self) -> IntArray:
+        """All nodes, each before its children, earlier outcomes first."""
+        return self._preorder
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """Position of each of :attr:`tests` among the columns of the encoder."""
+        return self._columns
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns of the encoder."""
+        return self._n_columns
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the raw columns."""
+        return self._feature_names
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the training table named its columns."""
+        return self._has_names
+
+    @property
+    def n_features(self) -> int:
+        """Number of raw columns."""
+        return len(self._feature_names)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return int(self._test.size)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(np.count_nonzero(self._test < 0))
+
+    @property
+    def n_splits(self) -> int:
+        """Number of nodes that ask a test."""
+        return self.n_nodes - self.n_leaves
+
+    @property
+    def depth(self) -> int:
+        """Largest number of tests on a path from the root to a leaf."""
+        return int(self._depths.max())
+
+    @property
+    def mean_questions(self) -> float:
+        """Average number of tests that a training row passes, by weight."""
+        leaf = self._test < 0
+        weights = self._counts[leaf].sum(axis=1)
+        total = weights.sum()
+        return float(weights @ self._depths[leaf] / total) if total > 0 else 0.0
+
+    @property
+    def probabilities(self) -> FloatArray:
+        """Share of each class in each node; a node without training rows is sure of its label."""
+        totals = self._counts.sum(axis=1, keepdims=True)
+        shares = self._counts / np.where(totals > 0, totals, 1)
+        empty = np.flatnonzero(totals[:, 0] <= 0)
+        shares[empty, np.maximum(self._label[empty], 0)] = 1.0
+        return np.asarray(shares, dtype=np.float64)
+
+    @property
+    def impurities(self) -> FloatArray:
+        """Gini impurity of each node, ``1 - sum of squared class shares``."""
+        return np.asarray(1.0 - np.square(self.probabilities).sum(axis=1), dtype=np.float64)
+
+    @property
+    def feature_importances(self) -> FloatArray:
+        r"""Importance of each raw column, as scikit-learn defines it.
+
+        The weighted decrease of the Gini impurity,
+        :math:`w_v G_v - \sum_c w_c G_c` over the children ``c``, summed over the nodes ``v`` that
+        test the column, and divided by the sum over all columns. All zero for a single leaf.
+        """
+        weighted = self.impurities * self._counts.sum(axis=1)
+        result = np.zeros(self.n_features)
+        for node in np.flatnonzero(self._test >= 0):
+            decrease = weighted[node] - weighted[list(self.children(node))].sum()
+            result[self._tests[self._test[node]].feature] += max(decrease, 0.0)
+        total = result.sum()
+        return result / total if total > 0 else result
+
+    def children(self, node: int) -> range:
+        """Return the children of a node, one per outcome; none for a leaf."""
+        test = self._test[node]
+        if test < 0:
+            return range(0)
+        first = int(self._first_child[node])
+        return range(first, first + self._tests[test].n_outcomes)
+
+    def node_test(self, node: int) -> Test:
+        """Return the test that a node asks."""
+        position = int(self._test[node])
+        if position < 0:
+            raise ValueError(f"Node {node} is a leaf and asks no test.")
+        return self._tests[position]
+
+    # ---- prediction --------------------------------------------------------------------------
+
+    def _read(self, X: Any) -> Table:
+        """Read a raw table and check that its columns are those of the training table."""
+        table = X if isinstance(X, Table) else read_table(X)
+        check_columns(table, self.n_features, self._feature_names if self._has_names else None)
+        return table
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            A NumPy array, list of rows, pandas or polars frame, or a table read before.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Node numbers.
+        """
+        return _routing.route(self, self._read(X))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row."""
+        predicted: NDArray[Any] = self._classes[self._label[self.apply(X)]]
+        return predicted
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the weighted class shares of the leaf that each row reaches."""
+        result: FloatArray = self.probabilities[self.apply(X)]
+        return result
+
+    def decision_path(self, X: Any) -> csr_matrix:
+        """Return the nodes that each row passes, as a 0/1 matrix of shape (n_rows, n_nodes)."""
+        return _routing.path_matrix(self, self.apply(X))
+
+    # ---- exports -----------------------------------------------------------------------------
+
+    def rules(self) -> list[_rules.Rule]:
+        """Return one rule per leaf: conditions, prediction, support.
+
+        Conditions on the same column are merged (``20.5 < age <= 35.5``); the support is the
+        weight of the training rows in the leaf.
+        """
+        return _rules.rules(self)
+
+    def to_text(
+        self,
+        max_depth: int | None = None,
+        decimals: int | None = None,
+        show_counts: bool = True,
+    ) -> str:
+        """Return the tree as indented text; see :mod:`certree.tree._text`.
+
+        Parameters
+        ----------
+        max_depth : int, optional
+            Show only the tests down to this depth.
+        decimals : int, optional
+            Digits after the point of thresholds and weights; by default thresholds are exact.
+        show_counts : bool
+            Show how much of the training weight each leaf gets right.
+        """
+        return _text.to_text(self, max_depth, decimals, show_counts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as a dictionary of JSON values; :meth:`from_dict` reads it back."""
+        return _json.to_dict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Tree:
+        """Build a tree from what :meth:`to_dict` returned."""
+        return _json.from_dict(cls, data)
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return the tree as JSON text; :meth:`from_json` reads it back."""
+        return _json.to_json(self, indent)
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Tree:
+        """Build a tree from what :meth:`to_json` returned."""
+        return _json.from_json(cls, text)
+
+    def to_dot(self, *, decimals: int | None = None, show_counts: bool = True) -> str:
+        """Return the tree in the language of Graphviz."""
+        return _dot.to_dot(self, decimals, show_counts)
+
+    def plot(
+        self,
+        ax: Axes | None = None,
+        *,
+        decimals: int | None = None,
+        show_counts: bool = True,
+        fontsize: float = 10.0,
+    ) -> Axes:
+        """Draw the tree with matplotlib and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; text shrinks to fit. By default a new figure of the right size.
+        decimals : int, optional
+            Digits after the point of thresholds and weights.
+        show_counts : bool
+            Show how much of the training weight each leaf gets right.
+        fontsize : float
+            Largest size of the text in points.
+        """
+        return _plot.plot(self, ax, decimals, show_counts, fontsize)
+
+    def to_html(
+        self, *, title: str | None = None, decimals: int | None = None, page: bool = False
+    ) -> str:
+        """Return the tree as a self-contained piece of HTML with an inline drawing.
+
+        Parameters
+        ----------
+        title : str, optional
+            Caption; by default the size of the tree.
+        decimals : int, optional
+            Digits after the point of thresholds and weights.
+        page : bool
+            Return a whole document instead of a fragment.
+        """
+        return _html.to_html(self, title, decimals, page)
+
+    def to_python(self, function_name: str = "predict") -> str:
+        """Return the source of a Python function that predicts the class of one row.
+
+        The function needs nothing but Python. It takes a mapping from column name to value, or a
+        sequence of values in the order of the training columns; None and NaN are missing values.
+        """
+        return _python.to_python(self, function_name)
+
+    def to_sql(
+        self,
+        columns: Mapping[str, str] | Sequence[str] | None = None,
+        *,
+        quote: str = '"',
+        alias: str | None = None,
+    ) -> str:
+        """Return the tree as a SQL CASE expression; NULL is a missing value.
+
+        Parameters
+        ----------
+        columns : mapping or sequence of str, optional
+            Column names in the database: by feature name, or one per feature. By default the
+            feature names.
+        quote : {'"', '`', '['}
+            Quotation mark of identifiers: standard SQL, MySQL, SQL Server.
+        alias : str, optional
+            Name of the result; adds ``AS "alias"``.
+        """
+        return _sql.to_sql(self, columns, quote, alias)
+
+    def to_sklearn(self, *, encoded: bool = False) -> DecisionTreeClassifier:
+        """Return a fitted scikit-learn DecisionTreeClassifier with the same predictions.
+
+        Parameters
+        ----------
+        encoded : bool
+            False: a tree over the raw columns, which must then be numbers. True: a tree over the
+            0/1 columns of the encoder, for which every test will do.
+        """
+        return _sklearn.to_sklearn(self, encoded)
+
+
+def _restore(cls: type[Tree], *state: Any) -> Tree:
+    """Rebuild a pickled tree."""
+    tests, test, first_child, label, counts, classes, names, n_features, columns, n_columns = state
+    return cls(
+        tests,
+        test,
+        first_child,
+        label,
+        counts=counts,
+        classes=classes,
+        feature_names=names,
+        n_features=n_features,
+        columns=columns,
+        n_columns=n_columns,
+    )
