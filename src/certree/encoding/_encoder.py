@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,7 +156,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     "input_features should have length equal to number of features "
                     f"({self.n_features_in_}), got {len(names)}."
                 )
-            tests = [replace(test, name=names[test.feature]) for test in tests]
+            tests = [replace(cast(Any, test), name=names[test.feature]) for test in tests]
         return np.array([test.describe(0) for test in tests], dtype=object)
 
     def _fit_table(self, table: Table, weights: NDArray[np.int64] | None = None) -> TableEncoder:

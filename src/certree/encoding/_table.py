@@ -206,7 +206,10 @@ def _as_array(X: Any) -> NDArray[Any]:
     """Return X as a 2-D array, with scikit-learn's messages where it is none."""
     if isinstance(X, np.ma.MaskedArray):
         # check_array would drop the mask and take what is below it for data.
-        X = np.where(np.ma.getmaskarray(X), None, np.ma.getdata(X).astype(object))
+        mask, X = np.ma.getmaskarray(X), np.ma.getdata(X)
+        if mask.any():
+            X = X.astype(object)
+            X[mask] = None
     if isinstance(X, list | tuple):
         # NumPy would turn numbers beside strings into strings, and warns of ragged lists.
         try:
