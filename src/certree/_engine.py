@@ -1,0 +1,194 @@
+"""The door to the compiled core: typed problems and options in, a typed result out.
+
+Everything is an integer here. The core minimises
+
+    U = error_scale * (total cost of the leaves) + split_penalty * (number of splits);
+
+what one unit of U means to the user is the caller's business. Estimators, paths and metrics that
+need several solves all come through `solve`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+
+Event = Mapping[str, Any]
+"""What the core tells while it searches: seconds, work, upper_bound, lower_bound (units of U)."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows, what a label costs them, and their weights.
+
+    Attributes
+    ----------
+    columns : uint8 array of shape (n_rows, n_columns)
+        Zeros and ones, one column per test; Fortran order is read fastest.
+    row_types : int32 array of shape (n_rows,)
+        The type of each row: its class, for accuracy.
+    cost_matrix : int64 array of shape (n_types, n_labels)
+        What one unit of weight of a row of a type costs in a leaf with a label.
+    weights : int64 array of shape (n_rows,), optional
+        At least one each; None: one each.
+    """
+
+    columns: NDArray[np.uint8]
+    row_types: NDArray[np.int32]
+    cost_matrix: NDArray[np.int64]
+    weights: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True)
+class Options:
+    """Limits and choices of one solve; None means no limit.
+
+    `extra` goes to the core as it is: technique switches, instruction set, work limit.
+    """
+
+    max_depth: int | None = None
+    max_splits: int | None = None
+    min_leaf: int = 1
+    error_scale: int = 1
+    split_penalty: int = 0
+    gap: int = 0
+    time_limit: float | None = None
+    memory_limit: int | None = None
+    threads: int = 1
+    search: str = "auto"
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_core(self) -> dict[str, Any]:
+        """Return the dictionary that the core reads, where -1 and 0 stand for no limit."""
+        return {
+            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "max_splits": -1 if self.max_splits is None else self.max_splits,
+            "min_leaf": self.min_leaf,
+            "error_scale": self.error_scale,
+            "split_penalty": self.split_penalty,
+            "gap": self.gap,
+            "time_limit": self.time_limit or 0.0,
+            "memory_limit": self.memory_limit or 0,
+            "threads": self.threads,
+            "search": self.search,
+            **self.extra,
+        }
+
+
+@dataclass(frozen=True)
+class Result:
+    """The best tree found and what is proven about it (bounds in units of U).
+
+    A node is a leaf when `test` is -1; otherwise `test` is its column, and its children are
+    ``first_child`` (the test holds) and ``first_child + 1`` (it does not).
+    """
+
+    status: str
+    lower_bound: int
+    upper_bound: int
+    test: NDArray[np.int32]
+    first_child: NDArray[np.int32]
+    label: NDArray[np.int32]
+    counters: dict[str, int]
+    history: list[tuple[float, int, int, int]]
+    seconds: float
+
+    @property
+    def n_splits(self) -> int:
+        """Number of inner nodes."""
+        return int(np.count_nonzero(self.test >= 0))
+
+
+class _Guard:
+    """Keep what a Python callback raises from crossing the core, and stop the search instead."""
+
+    def __init__(self, callback: Callable[[Event], object]) -> None:
+        self.callback = callback
+        self.error: BaseException | None = None
+
+    def __call__(self, event: Event) -> bool:
+        try:
+            return bool(self.callback(event))
+        except KeyboardInterrupt:  # Ctrl-C during the callback is Ctrl-C during the search
+            return True
+        except BaseException as error:
+            self.error = error
+            return True
+
+
+def solve(
+    problem: Problem,
+    options: Options,
+    callback: Callable[[Event], object] | None = None,
+) -> Result:
+    """Find the best tree within the options.
+
+    Parameters
+    ----------
+    problem : Problem
+        The data and the costs.
+    options : Options
+        Limits and choices.
+    callback : callable, optional
+        Called now and then with an event; a true answer stops the search. What it raises is
+        raised here once the search has stopped.
+
+    Returns
+    -------
+    Result
+        The incumbent when the search ended, with its status and bounds.
+    """
+    guard = None if callback is None else _Guard(callback)
+    raw = _core.solve(
+        problem.columns,
+        problem.row_types,
+        problem.cost_matrix,
+        problem.weights,
+        options.to_core(),
+        guard,
+    )
+    if guard is not None and guard.error is not None:
+        raise guard.error
+    return Result(
+        status=raw.status,
+        lower_bound=raw.lower_bound,
+        upper_bound=raw.upper_bound,
+        test=raw.test,
+        first_child=raw.first_child,
+        label=raw.label,
+        counters=raw.counters,
+        history=raw.history,
+        seconds=raw.seconds,
+    )
+
+
+def leaves_of_rows(result: Result, columns: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """Return the leaf that each row of an encoded table reaches in the tree of a result."""
+    node = np.zeros(columns.shape[0], dtype=np.intp)
+    if result.test[0] < 0:
+        return node
+    rows = np.arange(columns.shape[0])
+    while rows.size:
+        at = node[rows]
+        node[rows] = result.first_child[at] + (columns[rows, result.test[at]] == 0)
+        rows = rows[result.test[node[rows]] >= 0]
+    return node
+
+
+def sums_of_nodes(
+    result: Result, leaf_sums: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return what reaches every node, given what reaches every leaf (rows of inner nodes zero)."""
+    sums = leaf_sums.copy()
+    # A child is always numbered after its parent, so one backward sweep adds up everything.
+    for node in range(len(result.test) - 1, -1, -1):
+        if result.test[node] >= 0:
+            child = result.first_child[node]
+            sums[node] = sums[child] + sums[child + 1]
+    return sums

@@ -1,0 +1,131 @@
+"""Watching a search: what a callback sees, and the progress line of ``verbose=1``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from time import perf_counter
+from typing import TextIO
+
+from ._engine import Event
+from .certificate import Certificate, Exact, exact
+
+SECONDS_BETWEEN_UPDATES = 0.1
+"""A terminal line is redrawn at most this often; a log gets a line when something has changed."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """State of a search, as a callback sees it.
+
+    Attributes
+    ----------
+    seconds : float
+        Time since the search began.
+    work : int
+        Work done so far, in the core's deterministic measure.
+    upper_bound, lower_bound : int or Fraction
+        Cost of the best tree so far, and what no tree can be below (units of the certificate).
+    gap : int or Fraction
+        Their difference.
+    """
+
+    seconds: float
+    work: int
+    upper_bound: Exact
+    lower_bound: Exact
+    gap: Exact
+
+
+Callback = Callable[[Progress], object]
+"""Called with a `Progress`; a true answer stops the search."""
+
+
+class Observer:
+    """Pass the core's events on, in units of cost, to a progress line and to a user's callback."""
+
+    def __init__(
+        self,
+        to_cost: Callable[[int], Exact],
+        callback: Callback | None = None,
+        line: ProgressLine | None = None,
+    ) -> None:
+        self._to_cost = to_cost
+        self._callback = callback
+        self._line = line
+        self.asked_to_stop = False
+
+    def __call__(self, event: Event) -> bool:
+        upper = exact(self._to_cost(event["upper_bound"]))
+        lower = exact(self._to_cost(event["lower_bound"]))
+        progress = Progress(event["seconds"], event["work"], upper, lower, exact(upper - lower))
+        if self._line is not None:
+            self._line.update(progress)
+        if self._callback is not None and self._callback(progress):
+            self.asked_to_stop = True
+        return self.asked_to_stop
+
+    def finish(self, certificate: Certificate) -> None:
+        """Complete the progress line once the search is over."""
+        if self._line is None:
+            return
+        work = certificate.history[-1][1] if certificate.history else 0
+        last = Progress(
+            certificate.seconds,
+            work,
+            certificate.upper_bound,
+            certificate.lower_bound,
+            certificate.gap,
+        )
+        self._line.finish(last, certificate.status)
+
+
+class ProgressLine:
+    """One line about the search: redrawn in place on a terminal, appended to a log otherwise."""
+
+    def __init__(self, total_weight: Exact, stream: TextIO | None = None) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._in_place = self._stream.isatty()
+        self._total_weight = total_weight
+        self._last_time = float("-inf")
+        self._last_bounds: tuple[Exact, Exact] | None = None
+        self._width = 0
+
+    def update(self, progress: Progress) -> None:
+        """Show the state, unless it was shown a moment ago."""
+        now = perf_counter()
+        bounds = (progress.upper_bound, progress.lower_bound)
+        recent = now - self._last_time < SECONDS_BETWEEN_UPDATES
+        if recent or (bounds == self._last_bounds and not self._in_place):
+            return
+        self._last_time, self._last_bounds = now, bounds
+        self._write(self._text(progress))
+
+    def finish(self, progress: Progress, status: str) -> None:
+        """Show the last state and what ended the search, and end the line."""
+        self._write(f"{self._text(progress)}  {status}")
+        if self._in_place:
+            self._stream.write("\n")
+            self._stream.flush()
+
+    def _text(self, progress: Progress) -> str:
+        share = float(progress.gap / Fraction(self._total_weight))
+        return (
+            f"certree {progress.seconds:7.1f} s  incumbent {_short(progress.upper_bound)}  "
+            f"bound {_short(progress.lower_bound)}  gap {_short(progress.gap)} ({share:.2%})"
+        )
+
+    def _write(self, text: str) -> None:
+        if self._in_place:
+            # Blanks wipe out the rest of a longer line drawn before.
+            self._stream.write("\r" + text.ljust(self._width))
+            self._width = len(text)
+        else:
+            self._stream.write(text + "\n")
+        self._stream.flush()
+
+
+def _short(number: Exact) -> str:
+    return str(number) if isinstance(number, int) else f"{float(number):.4f}"

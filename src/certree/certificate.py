@@ -1,0 +1,301 @@
+"""What is proven about a fitted tree: its value, the bound, the gap, and what was searched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+Exact = int | Fraction
+"""An exact number: an int when it is whole, a Fraction otherwise."""
+
+STATUSES = {
+    "optimal": "proven optimal",
+    "gap": "optimal up to the accepted gap",
+    "time_limit": "stopped by the time limit",
+    "memory_limit": "stopped by the memory limit",
+    "work_limit": "stopped by the work limit",
+    "interrupted": "interrupted",
+}
+
+_EXACT_FIELDS = (
+    "cost",
+    "lower_bound",
+    "upper_bound",
+    "gap",
+    "leaf_cost",
+    "complexity",
+    "split_penalty",
+    "total_weight",
+    "weight_quantum",
+)
+
+
+def exact(value: Exact) -> Exact:
+    """Return the same number, as an int when it is whole."""
+    if isinstance(value, Fraction) and value.denominator == 1:
+        return value.numerator
+    return value
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What was searched and what is proven about the tree found.
+
+    All costs are exact numbers: int when whole, `fractions.Fraction` otherwise. For accuracy, the
+    cost of a tree is its weighted training errors plus `split_penalty` per split (or per leaf),
+    and ``objective = 1 - cost / total_weight``.
+
+    Attributes
+    ----------
+    status : str
+        "optimal", "gap" (the accepted gap was reached), "time_limit", "memory_limit",
+        "work_limit" or "interrupted".
+    objective : float
+        The value in the user's terms: accuracy, or balanced accuracy, minus
+        ``complexity * n_splits`` (or leaves).
+    cost : int or Fraction
+        What was minimised, for the tree found; the same as `upper_bound`.
+    lower_bound, upper_bound : int or Fraction
+        No tree within the limits costs less than `lower_bound`; the best costs at most
+        `upper_bound`.
+    gap : int or Fraction
+        ``upper_bound - lower_bound``; zero when the tree is proven optimal.
+    leaf_cost : int or Fraction
+        The part of the cost that the leaves pay: the weighted errors.
+    n_splits, depth : int
+        Size of the tree found.
+    seconds : float
+        Wall-clock time of the fit, encoding included.
+    counters : dict of str to int
+        Work done by the search.
+    history : tuple of (seconds, work, upper_bound, lower_bound)
+        How incumbent and bound moved, in units of cost.
+    task : str
+        The objective that was asked for.
+    max_depth, max_splits : int or None
+        Limits on the trees searched; None: no limit.
+    complexity : int or Fraction
+        Penalty per split, or per leaf, as a share of the total weight.
+    complexity_per : str
+        "split" or "leaf".
+    split_penalty : int or Fraction
+        The same penalty in units of cost, as the search used it.
+    min_samples_leaf : int
+        Smallest number of rows in a leaf.
+    n_rows, n_tests : int
+        Size of the encoded table; rows of weight zero do not count.
+    n_row_groups : int or None
+        Number of different rows in it, when the search counted them.
+    total_weight : int or Fraction
+        Weight of all rows, class weights included.
+    weight_quantum : int or Fraction or None
+        The unit that sample weights were rounded to; None when they are used exactly.
+    class_weights : tuple of (int or Fraction) or None
+        Weight of each class, in the order of ``classes_``; None: all one.
+    search : str
+        The search that was asked for.
+    version : str
+        Version of certree that wrote the certificate.
+
+    Examples
+    --------
+    >>> from certree import OptimalTreeClassifier
+    >>> model = OptimalTreeClassifier(max_depth=1).fit([[0], [1], [1]], [0, 1, 0])
+    >>> model.certificate_.status, model.certificate_.cost, model.certificate_.gap
+    ('optimal', 1, 0)
+    """
+
+    status: str
+    objective: float
+    cost: Exact
+    lower_bound: Exact
+    upper_bound: Exact
+    gap: Exact
+    leaf_cost: Exact
+    n_splits: int
+    depth: int
+    seconds: float
+    counters: dict[str, int]
+    history: tuple[tuple[float, int, Exact, Exact], ...]
+    task: str
+    max_depth: int | None
+    max_splits: int | None
+    complexity: Exact
+    complexity_per: str
+    split_penalty: Exact
+    min_samples_leaf: int
+    n_rows: int
+    n_row_groups: int | None
+    n_tests: int
+    total_weight: Exact
+    weight_quantum: Exact | None
+    class_weights: tuple[Exact, ...] | None
+    search: str
+    version: str
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether no tree within the limits is better: the gap is zero."""
+        return self.gap == 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
+        data = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name in _EXACT_FIELDS:
+            data[name] = _plain(data[name])
+        data["counters"] = dict(self.counters)
+        data["history"] = [
+            [seconds, work, _plain(upper), _plain(lower)]
+            for seconds, work, upper, lower in self.history
+        ]
+        if self.class_weights is not None:
+            data["class_weights"] = [_plain(weight) for weight in self.class_weights]
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Certificate:
+        """Rebuild a certificate from what `to_dict` returned.
+
+        Raises
+        ------
+        ValueError
+            If a field is missing or unknown.
+        """
+        names = {f.name for f in fields(cls)}
+        if set(data) != names:
+            raise ValueError(
+                "not a certificate: "
+                f"missing fields {sorted(names - set(data))}, "
+                f"unknown fields {sorted(set(data) - names)}; give what Certificate.to_dict returned."
+            )
+        values = dict(data)
+        for name in _EXACT_FIELDS:
+            values[name] = _read(values[name])
+        values["history"] = tuple(
+            (seconds, work, _read(upper), _read(lower))
+            for seconds, work, upper, lower in values["history"]
+        )
+        if values["class_weights"] is not None:
+            values["class_weights"] = tuple(_read(weight) for weight in values["class_weights"])
+        return cls(**values)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str) -> Certificate:
+        """Rebuild a certificate from what `to_json` returned."""
+        return cls.from_dict(json.loads(text))
+
+    def __str__(self) -> str:
+        lines = [f"Certificate: {STATUSES.get(self.status, self.status)}"]
+        lines += [f"  {name:<12} {text}" for name, text in self._facts()]
+        lines.append(self.statement())
+        return "\n".join(lines)
+
+    def statement(self) -> str:
+        """Return in one sentence what is proven.
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> model = OptimalTreeClassifier(max_depth=1).fit([[0], [1], [1]], [0, 1, 0])
+        >>> model.certificate_.statement()
+        'No tree with depth at most 1 over this test makes fewer than 1 error on these rows.'
+        """
+        tests = "this test" if self.n_tests == 1 else f"these {self.n_tests} tests"
+        trees = f"No tree{' with ' if self._limits() else ''}{self._limits()} over {tests}"
+        if self.complexity == 0:
+            proven = f"makes fewer than {self._errors(self.lower_bound)} on these rows"
+            found = f"makes {self._errors(self.cost)}"
+        else:
+            proven = f"costs less than {show(self.lower_bound)} on these rows"
+            found = f"costs {show(self.cost)}"
+        if self.is_optimal:
+            return f"{trees} {proven}."
+        share = float(self.gap / Fraction(self.total_weight))
+        return (
+            f"{trees} {proven}; the tree found {found}, "
+            f"at most {show(self.gap)} ({share:.2%} of all weight) more than the best."
+        )
+
+    def _facts(self) -> list[tuple[str, str]]:
+        name = self.task.replace("_", " ")
+        penalty = "" if self.complexity == 0 else f" (penalty of {self._penalty()} included)"
+        rows = f"{self.n_rows} rows"
+        if self.n_row_groups is not None:
+            rows += f" ({self.n_row_groups} different)"
+        searched = self._limits() or "any depth and number of splits"
+        facts = [
+            ("objective", f"{name} {self.objective:.6g}{penalty}"),
+            ("cost", f"{show(self.cost)} = {self._breakdown()}"),
+            ("lower bound", show(self.lower_bound)),
+            ("gap", show(self.gap)),
+            ("tree", f"{_many(self.n_splits, 'split')}, depth {self.depth}"),
+            ("searched", f"trees with {searched}, over {_many(self.n_tests, 'test')}"),
+            ("data", f"{rows}, total weight {show(self.total_weight)}"),
+        ]
+        if self.weight_quantum is not None:
+            facts.append(("weights", f"rounded to multiples of {show(self.weight_quantum)}"))
+        facts.append(("seconds", f"{self.seconds:.4g}"))
+        return facts
+
+    def _limits(self) -> str:
+        limits = []
+        if self.max_depth is not None:
+            limits.append(f"depth at most {self.max_depth}")
+        if self.max_splits is not None:
+            limits.append(f"at most {_many(self.max_splits, 'split')}")
+        if self.min_samples_leaf > 1:
+            limits.append(f"at least {self.min_samples_leaf} rows in every leaf")
+        return " and ".join([", ".join(limits[:-1]), limits[-1]] if limits[1:] else limits)
+
+    def _is_weighted(self) -> bool:
+        return self.total_weight != self.n_rows or self.class_weights is not None
+
+    def _errors(self, number: Exact) -> str:
+        return f"{show(number)} {'weighted ' if self._is_weighted() else ''}" + (
+            "error" if number == 1 else "errors"
+        )
+
+    def _penalty(self) -> str:
+        return f"{show(self.complexity)} per {self.complexity_per}"
+
+    def _breakdown(self) -> str:
+        errors = self._errors(self.leaf_cost)
+        if self.complexity == 0:
+            return errors
+        n = self.n_splits + (self.complexity_per == "leaf")
+        unit = "leaf" if self.complexity_per == "leaf" else "split"
+        return f"{errors} + {_many(n, unit)} x {show(self.split_penalty)}"
+
+
+def show(number: Exact) -> str:
+    """Return an exact number as short text: a decimal when it ends, else with its fraction."""
+    number = exact(number)
+    if isinstance(number, int):
+        return str(number)
+    text = f"{float(number):.10g}"
+    if Fraction(text) == number:
+        return text
+    if len(str(number)) > 12:
+        return f"~{float(number):.7g}"
+    return f"{float(number):.6g} ({number})"
+
+
+def _many(number: int, noun: str) -> str:
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} leaves" if noun == "leaf" else f"{number} {noun}s"
+
+
+def _plain(number: Exact | None) -> int | str | None:
+    return str(number) if isinstance(number, Fraction) else number
+
+
+def _read(number: int | str | None) -> Exact | None:
+    return exact(Fraction(number)) if isinstance(number, str) else number

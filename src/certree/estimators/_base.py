@@ -1,0 +1,191 @@
+"""What all optimal trees share: limits, encoding, the solve, and reading the fitted tree."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from .. import _engine
+from .._progress import Callback, Observer, ProgressLine
+from ..certificate import Certificate, Exact, show
+from ..encoding import TableEncoder, read_table
+from ..exceptions import OptimalityWarning
+from ..tree import Tree
+from ._limits import memory_bytes, thread_count
+from ._parameters import Check, Number, OneOf, WholeNumber, check_parameters
+
+SEARCHES = ("auto", "depth-first", "best-first")
+
+
+class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
+    """Base of the estimators: everything that does not depend on what is optimised."""
+
+    _parameter_checks: ClassVar[Mapping[str, Check]] = {
+        "max_depth": WholeNumber(0, none="no limit"),
+        "max_splits": WholeNumber(0, none="no limit"),
+        "complexity_per": OneOf(("split", "leaf")),
+        "min_samples_leaf": WholeNumber(1),
+        "splits": OneOf(("binary",)),
+        "search": OneOf(SEARCHES),
+        "time_limit": Number(0, minimum_allowed=False, none="no limit"),
+        "gap": Number(0),
+        "verbose": WholeNumber(0, allow_bool=True),
+    }
+
+    max_depth: int | None
+    max_splits: int | None
+    min_samples_leaf: int
+    categorical_features: Any
+    thresholds: Any
+    search: str
+    time_limit: float | None
+    memory_limit: int | str | None
+    n_jobs: int | None
+    verbose: int
+
+    tree_: Tree
+    certificate_: Certificate
+    encoder_: TableEncoder
+    n_features_in_: int
+
+    def _check_parameters(self) -> None:
+        check_parameters(self, self._parameter_checks)
+
+    def _row_count(self, X: Any) -> int:
+        """Return the number of rows of a raw table, and refuse what has none."""
+        if hasattr(X, "tocsr"):
+            raise TypeError(
+                f"Sparse input is not supported, got {type(X).__name__}; "
+                "pass a dense table, for example X.toarray()."
+            )
+        return int(_num_samples(X))
+
+    def _encode(
+        self, X: Any, rows: NDArray[np.intp] | None, weights: NDArray[np.int64] | None
+    ) -> NDArray[np.uint8]:
+        """Fit the encoder on the rows that count and return the encoded table."""
+        table = read_table(X if rows is None else _safe_indexing(X, rows))
+        validate_data(self, X, skip_check_array=True)
+        encoder = TableEncoder(
+            thresholds=self.thresholds, categorical_features=self.categorical_features
+        )
+        self.encoder_ = encoder._fit_table(table, weights)
+        return self.encoder_._encode_table(table)
+
+    def _engine_options(self, seconds_used: float) -> _engine.Options:
+        """Return the limits that do not depend on the objective."""
+        time_limit = self.time_limit
+        if time_limit is not None:
+            # Encoding has used up some of it; what remains must not become "no limit".
+            time_limit = max(float(time_limit) - seconds_used, 1e-3)
+        return _engine.Options(
+            max_depth=None if self.max_depth is None else int(self.max_depth),
+            max_splits=None if self.max_splits is None else int(self.max_splits),
+            min_leaf=int(self.min_samples_leaf),
+            time_limit=time_limit,
+            memory_limit=memory_bytes(self.memory_limit),
+            threads=thread_count(self.n_jobs),
+            search=self.search,
+        )
+
+    def _most_splits(self) -> int | None:
+        """Return the most splits that the limits allow, None when they allow any number."""
+        bounds = []
+        if self.max_splits is not None:
+            bounds.append(int(self.max_splits))
+        if self.max_depth is not None and self.max_depth < 62:
+            bounds.append(2 ** int(self.max_depth) - 1)
+        return min(bounds, default=None)
+
+    def _watch(
+        self, to_cost: Callable[[int], Exact], total_weight: Exact, callback: Callback | None
+    ) -> Observer | None:
+        """Return what watches the search: a progress line, a callback, both or nothing."""
+        if callback is None and not self.verbose:
+            return None
+        return Observer(to_cost, callback, ProgressLine(total_weight) if self.verbose else None)
+
+    def _finish(self, watch: Observer | None) -> None:
+        """End the progress line, and warn with the gap if a limit ended the search."""
+        certificate = self.certificate_
+        if watch is not None:
+            watch.finish(certificate)
+        if certificate.status in ("optimal", "gap"):
+            return
+        if certificate.status != "interrupted":
+            limit = getattr(self, certificate.status, None)
+            cause = f"The search reached {certificate.status}={limit!r}"
+            advice = f"Raise {certificate.status}, accept a gap, or ask for a smaller tree."
+        elif watch is not None and watch.asked_to_stop:
+            cause, advice = "The callback stopped the search", "Let it run longer for a proof."
+        else:
+            cause, advice = "The search was interrupted", "Let it run longer for a proof."
+        share = float(certificate.gap / Fraction(certificate.total_weight))
+        warnings.warn(
+            f"{cause} before the tree was proven optimal: its cost is {show(certificate.cost)}, no "
+            f"tree can cost less than {show(certificate.lower_bound)}, so the gap is "
+            f"{show(certificate.gap)} ({share:.2%} of all weight). {advice}",
+            OptimalityWarning,
+            stacklevel=3,
+        )
+
+    def _table(self, X: Any) -> Any:
+        """Check a table for prediction and return it."""
+        check_is_fitted(self)
+        if hasattr(X, "tocsr"):
+            self._row_count(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return X
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of int, shape (n_rows,)
+            Number of the leaf in ``tree_``.
+        """
+        return self._read(X, "apply")
+
+    def decision_path(self, X: Any) -> Any:
+        """Return which nodes each row passes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        sparse matrix of shape (n_rows, n_nodes)
+            CSR; one where a row passes a node.
+        """
+        return self._read(X, "decision_path")
+
+    def _read(self, X: Any, method: str) -> Any:
+        return getattr(self.tree_, method)(self._table(X))
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Normalised decrease of the Gini impurity by the splits on each column."""
+        check_is_fitted(self)
+        return self.tree_.feature_importances
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags

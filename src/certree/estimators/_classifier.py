@@ -1,0 +1,375 @@
+"""The optimal classification tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from time import perf_counter
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from .. import _engine
+from .._exact import (
+    ClassWeights,
+    Objective,
+    ScaledWeights,
+    build_objective,
+    class_multipliers,
+    cost_budget,
+    parse_complexity,
+    read_fraction,
+    scale_weights,
+)
+from .._progress import Callback
+from .._version import __version__
+from ..certificate import Certificate, exact
+from ..tree import Tree
+from ._base import BaseOptimalTree
+from ._labels import check_labels, effective_class_weight, encode_labels, refuse_zero_weights
+from ._parameters import Check, OneOf
+
+
+@dataclass(frozen=True)
+class _Target:
+    """The rows that count, with their classes and weights, and what is to be minimised."""
+
+    rows: NDArray[np.intp] | None
+    classes: NDArray[Any]
+    codes: NDArray[np.int32]
+    row_weights: NDArray[np.int64] | None
+    weights: ScaledWeights
+    class_weights: ClassWeights
+    objective: Objective
+
+    @property
+    def unit(self) -> Fraction:
+        """The weight that one unit of integer row and class weight stands for."""
+        return self.weights.quantum * self.class_weights.quantum
+
+
+class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc]
+    r"""A decision tree classifier that is proven best within its limits.
+
+    Among all trees within the limits (depth, number of splits, rows per leaf) over the tests that
+    the encoder derives from the columns, it finds one that maximises
+
+    .. math:: \text{accuracy} - \text{complexity} \cdot \text{splits}
+
+    on the training rows, and says in ``certificate_`` what is proven. Ties go to the tree with
+    fewer splits, then to the shallower one, then to earlier columns.
+
+    Parameters
+    ----------
+    max_depth : int or None, default=4
+        Most tests on a path from the root to a leaf; None: no limit.
+    max_splits : int or None, default=None
+        Most tests in the tree; None: no limit.
+    complexity : float, default=0.0
+        Penalty per split (or leaf), as a share of the weight of all rows, from 0 to 1. Used as the
+        decimal fraction that is written: 0.1 is one tenth.
+    complexity_per : {"split", "leaf"}, default="split"
+        What the penalty counts.
+    objective : {"accuracy", "balanced_accuracy"}, default="accuracy"
+        What is maximised: the share of rows that are right, or the mean of this share over the
+        classes.
+    min_samples_leaf : int, default=1
+        Fewest rows in a leaf. Rows are counted, whatever they weigh.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, multiplied with the rows' own.
+    splits : {"binary"}, default="binary"
+        Every test has two outcomes.
+    categorical_features : "auto" or list, default="auto"
+        Columns whose values are names and not numbers; see :class:`TableEncoder`.
+    thresholds : "auto", "all" or int, default="auto"
+        Cut points of numeric columns; "all" considers every midpoint, so that the tree is best
+        among all threshold trees. See :class:`TableEncoder`.
+    search : {"auto", "depth-first", "best-first"}, default="auto"
+        How the search proceeds. The value found is the same.
+    time_limit : float or None, default=60.0
+        Seconds; None: no limit. A fit stopped by a limit keeps the best tree found and warns
+        (:class:`OptimalityWarning`) with its gap.
+    memory_limit : int, str or None, default="auto"
+        Bytes, a text such as "2GB" or "1.5GiB", "auto" (half of the machine's memory) or None.
+    gap : float, default=0.0
+        Accept a tree whose cost is proven to be within this of the best, in units of
+        ``certificate_.cost``: weighted errors.
+    n_jobs : int or None, default=1
+        Threads; -1: all processors. The tree does not depend on it.
+    verbose : int, default=0
+        1: show incumbent, bound and gap on the standard error stream.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree.
+    certificate_ : Certificate
+        What is proven about it.
+    encoder_ : TableEncoder
+        The tests derived from the columns.
+    classes_ : array of shape (n_classes,)
+        The class labels.
+    n_classes_ : int
+        Number of classes.
+    n_features_in_ : int
+        Number of columns in `fit`.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if they were text.
+    feature_importances_ : array of shape (n_features_in_,)
+        Normalised decrease of the Gini impurity by the splits on each column.
+
+    See Also
+    --------
+    verify : Recompute a certificate from the data.
+    TableEncoder : The tests that are considered.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import OptimalTreeClassifier
+    >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+    >>> model = OptimalTreeClassifier(max_depth=2).fit(X, ["no", "yes", "yes", "no"])
+    >>> model.predict([[0, 1]])
+    array(['yes'], dtype='<U3')
+    >>> print(model.certificate_.statement())
+    No tree with depth at most 2 over these 2 tests makes fewer than 0 errors on these rows.
+    """
+
+    _parameter_checks: ClassVar[Mapping[str, Check]] = {
+        **BaseOptimalTree._parameter_checks,
+        "objective": OneOf(("accuracy", "balanced_accuracy")),
+    }
+
+    def __init__(
+        self,
+        max_depth: int | None = 4,
+        max_splits: int | None = None,
+        complexity: float = 0.0,
+        complexity_per: Literal["split", "leaf"] = "split",
+        objective: str = "accuracy",
+        min_samples_leaf: int = 1,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        splits: Literal["binary"] = "binary",
+        categorical_features: Any = "auto",
+        thresholds: Literal["auto", "all"] | int = "auto",
+        search: Literal["auto", "depth-first", "best-first"] = "auto",
+        time_limit: float | None = 60.0,
+        memory_limit: int | str | None = "auto",
+        gap: float = 0.0,
+        n_jobs: int | None = 1,
+        verbose: int = 0,
+    ) -> None:
+        self.max_depth = max_depth
+        self.max_splits = max_splits
+        self.complexity = complexity
+        self.complexity_per = complexity_per
+        self.objective = objective
+        self.min_samples_leaf = min_samples_leaf
+        self.class_weight = class_weight
+        self.splits = splits
+        self.categorical_features = categorical_features
+        self.thresholds = thresholds
+        self.search = search
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.gap = gap
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, callback: Callback | None = None
+    ) -> OptimalTreeClassifier:
+        """Find the best tree for the training rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            NumPy array, list of rows, pandas or polars frame; numbers, booleans, categories,
+            texts, missing values.
+        y : array-like of shape (n_rows,)
+            Class labels: texts, booleans or integers.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights, not negative. Rows of weight zero are left out. Integers and short decimals
+            are exact; other numbers are rounded to ``certificate_.weight_quantum``.
+        callback : callable, optional
+            Called with a :class:`Progress` now and then; a true answer stops the search.
+
+        Returns
+        -------
+        OptimalTreeClassifier
+            The fitted estimator itself.
+        """
+        start = perf_counter()
+        self._check_parameters()
+        target = self._target(y, sample_weight, self._row_count(X))
+        columns = self._encode(X, target.rows, target.row_weights)
+        seconds_before = perf_counter() - start
+        objective = target.objective
+        options = replace(
+            self._engine_options(seconds_before),
+            error_scale=objective.error_scale,
+            split_penalty=objective.split_penalty,
+            gap=int(read_fraction(self.gap, "gap") / objective.unit),
+        )
+        problem = _engine.Problem(columns, target.codes, objective.cost_matrix, target.row_weights)
+        watch = self._watch(objective.cost, objective.total_weight, callback)
+        result = _engine.solve(problem, options, watch)
+        self.classes_ = target.classes
+        self.n_classes_ = len(target.classes)
+        self.tree_ = self._build_tree(result, columns, target)
+        self.certificate_ = self._certify(result, columns, target, seconds_before)
+        self._finish(watch)
+        return self
+
+    def _target(self, y: Any, sample_weight: Any, n_rows: int) -> _Target:
+        """Read labels and weights, and set up what is to be minimised."""
+        labels = check_labels(y, n_rows, type(self).__name__)
+        complexity = parse_complexity(self.complexity)
+        budget = cost_budget(n_rows, self._most_splits())
+        weights = scale_weights(sample_weight, n_rows, budget=budget)
+        values, rows = weights.values, None
+        if sample_weight is not None and not values.all():
+            rows = np.flatnonzero(values)
+            labels, values = labels[rows], values[rows]
+        classes, codes = encode_labels(labels)
+        row_weights = None if sample_weight is None or (values == 1).all() else values
+        totals = _class_sums(codes, row_weights, len(classes))
+        class_weight = effective_class_weight(self.class_weight, self.objective)
+        class_weights = class_multipliers(class_weight, classes, totals, budget=budget)
+        refuse_zero_weights(class_weights, classes)
+        objective = build_objective(
+            totals,
+            class_weights,
+            complexity,
+            per=self.complexity_per,
+            weight_quantum=weights.quantum,
+            budget=budget,
+        )
+        return _Target(rows, classes, codes, row_weights, weights, class_weights, objective)
+
+    def _build_tree(
+        self, result: _engine.Result, columns: NDArray[np.uint8], target: _Target
+    ) -> Tree:
+        """Give the tree of a result its tests, labels and class counts."""
+        n_nodes, n_classes = len(result.test), len(target.classes)
+        leaves = _engine.leaves_of_rows(result, columns)
+        cells = leaves * n_classes + target.codes
+        sums = _class_sums(cells, target.row_weights, n_nodes * n_classes)
+        counts: NDArray[Any] = _engine.sums_of_nodes(result, sums.reshape(n_nodes, n_classes))
+        counts = counts * np.array(target.class_weights.multipliers)
+        if target.unit != 1:
+            # Rounded once from the exact value, so that equal weights stay equal.
+            exact_counts = [[float(int(c) * target.unit) for c in row] for row in counts]
+            counts = np.array(exact_counts)
+        names = getattr(self, "feature_names_in_", None)
+        return Tree.from_arrays(
+            self.encoder_.tests_,
+            result.test,
+            result.first_child,
+            result.label,
+            counts=counts,
+            classes=target.classes,
+            feature_names=None if names is None else names.tolist(),
+            n_features=self.n_features_in_,
+        )
+
+    def _certify(
+        self,
+        result: _engine.Result,
+        columns: NDArray[np.uint8],
+        target: _Target,
+        seconds_before: float,
+    ) -> Certificate:
+        """Translate a result to the user's terms."""
+        objective = target.objective
+        cost = exact(objective.cost(result.upper_bound))
+        lower_bound = exact(objective.cost(result.lower_bound))
+        penalty = objective.complexity_used * objective.total_weight
+        n_splits = self.tree_.n_splits
+        n_paid = n_splits + (self.complexity_per == "leaf")
+        plain = all(m == 1 for m in target.class_weights.multipliers)
+        return Certificate(
+            status=result.status,
+            objective=float(1 - cost / objective.total_weight),
+            cost=cost,
+            lower_bound=lower_bound,
+            upper_bound=cost,
+            gap=exact(cost - lower_bound),
+            leaf_cost=exact(cost - n_paid * penalty),
+            n_splits=n_splits,
+            depth=self.tree_.depth,
+            seconds=seconds_before + result.seconds,
+            counters=dict(result.counters),
+            history=tuple(
+                (seconds_before + seconds, work, exact(objective.cost(u)), exact(objective.cost(l)))
+                for seconds, work, u, l in result.history
+            ),
+            task=self.objective,
+            max_depth=None if self.max_depth is None else int(self.max_depth),
+            max_splits=None if self.max_splits is None else int(self.max_splits),
+            complexity=exact(objective.complexity),
+            complexity_per=self.complexity_per,
+            split_penalty=exact(penalty),
+            min_samples_leaf=int(self.min_samples_leaf),
+            n_rows=len(target.codes),
+            n_row_groups=result.counters.get("row_groups"),
+            n_tests=columns.shape[1],
+            total_weight=exact(objective.total_weight),
+            weight_quantum=None if target.weights.is_exact else exact(target.weights.quantum),
+            class_weights=None
+            if plain and target.class_weights.quantum == 1
+            else tuple(
+                exact(m * target.class_weights.quantum) for m in target.class_weights.multipliers
+            ),
+            search=self.search,
+            version=__version__,
+        )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Labels from ``classes_``.
+        """
+        labels: NDArray[Any] = self._read(X, "predict")
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the class frequencies of the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            Shares of the training weight (class weights included), in the order of ``classes_``.
+        """
+        shares: NDArray[np.float64] = self._read(X, "predict_proba")
+        return shares
+
+
+def _class_sums(
+    cells: NDArray[Any], weights: NDArray[np.int64] | None, n_cells: int
+) -> NDArray[np.int64]:
+    """Return the exact total weight of the rows in each cell."""
+    if weights is None:
+        return np.bincount(cells, minlength=n_cells)
+    sums = np.zeros(n_cells, dtype=np.int64)
+    np.add.at(sums, cells, weights)
+    return sums

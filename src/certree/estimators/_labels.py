@@ -1,0 +1,133 @@
+"""Class labels and class weights: from what users pass to codes and exact fractions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+
+from .._exact import ClassWeights
+
+
+def check_labels(y: Any, n_rows: int, estimator_name: str) -> NDArray[Any]:
+    """Return labels, one per row, as an array without missing values.
+
+    Raises
+    ------
+    ValueError
+        If labels are missing, infinite, continuous, two-dimensional or not given.
+    TypeError
+        If labels of different kinds are mixed, so that they cannot be put in order.
+    """
+    if y is None:
+        raise ValueError(
+            f"{estimator_name} requires y to be passed, but the target y is None; "
+            "give one class label per row."
+        )
+    if type(y) is np.ndarray and y.ndim == 1:
+        labels = y
+    else:
+        labels = column_or_1d(y, warn=True)
+    if len(labels) != n_rows:
+        raise ValueError(
+            f"X has {n_rows} rows, but y has {len(labels)} labels; give one label per row."
+        )
+    if labels.dtype.kind == "f":
+        _refuse_not_finite(labels)
+    elif labels.dtype.kind == "O":
+        labels = _from_objects(labels)
+    if labels.dtype.kind not in "iubUT":
+        check_classification_targets(labels)
+    return labels
+
+
+def _refuse_not_finite(labels: NDArray[Any]) -> None:
+    if np.isnan(labels).any():
+        row = int(np.argmax(np.isnan(labels)))
+        raise ValueError(
+            f"Input y contains NaN (first in row {row}); drop the rows without a label, "
+            "or give them a class of their own."
+        )
+    if not np.isfinite(labels).all():
+        raise ValueError(
+            f"Input y contains infinity or a value too large for dtype('{labels.dtype}'); "
+            "class labels must be finite."
+        )
+
+
+def _from_objects(labels: NDArray[Any]) -> NDArray[Any]:
+    """Turn an object array into one of texts, booleans or numbers."""
+    for row, label in enumerate(labels):
+        if _is_missing(label):
+            raise ValueError(
+                f"Input y contains NaN or None (first in row {row}); drop the rows without a "
+                "label, or give them a class of their own."
+            )
+    if all(isinstance(label, str) for label in labels):
+        return labels
+    kinds = {type(label) for label in labels}
+    plain = np.asarray(labels.tolist()) if len(kinds) == 1 else np.empty(0, dtype=object)
+    if plain.ndim == 1 and plain.dtype.kind in "iubf" and len(plain):
+        if plain.dtype.kind == "f":
+            _refuse_not_finite(plain)
+        return plain
+    names = sorted(kind.__name__ for kind in kinds)
+    raise TypeError(
+        f"Unknown label type: y holds objects of type {', '.join(names)}; class labels must be all "
+        "texts, all booleans or all numbers of one type."
+    )
+
+
+def _is_missing(label: object) -> bool:
+    # pandas' NA compares to neither true nor false, and pandas need not be installed.
+    return (
+        label is None
+        or (isinstance(label, (float, np.floating)) and bool(label != label))
+        or type(label).__name__ in ("NAType", "NaTType")
+    )
+
+
+def encode_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return the sorted classes and each row's class as a number."""
+    if labels.dtype.kind in "iub" and len(labels):
+        # Small integers, the usual case, need no sort.
+        low, high = int(labels.min()), int(labels.max())
+        if 0 <= low and high < 2 * len(labels) + 2:
+            numbers = labels.astype(np.intp, copy=False)
+            present = np.bincount(numbers) > 0
+            codes = (np.cumsum(present) - 1).astype(np.int32)
+            return np.flatnonzero(present).astype(labels.dtype), codes[numbers]
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, codes.astype(np.int32)
+
+
+def effective_class_weight(
+    class_weight: Any, objective: str
+) -> Mapping[Any, Any] | Literal["balanced"] | None:
+    """Return the class weights that an objective stands for.
+
+    Balanced accuracy is the mean of the recalls of the classes, hence weighted accuracy with the
+    weights "balanced"; weights on top would cancel out.
+    """
+    if objective != "balanced_accuracy":
+        return cast("Mapping[Any, Any] | Literal['balanced'] | None", class_weight)
+    if class_weight is not None and not isinstance(class_weight, str):
+        raise ValueError(
+            f'class_weight={class_weight!r} has no effect with objective="balanced_accuracy", '
+            'which weighs all classes equally; leave it None, or use objective="accuracy".'
+        )
+    return "balanced"
+
+
+def refuse_zero_weights(weights: ClassWeights, classes: NDArray[Any]) -> None:
+    """Raise if a class counts for nothing, so that its leaves would have no frequencies."""
+    for label, multiplier in zip(classes.tolist(), weights.multipliers, strict=True):
+        if multiplier == 0:
+            raise ValueError(
+                f"class_weight[{label!r}] is 0, so the class does not count; "
+                "drop its rows, or give it a positive weight."
+            )

@@ -1,0 +1,111 @@
+"""Reading resource limits: memory with units, threads, and what the machine has."""
+
+from __future__ import annotations
+
+import os
+import re
+from functools import cache
+from numbers import Integral
+from pathlib import Path
+
+_UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+    "TIB": 2**40,
+}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-zA-Z]*)\s*")
+
+# Where control groups, version 2 and version 1, state the memory of this process's group.
+_GROUP_LIMITS = (
+    "/sys/fs/cgroup/memory.max",
+    "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+)
+
+
+def memory_bytes(limit: object) -> int | None:
+    """Return a memory limit in bytes.
+
+    Parameters
+    ----------
+    limit : None, "auto", int or str
+        No limit; half of the machine's memory; bytes; or a number with a unit, such as "2GB"
+        (powers of 1000) or "1.5GiB" (powers of 1024).
+
+    Returns
+    -------
+    int or None
+        Bytes; None for no limit, and for "auto" on a machine that does not tell its memory.
+    """
+    if limit is None:
+        return None
+    if isinstance(limit, str):
+        if limit == "auto":
+            memory = machine_memory()
+            return None if memory is None else memory // 2
+        match = _SIZE.fullmatch(limit)
+        unit = _UNITS.get(match[2].upper()) if match else None
+        if match is None or unit is None:
+            raise ValueError(
+                f"memory_limit={limit!r} is not a size; write bytes as an integer, a number with a "
+                'unit such as "2GB", "512MB" or "1.5GiB", "auto" (half of the memory), or None.'
+            )
+        size = int(float(match[1]) * unit)
+    elif isinstance(limit, Integral) and not isinstance(limit, bool):
+        size = int(limit)
+    else:
+        raise TypeError(
+            'memory_limit must be an integer (bytes), a text such as "2GB", "auto" or None, '
+            f"got {limit!r} of type {type(limit).__name__}."
+        )
+    if size <= 0:
+        raise ValueError(f"memory_limit must be more than 0 bytes, got {limit!r}; None: no limit.")
+    return size
+
+
+@cache
+def machine_memory() -> int | None:
+    """Return the memory this process may use, in bytes, or None if nothing tells."""
+    known = []
+    try:
+        known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):  # not a POSIX system
+        pass
+    for path in _GROUP_LIMITS:
+        try:
+            known.append(int(Path(path).read_text(encoding="ascii")))
+        except (OSError, ValueError):  # absent, or "max"
+            continue
+    return min((size for size in known if size > 0), default=None)
+
+
+def thread_count(n_jobs: object) -> int:
+    """Return the number of threads for `n_jobs` as scikit-learn means it.
+
+    None is one thread, -1 all processors, -2 all but one, and so on.
+    """
+    if n_jobs is None:
+        return 1
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool):
+        raise TypeError(
+            f"n_jobs must be an integer or None, got {n_jobs!r} of type {type(n_jobs).__name__}."
+        )
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning; give a number of threads, or -1 for all cores.")
+    if n_jobs > 0:
+        return int(n_jobs)
+    return max(1, processor_count() + 1 + int(n_jobs))
+
+
+def processor_count() -> int:
+    """Return the number of processors this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # only some systems have affinities
+        return os.cpu_count() or 1

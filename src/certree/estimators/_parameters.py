@@ -1,0 +1,89 @@
+"""Checks of constructor parameters, as data: one line per parameter in the estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf, isfinite
+from numbers import Integral, Real
+from typing import Protocol
+
+
+class Check(Protocol):
+    """Something that accepts a value of a parameter or raises."""
+
+    def __call__(self, name: str, value: object) -> None:
+        """Raise TypeError or ValueError unless `value` is fine for the parameter `name`."""
+
+
+@dataclass(frozen=True)
+class WholeNumber:
+    """An integer of at least `minimum`; None if `none` says what that means."""
+
+    minimum: int
+    none: str | None = None
+    allow_bool: bool = False
+
+    def __call__(self, name: str, value: object) -> None:
+        if type(value) is int and value >= self.minimum:
+            return
+        if value is None and self.none is not None:
+            return
+        wanted = f"an integer of at least {self.minimum}{_or_none(self.none)}"
+        if not isinstance(value, Integral) or (isinstance(value, bool) and not self.allow_bool):
+            raise _wrong_type(name, wanted, value)
+        if value < self.minimum:
+            raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number from `minimum` to `maximum`; None if `none` says what that means."""
+
+    minimum: float
+    maximum: float = inf
+    minimum_allowed: bool = True
+    none: str | None = None
+
+    def __call__(self, name: str, value: object) -> None:
+        if value is None and self.none is not None:
+            return
+        if not isinstance(value, Real) or isinstance(value, bool):
+            raise _wrong_type(name, self._wanted(), value)
+        above = value > self.minimum or (self.minimum_allowed and value == self.minimum)
+        if not (above and value <= self.maximum and isfinite(value)):
+            raise ValueError(f"{name} must be {self._wanted()}, got {value!r}.")
+
+    def _wanted(self) -> str:
+        if self.maximum < inf:
+            return f"a number from {self.minimum:g} to {self.maximum:g}{_or_none(self.none)}"
+        relation = "of at least" if self.minimum_allowed else "greater than"
+        return f"a finite number {relation} {self.minimum:g}{_or_none(self.none)}"
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of a few texts."""
+
+    options: tuple[str, ...]
+
+    def __call__(self, name: str, value: object) -> None:
+        if isinstance(value, str) and value in self.options:
+            return
+        supported = ", ".join(f'"{option}"' for option in self.options)
+        message = f"{name}={value!r} is not supported; the supported values are {supported}."
+        raise ValueError(message) if isinstance(value, str) else TypeError(message)
+
+
+def check_parameters(estimator: object, checks: Mapping[str, Check]) -> None:
+    """Check the parameters of an estimator that have a check."""
+    for name, check in checks.items():
+        check(name, getattr(estimator, name))
+
+
+def _or_none(meaning: str | None) -> str:
+    return "" if meaning is None else f", or None ({meaning})"
+
+
+def _wrong_type(name: str, wanted: str, value: object) -> TypeError:
+    return TypeError(f"{name} must be {wanted}, got {value!r} of type {type(value).__name__}.")
