@@ -41,7 +41,7 @@ def load_binary_example(*, return_X_y: bool = False) -> Bunch | tuple[NDArray[An
     .. versionadded:: 0.1
     """
     # RandomState, because NumPy promises that its streams never change.
-    random = np.random.RandomState(_SEED)  # noqa: NPY002
+    random = np.random.RandomState(_SEED)
     data = random.randint(0, 2, (_N_ROWS, _N_COLUMNS)).astype(np.uint8)
     rows = np.arange(_N_ROWS)
     # Balanced by construction: each combination of the two columns occurs 25 times.

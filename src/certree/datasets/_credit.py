@@ -97,7 +97,7 @@ def load_credit(
 
 def _generate() -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
     # RandomState, because NumPy promises that its streams never change.
-    random = np.random.RandomState(_SEED)  # noqa: NPY002
+    random = np.random.RandomState(_SEED)
 
     def choose(values: list[Any], shares: list[float]) -> NDArray[Any]:
         picks = np.searchsorted(np.cumsum(shares)[:-1], random.random_sample(_N_ROWS), "right")

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from certree._exact import scale_weights
+
 from ._cuts import choose_cuts
 from ._table import Table, read_table
 from ._tests import Category, Flag, Missing, Test, Threshold, encode_tests, is_missing
@@ -91,7 +93,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.thresholds = thresholds
         self.categorical_features = categorical_features
 
-    def fit(self, X: Any, y: Any = None) -> TableEncoder:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableEncoder:
         """Choose the tests.
 
         Parameters
@@ -100,15 +102,36 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             The table.
         y : ignored
             Present for pipelines.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows for quantiles: a row of weight two counts as two rows. Rows of
+            weight zero are not looked at.
 
         Returns
         -------
         TableEncoder
             This encoder.
         """
-        table = read_table(X)
-        validate_data(self, X, reset=True, skip_check_array=True)
-        return self._fit_table(table)
+        self._read_and_fit(X, sample_weight)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[np.uint8]:
+        """Choose the tests and answer them for each row.
+
+        Parameters
+        ----------
+        X : array-like, pandas.DataFrame or polars.DataFrame, of shape (n_rows, n_columns)
+            The table.
+        y : ignored
+            Present for pipelines.
+        sample_weight : array-like of shape (n_rows,), optional
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        ndarray of uint8, shape (n_rows, n_tests), in Fortran order
+            1 where the test holds, else 0; a data frame after ``set_output``.
+        """
+        return self._encode_table(self._read_and_fit(X, sample_weight))
 
     def transform(self, X: Any) -> NDArray[np.uint8]:
         """Answer the tests for each row.
@@ -159,24 +182,31 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             tests = [replace(cast(Any, test), name=names[test.feature]) for test in tests]
         return np.array([test.describe(0) for test in tests], dtype=object)
 
-    def _fit_table(self, table: Table, weights: NDArray[np.int64] | None = None) -> TableEncoder:
-        """Choose the tests for a table that has been read; weights move the quantiles."""
+    def _read_and_fit(self, X: Any, sample_weight: Any) -> Table:
+        table = read_table(X)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        weights = None
+        if sample_weight is not None:
+            weights = scale_weights(sample_weight, table.n_rows).values
+        self._choose_tests(table, weights)
+        return table
+
+    def _choose_tests(self, table: Table, weights: NDArray[np.int64] | None) -> None:
         limit = self._threshold_limit()
         declared = self._declared_categories(table)
-        self.n_features_in_ = table.n_columns
-        if table.has_names:
-            self.feature_names_in_ = np.array(table.names, dtype=object)
+        if weights is not None and not weights.all():
+            counts = weights > 0
+            table, weights = table.select(counts), weights[counts]
         self._is_binary = table.matrix is not None and _is_binary(table.matrix)
         if self._is_binary:
             boolean = table.kinds[0] == "flag"
             self.tests_: list[Test] = [Flag(i, name, boolean) for i, name in enumerate(table.names)]
-            return self
+            return
         tests: list[Test] = []
         for i in range(table.n_columns):
             is_category = declared[i] or table.kinds[i] == "category"
             tests += _column_tests(table, i, is_category, limit, weights)
         self.tests_ = tests
-        return self
 
     def _encode_table(self, table: Table) -> NDArray[np.uint8]:
         """Answer the tests for a table that has been read and has the columns of training."""
@@ -323,7 +353,7 @@ def _category_tests(
             "like an identifier. A tree can only learn such rows by heart; drop the column, or "
             "group its values.",
             UserWarning,
-            stacklevel=5,  # the caller of fit
+            stacklevel=6,  # the caller of fit
         )
     if not has_missing and len(values) <= 2:
         # One category says nothing, and of two, one test says it all.

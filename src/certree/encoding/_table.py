@@ -77,6 +77,14 @@ class Table:
         column = self.matrix[:, index]
         return column if column.dtype == np.bool_ else column.astype(np.float64, copy=False)
 
+    def select(self, rows: NDArray[Any]) -> Table:
+        """Return the table of some rows, given by a mask or by indices."""
+        names = self.names if self.has_names else None
+        if self._columns is not None:
+            return Table([column[rows] for column in self._columns], self.kinds, names)
+        assert self.matrix is not None
+        return Table(None, self.kinds, names, matrix=self.matrix[rows])
+
     def __repr__(self) -> str:
         return f"Table({self.n_rows} rows, {self.n_columns} columns)"
 
