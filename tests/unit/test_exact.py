@@ -1,0 +1,336 @@
+"""Numbers as the user writes them, and the integers that the search minimises."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from certree._exact import (
+    build_objective,
+    class_multipliers,
+    cost_budget,
+    parse_complexity,
+    read_fraction,
+    scale_weights,
+)
+
+
+def _objective(totals: list[int], complexity: Any, class_weight: Any = None, **options: Any) -> Any:
+    budget = options.pop("budget", cost_budget(sum(totals)))
+    weights = class_multipliers(class_weight, list(range(len(totals))), totals, budget=budget)
+    return build_objective(totals, weights, parse_complexity(complexity), budget=budget, **options)
+
+
+class TestReadFraction:
+    @pytest.mark.parametrize(
+        "value, expected",
+        [
+            (0.1, Fraction(1, 10)),
+            (1e-05, Fraction(1, 100000)),
+            (0, Fraction(0)),
+            (1, Fraction(1)),
+            (Fraction(1, 3), Fraction(1, 3)),
+            (Decimal("0.005"), Fraction(1, 200)),
+            ("0.005", Fraction(1, 200)),
+            (" 1/3 ", Fraction(1, 3)),
+            (np.float64(0.1), Fraction(1, 10)),
+            (np.float32(0.1), Fraction(1, 10)),
+            (np.int64(1), Fraction(1)),
+        ],
+    )
+    def test_numbers_are_what_they_are_written_as(self, value: Any, expected: Fraction) -> None:
+        assert parse_complexity(value) == expected
+
+    def test_numpy_integers_become_unbounded_ones(self) -> None:
+        fraction = read_fraction(np.int64(2**62), "x")
+        assert fraction * 4 == 2**64
+        assert type(fraction.numerator) is int
+
+    @pytest.mark.parametrize(
+        "value", [float("nan"), float("inf"), "much", "1/0", Decimal("NaN"), Decimal("Infinity")]
+    )
+    def test_what_is_no_finite_number_is_refused(self, value: Any) -> None:
+        with pytest.raises(ValueError, match="complexity must be a finite number"):
+            parse_complexity(value)
+
+    @pytest.mark.parametrize("value", [True, None, [0.1], 1j])
+    def test_other_types_are_refused(self, value: Any) -> None:
+        with pytest.raises(TypeError, match="complexity must be a number"):
+            parse_complexity(value)
+
+    @pytest.mark.parametrize("value", [-0.01, 1.01, 2, "-1/2"])
+    def test_complexity_lies_between_zero_and_one(self, value: Any) -> None:
+        with pytest.raises(ValueError, match="between 0 and 1"):
+            parse_complexity(value)
+
+
+class TestScaleWeights:
+    def test_no_weights_are_ones(self) -> None:
+        scaled = scale_weights(None, 3)
+        assert scaled.values.tolist() == [1, 1, 1]
+        assert scaled.quantum == 1
+        assert scaled.is_exact
+
+    def test_integers_are_exact_and_reduced(self) -> None:
+        scaled = scale_weights([4, 0, 6], 3)
+        assert scaled.values.tolist() == [2, 0, 3]
+        assert scaled.values.dtype == np.int64
+        assert scaled.quantum == 2
+        assert (scaled.is_exact, scaled.relative_error) == (True, 0.0)
+
+    def test_decimals_are_exact(self) -> None:
+        scaled = scale_weights([0.1, 0.25, 1.2], 3)
+        assert scaled.values.tolist() == [2, 5, 24]
+        assert scaled.quantum == Fraction(1, 20)
+        assert scaled.is_exact
+
+    @pytest.mark.parametrize("weight", [1 / 3, 1e-300, 1e300, 0.1])
+    def test_equal_weights_are_exact_whatever_they_are(self, weight: float) -> None:
+        scaled = scale_weights([weight, weight, 0.0], 3)
+        assert scaled.values.tolist() == [1, 1, 0]
+        assert scaled.quantum == Fraction(str(weight))
+        assert scaled.is_exact
+
+    def test_a_single_number_is_the_weight_of_every_row(self) -> None:
+        assert scale_weights(2.5, 2).quantum == Fraction(5, 2)
+
+    def test_other_weights_are_rounded_and_it_is_said(self) -> None:
+        weights = np.array([1 / 3, 2 / 7, 1.0])
+        scaled = scale_weights(weights, 3)
+        assert not scaled.is_exact
+        assert scaled.quantum == Fraction(1, 2**20)
+        assert 0 < scaled.relative_error < 2**-19
+        back = scaled.values * float(scaled.quantum)
+        np.testing.assert_allclose(back, weights, rtol=scaled.relative_error * 1.001)
+
+    def test_a_positive_weight_is_never_rounded_to_zero(self) -> None:
+        scaled = scale_weights([np.pi, 1e-12, 5e-324, 0.0], 4)
+        assert scaled.values.tolist() == [2**20, 1, 1, 0]
+        assert scaled.relative_error > 1
+
+    def test_huge_weights_do_not_overflow(self) -> None:
+        scaled = scale_weights([1.7e308, 1.1e308, 1.3e308], 3)
+        assert scaled.values.max() == 2**20
+        assert scaled.quantum == Fraction(1.7e308) / 2**20
+
+    def test_many_rows_use_a_coarser_quantum(self) -> None:
+        weights = np.random.RandomState(0).random_sample(200_000) + 0.5
+        budget = cost_budget(len(weights))
+        scaled = scale_weights(weights, len(weights))
+        assert int(scaled.values.sum()) <= budget // 2**10
+        assert scaled.quantum > Fraction(1, 2**20)
+
+    def test_long_decimals_are_rounded_when_they_do_not_fit(self) -> None:
+        weights = [0.123456789012, 1.0]
+        assert scale_weights(weights, 2).is_exact
+        assert not scale_weights(weights, 2, budget=2**40).is_exact
+
+    @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=20), st.integers(0, 6))
+    def test_decimals_come_back_exactly(self, units: list[int], decimals: int) -> None:
+        assume(any(units))
+        weights = [float(Fraction(u, 10**decimals)) for u in units]
+        scaled = scale_weights(weights, len(weights))
+        assert scaled.is_exact
+        assert [int(v) * scaled.quantum for v in scaled.values] == [
+            Fraction(u, 10**decimals) for u in units
+        ]
+
+    @given(st.lists(st.floats(0, 1e300), min_size=1, max_size=20))
+    def test_relative_error_is_an_upper_bound(self, weights: list[float]) -> None:
+        assume(any(weights))
+        scaled = scale_weights(weights, len(weights))
+        for value, weight in zip(scaled.values.tolist(), weights, strict=True):
+            assert (value == 0) == (weight == 0)
+            if weight > 0 and np.isfinite(scaled.relative_error):
+                # Twice the last bit: the weight relative to the largest is itself rounded.
+                slack = Fraction(scaled.relative_error) * (1 + Fraction(1, 2**40)) + 2**-50
+                exact = Fraction(str(weight)) if scaled.is_exact else Fraction(weight)
+                assert abs(value * scaled.quantum / exact - 1) <= slack
+
+    @pytest.mark.parametrize(
+        "weights, message",
+        [
+            ([1, -2, -3], r"sample_weight\[1\] = -2.0 is negative"),
+            ([1, 1, np.nan], r"sample_weight\[2\] = nan is not a finite number"),
+            ([np.inf, 1, 1], r"sample_weight\[0\] = inf is not a finite number"),
+            ([0, 0, 0], "All sample weights are zero"),
+            ([1, 1], "has 2 entries, but there are 3 rows"),
+            ([[1], [1], [1]], r"shape \(3, 1\)"),
+            (["a", "b", "c"], "must hold numbers"),
+        ],
+    )
+    def test_bad_weights_are_refused(self, weights: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            scale_weights(weights, 3)
+
+
+class TestClassMultipliers:
+    def test_without_class_weights_all_count_the_same(self) -> None:
+        weights = class_multipliers(None, ["a", "b"], [3, 4], budget=2**40)
+        assert weights.multipliers == (1, 1)
+        assert weights.quantum == 1
+
+    def test_balanced_is_the_exact_fraction(self) -> None:
+        totals = [30, 50, 20]
+        weights = class_multipliers("balanced", [0, 1, 2], totals, budget=2**40)
+        assert weights.is_exact
+        exact = [m * weights.quantum for m in weights.multipliers]
+        assert exact == [Fraction(100, 3 * t) for t in totals]
+
+    def test_balanced_leaves_classes_without_rows_out(self) -> None:
+        weights = class_multipliers("balanced", [0, 1, 2], [30, 0, 10], budget=2**40)
+        exact = [m * weights.quantum for m in weights.multipliers]
+        assert exact == [Fraction(40, 60), 0, Fraction(40, 20)]
+
+    def test_given_weights_are_exact_and_others_are_one(self) -> None:
+        weights = class_multipliers({"b": 2.5}, np.array(["a", "b"]), [1, 1], budget=2**40)
+        assert weights.multipliers == (2, 5)
+        assert weights.quantum == Fraction(1, 2)
+
+    def test_common_factors_are_taken_out(self) -> None:
+        weights = class_multipliers({0: 20, 1: 40}, np.array([0, 1]), [1, 1], budget=2**40)
+        assert weights.multipliers == (1, 2)
+        assert weights.quantum == 20
+
+    def test_keys_of_absent_classes_are_fine_if_all_present_ones_are_named(self) -> None:
+        weights = class_multipliers({0: 1, 1: 2, 2: 3}, [0, 2], [1, 1], budget=2**40)
+        assert weights.multipliers == (1, 3)
+
+    @pytest.mark.parametrize("budget", [2**26, 2**40, 2**50])
+    def test_weights_that_do_not_fit_are_rounded_within_the_budget(self, budget: int) -> None:
+        totals = [997, 991, 983, 977, 971, 967, 953, 947, 941, 937, 929, 1, 919, 911]
+        weights = class_multipliers("balanced", range(len(totals)), totals, budget=budget)
+        assert not weights.is_exact
+        assert sum(m * t for m, t in zip(weights.multipliers, totals, strict=True)) <= budget
+        assert min(weights.multipliers) >= 1
+        for m, t in zip(weights.multipliers, totals, strict=True):
+            exact = Fraction(sum(totals), len(totals) * t)
+            assert abs(m * weights.quantum / exact - 1) <= weights.relative_error * (1 + 1e-9)
+
+    @pytest.mark.parametrize(
+        "class_weight, message",
+        [
+            ({0: -1}, r"class_weight\[0\] = -1 is negative"),
+            ({0: float("nan")}, r"class_weight\[0\] must be a finite number"),
+            ({0: 0, 1: 0}, "weight zero to every class"),
+            ({"yes": 2}, r"names \['yes'\]"),
+            ("equal", "'balanced' or None, got 'equal'"),
+            ([1, 2], "must be a dict"),
+        ],
+    )
+    def test_bad_class_weights_are_refused(self, class_weight: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            class_multipliers(class_weight, [0, 1], [5, 5], budget=2**40)
+
+
+class TestBuildObjective:
+    def test_without_complexity_the_cost_is_the_number_of_errors(self) -> None:
+        objective = _objective([6, 4], 0)
+        assert (objective.error_scale, objective.split_penalty, objective.offset) == (1, 0, 0)
+        assert objective.cost_matrix.tolist() == [[0, 1], [1, 0]]
+        assert objective.cost(3) == 3
+        assert objective.score(3) == Fraction(7, 10)
+
+    def test_the_penalty_is_reduced(self) -> None:
+        objective = _objective([150, 50], 0.005)
+        assert (objective.error_scale, objective.split_penalty) == (1, 1)
+        objective = _objective([150, 51], 0.005)
+        assert (objective.error_scale, objective.split_penalty) == (200, 201)
+
+    def test_per_leaf_adds_the_first_leaf(self) -> None:
+        per_split = _objective([6, 4], 0.1)
+        per_leaf = _objective([6, 4], 0.1, per="leaf")
+        assert per_leaf.split_penalty == per_split.split_penalty
+        assert per_leaf.cost(7) == per_split.cost(7) + Fraction(1, 10) * 10
+
+    @given(
+        totals=st.lists(st.integers(1, 1000), min_size=1, max_size=4),
+        complexity=st.fractions(0, 1, max_denominator=10**6),
+        class_weight=st.lists(st.fractions(0, 50, max_denominator=40), min_size=4, max_size=4),
+        quantum=st.fractions(Fraction(1, 1000), 10, max_denominator=1000),
+        errors=st.lists(st.integers(0, 1000), min_size=4, max_size=4),
+        splits=st.integers(0, 20),
+        per=st.sampled_from(["split", "leaf"]),
+    )
+    def test_units_stand_for_errors_plus_penalty_exactly(
+        self,
+        totals: list[int],
+        complexity: Fraction,
+        class_weight: list[Fraction],
+        quantum: Fraction,
+        errors: list[int],
+        splits: int,
+        per: str,
+    ) -> None:
+        """U * unit == weighted errors + complexity * W * splits, in rational arithmetic."""
+        given_weights = dict(enumerate(class_weight[: len(totals)]))
+        assume(any(given_weights.values()))
+        objective = _objective(
+            totals, complexity, given_weights, weight_quantum=quantum, per=per, budget=2**60
+        )
+        wrong = [min(e, t) for e, t in zip(errors, totals, strict=False)]
+        # Any label other than the row's own costs the same.
+        label = [(k + 1) % len(totals) for k in range(len(totals))]
+        leaf_cost = sum(int(objective.cost_matrix[k, label[k]]) * w for k, w in enumerate(wrong))
+        value = objective.error_scale * leaf_cost + objective.split_penalty * splits
+        if len(totals) == 1:
+            wrong = [0]
+        total = sum(given_weights[k] * t * quantum for k, t in enumerate(totals))
+        weighted_errors = sum(given_weights[k] * w * quantum for k, w in enumerate(wrong))
+        counted = splits + (per == "leaf")
+        assert objective.penalty_is_exact
+        assert objective.total_weight == total
+        assert objective.cost(value) == weighted_errors + complexity * total * counted
+
+    def test_a_penalty_too_long_for_the_range_is_rounded_and_it_is_said(self) -> None:
+        budget = cost_budget(10**6)
+        complexity = Fraction(123456789, 10**12 + 39)
+        objective = _objective([600_000, 400_000], complexity, budget=budget)
+        assert not objective.penalty_is_exact
+        assert objective.complexity == complexity
+        assert objective.complexity_used != complexity
+        assert abs(objective.complexity_used / complexity - 1) < Fraction(1, 10**6)
+        assert objective.error_scale * 10**6 <= budget
+        assert objective.cost(objective.split_penalty) == objective.complexity_used * 10**6
+
+    def test_a_tiny_complexity_does_not_vanish(self) -> None:
+        objective = _objective([3, 4], Fraction(1, 10**40))
+        assert objective.split_penalty == 1
+        assert objective.complexity_used > 0
+        assert not objective.penalty_is_exact
+
+    @pytest.mark.parametrize("n_rows", [1, 10, 10**4, 10**7])
+    @pytest.mark.parametrize("complexity", [0, 1e-9, 0.0123456789, 0.5, 1])
+    def test_everything_fits_with_the_tie_break(self, n_rows: int, complexity: float) -> None:
+        budget = cost_budget(n_rows)
+        objective = _objective([n_rows], complexity, budget=budget)
+        largest = 2 * objective.error_scale * n_rows + 8 * objective.split_penalty
+        assert largest * (n_rows + 1) < 2**62
+
+    def test_a_split_limit_leaves_more_room(self) -> None:
+        assert cost_budget(10**6, 15) > 10**4 * cost_budget(10**6)
+        assert cost_budget(10, 10**6) == cost_budget(10)
+
+    def test_weights_beyond_the_range_are_refused(self) -> None:
+        with pytest.raises(ValueError, match="overflow"):
+            _objective([100, 100], 0, budget=150)
+
+    def test_unknown_way_of_counting_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="'split' or 'leaf', got 'node'"):
+            _objective([1, 1], 0, per="node")
+
+    def test_gap_is_rounded_down_to_units(self) -> None:
+        objective = _objective([60, 40], 0.001)
+        assert objective.error_scale == 10
+        assert objective.gap_units(0) == 0
+        assert objective.gap_units(0.01) == 10
+        assert objective.gap_units(0.0199) == 19
+        assert objective.gap_units(1e300) == 2**62
+        with pytest.raises(ValueError, match="gap must be at least 0"):
+            objective.gap_units(-0.1)
