@@ -161,6 +161,27 @@ def test_nothing_is_left_unfinished() -> None:
     assert not bad, "\n".join(bad)
 
 
+def test_pages_named_in_comments_exist() -> None:
+    """A bound cites the page that proves it."""
+    bad = [
+        f"{path.relative_to(ROOT)} names {name}"
+        for path in _hand_written_files()
+        for name in re.findall(r"\bdocs/[\w/-]+\.md\b", path.read_text(encoding="utf-8"))
+        if not (ROOT / name).is_file()
+    ]
+    assert not bad, "\n".join(bad)
+
+
+def test_every_bound_cites_its_proof() -> None:
+    """One theorem per file, and its page in docs/theory."""
+    bad = [
+        str(path.relative_to(ROOT))
+        for path in _cpp_files(CORE / "bounds")
+        if path.suffix == ".hpp" and "docs/theory/" not in path.read_text(encoding="utf-8")
+    ]
+    assert not bad, "\n".join(bad)
+
+
 def test_nothing_is_built_for_this_machine_alone() -> None:
     """A wheel must run on machines other than the one that built it."""
     assert "march=native" not in re.sub(
