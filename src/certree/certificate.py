@@ -239,6 +239,8 @@ class Certificate:
             ("searched", f"trees with {searched}, over {_many(self.n_tests, 'test')}"),
             ("data", f"{rows}, total weight {show(self.total_weight)}"),
         ]
+        if self.class_weights is not None:
+            facts.append(("per class", "weights " + ", ".join(map(show, self.class_weights))))
         if self.weight_quantum is not None:
             facts.append(("weights", f"rounded to multiples of {show(self.weight_quantum)}"))
         facts.append(("seconds", f"{self.seconds:.4g}"))

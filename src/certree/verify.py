@@ -280,6 +280,9 @@ def _class_weights(
     claim = audit.claim
     asked = claim.parameters["class_weight"]
     n_classes = len(claim.classes)
+    wanted = [Fraction(1)] * n_classes
+    if asked is not None and asked != "balanced":
+        wanted = [_decimal(asked.get(label, 1)) for label in claim.classes]
     if asked == "balanced" or claim.parameters["objective"] == "balanced_accuracy":
         totals = [Fraction(0)] * n_classes
         for row, klass in classes.items():
@@ -289,11 +292,11 @@ def _class_weights(
                 "y lacks some of the classes that the model was fitted on: "
                 f"{[c for c, total in zip(claim.classes, totals, strict=True) if not total]}."
             )
-        wanted = [sum(totals) / (n_classes * total) for total in totals]
-    elif asked is None:
-        wanted = [Fraction(1)] * n_classes
-    else:
-        wanted = [_decimal(asked.get(label, 1)) for label in claim.classes]
+        # Every class then has the same total weight, but for the weights asked for.
+        wanted = [
+            weight * sum(totals) / (n_classes * total)
+            for weight, total in zip(wanted, totals, strict=True)
+        ]
     certified = claim.certificate.class_weights
     used = wanted if certified is None else [Fraction(weight) for weight in certified]
     slack = max(wanted) * _CLASS_WEIGHT_ROUNDING

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from .. import _engine
@@ -55,6 +54,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
     certificate_: Certificate
     encoder_: TableEncoder
     n_features_in_: int
+    feature_names_in_: NDArray[Any]
 
     def _check_parameters(self) -> None:
         check_parameters(self, self._parameter_checks)
@@ -69,16 +69,19 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         return int(_num_samples(X))
 
     def _encode(
-        self, X: Any, rows: NDArray[np.intp] | None, weights: NDArray[np.int64] | None
+        self, X: Any, sample_weight: NDArray[np.int64] | None, rows: NDArray[np.intp] | None
     ) -> NDArray[np.uint8]:
-        """Fit the encoder on the rows that count and return the encoded table."""
-        table = read_table(X if rows is None else _safe_indexing(X, rows))
-        validate_data(self, X, skip_check_array=True)
-        encoder = TableEncoder(
+        """Fit the encoder and return the encoded rows that count."""
+        self.encoder_ = TableEncoder(
             thresholds=self.thresholds, categorical_features=self.categorical_features
-        )
-        self.encoder_ = encoder._fit_table(table, weights)
-        return self.encoder_._encode_table(table)
+        ).set_output(transform="default")
+        columns: NDArray[np.uint8] = self.encoder_.fit_transform(X, sample_weight=sample_weight)
+        self.n_features_in_ = self.encoder_.n_features_in_
+        if hasattr(self.encoder_, "feature_names_in_"):
+            self.feature_names_in_ = self.encoder_.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return columns if rows is None else np.asfortranarray(columns[rows])
 
     def _engine_options(self, seconds_used: float) -> _engine.Options:
         """Return the limits that do not depend on the objective."""
@@ -137,14 +140,6 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             stacklevel=3,
         )
 
-    def _table(self, X: Any) -> Any:
-        """Check a table for prediction and return it."""
-        check_is_fitted(self)
-        if hasattr(X, "tocsr"):
-            self._row_count(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
-        return X
-
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf that each row reaches.
 
@@ -176,7 +171,10 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         return self._read(X, "decision_path")
 
     def _read(self, X: Any, method: str) -> Any:
-        return getattr(self.tree_, method)(self._table(X))
+        check_is_fitted(self)
+        table = read_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return getattr(self.tree_, method)(table)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

@@ -29,7 +29,7 @@ from .._version import __version__
 from ..certificate import Certificate, exact
 from ..tree import Tree
 from ._base import BaseOptimalTree
-from ._labels import check_labels, effective_class_weight, encode_labels, refuse_zero_weights
+from ._labels import balanced_weights, check_labels, drop_negligible, encode_labels
 from ._parameters import Check, OneOf
 
 
@@ -37,6 +37,7 @@ from ._parameters import Check, OneOf
 class _Target:
     """The rows that count, with their classes and weights, and what is to be minimised."""
 
+    sample_weight: NDArray[np.int64] | None
     rows: NDArray[np.intp] | None
     classes: NDArray[Any]
     codes: NDArray[np.int32]
@@ -75,11 +76,12 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         What the penalty counts.
     objective : {"accuracy", "balanced_accuracy"}, default="accuracy"
         What is maximised: the share of rows that are right, or the mean of this share over the
-        classes.
+        classes (weighted by `class_weight`, if given).
     min_samples_leaf : int, default=1
         Fewest rows in a leaf. Rows are counted, whatever they weigh.
     class_weight : dict, "balanced" or None, default=None
-        Weight of each class, multiplied with the rows' own.
+        Weight of each class, multiplied with the rows' own; "balanced" gives all classes the same
+        total. Errors in a class of less than 2**-20 of the largest weight count as nothing.
     splits : {"binary"}, default="binary"
         Every test has two outcomes.
     categorical_features : "auto" or list, default="auto"
@@ -208,7 +210,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         start = perf_counter()
         self._check_parameters()
         target = self._target(y, sample_weight, self._row_count(X))
-        columns = self._encode(X, target.rows, target.row_weights)
+        columns = self._encode(X, target.sample_weight, target.rows)
         seconds_before = perf_counter() - start
         objective = target.objective
         options = replace(
@@ -240,9 +242,11 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         classes, codes = encode_labels(labels)
         row_weights = None if sample_weight is None or (values == 1).all() else values
         totals = _class_sums(codes, row_weights, len(classes))
-        class_weight = effective_class_weight(self.class_weight, self.objective)
-        class_weights = class_multipliers(class_weight, classes, totals, budget=budget)
-        refuse_zero_weights(class_weights, classes)
+        class_weights = class_multipliers(self.class_weight, classes, totals, budget=budget)
+        class_weights = drop_negligible(class_weights, classes)
+        if self.objective == "balanced_accuracy" and self.class_weight != "balanced":
+            balanced = balanced_weights(class_weights, classes, totals)
+            class_weights = class_multipliers(balanced, classes, totals, budget=budget)
         objective = build_objective(
             totals,
             class_weights,
@@ -251,7 +255,16 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             weight_quantum=weights.quantum,
             budget=budget,
         )
-        return _Target(rows, classes, codes, row_weights, weights, class_weights, objective)
+        return _Target(
+            None if sample_weight is None else weights.values,
+            rows,
+            classes,
+            codes,
+            row_weights,
+            weights,
+            class_weights,
+            objective,
+        )
 
     def _build_tree(
         self, result: _engine.Result, columns: NDArray[np.uint8], target: _Target

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal, cast
+import warnings
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,9 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from .._exact import ClassWeights
+
+NEGLIGIBLE = 2**20
+"""A class whose weight is the largest divided by more than this counts for nothing."""
 
 
 def check_labels(y: Any, n_rows: int, estimator_name: str) -> NDArray[Any]:
@@ -105,29 +110,44 @@ def encode_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]
     return classes, codes.astype(np.int32)
 
 
-def effective_class_weight(
-    class_weight: Any, objective: str
-) -> Mapping[Any, Any] | Literal["balanced"] | None:
-    """Return the class weights that an objective stands for.
+def balanced_weights(
+    weights: ClassWeights, classes: NDArray[Any], class_totals: NDArray[np.int64]
+) -> dict[Any, Fraction]:
+    """Return the class weights that make accuracy the weighted mean of the classes' recalls.
 
-    Balanced accuracy is the mean of the recalls of the classes, hence weighted accuracy with the
-    weights "balanced"; weights on top would cancel out.
+    An error in class k then costs ``weight_k * total / (n_classes * total_k)``.
     """
-    if objective != "balanced_accuracy":
-        return cast("Mapping[Any, Any] | Literal['balanced'] | None", class_weight)
-    if class_weight is not None and not isinstance(class_weight, str):
-        raise ValueError(
-            f'class_weight={class_weight!r} has no effect with objective="balanced_accuracy", '
-            'which weighs all classes equally; leave it None, or use objective="accuracy".'
+    totals = class_totals.tolist()
+    total = sum(totals)
+    return {
+        label: multiplier * weights.quantum * Fraction(total, len(totals) * class_total)
+        for label, multiplier, class_total in zip(
+            classes.tolist(), weights.multipliers, totals, strict=True
         )
-    return "balanced"
+    }
 
 
-def refuse_zero_weights(weights: ClassWeights, classes: NDArray[Any]) -> None:
-    """Raise if a class counts for nothing, so that its leaves would have no frequencies."""
-    for label, multiplier in zip(classes.tolist(), weights.multipliers, strict=True):
-        if multiplier == 0:
-            raise ValueError(
-                f"class_weight[{label!r}] is 0, so the class does not count; "
-                "drop its rows, or give it a positive weight."
-            )
+def drop_negligible(weights: ClassWeights, classes: NDArray[Any]) -> ClassWeights:
+    """Let classes whose weight is less than 2**-20 of the largest count for nothing, and say so.
+
+    That is the resolution of sample weights that are not decimals, too. Below it, a tree would be
+    bent to the classes that matter least for a gain that no user can mean.
+    """
+    largest = max(weights.multipliers)
+    multipliers = tuple(m if m * NEGLIGIBLE >= largest else 0 for m in weights.multipliers)
+    if multipliers == weights.multipliers:
+        return weights
+    dropped = [
+        label
+        for label, old, new in zip(
+            classes.tolist(), weights.multipliers, multipliers, strict=True
+        )
+        if old != new
+    ]
+    warnings.warn(
+        f"class_weight is less than 2**-20 of the largest for the classes {dropped}: their errors "
+        "count as nothing. Use weights that are closer to each other if they should matter.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return replace(weights, multipliers=multipliers, is_exact=False, relative_error=1.0)
