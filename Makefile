@@ -17,7 +17,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Two makes at once must not build in the same directory.
 LOCK := $(shell command -v flock >/dev/null 2>&1 && echo 'flock $(VENV)/.lock')
 
-.PHONY: help setup build demo test test-quick lint format docs bench sanitize clean
+.PHONY: help setup build build-profile demo test test-quick lint format docs bench sanitize clean
 
 help:
 	@echo 'make demo      fit a certified optimal tree on bundled data and show its certificate'
@@ -54,6 +54,15 @@ $(VENV)/.built: $(VENV)/.run CMakeLists.txt pyproject.toml $(CPP_SOURCES)
 	@touch $@
 
 build: $(VENV)/.built
+
+# Installs the optimised extension with symbols, for perf and callgrind; the next `make build` puts the
+# ordinary one back.
+build-profile: $(VENV)/.run
+	$(RUN) $(LOCK) $(PIP) install --no-build-isolation --no-deps --editable . \
+	    --config-settings=build-dir=build/profile --config-settings=cmake.define.CERTREE_STRIP=OFF \
+	    --config-settings=install.strip=false \
+	    --config-settings=cmake.define.CMAKE_CXX_FLAGS='-g -fno-omit-frame-pointer'
+	rm -f $(VENV)/.built
 
 demo: $(VENV)/.built
 	$(BIN)/python examples/demo.py

@@ -5,7 +5,7 @@
 #   benchmarks/profile.sh perf --rows 700 --columns 60 --depth 4        samples, full speed (needs perf rights)
 #
 # Everything after the first word goes to benchmarks/micro.py. Build with symbols first, for example
-#   CMAKE_BUILD_TYPE=RelWithDebInfo make build
+#   make build-profile
 # Instruction counts are the better gate on a shared machine: they do not move with its load.
 # Valgrind does not know AVX-512, so callgrind runs the AVX2 kernels.
 set -eu
