@@ -181,11 +181,9 @@ def leaves_of_rows(result: Result, columns: NDArray[np.uint8]) -> NDArray[np.int
     return node
 
 
-def sums_of_nodes(
-    result: Result, leaf_sums: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def sums_of_nodes(result: Result, leaf_sums: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return what reaches every node, given what reaches every leaf (rows of inner nodes zero)."""
-    sums = leaf_sums.copy()
+    sums: NDArray[np.int64] = leaf_sums.copy()
     # A child is always numbered after its parent, so one backward sweep adds up everything.
     for node in range(len(result.test) - 1, -1, -1):
         if result.test[node] >= 0:

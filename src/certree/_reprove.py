@@ -86,9 +86,7 @@ class _BruteForce:
     def _weight_planes(self, question: Question) -> list[list[tuple[int, int]]]:
         """Return for each class pairs (2**k, rows whose integer weight has bit k)."""
         planes: list[dict[int, int]] = [{} for _ in range(question.n_classes)]
-        for row, (klass, weight) in enumerate(
-            zip(question.classes, question.weights, strict=True)
-        ):
+        for row, (klass, weight) in enumerate(zip(question.classes, question.weights, strict=True)):
             for power in _powers_of_two(int(weight * self.scale)):
                 planes[klass][power] = planes[klass].get(power, 0) | 1 << row
         return [list(plane.items()) for plane in planes]

@@ -167,9 +167,8 @@ class Certificate:
         names = {f.name for f in fields(cls)}
         if set(data) != names:
             raise ValueError(
-                "not a certificate: "
-                f"missing fields {sorted(names - set(data))}, "
-                f"unknown fields {sorted(set(data) - names)}; give what Certificate.to_dict returned."
+                f"not a certificate: missing fields {sorted(names - set(data))}, unknown fields "
+                f"{sorted(set(data) - names)}; give what Certificate.to_dict returned."
             )
         values = dict(data)
         for name in _EXACT_FIELDS:

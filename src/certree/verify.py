@@ -300,9 +300,7 @@ def _class_weights(
     certified = claim.certificate.class_weights
     used = wanted if certified is None else [Fraction(weight) for weight in certified]
     slack = max(wanted) * _CLASS_WEIGHT_ROUNDING
-    if len(used) != n_classes or any(
-        abs(u - w) > slack for u, w in zip(used, wanted, strict=True)
-    ):
+    if len(used) != n_classes or any(abs(u - w) > slack for u, w in zip(used, wanted, strict=True)):
         audit.differ(f"class weights: certified {_text(used)}, recomputed {_text(wanted)}")
         return wanted
     if certified is None:

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from .. import _engine
-from .._progress import Callback, Observer, ProgressLine
-from ..certificate import Certificate, Exact, show
-from ..encoding import TableEncoder, read_table
-from ..exceptions import OptimalityWarning
-from ..tree import Tree
+from certree import _engine
+from certree._progress import Callback, Observer, ProgressLine
+from certree.certificate import Certificate, Exact, show
+from certree.encoding import TableEncoder, read_table
+from certree.exceptions import OptimalityWarning
+from certree.tree import Tree
+
 from ._limits import memory_bytes, thread_count
 from ._parameters import Check, Number, OneOf, WholeNumber, check_parameters
 
@@ -153,7 +154,8 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         array of int, shape (n_rows,)
             Number of the leaf in ``tree_``.
         """
-        return self._read(X, "apply")
+        leaves: NDArray[np.intp] = self._read(X, "apply")
+        return leaves
 
     def decision_path(self, X: Any) -> Any:
         """Return which nodes each row passes.

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from .. import _engine
-from .._exact import (
+from certree import _engine
+from certree._exact import (
     ClassWeights,
     Objective,
     ScaledWeights,
@@ -24,10 +24,11 @@ from .._exact import (
     read_fraction,
     scale_weights,
 )
-from .._progress import Callback
-from .._version import __version__
-from ..certificate import Certificate, exact
-from ..tree import Tree
+from certree._progress import Callback
+from certree._version import __version__
+from certree.certificate import Certificate, exact
+from certree.tree import Tree
+
 from ._base import BaseOptimalTree
 from ._labels import balanced_weights, check_labels, drop_negligible, encode_labels
 from ._parameters import Check, OneOf

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from .._exact import ClassWeights
+from certree._exact import ClassWeights
 
 NEGLIGIBLE = 2**20
 """A class whose weight is the largest divided by more than this counts for nothing."""
@@ -33,10 +33,8 @@ def check_labels(y: Any, n_rows: int, estimator_name: str) -> NDArray[Any]:
             f"{estimator_name} requires y to be passed, but the target y is None; "
             "give one class label per row."
         )
-    if type(y) is np.ndarray and y.ndim == 1:
-        labels = y
-    else:
-        labels = column_or_1d(y, warn=True)
+    is_plain = type(y) is np.ndarray and y.ndim == 1
+    labels: NDArray[Any] = y if is_plain else column_or_1d(y, warn=True)
     if len(labels) != n_rows:
         raise ValueError(
             f"X has {n_rows} rows, but y has {len(labels)} labels; give one label per row."
@@ -101,13 +99,13 @@ def encode_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]
     if labels.dtype.kind in "iub" and len(labels):
         # Small integers, the usual case, need no sort.
         low, high = int(labels.min()), int(labels.max())
-        if 0 <= low and high < 2 * len(labels) + 2:
+        if low >= 0 and high < 2 * len(labels) + 2:
             numbers = labels.astype(np.intp, copy=False)
             present = np.bincount(numbers) > 0
             codes = (np.cumsum(present) - 1).astype(np.int32)
             return np.flatnonzero(present).astype(labels.dtype), codes[numbers]
-    classes, codes = np.unique(labels, return_inverse=True)
-    return classes, codes.astype(np.int32)
+    classes, positions = np.unique(labels, return_inverse=True)
+    return classes, positions.astype(np.int32)
 
 
 def balanced_weights(
@@ -139,9 +137,7 @@ def drop_negligible(weights: ClassWeights, classes: NDArray[Any]) -> ClassWeight
         return weights
     dropped = [
         label
-        for label, old, new in zip(
-            classes.tolist(), weights.multipliers, multipliers, strict=True
-        )
+        for label, old, new in zip(classes.tolist(), weights.multipliers, multipliers, strict=True)
         if old != new
     ]
     warnings.warn(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from functools import cache
-from numbers import Integral
 from pathlib import Path
+
+from ._parameters import is_whole
 
 _UNITS = {
     "": 1,
@@ -57,7 +59,7 @@ def memory_bytes(limit: object) -> int | None:
                 'unit such as "2GB", "512MB" or "1.5GiB", "auto" (half of the memory), or None.'
             )
         size = int(float(match[1]) * unit)
-    elif isinstance(limit, Integral) and not isinstance(limit, bool):
+    elif is_whole(limit):
         size = int(limit)
     else:
         raise TypeError(
@@ -73,10 +75,8 @@ def memory_bytes(limit: object) -> int | None:
 def machine_memory() -> int | None:
     """Return the memory this process may use, in bytes, or None if nothing tells."""
     known = []
-    try:
+    with suppress(AttributeError, ValueError, OSError):  # not all systems know these names
         known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    except (AttributeError, ValueError, OSError):  # not a POSIX system
-        pass
     for path in _GROUP_LIMITS:
         try:
             known.append(int(Path(path).read_text(encoding="ascii")))
@@ -92,7 +92,7 @@ def thread_count(n_jobs: object) -> int:
     """
     if n_jobs is None:
         return 1
-    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool):
+    if not is_whole(n_jobs):
         raise TypeError(
             f"n_jobs must be an integer or None, got {n_jobs!r} of type {type(n_jobs).__name__}."
         )

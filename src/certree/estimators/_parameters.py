@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from math import inf, isfinite
-from numbers import Integral, Real
-from typing import Protocol
+from typing import Protocol, TypeGuard
+
+import numpy as np
 
 
 class Check(Protocol):
@@ -30,9 +33,9 @@ class WholeNumber:
         if value is None and self.none is not None:
             return
         wanted = f"an integer of at least {self.minimum}{_or_none(self.none)}"
-        if not isinstance(value, Integral) or (isinstance(value, bool) and not self.allow_bool):
+        if not is_whole(value) and not (self.allow_bool and isinstance(value, bool)):
             raise _wrong_type(name, wanted, value)
-        if value < self.minimum:
+        if int(value) < self.minimum:
             raise ValueError(f"{name} must be {wanted}, got {value!r}.")
 
 
@@ -48,7 +51,7 @@ class Number:
     def __call__(self, name: str, value: object) -> None:
         if value is None and self.none is not None:
             return
-        if not isinstance(value, Real) or isinstance(value, bool):
+        if not is_number(value):
             raise _wrong_type(name, self._wanted(), value)
         above = value > self.minimum or (self.minimum_allowed and value == self.minimum)
         if not (above and value <= self.maximum and isfinite(value)):
@@ -79,6 +82,17 @@ def check_parameters(estimator: object, checks: Mapping[str, Check]) -> None:
     """Check the parameters of an estimator that have a check."""
     for name, check in checks.items():
         check(name, getattr(estimator, name))
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Return whether a value is an integer, of Python or NumPy; truth values are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a real number; truth values are none."""
+    kinds = int | float | np.integer | np.floating | Fraction | Decimal
+    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def _or_none(meaning: str | None) -> str:
