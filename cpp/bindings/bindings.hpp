@@ -1,0 +1,10 @@
+// One function per binding file.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace certree {
+
+void bind_solver(nanobind::module_& m);
+
+}  // namespace certree

@@ -1,0 +1,9 @@
+// The private extension module certree._core.
+#include <nanobind/nanobind.h>
+
+#include "bindings.hpp"
+
+NB_MODULE(_core, m) {
+  m.doc() = "C++ core of certree (private).";
+  certree::bind_solver(m);
+}

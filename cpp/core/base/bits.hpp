@@ -1,0 +1,50 @@
+// Words of 64 rows and the fingerprint of a set of rows.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace certree {
+
+using Word = std::uint64_t;
+inline constexpr int kWordBits = 64;
+
+inline constexpr std::size_t words_for(std::size_t bits) { return (bits + kWordBits - 1) / kWordBits; }
+
+// The lowest `count` bits set, 0 <= count <= 64.
+inline constexpr Word low_bits(int count) { return count >= kWordBits ? ~Word{0} : (Word{1} << count) - 1; }
+
+// A 128-bit fingerprint stands for a set of rows in the transposition table.  Two folded 64 x 64 -> 128 bit products
+// per word with independent multipliers: for distinct sets the chance of a clash is about 2^-128 per pair, 10^-20 for
+// 10^9 stored sets.  Builds with CERTREE_CHECKS also keep the sets themselves and compare (search/table.hpp).
+struct Fingerprint {
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  bool operator==(const Fingerprint&) const = default;
+};
+
+__extension__ using Wide = unsigned __int128;
+
+inline std::uint64_t fold_product(std::uint64_t a, std::uint64_t b) {
+  const auto product = static_cast<Wide>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+inline Fingerprint fingerprint(const Word* words, std::size_t count, std::uint64_t salt = 0) {
+  std::uint64_t low = 0x9e3779b97f4a7c15ULL ^ salt;
+  std::uint64_t high = 0xd1b54a32d192ed03ULL + salt;
+  for (std::size_t i = 0; i < count; ++i) {
+    low = fold_product(low ^ words[i], 0xa0761d6478bd642fULL) + 0x8ebc6af09c88c6e3ULL;
+    high = fold_product(high ^ words[i], 0xe7037ed1a0b428dbULL) + 0x589965cc75374cc3ULL;
+  }
+  return {fold_product(low, 0x1d8e4e27c47d124fULL), fold_product(high, 0xeb44accab455d165ULL)};
+}
+
+// The same set under another budget (remaining depth, say) is another subproblem.
+inline Fingerprint mix(Fingerprint key, std::uint64_t budget) {
+  return {fold_product(key.low ^ (budget * 0x9fb21c651e98df25ULL), 0xa24baed4963ee407ULL) ^ key.low,
+          fold_product(key.high + budget * 0xd6e8feb86659fd93ULL, 0xcaf649a9c1f2d3a5ULL) ^ key.high};
+}
+
+}  // namespace certree

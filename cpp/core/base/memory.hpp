@@ -1,0 +1,107 @@
+// Memory that a solve owns: every large buffer is an `AlignedArray` charged to the solve's `MemoryBudget`, so a memory
+// limit is a property of the solve and not of the process.  Buffers grow and are reused; the inner loops never allocate.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace certree {
+
+// Thrown when a buffer would exceed the budget; the search turns it into the status "memory_limit".
+struct MemoryLimitReached {};
+
+class MemoryBudget {
+ public:
+  explicit MemoryBudget(std::int64_t limit = 0) : limit_(limit) {}  // 0: no limit
+  void charge(std::int64_t bytes) {
+    if (!try_charge(bytes)) throw MemoryLimitReached{};
+  }
+  bool try_charge(std::int64_t bytes) {
+    const auto now = used_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (limit_ > 0 && now > limit_) {
+      used_.fetch_sub(bytes, std::memory_order_relaxed);
+      return false;
+    }
+    auto seen = peak_.load(std::memory_order_relaxed);
+    while (seen < now && !peak_.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+    }
+    return true;
+  }
+  void release(std::int64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+  std::int64_t used() const { return used_.load(std::memory_order_relaxed); }
+  std::int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
+  std::int64_t limit() const { return limit_; }
+
+ private:
+  std::int64_t limit_;
+  std::atomic<std::int64_t> used_{0};
+  std::atomic<std::int64_t> peak_{0};
+};
+
+// A growable buffer of trivially copyable values on cache-line boundaries.  `ensure` does not keep the contents.
+template <class T>
+class AlignedArray {
+ public:
+  AlignedArray() = default;
+  explicit AlignedArray(MemoryBudget& budget) : budget_(&budget) {}
+  AlignedArray(const AlignedArray&) = delete;
+  AlignedArray& operator=(const AlignedArray&) = delete;
+  AlignedArray(AlignedArray&& other) noexcept { swap(other); }
+  AlignedArray& operator=(AlignedArray&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~AlignedArray() { reset(); }
+
+  T* ensure(std::size_t count) {
+    if (count > capacity_) grow(count);
+    return data_;
+  }
+  void fill_zero(std::size_t count) { std::memset(ensure(count), 0, count * sizeof(T)); }
+  T* data() { return data_; }
+  const T* data() const { return data_; }
+  T& operator[](std::size_t i) { return data_[i]; }
+  const T& operator[](std::size_t i) const { return data_[i]; }
+  std::size_t capacity() const { return capacity_; }
+  void reset() {
+    if (data_ != nullptr) {
+      ::operator delete(data_, std::align_val_t{64});
+      if (budget_ != nullptr) budget_->release(bytes(capacity_));
+    }
+    data_ = nullptr;
+    capacity_ = 0;
+  }
+  void swap(AlignedArray& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(capacity_, other.capacity_);
+    std::swap(budget_, other.budget_);
+  }
+
+ private:
+  static std::int64_t bytes(std::size_t count) { return static_cast<std::int64_t>(count * sizeof(T)); }
+  void grow(std::size_t count) {
+    reset();
+    // Whole cache lines, so that vector loads may read past the last element.
+    const std::size_t rounded = (count * sizeof(T) + 127) / 64 * 64 / sizeof(T);
+    if (budget_ != nullptr) budget_->charge(bytes(rounded));
+    try {
+      data_ = static_cast<T*>(::operator new(rounded * sizeof(T), std::align_val_t{64}));
+    } catch (const std::bad_alloc&) {
+      if (budget_ != nullptr) budget_->release(bytes(rounded));
+      throw MemoryLimitReached{};
+    }
+    // Padding lanes are read (never used), so they must hold something.
+    std::memset(static_cast<void*>(data_), 0, rounded * sizeof(T));
+    capacity_ = rounded;
+  }
+
+  T* data_ = nullptr;
+  std::size_t capacity_ = 0;
+  MemoryBudget* budget_ = nullptr;
+};
+
+}  // namespace certree

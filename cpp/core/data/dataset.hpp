@@ -1,0 +1,88 @@
+// The training table as the search sees it: row groups (rows with equal columns) with integer weights per type, and
+// distinct, non-constant bit columns.  Immutable once built; shared by all threads of a solve.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/bits.hpp"
+#include "base/cost.hpp"
+#include "base/memory.hpp"
+#include "counts/kernels.hpp"
+#include "tasks/count_task.hpp"
+
+namespace certree {
+
+// Borrowed views of the caller's arrays.
+struct TableView {
+  const std::uint8_t* columns = nullptr;  // 0/1; entry (row, column) at row * row_stride + column * column_stride
+  std::int64_t n_rows = 0;
+  std::int64_t n_columns = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t column_stride = 0;
+  const std::int32_t* row_types = nullptr;
+  const std::int64_t* weights = nullptr;  // null: all 1
+};
+
+struct DatasetSettings {
+  bool counts_rows = false;     // keep the number of rows as an extra type, for a minimum leaf size under weights
+  bool merges_rows = true;      // equal rows become one group
+  bool reduces_columns = true;  // duplicate and complementary columns are left out
+};
+
+class Dataset {
+ public:
+  Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, MemoryBudget& budget);
+
+  std::int32_t n_columns() const { return static_cast<std::int32_t>(original_column_.size()); }
+  std::int32_t n_groups() const { return n_groups_; }
+  std::size_t group_words() const { return group_words_; }
+  // Counted for pairs of columns: the task's types, then the number of rows if asked for.
+  std::int32_t n_pair_types() const { return n_pair_types_; }
+  // Counted for single columns: these, and the unavoidable cost where rows conflict (bounds/equivalent_points.hpp).
+  std::int32_t n_types() const { return n_types_; }
+  bool has_row_count() const { return has_row_count_; }
+  bool has_conflicts() const { return n_types_ > n_pair_types_; }
+  // The caller's column; duplicates and complements of it are left out, constants too.
+  std::int32_t original_column(std::int32_t column) const {
+    return original_column_[static_cast<std::size_t>(column)];
+  }
+  // Set of groups in which the column holds.
+  const Word* group_column(std::int32_t column) const {
+    return group_columns_.data() + static_cast<std::size_t>(column) * group_words_;
+  }
+  const std::vector<Plane>& planes() const { return planes_; }
+  std::int32_t n_words() const { return planes_.empty() ? 0 : planes_.back().end; }
+  std::int32_t stride() const { return stride_; }
+  const Word* bits() const { return bits_.data(); }
+  const std::vector<Cost>& totals() const { return totals_; }
+
+ private:
+  void keep_distinct_columns(const TableView&);
+  void group_rows(const TableView&);
+  void weigh_groups(const TableView&, const CountTask&);
+  void place_groups(const TableView&);
+
+  DatasetSettings settings_;
+  std::int32_t n_pair_types_;
+  std::int32_t n_types_;
+  bool has_row_count_;
+  std::int32_t n_groups_ = 0;
+  std::size_t group_words_ = 0;
+  std::int32_t stride_ = 0;
+  std::vector<std::int32_t> original_column_;
+  std::vector<Word> row_bits_;              // [column][words of rows]; released after grouping
+  std::vector<std::int32_t> group_of_row_;  // released after placing
+  std::vector<std::int64_t> row_of_group_;  // a row of each group; released after placing
+  std::vector<Cost> group_weights_;         // [group][type]; released after placing
+  AlignedArray<Word> group_columns_;
+  AlignedArray<Word> bits_;
+  std::vector<Plane> planes_;
+  std::vector<Cost> totals_;
+};
+
+// Columns per row of words: whole cache lines, and an odd number of them, so that the words of one column do not all
+// fall into the same few cache sets.
+std::int32_t stride_for(std::int32_t n_columns);
+
+}  // namespace certree

@@ -1,0 +1,210 @@
+// From values to trees: the depth-two tree of a node, the greedy tree, and the tree behind a table entry.
+#include <algorithm>
+
+#include "search/worker.hpp"
+
+namespace certree {
+
+namespace {
+
+std::int32_t add_leaf(Tree& tree, std::int32_t label) { return tree.add({-1, -1, -1, label}); }
+
+// The node's index of a column of the data set; every node keeps the first of equal columns, so it is there.
+std::int32_t local_column(const Node& node, std::int32_t column) {
+  const std::int32_t* begin = node.column.data();
+  const std::int32_t* end = begin + node.n_columns;
+  const std::int32_t* found = std::lower_bound(begin, end, column);
+  return found != end && *found == column ? static_cast<std::int32_t>(found - begin) : -1;
+}
+
+}  // namespace
+
+// Of equal values: the fewest splits, then the least depth, then the first columns.
+std::int32_t Worker::add_depth_two_tree(std::size_t level, std::int32_t depth, Tree& tree) {
+  Frame& f = frame(level);
+  const Objective& objective = context_.objective;
+  const Expansion& e = f.expansion;
+  const Cost value = shallow_value(e.errors, std::min(depth, 2));
+  std::int32_t label = 0;
+  if (depth <= 0 || objective.leaf(e.errors[0]) == value) {
+    depth_two_->leaf_cost(f.node, &label);
+    return add_leaf(tree, label);
+  }
+  const bool one_is_enough = objective.leaf(e.errors[1]) + objective.split_penalty == value;
+  // Value of one side of a split: a leaf, or one more split where that is worth it.
+  const auto side_value = [&](Cost leaf_errors, Cost split_errors) {
+    const Cost leaf = objective.leaf(leaf_errors);
+    if (one_is_enough || split_errors >= kInfinite) return leaf;
+    return std::min(leaf, objective.leaf(split_errors) + objective.split_penalty);
+  };
+  for (std::int32_t s = 0; s < f.node.n_columns; ++s) {
+    const auto k = static_cast<std::size_t>(s);
+    if (e.yes0[k] >= kInfinite) continue;
+    const Cost sides[] = {side_value(e.no0[k], e.no1[k]), side_value(e.yes0[k], e.yes1[k])};
+    if (objective.split(sides[0] + sides[1]) != value) continue;
+    const std::int32_t root = tree.add({f.node.column[k], -1, -1, -1});
+    for (const int holds : {1, 0}) {
+      descend(level, s, holds != 0);
+      const Node& child = frame(level + 1).node;
+      std::int32_t column = -1, index = 0;
+      depth_two_->leaf_cost(child, &label);
+      if (objective.leaf(holds != 0 ? e.yes0[k] : e.no0[k]) == sides[holds]) {
+        index = add_leaf(tree, label);
+      } else {
+        depth_two_->best_split(child, &column);
+        index = tree.add({child.column[static_cast<std::size_t>(column)], -1, -1, -1});
+        for (const int below : {1, 0}) {
+          descend(level + 1, column, below != 0);
+          depth_two_->leaf_cost(frame(level + 2).node, &label);
+          const std::int32_t leaf = add_leaf(tree, label);
+          (below != 0 ? tree.nodes[static_cast<std::size_t>(index)].yes
+                      : tree.nodes[static_cast<std::size_t>(index)].no) = leaf;
+        }
+      }
+      (holds != 0 ? tree.nodes[static_cast<std::size_t>(root)].yes
+                  : tree.nodes[static_cast<std::size_t>(root)].no) = index;
+    }
+    return root;
+  }
+  return -1;  // unreachable: some split attains the value
+}
+
+// SPLIT-like (Babbar et al., ICML 2025): the root of the best depth-two tree, then the same below, down to where the
+// depth-two optimum is the answer.  Every subtree's value goes to the table as an incumbent.
+Cost Worker::add_greedy_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root) {
+  Frame& f = frame(level);
+  Record record;
+  if (poll() || !open(level, depth, record)) return kInfinite;
+  const Objective& objective = context_.objective;
+  const std::size_t begin = tree.nodes.size();
+  const Cost shallow = shallow_value(f.expansion.errors, std::min(depth, 2));
+  std::int32_t best = -1;
+  if (depth > 2 && !record.interval.is_exact()) {
+    for (std::int32_t s = 0; s < f.node.n_columns; ++s) {
+      const auto k = static_cast<std::size_t>(s);
+      if (f.expansion.yes0[k] >= kInfinite) continue;
+      if (best < 0 || f.guess[k] < f.guess[static_cast<std::size_t>(best)]) best = s;
+    }
+  }
+  if (best >= 0) {
+    *root = tree.add({f.node.column[static_cast<std::size_t>(best)], -1, -1, -1});
+    const Fingerprint key = f.node.rows.key;
+    Cost value = objective.split_penalty;
+    for (const int holds : {1, 0}) {
+      descend(level, best, holds != 0);
+      std::int32_t child = -1;
+      const Cost below = add_greedy_tree(level + 1, depth_below(depth), tree, &child);
+      if (below >= kInfinite) return kInfinite;
+      value += below;
+      (holds != 0 ? tree.nodes[static_cast<std::size_t>(*root)].yes
+                  : tree.nodes[static_cast<std::size_t>(*root)].no) = child;
+    }
+    if (value < shallow) {
+      remember(key, depth, {{0, value}, f.node.column[static_cast<std::size_t>(best)]}, 1);
+      return value;
+    }
+    tree.nodes.resize(begin);
+  }
+  *root = add_depth_two_tree(level, depth, tree);
+  return shallow;
+}
+
+bool Worker::add_known_tree(std::size_t level, std::int32_t depth, Cost target, Tree& tree, std::int32_t* root) {
+  Frame& f = frame(level);
+  if (depth <= 2) {
+    if (!expand(f)) return false;
+    *root = add_depth_two_tree(level, depth, tree);
+    return true;
+  }
+  const Fingerprint key = f.node.rows.key;
+  Record record;
+  const auto find = [&] {
+    return context_.table.find(mix(key, static_cast<std::uint64_t>(depth)), record) &&
+           record.interval.upper <= target;
+  };
+  if (!find()) {
+    // Stored for one level less, never stored because a first bound was exact, or forgotten: search again.
+    Record shallow;
+    if (depth > 3 && depth != kUnlimitedDepth &&
+        context_.table.find(mix(key, static_cast<std::uint64_t>(depth - 1)), shallow) &&
+        shallow.interval.upper <= target) {
+      return add_known_tree(level, depth - 1, target, tree, root);
+    }
+    if (!expand(f)) return false;
+    if (shallow_value(f.expansion.errors, 2) <= target) {
+      *root = add_depth_two_tree(level, 2, tree);
+      return true;
+    }
+    solve(level, depth, target + 1);
+    if (!find()) return false;
+  }
+  if (record.column == kShallowTree) return add_known_tree(level, depth - 1, target, tree, root);
+  if (record.column < 0) {
+    if (!expand(f)) return false;
+    *root = add_depth_two_tree(level, 2, tree);
+    return true;
+  }
+  const std::int32_t split = local_column(f.node, record.column);
+  if (split < 0) return false;
+  // try_split with a budget just above the target leaves both children's values behind.
+  Record opened;
+  if (!open(level, depth, opened)) return false;
+  const Interval found = try_split(level, split, depth, target + 1);
+  if (found.upper > target) return false;
+  const Cost values[] = {child(level, false).interval.upper, child(level, true).interval.upper};
+  const std::int32_t index = tree.add({record.column, -1, -1, -1});
+  for (const int holds : {1, 0}) {
+    descend(level, split, holds != 0);
+    std::int32_t below = -1;
+    if (!add_known_tree(level + 1, depth_below(depth), values[holds], tree, &below)) return false;
+    (holds != 0 ? tree.nodes[static_cast<std::size_t>(index)].yes : tree.nodes[static_cast<std::size_t>(index)].no) =
+        below;
+  }
+  *root = index;
+  return true;
+}
+
+// The canonical tree: of all optimal trees the one with the fewest splits (part of the value, base/cost.hpp), then the
+// least depth, then the first column at the root, then the same below under the depth that is left.  It depends on
+// values alone, so it is the same for every order of search, number of threads and processor.
+bool Worker::add_canonical_tree(std::size_t level, std::int32_t depth, Cost value, Tree& tree, std::int32_t* root) {
+  Frame& f = frame(level);
+  if (!expand(f)) return false;
+  if (depth <= 2 || shallow_value(f.expansion.errors, 2) <= value) {
+    *root = add_depth_two_tree(level, std::min(depth, 2), tree);
+    return true;
+  }
+  if (depth != kUnlimitedDepth) {
+    for (std::int32_t less = 3; less < depth; ++less) {
+      const Interval found = solve(level, less, value + 1);
+      if (context_.limits.stopped()) return false;
+      if (found.upper <= value) depth = less;
+    }
+  }
+  Record record;
+  recall(f.node.rows.key, depth, &f.shallow_lower);
+  if (!open(level, depth, record)) return false;
+  for (std::int32_t s = 0; s < f.node.n_columns; ++s) {
+    if (f.closed[static_cast<std::size_t>(s)] || f.lower[static_cast<std::size_t>(s)] > value) continue;
+    const Interval found = try_split(level, s, depth, value + 1);
+    if (context_.limits.stopped()) return false;
+    if (found.upper > value) {
+      close_split(f, s, found, record);
+      continue;
+    }
+    const Cost values[] = {child(level, false).interval.upper, child(level, true).interval.upper};
+    const std::int32_t index = tree.add({f.node.column[static_cast<std::size_t>(s)], -1, -1, -1});
+    for (const int holds : {1, 0}) {
+      descend(level, s, holds != 0);
+      std::int32_t below = -1;
+      if (!add_canonical_tree(level + 1, depth_below(depth), values[holds], tree, &below)) return false;
+      (holds != 0 ? tree.nodes[static_cast<std::size_t>(index)].yes
+                  : tree.nodes[static_cast<std::size_t>(index)].no) = below;
+    }
+    *root = index;
+    return true;
+  }
+  return false;
+}
+
+}  // namespace certree

@@ -1,0 +1,84 @@
+// The depth-two solver: from the counts of all pairs of columns at a node, the least cost of every tree of depth at most
+// two, with 0, 1, 2 and 3 splits, and for every column the least cost of one more split on either side of it.
+//
+// One pass over F^2/2 pairs answers F^2 questions (Demirovic et al., MurTree, JMLR 2022, section 4.3), and is at once the
+// terminal solver, the incumbent and the look-ahead bound of the search above it.  Two things make it quick here: counts
+// are popcounts of compacted bit columns, and for the two children of a split only the smaller is counted, the larger
+// being the difference to the parent.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "base/cost.hpp"
+#include "base/limits.hpp"
+#include "base/memory.hpp"
+#include "data/node.hpp"
+#include "tasks/count_task.hpp"
+
+namespace certree {
+
+// Least leaf cost of trees of depth at most two with at most 0, 1, 2, 3 splits.
+using SplitErrors = std::array<Cost, 4>;
+
+// The pass over a node's pairs, kept for the search at that node.
+struct Expansion {
+  explicit Expansion(MemoryBudget& budget)
+      : pairs(budget),
+        columns(budget),
+        yes0(budget),
+        no0(budget),
+        yes1(budget),
+        no1(budget),
+        yes_unavoidable(budget),
+        yes_worst(budget) {}
+
+  bool has_pairs = false;  // pair counts are stored, unless there are too many columns
+  AlignedArray<std::byte> pairs;
+  AlignedArray<std::byte> columns;
+  // Leaf costs (0) and one-split costs (1) of the side where the column holds (yes) and where it does not (no);
+  // at least kInfinite where a side would be smaller than the minimum leaf size.
+  AlignedArray<Cost> yes0, no0, yes1, no1;
+  // Of the rows where the column holds: unavoidable cost, and cost if every row is at its worst.
+  AlignedArray<Cost> yes_unavoidable, yes_worst;
+  Cost worst = 0;  // of the whole node
+  SplitErrors errors{};
+};
+
+struct ChildErrors {
+  SplitErrors yes{}, no{};
+};
+
+class DepthTwo {
+ public:
+  virtual ~DepthTwo() = default;
+
+  // All of the above for one node.  False: a limit stopped it half-way.
+  virtual bool expand(const Node& node, Expansion& out) = 0;
+  // The depth-two optima of both children of `column`, by difference to the expanded parent.  Sides not wanted are left
+  // alone.  False: stopped.
+  virtual bool evaluate_children(const Node& parent, const Expansion& pairs, std::int32_t column, bool want_yes,
+                                 bool want_no, ChildErrors& out) = 0;
+  // Cost of the node as a leaf, and its label.
+  virtual Cost leaf_cost(const Node& node, std::int32_t* label = nullptr) const = 0;
+  // Least cost of one split and the first column that attains it (-1: none is feasible).
+  virtual Cost best_split(const Node& node, std::int32_t* column) = 0;
+  // For every column h, the weight of rows (at their worst cost) on which the splits `column` and h differ, up to
+  // complement.  Needs stored pairs.
+  virtual void distances(const Node& node, const Expansion& pairs, std::int32_t column, Cost* out) const = 0;
+};
+
+struct DepthTwoSettings {
+  std::int64_t min_leaf = 1;
+  std::size_t pair_bytes = std::size_t{64} << 20;  // above this, pairs are recounted instead of stored
+  bool subtracts_sibling = true;
+  Isa isa = Isa::baseline;
+};
+
+// Chooses the narrowest integers that hold every count and cost of the data.
+std::unique_ptr<DepthTwo> make_depth_two(const Dataset& data, const CountTask& task, const DepthTwoSettings& settings,
+                                         NodeFactory& factory, Limits& limits, MemoryBudget& budget);
+
+}  // namespace certree

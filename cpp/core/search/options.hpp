@@ -1,0 +1,43 @@
+// What a solve is asked for.
+#pragma once
+
+#include <cstdint>
+
+#include "base/cost.hpp"
+#include "counts/kernels.hpp"
+
+namespace certree {
+
+enum class SearchKind : std::uint8_t { automatic, depth_first, best_first };
+
+struct Options {
+  std::int32_t max_depth = -1;   // -1: no limit
+  std::int64_t max_splits = -1;  // -1: no limit
+  std::int64_t min_leaf = 1;     // rows
+  Cost error_scale = 1;
+  Cost split_penalty = 0;
+  Cost gap = 0;  // stop once upper - lower <= gap
+  double time_limit_s = 0;
+  std::int64_t memory_limit = 0;  // bytes
+  std::int64_t work_limit = 0;    // depth-two evaluations
+  std::int32_t threads = 1;
+  SearchKind search = SearchKind::automatic;
+  bool smallest = true;  // of the best trees, the one with the fewest splits, the least depth, the first columns
+  Isa isa = best_isa();
+#define CERTREE_SWITCH(name, help) bool name = true;
+#include "options.def"
+#undef CERTREE_SWITCH
+};
+
+struct Counters {
+#define CERTREE_COUNTER(name, help) std::int64_t name = 0;
+#include "counters.def"
+#undef CERTREE_COUNTER
+  void add(const Counters& other) {
+#define CERTREE_COUNTER(name, help) name += other.name;
+#include "counters.def"
+#undef CERTREE_COUNTER
+  }
+};
+
+}  // namespace certree

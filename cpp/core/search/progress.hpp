@@ -1,0 +1,86 @@
+// What the outside sees of a running solve: incumbent, bound, history; and its way to stop it.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "base/cost.hpp"
+#include "base/limits.hpp"
+#include "search/tree.hpp"
+
+namespace certree {
+
+struct ProgressEvent {
+  double seconds = 0;
+  std::int64_t work = 0;
+  Cost upper = kInfinite;
+  Cost lower = 0;
+};
+
+// Called from the thread that called solve, at most every 50 ms.  True: stop.
+using Observer = std::function<bool(const ProgressEvent&)>;
+
+class Progress {
+ public:
+  Progress(Limits& limits, Observer observer) : limits_(limits), observer_(std::move(observer)) {}
+
+  // A better tree.  Keeps it, so that stopping at any time has something to return.
+  void improve(Cost value, Tree tree) {
+    const std::lock_guard lock(mutex_);
+    if (value >= now_.upper) return;
+    now_.upper = value;
+    tree_ = std::move(tree);
+    record();
+  }
+  // A better lower bound for the whole problem.
+  void raise(Cost lower) {
+    const std::lock_guard lock(mutex_);
+    if (lower <= now_.lower) return;
+    now_.lower = std::min(lower, now_.upper);
+    record();
+  }
+  Interval interval() const {
+    const std::lock_guard lock(mutex_);
+    return {now_.lower, now_.upper};
+  }
+  void replace_tree(Tree tree) {
+    const std::lock_guard lock(mutex_);
+    tree_ = std::move(tree);
+  }
+  const Tree& tree() const { return tree_; }
+  const std::vector<ProgressEvent>& history() const { return history_; }
+
+  // To be called often from the main thread.
+  void observe() {
+    if (!observer_) return;
+    const double seconds = limits_.seconds();
+    if (seconds < next_observation_s_) return;
+    next_observation_s_ = seconds + 0.05;
+    ProgressEvent event;
+    {
+      const std::lock_guard lock(mutex_);
+      event = now_;
+    }
+    event.seconds = seconds;
+    event.work = limits_.work();
+    if (observer_(event)) limits_.stop(StopReason::interrupted);
+  }
+
+ private:
+  void record() {
+    now_.seconds = limits_.seconds();
+    now_.work = limits_.work();
+    history_.push_back(now_);
+  }
+
+  Limits& limits_;
+  Observer observer_;
+  mutable std::mutex mutex_;
+  ProgressEvent now_;
+  Tree tree_;
+  std::vector<ProgressEvent> history_;
+  double next_observation_s_ = 0.05;
+};
+
+}  // namespace certree

@@ -1,0 +1,100 @@
+#include "search/table.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace certree {
+
+namespace {
+
+// Locks only when the table is shared.
+template <class Lock>
+Lock lock_if(bool shared, std::shared_mutex& mutex) {
+  return shared ? Lock(mutex) : Lock();
+}
+
+}  // namespace
+
+Table::Table(MemoryBudget& budget, std::int64_t max_bytes, bool shared)
+    : budget_(budget), max_bytes_(max_bytes), shared_(shared) {
+  grow();
+}
+
+Table::~Table() {
+  std::free(entries_);
+  budget_.release(static_cast<std::int64_t>(n_buckets_ * kBucket * sizeof(Entry)));
+}
+
+bool Table::find(const Fingerprint& key, Record& out) const {
+  const auto lock = lock_if<std::shared_lock<std::shared_mutex>>(shared_, mutex_);
+  if (n_buckets_ == 0) return false;
+  const Entry* entry = bucket(key);
+  for (std::size_t k = 0; k < kBucket; ++k) {
+    if (entry[k].effort != 0 && entry[k].key == key) {
+      out = {{entry[k].lower, entry[k].upper}, entry[k].column};
+      return true;
+    }
+  }
+  return false;
+}
+
+void Table::store(const Fingerprint& key, const Record& record, std::uint32_t effort) {
+  const auto lock = lock_if<std::unique_lock<std::shared_mutex>>(shared_, mutex_);
+  if (n_buckets_ == 0) return;
+  Entry* entry = bucket(key);
+  for (std::size_t k = 0; k < kBucket; ++k) {
+    Entry& seen = entry[k];
+    if (seen.effort == 0 || !(seen.key == key)) continue;
+    seen.lower = std::max(seen.lower, record.interval.lower);
+    if (record.interval.upper < seen.upper) {
+      seen.upper = record.interval.upper;
+      seen.column = record.column;
+    }
+    seen.effort = static_cast<std::uint32_t>(std::min<std::uint64_t>(std::uint64_t{seen.effort} + effort, ~0U));
+    return;
+  }
+  // Four-way buckets are full here and there from about 60 % load on.
+  if (static_cast<std::size_t>(used_) * 5 > n_buckets_ * kBucket * 3) grow();
+  put({key, record.interval.lower, record.interval.upper, record.column, std::max(effort, 1U)});
+}
+
+void Table::put(const Entry& entry) {
+  Entry* slots = bucket(entry.key);
+  Entry* victim = slots;
+  for (std::size_t k = 0; k < kBucket; ++k) {
+    if (slots[k].effort < victim->effort) victim = &slots[k];
+  }
+  if (victim->effort == 0) {
+    ++used_;
+  } else {
+    ++evictions_;
+    // Ageing: what survives a replacement is worth less next time, so that nothing stays for ever.
+    for (std::size_t k = 0; k < kBucket; ++k) slots[k].effort -= slots[k].effort / 4;
+  }
+  *victim = entry;
+}
+
+bool Table::grow() {
+  const std::size_t wanted = std::max<std::size_t>(n_buckets_ * 2, 64);
+  const auto bytes = static_cast<std::int64_t>(wanted * kBucket * sizeof(Entry));
+  // While growing, both tables exist.
+  const auto old_bytes = static_cast<std::int64_t>(n_buckets_ * kBucket * sizeof(Entry));
+  if ((max_bytes_ > 0 && bytes + old_bytes > max_bytes_) || !budget_.try_charge(bytes)) return false;
+  auto* fresh = static_cast<Entry*>(std::calloc(wanted * kBucket, sizeof(Entry)));
+  if (fresh == nullptr) {
+    budget_.release(bytes);
+    return false;
+  }
+  Entry* old = entries_;
+  const std::size_t n_old = n_buckets_ * kBucket;
+  entries_ = fresh;
+  n_buckets_ = wanted;
+  used_ = 0;
+  for (std::size_t k = 0; k < n_old; ++k)
+    if (old[k].effort != 0) put(old[k]);
+  std::free(old);
+  budget_.release(old_bytes);
+  return true;
+}
+
+}  // namespace certree

@@ -1,0 +1,68 @@
+// The transposition table: what is known of subproblems seen before, keyed by the fingerprint of the row set and of the
+// budget.  Memory is bounded: the table doubles until the budget is used, then replaces the entry that took the least
+// effort in its bucket.  Forgetting an entry only costs time: every entry is a proven interval, none is needed.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <shared_mutex>
+
+#include "base/bits.hpp"
+#include "base/cost.hpp"
+#include "base/memory.hpp"
+
+namespace certree {
+
+// Where the tree of value `upper` comes from.
+enum : std::int32_t {
+  kLeafTree = -1,      // a leaf
+  kDepthTwoTree = -2,  // the depth-two optimum of the node
+  kShallowTree = -3,   // the tree stored for one level less
+  kNoTree = -4,        // nothing is stored but the bound
+};
+
+struct Record {
+  Interval interval;
+  std::int32_t column = kNoTree;  // the data set's column of the root, or one of the above
+};
+
+class Table {
+ public:
+  // `shared`: several threads use it.
+  Table(MemoryBudget& budget, std::int64_t max_bytes, bool shared);
+  ~Table();
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  bool find(const Fingerprint& key, Record& out) const;
+  // Merges with what is stored: the interval only shrinks.  `effort`: evaluations spent, decides what is replaced.
+  void store(const Fingerprint& key, const Record& record, std::uint32_t effort);
+
+  std::int64_t n_entries() const { return used_; }
+  std::int64_t n_evictions() const { return evictions_; }
+
+ private:
+  struct Entry {
+    Fingerprint key;
+    Cost lower;
+    Cost upper;
+    std::int32_t column;
+    std::uint32_t effort;  // 0: empty
+  };
+  static constexpr std::size_t kBucket = 4;
+
+  Entry* bucket(const Fingerprint& key) const { return entries_ + (key.low & (n_buckets_ - 1)) * kBucket; }
+  void put(const Entry& entry);
+  bool grow();
+
+  MemoryBudget& budget_;
+  std::int64_t max_bytes_;
+  bool shared_;
+  mutable std::shared_mutex mutex_;
+  Entry* entries_ = nullptr;
+  std::size_t n_buckets_ = 0;
+  std::int64_t used_ = 0;
+  std::int64_t evictions_ = 0;
+};
+
+}  // namespace certree

@@ -1,0 +1,30 @@
+// A tree as the search builds it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace certree {
+
+struct TreeNode {
+  std::int32_t column = -1;  // the data set's column, -1: a leaf
+  std::int32_t yes = -1;     // where the column holds
+  std::int32_t no = -1;
+  std::int32_t label = -1;   // of a leaf
+};
+
+struct Tree {
+  std::vector<TreeNode> nodes;  // node 0 is the root
+
+  std::int32_t add(TreeNode node) {
+    nodes.push_back(node);
+    return static_cast<std::int32_t>(nodes.size()) - 1;
+  }
+  std::int64_t n_splits() const {
+    std::int64_t splits = 0;
+    for (const TreeNode& node : nodes) splits += node.column >= 0;
+    return splits;
+  }
+};
+
+}  // namespace certree

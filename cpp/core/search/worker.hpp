@@ -1,0 +1,124 @@
+// One thread's depth-first branch and bound over splits.
+//
+// A subproblem is a row set and a remaining depth.  What is known of it is an interval [lower, upper]; `solve` narrows it
+// until it is exact or its lower end reaches the budget.  At a node the depth-two pass gives the optimum up to depth two
+// and first bounds for every split; then splits are tried in the order of their lower bounds, each by solving its two
+// children within what the incumbent leaves them, and every split tried bounds the others by similarity.
+//
+// Frames are the recursion's memory: one per level, reused, so that the search allocates nothing once it is warm.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/cost.hpp"
+#include "base/limits.hpp"
+#include "base/memory.hpp"
+#include "data/dataset.hpp"
+#include "data/node.hpp"
+#include "search/depth_two.hpp"
+#include "search/options.hpp"
+#include "search/progress.hpp"
+#include "search/table.hpp"
+#include "search/tree.hpp"
+
+namespace certree {
+
+// Remaining depth that never runs out.
+inline constexpr std::int32_t kUnlimitedDepth = 1 << 24;
+inline std::int32_t depth_below(std::int32_t depth) { return depth == kUnlimitedDepth ? depth : depth - 1; }
+
+// What the threads of one solve share.
+struct Context {
+  const Dataset& data;
+  const CountTask& task;
+  const Options& options;
+  Objective objective;
+  Limits& limits;
+  MemoryBudget& budget;
+  Table& table;
+  Progress& progress;
+};
+
+// A node under search.
+struct Frame {
+  explicit Frame(MemoryBudget& budget)
+      : node(budget), expansion(budget), lower(budget), guess(budget), closed(budget) {}
+  Node node;
+  Expansion expansion;
+  AlignedArray<Cost> lower;          // per split: lower bound of the value of a tree with that root
+  AlignedArray<Cost> guess;          // per split: value of its best tree of depth two
+  AlignedArray<std::uint8_t> closed; // per split: nothing more to find
+  Cost unavoidable = 0;
+  Cost shallow_lower = 0;            // lower bound of the node's optimum with one level less
+  std::int32_t depth = 0;
+};
+
+class Worker {
+ public:
+  Worker(const Context& context, bool is_main);
+
+  Frame& frame(std::size_t level);
+  // Makes level 0 another worker's frame, which this one only reads.
+  void share_root(Frame& root) { root_ = &root; }
+
+  // Narrows the interval of the node in frame(level) until it is exact, or its lower end reaches `budget`, or a limit
+  // stops the search; the interval is valid in every case.
+  Interval solve(std::size_t level, std::int32_t depth, Cost budget);
+
+  // The pieces of `solve`, for whoever drives a node's splits himself (the root, under several threads).
+  bool open(std::size_t level, std::int32_t depth, Record& record);
+  std::int32_t next_split(const Frame& frame) const;
+  Interval try_split(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound);
+  void close_split(Frame& frame, std::int32_t split, const Interval& found, Record& record);
+  static Cost least_lower(const Frame& frame);
+
+  // Value of the best tree of depth at most `depth` <= 2.
+  Cost shallow_value(const SplitErrors& errors, std::int32_t depth) const;
+  // Adds the best tree of depth at most two; the frame must be expanded.
+  std::int32_t add_depth_two_tree(std::size_t level, std::int32_t depth, Tree& tree);
+  // Adds a greedy tree with depth-two look-ahead; returns its value, kInfinite if stopped.
+  Cost add_greedy_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root);
+  // Adds a tree of value at most `target`, known to exist, from the table.  False: stopped before it was rebuilt.
+  bool add_known_tree(std::size_t level, std::int32_t depth, Cost target, Tree& tree, std::int32_t* root);
+  // Adds the canonical tree of the proven optimum `value` (search/canonical.cpp).  False: stopped.
+  bool add_canonical_tree(std::size_t level, std::int32_t depth, Cost value, Tree& tree, std::int32_t* root);
+
+  // Makes frame(level + 1) the child of `split` on one side.
+  void descend(std::size_t level, std::int32_t split, bool holds);
+  bool poll();
+  Counters& counters() { return counters_; }
+  // The last try_split's children at this level.
+  const Record& child(std::size_t level, bool holds) { return scratch(level).child[holds ? 1 : 0]; }
+  DepthTwo& depth_two() { return *depth_two_; }
+  const Context& context() const { return context_; }
+  Record recall(const Fingerprint& key, std::int32_t depth, Cost* shallow_lower = nullptr);
+  void remember(const Fingerprint& key, std::int32_t depth, const Record& record, std::int64_t effort);
+  bool expand(Frame& frame);
+
+ private:
+  // Per level and worker, never shared.
+  struct Scratch {
+    explicit Scratch(MemoryBudget& budget) : rows{RowSet(budget), RowSet(budget)}, distance(budget) {}
+    RowSet rows[2];  // [holds]
+    Record child[2];
+    AlignedArray<Cost> distance;
+  };
+  Scratch& scratch(std::size_t level);
+
+  Record first_bounds(const Frame& frame, std::int32_t split, bool holds, std::int32_t depth) const;
+  void try_terminal(std::size_t level, std::int32_t split, std::int32_t depth, Scratch& s);
+  void try_deep(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound, Scratch& s);
+
+  Context context_;
+  bool is_main_;
+  NodeFactory factory_;
+  std::unique_ptr<DepthTwo> depth_two_;
+  std::vector<std::unique_ptr<Frame>> frames_;
+  std::vector<std::unique_ptr<Scratch>> scratch_;
+  Frame* root_ = nullptr;
+  Counters counters_;
+};
+
+}  // namespace certree
