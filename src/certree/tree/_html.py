@@ -140,11 +140,9 @@ def _node(tree: Tree, node: int, x: float, top: float, width: float, lines: list
         colour = PALETTE[int(tree.label[node]) % len(PALETTE)]
         style = f'class="leaf" fill="{colour}" stroke="{colour}"'
     tooltip = "; ".join(one_line(line) for line in lines)
-    parts = [
-        f"<g><title>{escape(tooltip)} ({escape(_shares(tree, node))})</title>"
-        f'<rect {style} x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" '
-        f'rx="6"/>'
-    ]
+    box = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6"'
+    title = f"{tooltip} ({_shares(tree, node)})"
+    parts = [f"<g><title>{escape(title)}</title><rect {style} {box}/>"]
     for i, line in enumerate(lines):
         kind = "small" if i else "class" if leaf else ""
         parts.append(_text(x, top + 18 + i * _LINE, line, kind))

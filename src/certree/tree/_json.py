@@ -61,7 +61,7 @@ def to_dict(tree: Tree) -> dict[str, Any]:
     }
 
 
-def from_dict(cls: type[TreeType], data: Mapping[str, Any]) -> TreeType:
+def from_dict(cls: type[TreeType], data: Any) -> TreeType:
     """Read format 1."""
     found = data.get("format") if isinstance(data, Mapping) else None
     if found != FORMAT:
@@ -115,16 +115,13 @@ def _build(cls: type[TreeType], data: Mapping[str, Any]) -> TreeType:
 
 def _classes_to_dict(classes: NDArray[Any]) -> dict[str, Any]:
     """Return the class labels with what is needed to restore their type."""
-    if (
-        classes.dtype.kind not in "biufUOT"
-        or classes.dtype.itemsize > 8
-        and classes.dtype.kind in "f"
-    ):
+    kind, size = classes.dtype.kind, classes.dtype.itemsize
+    if kind not in "biufUOT" or (kind == "f" and size > 8):
         raise TypeError(
             f"Class labels of dtype {classes.dtype} have no JSON form; "
             "train with strings, integers, floats or booleans."
         )
-    dtype = "str" if classes.dtype.kind == "T" else classes.dtype.str
+    dtype = "str" if kind == "T" else classes.dtype.str
     return {"dtype": dtype, "values": [_label_to_json(value) for value in classes]}
 
 

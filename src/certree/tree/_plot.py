@@ -7,7 +7,7 @@ layout does not overlap on the page.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from certree.tree._labels import (
     PALETTE,
@@ -44,9 +44,8 @@ def plot(
 
     drawing = _Drawing(tree, decimals, show_counts, fontsize)
     if ax is None:
-        inches = (drawing.width / 72, drawing.height / 72)
-        shrink = min(1.0, _LARGEST / max(inches))
-        figure = plt.figure(figsize=(inches[0] * shrink, inches[1] * shrink))
+        inches = 1 / max(72, drawing.width / _LARGEST, drawing.height / _LARGEST)
+        figure = plt.figure(figsize=(drawing.width * inches, drawing.height * inches))
         ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     drawing.draw(ax)
     return ax
@@ -96,9 +95,9 @@ class _Drawing:
     def _fit(self, ax: Axes) -> float:
         """Set limits so that one unit is one point, or less if the axes are small."""
         box = ax.get_window_extent()
-        dpi = ax.get_figure(root=True).dpi if hasattr(ax.figure, "get_figure") else ax.figure.dpi
-        width, height = box.width * 72 / dpi, box.height * 72 / dpi
-        scale = min(1.0, width / self.width, height / self.height)
+        points = 72.0 / ax.figure.dpi
+        width, height = float(box.width) * points, float(box.height) * points
+        scale = float(min(1.0, width / self.width, height / self.height))
         spare_x, spare_y = width / scale - self.width, height / scale - self.height
         ax.set_xlim(-spare_x / 2, self.width + spare_x / 2)
         ax.set_ylim(self.height + spare_y / 2, -spare_y / 2)
@@ -156,14 +155,11 @@ class _Drawing:
 
         width = self.box_widths[node] - 2 * self.pad
         left = self.x[node] - width / 2
-        for label, part in enumerate(self.tree.probabilities[node]):
+        for label, part in enumerate(self.tree.probabilities[node].tolist()):
             if part > 0:
+                size = (part * width, 0.28 * self.line)
                 colour = PALETTE[label % len(PALETTE)]
-                ax.add_patch(
-                    Rectangle(
-                        (left, y), part * width, 0.28 * self.line, color=colour, lw=0, zorder=3
-                    )
-                )
+                ax.add_patch(Rectangle((left, y), *size, color=colour, linewidth=0, zorder=3))
                 left += part * width
 
     def _text(
@@ -208,7 +204,7 @@ def _measure(text: str, fontsize: float) -> float:
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font: Any = FontProperties(size=fontsize, weight="bold")
+    font = FontProperties(size=fontsize, weight="bold")
     width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
     return float(width)
 
@@ -218,4 +214,4 @@ def _tint(colour: str) -> tuple[float, float, float]:
     from matplotlib.colors import to_rgb
 
     red, green, blue = to_rgb(colour)
-    return tuple(0.85 + 0.15 * part for part in (red, green, blue))  # type: ignore[return-value]
+    return 0.85 + 0.15 * red, 0.85 + 0.15 * green, 0.85 + 0.15 * blue

@@ -6,6 +6,7 @@ its own dtype is asked for and filled by field name. It sends a row left if ``fl
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,7 +65,8 @@ def float32_threshold(threshold: float) -> float:
     """
     with np.errstate(over="ignore"):
         nearest = np.float32(threshold)
-    if nearest <= threshold or np.isclose(float(str(nearest)), threshold, rtol=1e-15, atol=0.0):
+    # As Python floats: NumPy would compare a float32 with a float in single precision.
+    if float(nearest) <= threshold or math.isclose(float(str(nearest)), threshold, rel_tol=1e-15):
         return float(nearest)
     return float(np.nextafter(nearest, np.float32(-np.inf)))
 

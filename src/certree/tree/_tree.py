@@ -348,7 +348,7 @@ class Tree:
         """
         weighted = self.impurities * self._counts.sum(axis=1)
         result = np.zeros(self.n_features)
-        for node in np.flatnonzero(self._test >= 0):
+        for node in np.flatnonzero(self._test >= 0).tolist():
             decrease = weighted[node] - weighted[list(self.children(node))].sum()
             result[self._tests[self._test[node]].feature] += max(decrease, 0.0)
         total = result.sum()

@@ -1,0 +1,287 @@
+"""Trees to look at: text, Graphviz, matplotlib, HTML."""
+
+from __future__ import annotations
+
+import builtins
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from itertools import pairwise
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from tests.unit.trees import Case, cases, chain, leaf, mixed_tree, stump
+
+from certree.encoding import Threshold
+from certree.tree import Tree
+from certree.tree._layout import centres
+
+HUGE = "very " * 2000 + "long"
+NASTY = "a\"b'c\\N<script>&amp;$x^2$\n{new}|line\u2028漢字é🌳"
+
+
+# ---- text ------------------------------------------------------------------------------------
+
+
+def test_text() -> None:
+    assert mixed_tree().to_text().splitlines() == [
+        "age <= 35.5",
+        "|   color = red: no (8 of 9, 88.9%)",
+        "|   color != red",
+        "|   |   income is missing: maybe (5 of 6, 83.3%)",
+        "|   |   income is present",
+        "|   |   |   income <= 1234.25: maybe (3 of 3, 100.0%)",
+        "|   |   |   income > 1234.25: no (2 of 3, 66.7%)",
+        "age > 35.5",
+        "|   smoker",
+        "|   |   age <= 60.25: no (4 of 6, 66.7%)",
+        "|   |   age > 60.25: yes (6 of 6, 100.0%)",
+        "|   not smoker: yes (7 of 7, 100.0%)",
+    ]
+
+
+def test_text_can_be_cut_and_rounded() -> None:
+    assert mixed_tree().to_text(max_depth=2, decimals=0, show_counts=False).splitlines() == [
+        "age <= 36",
+        "|   color = red: no",
+        "|   color != red: ... (2 splits)",
+        "age > 36",
+        "|   smoker: ... (1 split)",
+        "|   not smoker: yes",
+    ]
+    assert mixed_tree().to_text(max_depth=0) == "... (6 splits)"
+    with pytest.raises(ValueError, match="max_depth"):
+        mixed_tree().to_text(max_depth=-1)
+
+
+def test_text_of_a_single_leaf() -> None:
+    assert leaf().to_text() == "class: yes (3 of 4, 75.0%)"
+
+
+def test_text_of_real_weights() -> None:
+    tree = Tree([], [-1], [-1], [0], counts=[[1.25, 1 / 3]], classes=["a", "b"], n_features=1)
+    assert tree.to_text() == "class: a (1.25 of 1.58, 78.9%)"
+    assert tree.to_text(decimals=3) == "class: a (1.250 of 1.583, 78.9%)"
+
+
+@given(cases())
+def test_text_has_one_line_per_branch(case: Case) -> None:
+    lines = case.tree.to_text().split("\n")
+    assert len(lines) == max(1, case.tree.n_nodes - 1)
+    assert all(line.isprintable() for line in lines)
+
+
+def test_names_cannot_break_the_text() -> None:
+    lines = stump(name=HUGE, category=NASTY).to_text().splitlines()
+    assert len(lines) == 2
+    assert all(len(line) < 200 for line in lines)
+    line = stump(name=NASTY).to_text().splitlines()[0]
+    assert r"\n" in line
+    assert "漢字é🌳" in line
+
+
+# ---- Graphviz --------------------------------------------------------------------------------
+
+
+def test_dot_has_all_nodes_and_edges() -> None:
+    dot = mixed_tree().to_dot()
+    assert dot.startswith("digraph tree {")
+    assert dot.count(" -> ") == 12
+    assert 'n0 [label="age <= 35.5"' in dot
+    assert 'label="no\\n8 of 9 (88.9%)"' in dot
+    assert "8 of 9" not in mixed_tree().to_dot(show_counts=False)
+
+
+def test_dot_escapes_names() -> None:
+    dot = stump([NASTY, "no"], name=NASTY, category=HUGE).to_dot()
+    strings = re.findall(r'"(?:[^"\\]|\\.)*"', dot)
+    rest = re.sub(r'"(?:[^"\\]|\\.)*"', "", dot)
+    assert '"' not in rest
+    assert "script" not in rest
+    assert any("\\\\N<script>" in text for text in strings)
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+@pytest.mark.parametrize("tree", [mixed_tree(), leaf(), stump([NASTY, "b"], name=NASTY)])
+def test_graphviz_reads_dot(tree: Tree) -> None:
+    run = subprocess.run(
+        ["dot", "-Tplain"], input=tree.to_dot().encode(), capture_output=True, check=True
+    )
+    assert run.stdout.decode().count("\nnode ") == tree.n_nodes
+
+
+# ---- layout ----------------------------------------------------------------------------------
+
+
+@given(cases())
+def test_boxes_do_not_overlap_and_parents_are_centred(case: Case) -> None:
+    tree = case.tree
+    widths = [10.0 + 7 * (node % 3) for node in range(tree.n_nodes)]
+    x = centres(tree, widths, gap=2.0)
+    assert min(x[v] - widths[v] / 2 for v in range(tree.n_nodes)) == pytest.approx(0)
+    for level in range(tree.depth + 1):
+        nodes = [v for v in tree.preorder.tolist() if tree.node_depth[v] == level]
+        for left, right in pairwise(nodes):
+            assert x[right] - x[left] >= (widths[left] + widths[right]) / 2 + 2.0 - 1e-9
+    for node in range(tree.n_nodes):
+        if children := tree.children(node):
+            assert x[node] == pytest.approx((x[children[0]] + x[children[-1]]) / 2)
+
+
+def test_deep_drawings_are_possible() -> None:
+    tree = chain(300, holds=True)
+    assert len(centres(tree, [10.0] * tree.n_nodes, 1.0)) == tree.n_nodes
+
+
+# ---- matplotlib ------------------------------------------------------------------------------
+
+plt = pytest.importorskip("matplotlib.pyplot")
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Any:
+    yield
+    plt.close("all")
+
+
+def _boxes(ax: Any) -> list[Any]:
+    from matplotlib.patches import FancyBboxPatch
+
+    ax.figure.canvas.draw()
+    return [p.get_window_extent() for p in ax.patches if isinstance(p, FancyBboxPatch)]
+
+
+def _overlap(a: Any, b: Any) -> bool:
+    return bool(a.x0 < b.x1 and b.x0 < a.x1 and a.y0 < b.y1 and b.y0 < a.y1)
+
+
+@pytest.mark.parametrize("size", [None, (8, 5), (2, 2)])
+@pytest.mark.parametrize("tree", [mixed_tree(), leaf(), stump(name=HUGE, category="x $ y $")])
+def test_plot_shows_every_node_without_overlap(tree: Tree, size: Any) -> None:
+    ax = None if size is None else plt.figure(figsize=size).add_subplot()
+    drawn = tree.plot(ax)
+    assert ax is None or drawn is ax
+    boxes = _boxes(drawn)
+    assert len(boxes) == tree.n_nodes
+    assert not any(_overlap(a, b) for i, a in enumerate(boxes) for b in boxes[:i])
+    texts = [text.get_window_extent() for text in drawn.texts if text.get_text()]
+    assert not any(_overlap(a, b) for i, a in enumerate(texts) for b in texts[:i])
+    frame = drawn.get_window_extent()
+    assert all(b.x0 >= frame.x0 - 1 and b.x1 <= frame.x1 + 1 for b in boxes + texts)
+    assert all(b.y0 >= frame.y0 - 1 and b.y1 <= frame.y1 + 1 for b in boxes + texts)
+
+
+def test_plot_without_counts_and_with_rounded_thresholds() -> None:
+    texts = [t.get_text() for t in mixed_tree().plot(decimals=0, show_counts=False).texts]
+    assert "age <= 36" in texts
+    assert not any(" of " in text for text in texts)
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_plot_takes_names_literally() -> None:
+    ax = stump([NASTY, "b"], name="$\\frac{", category="$").plot()
+    ax.figure.canvas.draw()
+    assert any("$\\frac{" in text.get_text() for text in ax.texts)
+
+
+def test_plot_without_matplotlib_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    real_import = builtins.__import__
+
+    def refuse(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real_import(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(ImportError, match=r"pip install certree\[plot\]"):
+        mixed_tree().plot()
+
+
+# ---- HTML ------------------------------------------------------------------------------------
+
+
+class _Checker(HTMLParser):
+    """Check that tags nest, and collect them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def _check_html(text: str) -> list[str]:
+    checker = _Checker()
+    checker.feed(text)
+    checker.close()
+    assert checker.open == []
+    return checker.tags
+
+
+@settings(max_examples=40)
+@given(cases())
+def test_html_is_well_formed_and_loads_nothing(case: Case) -> None:
+    html = case.tree.to_html()
+    tags = _check_html(html)
+    assert not {"script", "link", "img", "iframe"} & set(tags)
+    assert tags.count("svg") == 1
+    urls = re.findall(r"https?://[^\"'\s]+", html)
+    assert set(urls) <= {"http://www.w3.org/2000/svg"}
+    assert "url(" not in html
+    svg = re.search(r"<svg.*</svg>", html, re.DOTALL)
+    assert svg is not None
+    ElementTree.fromstring(svg.group())
+
+
+def test_html_names_the_drawing_and_tells_it_in_words() -> None:
+    html = mixed_tree().to_html(title="Will they <pay>?")
+    assert "<strong>Will they &lt;pay&gt;?</strong>" in html
+    assert 'role="img"' in html
+    identifiers = re.findall(r'id="([^"]+)"', html)
+    assert re.findall(r'aria-labelledby="([^"]+)"', html) == [" ".join(identifiers)]
+    assert "|   color = red: no (8 of 9, 88.9%)" in html
+    assert mixed_tree()._repr_html_() == mixed_tree().to_html()
+    assert "6 splits, 7 leaves, depth 4" in mixed_tree().to_html()
+
+
+def test_html_of_two_trees_shares_no_id() -> None:
+    first, second = (
+        set(re.findall(r'id="([^"]+)"', tree.to_html())) for tree in (mixed_tree(), stump())
+    )
+    assert first.isdisjoint(second)
+
+
+def test_html_page_is_a_whole_document() -> None:
+    page = stump([NASTY, "b"], name=HUGE, category=NASTY).to_html(page=True)
+    assert page.startswith("<!DOCTYPE html>")
+    assert 'lang="en"' in page
+    assert "<script>" not in page
+    _check_html(page.removeprefix("<!DOCTYPE html>"))
+
+
+def test_html_of_a_single_leaf_and_of_many_classes() -> None:
+    assert "1 leaf" in leaf().to_html()
+    tree = Tree(
+        [Threshold(0, "x0", 0.5)],
+        [0, -1, -1],
+        [1, -1, -1],
+        [-1, 0, 11],
+        counts=np.ones((3, 12)),
+        classes=np.arange(12),
+    )
+    _check_html(tree.to_html())
+    assert tree.plot() is not None
