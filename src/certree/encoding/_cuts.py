@@ -65,11 +65,14 @@ def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         gap = high - low
         # 10**-decimals is at most a thousandth of the gap, so rounding moves half as much at most.
-        decimals = np.ceil(-np.log10(gap)) + 3
+        # One decimal at least: the middle between integers is then exact.
+        decimals = np.maximum(np.ceil(-np.log10(gap)) + 3, 1)
+        # np.round multiplies and divides by a power of ten: to the nearest decimal if the power and
+        # the product are exact in float64.
+        can_round = (decimals <= 22) & (np.abs(middle) * 10.0**decimals < 2.0**53)
         rounded = middle.copy()
-        # More than 15 digits after the point, or before it, are beyond what float64 resolves.
-        for places in np.unique(decimals[np.abs(decimals) <= 15]):
-            chosen = decimals == places
+        for places in np.unique(decimals[can_round]):
+            chosen = can_round & (decimals == places)
             rounded[chosen] = np.round(middle[chosen], int(places))
     # Halving loses the last bit of the smallest numbers, and between neighbours there is no middle.
     result: NDArray[np.float64] = low.copy()
