@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 COUNTED_FROM_S = 0.05
 # Suites whose rows are variants of certree, not different solvers.
 VARIANT_SUITES = ("ablation", "threads")
-WORK_COUNTERS = ("depth_two_evaluations", "table_hits", "pruned_splits")
+WORK_COUNTERS = ("depth_two_evaluations", "table_hits", "splits_pruned")
 
 
 def git(*arguments: str) -> str:
@@ -84,6 +84,13 @@ def summary(groups: list[list[Row]], peer: str) -> dict[str, Any]:
     counted = [r for _, other, r in ratios if (other.seconds or 0) >= COUNTED_FROM_S]
     both = [(a, b) for a, b in matched if a.objective and b.objective]
     mean = geometric_mean(counted)
+    processor_mean = geometric_mean(
+        other.processor_seconds / ours.processor_seconds
+        for ours, other, _ in ratios
+        if (other.seconds or 0) >= COUNTED_FROM_S
+        and other.processor_seconds
+        and ours.processor_seconds
+    )
     return {
         "peer": peer,
         "instances": len(matched),
@@ -91,6 +98,7 @@ def summary(groups: list[list[Row]], peer: str) -> dict[str, Any]:
         "proven_by_us": sum(ours.proven for ours, _ in matched),
         "counted": len(counted),
         "geometric_mean_ratio": None if mean is None else round(mean, 2),
+        "geometric_mean_ratio_processor": processor_mean and round(processor_mean, 2),
         "least_ratio": round(min(counted), 2) if counted else None,
         "slower": [ours.instance for ours, _, r in ratios if r < 1],
         "worse_objective": [a.instance for a, b in both if value(a) < value(b)],

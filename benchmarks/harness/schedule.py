@@ -43,6 +43,7 @@ class Row:
     setting: str
     solver: str
     seconds: float | None = None
+    processor_seconds: float | None = None
     times: list[float] = field(default_factory=list)
     peak_kib: int | None = None
     errors: int | None = None
@@ -59,8 +60,9 @@ class Row:
         """Give the row as JSON will hold it, with times to the microsecond."""
         record = asdict(self)
         record["times"] = [round(t, 6) for t in self.times]
-        if self.seconds is not None:
-            record["seconds"] = round(self.seconds, 6)
+        for name in ("seconds", "processor_seconds"):
+            if record[name] is not None:
+                record[name] = round(record[name], 6)
         return record
 
 
@@ -109,6 +111,8 @@ def merge(row: Row, answer: dict[str, Any]) -> None:
         return
     row.times += answer["times"]
     row.seconds = min(row.times)
+    least = min(answer["processor_times"])
+    row.processor_seconds = min(least, row.processor_seconds or least)
     row.peak_kib = max(row.peak_kib or 0, answer["peak_kib"])
     for name in ("errors", "splits", "proven", "status", "counters", "version"):
         if name in answer:
