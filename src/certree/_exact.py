@@ -265,8 +265,8 @@ def _round_weights(weights: NDArray[np.float64], most: int) -> ScaledWeights:
     positive = weights > 0
     integers[positive] = np.maximum(integers[positive], 1)
     wanted = shares[positive] * steps
-    # A subnormal weight has share zero: it is then smaller than any ratio can express.
-    with np.errstate(divide="ignore"):
+    # A weight can be smaller than any ratio can express: the error is then infinite.
+    with np.errstate(divide="ignore", over="ignore"):
         error = float((np.abs(integers[positive] - wanted) / wanted).max())
     return ScaledWeights(integers, Fraction(largest) / steps, False, error)
 
