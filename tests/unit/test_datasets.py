@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.util
+import sys
 from typing import Any
 
 import numpy as np
@@ -45,11 +45,13 @@ def test_credit_is_the_same_with_and_without_pandas() -> None:
 
 
 def test_credit_without_pandas_is_an_array(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     loans = load_credit()
     assert isinstance(loans.data, np.ndarray)
     assert loans.data.dtype == object
     assert loans.frame is None
+    with pytest.raises(ImportError, match="as_frame=True needs pandas"):
+        load_credit(as_frame=True)
 
 
 def test_credit_as_a_pair() -> None:

@@ -356,7 +356,7 @@ class Absent:
 sys.meta_path.insert(0, Absent())
 from certree.datasets import load_credit
 from certree.encoding import TableEncoder
-TableEncoder().fit_transform(load_credit(as_frame=False).data)
+TableEncoder().fit_transform(load_credit().data)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from typing import Any, Literal
 
 import numpy as np
@@ -71,11 +70,10 @@ def load_credit(
         raise ValueError(f"as_frame must be True, False or 'auto', got {as_frame!r}.")
     columns, target = _generate()
     names = list(columns)
-    has_pandas = importlib.util.find_spec("pandas") is not None
+    pandas = _pandas(as_frame)
     frame = None
     data: Any
-    if as_frame is True or (as_frame == "auto" and has_pandas):
-        pandas = importlib.import_module("pandas")
+    if pandas is not None:
         data = pandas.DataFrame(columns)
         frame = data.assign(target=target)
     else:
@@ -93,6 +91,20 @@ def load_credit(
         target_names=np.unique(target),
         DESCR=_DESCRIPTION,
     )
+
+
+def _pandas(as_frame: bool | Literal["auto"]) -> Any:
+    """Return pandas if it is wanted, or None."""
+    if as_frame is False:
+        return None
+    try:
+        return importlib.import_module("pandas")
+    except ImportError:
+        if as_frame == "auto":
+            return None
+        raise ImportError(
+            "as_frame=True needs pandas, which is not installed; install it, or use as_frame=False."
+        ) from None
 
 
 def _generate() -> tuple[dict[str, NDArray[Any]], NDArray[Any]]:
