@@ -22,6 +22,8 @@ using Columns = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::device::cpu>;
 template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Matrix = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using IntArray = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
+using History = nb::typed<nb::list, nb::typed<nb::tuple, double, std::int64_t, Cost, Cost>>;
 
 // The tree with children side by side: [test, first_child, label].
 struct TreeArrays {
@@ -50,14 +52,14 @@ TreeArrays lay_out(const Tree& tree) {
   return out;
 }
 
-nb::object to_array(std::vector<std::int32_t> values) {
+IntArray to_array(std::vector<std::int32_t> values) {
   auto* owned = new std::vector<std::int32_t>(std::move(values));
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::int32_t>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
+  return IntArray(owned->data(), {owned->size()}, owner);
 }
 
-nb::list history_to_list(const std::vector<ProgressEvent>& history) {
-  nb::list out;
+History history_to_list(const std::vector<ProgressEvent>& history) {
+  History out;
   for (const ProgressEvent& e : history) out.append(nb::make_tuple(e.seconds, e.work, e.upper, e.lower));
   return out;
 }
@@ -98,9 +100,9 @@ class PythonObserver {
   std::exception_ptr error_;
 };
 
-nb::object solve_from_python(const Columns& columns, const Vector<std::int32_t>& row_types, const Matrix& cost_matrix,
-                             const std::optional<Vector<std::int64_t>>& weights, const nb::dict& given,
-                             nb::object callback) {
+Result solve_from_python(const Columns& columns, const Vector<std::int32_t>& row_types, const Matrix& cost_matrix,
+                         const std::optional<Vector<std::int64_t>>& weights, const OptionDict& given,
+                         nb::object callback) {
   const Options options = read_options(given);
   if (row_types.shape(0) != columns.shape(0)) throw std::invalid_argument("row_types and columns differ in length");
   if (weights && weights->shape(0) != columns.shape(0))
@@ -122,7 +124,7 @@ nb::object solve_from_python(const Columns& columns, const Vector<std::int32_t>&
     result = solve(table, task, options, [&](const ProgressEvent& event) { return observer(event); });
   }
   if (observer.error()) std::rethrow_exception(observer.error());
-  return nb::cast(std::move(result));
+  return result;
 }
 
 }  // namespace

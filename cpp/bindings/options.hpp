@@ -7,11 +7,17 @@
 
 namespace certree {
 
-Options read_options(const nanobind::dict& given);
+// Typed, so that the generated stub says what is inside.
+using OptionDict = nanobind::typed<nanobind::dict, nanobind::str, nanobind::object>;
+using TextDict = nanobind::typed<nanobind::dict, nanobind::str, nanobind::str>;
+using CountDict = nanobind::typed<nanobind::dict, nanobind::str, nanobind::int_>;
+using TextList = nanobind::typed<nanobind::list, nanobind::str>;
+
+Options read_options(const OptionDict& given);
 // name -> what it does, for every technique that can be switched off.
-nanobind::dict describe_switches();
-nanobind::dict describe_counters();
-nanobind::dict counters_to_dict(const Counters& counters);
-nanobind::list available_isas();
+TextDict describe_switches();
+TextDict describe_counters();
+CountDict counters_to_dict(const Counters& counters);
+TextList available_isas();
 
 }  // namespace certree
