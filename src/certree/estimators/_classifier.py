@@ -119,9 +119,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         Number of classes.
     n_features_in_ : int
         Number of columns in `fit`.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (`n_features_in_`,)
         Their names, if they were text.
-    feature_importances_ : array of shape (n_features_in_,)
+    feature_importances_ : array of shape (`n_features_in_`,)
         Normalised decrease of the Gini impurity by the splits on each column.
 
     See Also
