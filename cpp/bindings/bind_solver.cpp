@@ -135,9 +135,12 @@ void bind_solver(nb::module_& m) {
       .def_ro("lower_bound", &Result::lower_bound)
       .def_ro("upper_bound", &Result::upper_bound)
       .def_ro("seconds", &Result::seconds)
-      .def_prop_ro("test", [](const Result& r) { return to_array(lay_out(r.tree).test); })
-      .def_prop_ro("first_child", [](const Result& r) { return to_array(lay_out(r.tree).first_child); })
-      .def_prop_ro("label", [](const Result& r) { return to_array(lay_out(r.tree).label); })
+      .def_prop_ro(
+          "test", [](const Result& r) { return to_array(lay_out(r.tree).test); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "first_child", [](const Result& r) { return to_array(lay_out(r.tree).first_child); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "label", [](const Result& r) { return to_array(lay_out(r.tree).label); }, nb::rv_policy::move)
       .def_prop_ro("counters", [](const Result& r) { return counters_to_dict(r.counters); })
       .def_prop_ro("history", [](const Result& r) { return history_to_list(r.history); });
   m.def("solve", &solve_from_python, nb::arg("columns"), nb::arg("row_types"), nb::arg("cost_matrix"),
