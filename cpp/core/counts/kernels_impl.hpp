@@ -329,39 +329,128 @@ inline void fold_cells(const PairInput<V>& in, std::int32_t i, std::int32_t j, i
   in.no1[i] = no;
 }
 
-// The common case in one fused loop: two types, unit costs, no minimum leaf size.
+// ---------------------------------------------------------------------------------------------------------------------
+// The common case, two types and unit costs without a minimum leaf size, in explicit vectors of 64, 32 and 16 bytes.
+// A row's last vector overlaps the one before it: taking a minimum twice does no harm, and no lane is wasted on a tail.
+
+template <class V, int Bytes>
+struct VectorOf {
+  typedef V type __attribute__((vector_size(Bytes)));
+};
+template <class V, int Bytes>
+using Vector = typename VectorOf<V, Bytes>::type;
+
+template <class T, class V>
+inline T load(const V* from) {
+  T v;
+  std::memcpy(&v, from, sizeof(T));
+  return v;
+}
+
+template <class T>
+inline T lane_least(T a, T b) {
+  return a < b ? a : b;
+}
+
+template <class V, int Bytes>
+inline V least_lane(Vector<V, Bytes> v) {
+  if constexpr (Bytes > 16) {
+    Vector<V, Bytes / 2> low, high;
+    std::memcpy(&low, &v, Bytes / 2);
+    std::memcpy(&high, reinterpret_cast<const char*>(&v) + Bytes / 2, Bytes / 2);
+    return least_lane<V, Bytes / 2>(lane_least(low, high));
+  } else {
+#if defined(__SSE4_1__)
+    // Costs are not negative, so the unsigned minimum is the minimum.
+    if constexpr (sizeof(V) == 2) {
+      __m128i lanes;
+      std::memcpy(&lanes, &v, 16);
+      return static_cast<V>(_mm_extract_epi16(_mm_minpos_epu16(lanes), 0));
+    }
+#endif
+    V best = v[0];
+    for (int k = 1; k < Bytes / static_cast<int>(sizeof(V)); ++k) best = least(best, static_cast<V>(v[k]));
+    return best;
+  }
+}
+
+template <class V>
+struct UnitRow {
+  const V *p_column, *q_column, *p_pair, *q_pair, *p_less, *q_less;
+  V *yes1, *no1;
+  V p_i, q_i, p_rest, q_rest;
+};
+
+// Columns [j, end) in vectors of `Bytes`, at least one vector of them; T is V itself for a single column.
+template <class V, class T, bool Difference>
+inline void evaluate_lanes(const UnitRow<V>& r, std::int32_t j, T& yes, T& no) {
+  T p_both = load<T>(r.p_pair + j), q_both = load<T>(r.q_pair + j);
+  if constexpr (Difference) {
+    p_both = static_cast<T>(p_both - load<T>(r.p_less + j));
+    q_both = static_cast<T>(q_both - load<T>(r.q_less + j));
+  }
+  const T p_only_j = static_cast<T>(load<T>(r.p_column + j) - p_both);
+  const T q_only_j = static_cast<T>(load<T>(r.q_column + j) - q_both);
+  const T both = lane_least(p_both, q_both);
+  const T only_i = lane_least(static_cast<T>(r.p_i - p_both), static_cast<T>(r.q_i - q_both));
+  const T only_j = lane_least(p_only_j, q_only_j);
+  const T neither = lane_least(static_cast<T>(r.p_rest - p_only_j), static_cast<T>(r.q_rest - q_only_j));
+  yes = lane_least(yes, static_cast<T>(both + only_i));
+  no = lane_least(no, static_cast<T>(only_j + neither));
+  const T yes_j = lane_least(load<T>(r.yes1 + j), static_cast<T>(both + only_j));
+  const T no_j = lane_least(load<T>(r.no1 + j), static_cast<T>(only_i + neither));
+  std::memcpy(r.yes1 + j, &yes_j, sizeof(T));
+  std::memcpy(r.no1 + j, &no_j, sizeof(T));
+}
+
+template <class V, int Bytes, bool Difference>
+inline void evaluate_vectors(const UnitRow<V>& r, std::int32_t j, std::int32_t end, V& yes, V& no) {
+  using T = Vector<V, Bytes>;
+  constexpr std::int32_t lanes = Bytes / static_cast<int>(sizeof(V));
+  T yes_lanes = T{} + kInfeasible<V>, no_lanes = T{} + kInfeasible<V>;
+  for (; j + lanes <= end; j += lanes) evaluate_lanes<V, T, Difference>(r, j, yes_lanes, no_lanes);
+  if (j < end) evaluate_lanes<V, T, Difference>(r, end - lanes, yes_lanes, no_lanes);
+  yes = least(yes, least_lane<V, Bytes>(yes_lanes));
+  no = least(no, least_lane<V, Bytes>(no_lanes));
+}
+
+#if defined(__AVX512BW__)
+constexpr int kWidest = 64;
+#elif defined(__AVX2__)
+constexpr int kWidest = 32;
+#else
+constexpr int kWidest = 16;
+#endif
+
 template <class V, bool Difference>
 inline void evaluate_binary_unit(const PairInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
-  const auto stride = static_cast<std::size_t>(in.stride);
-  const V* __restrict p_column = in.columns;
-  const V* __restrict q_column = in.columns + stride;
-  const V* __restrict p_pair = pairs.minuend;
-  const V* __restrict q_pair = pairs.minuend + pairs.minuend_type_stride;
-  const V* __restrict p_less = Difference ? pairs.subtrahend : nullptr;
-  const V* __restrict q_less = Difference ? pairs.subtrahend + pairs.subtrahend_type_stride : nullptr;
-  V* __restrict yes1 = in.yes1;
-  V* __restrict no1 = in.no1;
-  const V p_i = p_column[i], q_i = q_column[i];
-  const V p_rest = static_cast<V>(in.totals[0] - p_i), q_rest = static_cast<V>(in.totals[1] - q_i);
+  UnitRow<V> r;
+  r.p_column = in.columns;
+  r.q_column = in.columns + in.stride;
+  r.p_pair = pairs.minuend;
+  r.q_pair = pairs.minuend + pairs.minuend_type_stride;
+  r.p_less = pairs.subtrahend;
+  r.q_less = pairs.subtrahend + pairs.subtrahend_type_stride;
+  r.yes1 = in.yes1;
+  r.no1 = in.no1;
+  r.p_i = r.p_column[i];
+  r.q_i = r.q_column[i];
+  r.p_rest = static_cast<V>(in.totals[0] - r.p_i);
+  r.q_rest = static_cast<V>(in.totals[1] - r.q_i);
   V yes = kInfeasible<V>, no = kInfeasible<V>;
-  for (std::int32_t j = i + 1; j < in.n_columns; ++j) {
-    V p_both = p_pair[j], q_both = q_pair[j];
-    if constexpr (Difference) {
-      p_both = static_cast<V>(p_both - p_less[j]);
-      q_both = static_cast<V>(q_both - q_less[j]);
-    }
-    const V p_only_j = static_cast<V>(p_column[j] - p_both), q_only_j = static_cast<V>(q_column[j] - q_both);
-    const V both = least(p_both, q_both);
-    const V only_i = least(static_cast<V>(p_i - p_both), static_cast<V>(q_i - q_both));
-    const V only_j = least(p_only_j, q_only_j);
-    const V neither = least(static_cast<V>(p_rest - p_only_j), static_cast<V>(q_rest - q_only_j));
-    yes = least(yes, static_cast<V>(both + only_i));
-    no = least(no, static_cast<V>(only_j + neither));
-    yes1[j] = least(yes1[j], static_cast<V>(both + only_j));
-    no1[j] = least(no1[j], static_cast<V>(only_i + neither));
+  const std::int32_t begin = i + 1, end = in.n_columns, count = end - begin;
+  constexpr std::int32_t per16 = 16 / static_cast<int>(sizeof(V));
+  if (kWidest >= 64 && count >= 4 * per16) {
+    evaluate_vectors<V, kWidest, Difference>(r, begin, end, yes, no);
+  } else if (kWidest >= 32 && count >= 2 * per16) {
+    evaluate_vectors<V, kWidest >= 32 ? 32 : 16, Difference>(r, begin, end, yes, no);
+  } else if (count >= per16) {
+    evaluate_vectors<V, 16, Difference>(r, begin, end, yes, no);
+  } else {
+    for (std::int32_t j = begin; j < end; ++j) evaluate_lanes<V, V, Difference>(r, j, yes, no);
   }
-  yes1[i] = least(yes1[i], yes);
-  no1[i] = least(no1[i], no);
+  in.yes1[i] = least(in.yes1[i], yes);
+  in.no1[i] = least(in.no1[i], no);
 }
 
 template <class V>
