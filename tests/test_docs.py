@@ -8,6 +8,8 @@ import importlib
 import inspect
 import pkgutil
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -62,6 +64,26 @@ def test_the_examples_of_a_page_run(
             tree = ast.parse(code, filename=str(page))
             ast.increment_lineno(tree, line)
             exec(compile(tree, str(page), "exec"), names)
+
+
+def _outputs(page: Path) -> list[str]:
+    """Return the ```text blocks of a page: what a command printed."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(r"^```text\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_the_demo_prints_what_the_readme_shows() -> None:
+    """Tree and certificate in the README are those of examples/demo.py, up to the time it took.
+
+    The comparison after them has scikit-learn's numbers in it, which may change with its version.
+    """
+    done = subprocess.run(
+        [sys.executable, ROOT / "examples" / "demo.py"], capture_output=True, text=True, check=True
+    )
+    printed = re.sub(r"seconds +\S+", "seconds", done.stdout)
+    shown = [re.sub(r"seconds +\S+", "seconds", block) for block in _outputs(ROOT / "README.md")]
+    assert len(shown) == 3
+    assert [block for block in shown[:2] if block not in printed] == []
 
 
 def _modules() -> list[str]:
