@@ -58,7 +58,8 @@ def provenance() -> dict[str, Any]:
 
 def ratio(ours: Row, peer: Row) -> float | None:
     """Give how many times longer the peer takes; None unless both have proven their tree."""
-    if ours.seconds and peer.seconds and ours.proven and peer.proven:
+    failed = ours.failure or peer.failure
+    if ours.seconds and peer.seconds and ours.proven and peer.proven and not failed:
         return peer.seconds / ours.seconds
     return None
 
@@ -147,7 +148,7 @@ def ratio_text(ours: Row, peer: Row) -> str:
     exact = ratio(ours, peer)
     if exact is not None:
         return f"{exact:.1f}"
-    if ours.proven and ours.seconds and peer.seconds:
+    if ours.proven and ours.seconds and peer.seconds and not ours.failure:
         return f"> {peer.seconds / ours.seconds:.0f}"
     return "-"
 
@@ -175,7 +176,7 @@ def comparison_table(groups: list[list[Row]]) -> str:
 def objective_text(row: Row) -> str:
     """Write training errors, or for penalised runs the objective; (!) if not the published one."""
     if row.objective is None:
-        return row.failure or "none"
+        return "none"
     if row.setting.startswith("complexity"):
         return f"{float(value(row)):.5f}{matches(row)}"
     return f"{row.errors} errors"
@@ -219,7 +220,10 @@ def variants_summary(groups: list[list[Row]], variant: str) -> dict[str, Any]:
 
 def table(suite: str, groups: list[list[Row]]) -> str:
     """Lay out a suite in the form that suits it."""
-    return (variants_table if suite in VARIANT_SUITES else comparison_table)(groups)
+    text = (variants_table if suite in VARIANT_SUITES else comparison_table)(groups)
+    failed = [row for group in groups for row in group if row.failure]
+    notes = [f"{row.solver} on {row.instance} ({row.setting}): {row.failure}" for row in failed]
+    return "\n\n".join([text, *notes])
 
 
 def summarise(suite: str, groups: list[list[Row]], label: str) -> dict[str, Any]:
