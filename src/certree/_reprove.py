@@ -97,10 +97,9 @@ class _BruteForce:
         depth = min(len(self.tests), max(len(question.classes) - 1, 0))
         if question.max_depth is not None:
             depth = min(depth, question.max_depth)
-        splits = max(len(question.classes) - 1, 0)
-        if question.max_splits is not None:
-            splits = min(splits, question.max_splits)
-        return min(depth, splits), min(splits, 2**depth - 1)
+        if question.max_splits is None:
+            return depth, 2**depth - 1
+        return min(depth, question.max_splits), min(question.max_splits, 2**depth - 1)
 
     def _refuse_if_too_large(self) -> None:
         n_tests, budget = len(self.tests), 1

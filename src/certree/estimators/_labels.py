@@ -43,8 +43,13 @@ def check_labels(y: Any, n_rows: int, estimator_name: str) -> NDArray[Any]:
         _refuse_not_finite(labels)
     elif labels.dtype.kind == "O":
         labels = _from_objects(labels)
-    if labels.dtype.kind not in "iubUT":
+    if labels.dtype.kind == "f":
         check_classification_targets(labels)
+    if labels.dtype.kind not in "iubfUTO":
+        raise TypeError(
+            f"Unknown label type: y has dtype {labels.dtype}; class labels must be texts, booleans "
+            "or numbers."
+        )
     return labels
 
 
