@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 
@@ -118,7 +118,7 @@ class Certificate:
     n_splits: int
     depth: int
     seconds: float
-    counters: dict[str, int]
+    counters: dict[str, int] = field(hash=False)
     history: tuple[tuple[float, int, Exact, Exact], ...]
     task: str
     max_depth: int | None

@@ -180,19 +180,18 @@ class _Audit:
 
 @dataclass(frozen=True)
 class _Data:
-    """Columns of raw values, and class and exact weight of the rows that count."""
+    """Columns of raw values, and class and exact weight of the rows that count.
+
+    Weights include those of the classes, and are ints where they are whole: sums are faster.
+    """
 
     columns: Sequence[Sequence[Any]]
     rows: Sequence[int]
     classes: Mapping[int, int]
-    weights: Mapping[int, Fraction]
-    class_weights: Sequence[Fraction]
-
-    def weight(self, row: int) -> Fraction:
-        return self.weights[row] * self.class_weights[self.classes[row]]
+    weights: Mapping[int, Exact]
 
     def total(self) -> Fraction:
-        return sum((self.weight(row) for row in self.rows), Fraction(0))
+        return Fraction(sum(self.weights.values()))
 
 
 @dataclass(frozen=True)
@@ -231,7 +230,8 @@ def _read_data(audit: _Audit, X: Any, y: Any, sample_weight: Any) -> _Data:
     classes = {row: code[labels[row]] for row in rows}
     row_weights = {row: weights[row] for row in rows}
     class_weights = _class_weights(audit, classes, row_weights)
-    return _Data(columns, rows, classes, row_weights, class_weights)
+    combined = {row: exact(row_weights[row] * class_weights[classes[row]]) for row in rows}
+    return _Data(columns, rows, classes, combined)
 
 
 def _columns(X: Any) -> list[list[Any]]:
@@ -254,6 +254,8 @@ def _row_weights(sample_weight: Any, n_rows: int, quantum: Exact | None) -> list
     if sample_weight is None:
         return [Fraction(1)] * n_rows
     given = _plain_list(sample_weight)
+    if np.ndim(sample_weight) == 0:
+        given *= n_rows
     if len(given) != n_rows:
         raise ValueError(f"there are {n_rows} rows, but sample_weight has {len(given)} entries.")
     if quantum is None:
@@ -399,9 +401,9 @@ def _check_counts(audit: _Audit, data: _Data, walk: _Walk) -> None:
     classes = audit.claim.classes
     for node, rows in sorted(walk.rows.items()):
         claimed = audit.claim.nodes[node]
-        counts = [Fraction(0)] * len(classes)
+        counts: list[Exact] = [0] * len(classes)
         for row in rows:
-            counts[data.classes[row]] += data.weight(row)
+            counts[data.classes[row]] += data.weights[row]
         if [float(count) for count in counts] != [float(count) for count in claimed["counts"]]:
             audit.compare(f"class counts of node {node}", claimed["counts"], counts)
         if "test" not in claimed and counts[claimed["label"]] < max(counts):
@@ -437,17 +439,14 @@ def _check_cost(audit: _Audit, data: _Data, walk: _Walk) -> Fraction:
     certificate, nodes = audit.claim.certificate, audit.claim.nodes
     leaves = walk.leaves(nodes)
     errors = sum(
-        (
-            data.weight(row)
-            for leaf in leaves
-            for row in walk.rows[leaf]
-            if data.classes[row] != nodes[leaf]["label"]
-        ),
-        Fraction(0),
+        data.weights[row]
+        for leaf in leaves
+        for row in walk.rows[leaf]
+        if data.classes[row] != nodes[leaf]["label"]
     )
     n_splits = len(walk.rows) - len(leaves)
     n_paid = len(leaves) if certificate.complexity_per == "leaf" else n_splits
-    cost = errors + n_paid * certificate.split_penalty
+    cost = Fraction(errors + n_paid * certificate.split_penalty)
     audit.compare("weighted errors", certificate.leaf_cost, errors)
     audit.compare("cost", certificate.cost, cost)
     audit.compare("objective", certificate.objective, float(1 - cost / data.total()))
@@ -509,7 +508,7 @@ def _check_optimum(audit: _Audit, data: _Data) -> None:
         Question(
             tests,
             [data.classes[row] for row in data.rows],
-            [data.weight(row) for row in data.rows],
+            [Fraction(data.weights[row]) for row in data.rows],
             len(audit.claim.classes),
             penalty,
             certificate.max_depth,

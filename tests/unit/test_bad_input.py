@@ -211,13 +211,11 @@ def test_wrong_tables_are_refused(table: Any, error: type[Exception], message: s
 @pytest.mark.parametrize("method", ["predict", "predict_proba", "apply", "decision_path"])
 def test_other_columns_at_prediction_are_refused(method: str) -> None:
     model = OptimalTreeClassifier().fit(X, Y)
-    with pytest.raises(
-        ValueError, match="X has 3 features, but OptimalTreeClassifier is expecting 2"
-    ):
+    with pytest.raises(ValueError, match=r"X has 3 features, but Opt.* is expecting 2"):
         getattr(model, method)(np.zeros((2, 3)))
     with pytest.raises(ValueError, match="infinity"):
         getattr(model, method)([[np.inf, 0.0]])
-    with pytest.raises(TypeError, match="[Ss]parse"):
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
         getattr(model, method)(sparse.csr_array(X))
 
 

@@ -85,6 +85,7 @@ def test_history_is_in_units_of_cost_and_monotone(data: tuple[Any, Any]) -> None
 def test_it_cannot_be_changed(certificate: Certificate) -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         certificate.cost = 0  # type: ignore[misc]
+    assert hash(certificate) == hash(dataclasses.replace(certificate))
 
 
 @pytest.mark.parametrize("weights", [None, "thirds", "random"])

@@ -98,6 +98,12 @@ def test_more_classes_and_numbers_and_missing_values() -> None:
     assert verify(model, X.tolist(), y.tolist())
 
 
+def test_one_weight_for_all_rows(data: tuple[Any, Any]) -> None:
+    model = OptimalTreeClassifier(max_depth=2).fit(*data, 2.5)
+    assert model.certificate_.total_weight == 150
+    assert verify(model, *data, 2.5, exhaustive=True)
+
+
 def test_a_stopped_search_has_a_sound_certificate_too(
     model: OptimalTreeClassifier, data: tuple[Any, Any]
 ) -> None:
