@@ -45,6 +45,8 @@ def check_labels(y: Any, n_rows: int, estimator_name: str) -> NDArray[Any]:
         labels = _from_objects(labels)
     if labels.dtype.kind == "f":
         check_classification_targets(labels)
+    if labels.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: y has dtype {labels.dtype}.")
     if labels.dtype.kind not in "iubfUTO":
         raise TypeError(
             f"Unknown label type: y has dtype {labels.dtype}; class labels must be texts, booleans "
