@@ -98,16 +98,22 @@ $(SANITIZE_VENV)/.built: $(VENV)/.test CMakeLists.txt pyproject.toml $(CPP_SOURC
 	$(RUN) $(BIN)/python -m pip --python $(SANITIZE_VENV)/bin/python --disable-pip-version-check --quiet install \
 	    --no-build-isolation --no-deps --ignore-installed --config-settings=build-dir=build/sanitize \
 	    --config-settings=cmake.define.CERTREE_SANITIZE=ON --config-settings=cmake.define.CERTREE_CHECKS=ON \
-	    --config-settings=cmake.define.CERTREE_DEBUG_TREE=ON .
+	    --config-settings=cmake.define.CERTREE_DEBUG_TREE=ON \
+	    --config-settings=install.strip=false .
 	@touch $@
 
 # The interpreter is not instrumented, so the runtimes are preloaded, and leaks are not looked for:
-# CPython keeps objects to the end. Sanitized code is slow; the profile draws fewer examples.
+# CPython keeps objects to the end. Sanitized code is slow, so the profile draws fewer examples. Reports
+# go to files, because a worker of pytest-xdist that dies takes its messages with it.
 sanitize: $(SANITIZE_VENV)/.built
+	rm -f build/sanitize/report.*
 	LD_PRELOAD="$$($${CXX:-c++} -print-file-name=libasan.so) $$($${CXX:-c++} -print-file-name=libstdc++.so)" \
-	ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	ASAN_OPTIONS=detect_leaks=0:strict_string_checks=1:log_path=$(CURDIR)/build/sanitize/report \
+	UBSAN_OPTIONS=print_stacktrace=1:log_path=$(CURDIR)/build/sanitize/report \
 	HYPOTHESIS_PROFILE=sanitize \
-	$(SANITIZE_VENV)/bin/python -m pytest -n $(JOBS) -o timeout=900 $(PYTEST_ARGS) $(SANITIZE_TESTS)
+	$(SANITIZE_VENV)/bin/python -m pytest -n $(JOBS) -o timeout=900 $(PYTEST_ARGS) $(SANITIZE_TESTS) \
+	    || { cat build/sanitize/report.* 2>/dev/null; exit 1; }
+	@if ls build/sanitize/report.* >/dev/null 2>&1; then cat build/sanitize/report.*; exit 1; fi
 
 clean:
 	rm -rf $(VENV) $(SANITIZE_VENV) .venv-peers build dist docs/_build docs/api/generated src/certree/_core.pyi
