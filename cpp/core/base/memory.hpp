@@ -61,7 +61,9 @@ class AlignedArray {
     if (count > capacity_) grow(count);
     return data_;
   }
-  void fill_zero(std::size_t count) { std::memset(ensure(count), 0, count * sizeof(T)); }
+  void fill_zero(std::size_t count) {
+    if (count > 0) std::memset(ensure(count), 0, count * sizeof(T));  // memset takes no null pointer, not even for 0
+  }
   T* data() { return data_; }
   const T* data() const { return data_; }
   T& operator[](std::size_t i) { return data_[i]; }
