@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "search/depth_first.hpp"
+#include "search/path.hpp"
 
 namespace certree {
 
@@ -37,8 +38,8 @@ std::int32_t effective_depth(const Dataset& data, const Options& options) {
   const std::int64_t most = std::min<std::int64_t>(data.n_columns(), data.n_groups() - 1);
   std::int64_t depth = options.max_depth < 0 ? kUnlimitedDepth : options.max_depth;
   if (options.max_splits >= 0) depth = std::min(depth, options.max_splits);
-  // Beyond a few levels a limit that can't bind is better dropped from the state.
-  return depth == kUnlimitedDepth && most > 4 ? kUnlimitedDepth : static_cast<std::int32_t>(std::min(depth, most));
+  // Beyond a few levels a limit that the data alone impose is better dropped from the state.
+  return depth == kUnlimitedDepth && most > 8 ? kUnlimitedDepth : static_cast<std::int32_t>(std::min(depth, most));
 }
 
 std::int64_t most_splits(const Dataset& data, std::int32_t depth) {
@@ -113,7 +114,13 @@ Result solve(const TableView& table, const CountTask& task, const Options& optio
   const Context context{data, task, inner, scale.objective, limits, budget, subproblems, progress};
 
   Result result;
-  run_depth_first(context, depth, result.counters);
+  // A limit on splits that the depth does not imply anyway is answered by the error-versus-splits curve.
+  const bool limits_splits = options.max_splits >= 0 && options.max_splits < most_splits(data, depth);
+  if (limits_splits && depth > 1) {
+    PathSearch(context, depth, options.max_splits).run(result.counters);
+  } else {
+    run_depth_first(context, depth, result.counters);
+  }
 
   const Interval interval = progress.interval();
   result.upper_bound = scale.to_caller(interval.upper);

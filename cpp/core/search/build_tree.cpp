@@ -9,7 +9,8 @@ namespace {
 
 std::int32_t add_leaf(Tree& tree, std::int32_t label) { return tree.add({-1, -1, -1, label}); }
 
-// The node's index of a column of the data set; every node keeps the first of equal columns, so it is there.
+}  // namespace
+
 std::int32_t local_column(const Node& node, std::int32_t column) {
   const std::int32_t* begin = node.column.data();
   const std::int32_t* end = begin + node.n_columns;
@@ -17,56 +18,59 @@ std::int32_t local_column(const Node& node, std::int32_t column) {
   return found != end && *found == column ? static_cast<std::int32_t>(found - begin) : -1;
 }
 
-}  // namespace
-
-// Of equal values: the fewest splits, then the least depth, then the first columns.
+// Of equal values the fewest splits, hence the least depth.
 std::int32_t Worker::add_depth_two_tree(std::size_t level, std::int32_t depth, Tree& tree) {
+  const SplitErrors& errors = frame(level).expansion.errors;
+  const Cost value = shallow_value(errors, depth);
+  std::size_t k = 0;
+  while (context_.objective.leaf(errors[k]) + static_cast<Cost>(k) * context_.objective.split_penalty != value) ++k;
+  return add_shallow_tree(level, k, errors[k], tree);
+}
+
+std::int32_t Worker::add_shallow_tree(std::size_t level, std::size_t splits, Cost errors, Tree& tree) {
   Frame& f = frame(level);
-  const Objective& objective = context_.objective;
   const Expansion& e = f.expansion;
-  const Cost value = shallow_value(e.errors, std::min(depth, 2));
   std::int32_t label = 0;
-  if (depth <= 0 || objective.leaf(e.errors[0]) == value) {
+  if (splits == 0) {
     depth_two_->leaf_cost(f.node, &label);
     return add_leaf(tree, label);
   }
-  const bool one_is_enough = objective.leaf(e.errors[1]) + objective.split_penalty == value;
-  // Value of one side of a split: a leaf, or one more split where that is worth it.
-  const auto side_value = [&](Cost leaf_errors, Cost split_errors) {
-    const Cost leaf = objective.leaf(leaf_errors);
-    if (one_is_enough || split_errors >= kInfinite) return leaf;
-    return std::min(leaf, objective.leaf(split_errors) + objective.split_penalty);
-  };
   for (std::int32_t s = 0; s < f.node.n_columns; ++s) {
     const auto k = static_cast<std::size_t>(s);
     if (e.yes0[k] >= kInfinite) continue;
-    const Cost sides[] = {side_value(e.no0[k], e.no1[k]), side_value(e.yes0[k], e.yes1[k])};
-    if (objective.split(sides[0] + sides[1]) != value) continue;
-    const std::int32_t root = tree.add({f.node.column[k], -1, -1, -1});
-    for (const int holds : {1, 0}) {
-      descend(level, s, holds != 0);
-      const Node& child = frame(level + 1).node;
-      std::int32_t column = -1, index = 0;
-      depth_two_->leaf_cost(child, &label);
-      if (objective.leaf(holds != 0 ? e.yes0[k] : e.no0[k]) == sides[holds]) {
-        index = add_leaf(tree, label);
-      } else {
-        depth_two_->best_split(child, &column);
-        index = tree.add({child.column[static_cast<std::size_t>(column)], -1, -1, -1});
-        for (const int below : {1, 0}) {
-          descend(level + 1, column, below != 0);
-          depth_two_->leaf_cost(frame(level + 2).node, &label);
-          const std::int32_t leaf = add_leaf(tree, label);
-          (below != 0 ? tree.nodes[static_cast<std::size_t>(index)].yes
-                      : tree.nodes[static_cast<std::size_t>(index)].no) = leaf;
-        }
+    // Which sides are split once more: none, the no side, the yes side, both.
+    for (int below = 0; below < 4; ++below) {
+      const bool split_yes = (below & 2) != 0, split_no = (below & 1) != 0;
+      if (1 + std::size_t{split_yes} + std::size_t{split_no} != splits) continue;
+      if ((split_yes ? e.yes1[k] : e.yes0[k]) + (split_no ? e.no1[k] : e.no0[k]) != errors) continue;
+      const std::int32_t root = tree.add({f.node.column[k], -1, -1, -1});
+      for (const int holds : {1, 0}) {
+        descend(level, s, holds != 0);
+        const std::int32_t child = add_stump(level + 1, holds != 0 ? split_yes : split_no, tree);
+        tree.nodes[static_cast<std::size_t>(root)].set_child(holds != 0, child);
       }
-      (holds != 0 ? tree.nodes[static_cast<std::size_t>(root)].yes
-                  : tree.nodes[static_cast<std::size_t>(root)].no) = index;
+      return root;
     }
-    return root;
   }
-  return -1;  // unreachable: some split attains the value
+  return -1;
+}
+
+// The node in frame(level) as a leaf, or with its first best split.
+std::int32_t Worker::add_stump(std::size_t level, bool splits, Tree& tree) {
+  std::int32_t label = 0, column = -1;
+  const Node& node = frame(level).node;
+  if (splits) depth_two_->best_split(node, &column);
+  if (column < 0) {
+    depth_two_->leaf_cost(node, &label);
+    return add_leaf(tree, label);
+  }
+  const std::int32_t root = tree.add({node.column[static_cast<std::size_t>(column)], -1, -1, -1});
+  for (const int holds : {1, 0}) {
+    descend(level, column, holds != 0);
+    const std::int32_t leaf = add_stump(level + 1, false, tree);
+    tree.nodes[static_cast<std::size_t>(root)].set_child(holds != 0, leaf);
+  }
+  return root;
 }
 
 // SPLIT-like (Babbar et al., ICML 2025): the root of the best depth-two tree, then the same below, down to where the
@@ -96,8 +100,7 @@ Cost Worker::add_greedy_tree(std::size_t level, std::int32_t depth, Tree& tree, 
       const Cost below = add_greedy_tree(level + 1, depth_below(depth), tree, &child);
       if (below >= kInfinite) return kInfinite;
       value += below;
-      (holds != 0 ? tree.nodes[static_cast<std::size_t>(*root)].yes
-                  : tree.nodes[static_cast<std::size_t>(*root)].no) = child;
+      tree.nodes[static_cast<std::size_t>(*root)].set_child(holds != 0, child);
     }
     if (value < shallow) {
       remember(key, depth, {{0, value}, f.node.column[static_cast<std::size_t>(best)]}, 1);
@@ -157,8 +160,7 @@ bool Worker::add_known_tree(std::size_t level, std::int32_t depth, Cost target, 
     descend(level, split, holds != 0);
     std::int32_t below = -1;
     if (!add_known_tree(level + 1, depth_below(depth), values[holds], tree, &below)) return false;
-    (holds != 0 ? tree.nodes[static_cast<std::size_t>(index)].yes : tree.nodes[static_cast<std::size_t>(index)].no) =
-        below;
+    tree.nodes[static_cast<std::size_t>(index)].set_child(holds != 0, below);
   }
   *root = index;
   return true;
@@ -182,8 +184,9 @@ bool Worker::add_canonical_tree(std::size_t level, std::int32_t depth, Cost valu
     }
   }
   Record record;
-  recall(f.node.rows.key, depth, &f.shallow_lower);
-  if (!open(level, depth, record)) return false;
+  Cost shallow_lower = 0;
+  recall(f.node.rows.key, depth, &shallow_lower);
+  if (!open(level, depth, record, shallow_lower)) return false;
   for (std::int32_t s = 0; s < f.node.n_columns; ++s) {
     if (f.closed[static_cast<std::size_t>(s)] || f.lower[static_cast<std::size_t>(s)] > value) continue;
     const Interval found = try_split(level, s, depth, value + 1);
@@ -198,8 +201,7 @@ bool Worker::add_canonical_tree(std::size_t level, std::int32_t depth, Cost valu
       descend(level, s, holds != 0);
       std::int32_t below = -1;
       if (!add_canonical_tree(level + 1, depth_below(depth), values[holds], tree, &below)) return false;
-      (holds != 0 ? tree.nodes[static_cast<std::size_t>(index)].yes
-                  : tree.nodes[static_cast<std::size_t>(index)].no) = below;
+      tree.nodes[static_cast<std::size_t>(index)].set_child(holds != 0, below);
     }
     *root = index;
     return true;

@@ -80,10 +80,10 @@ class DepthFirst {
   // The root's splits, shared among the workers.  Bounds of a round with less depth do not hold for the problem.
   Interval solve_root(std::int32_t depth, bool is_last) {
     Frame& root = main_.frame(0);
-    root.shallow_lower = 0;
-    Record record = main_.recall(root.node.rows.key, depth, &root.shallow_lower);
+    Cost shallow_lower = 0;
+    Record record = main_.recall(root.node.rows.key, depth, &shallow_lower);
     record.interval.upper = std::min(record.interval.upper, context_.progress.interval().upper);
-    if (main_.open(0, depth, record)) {
+    if (main_.open(0, depth, record, shallow_lower)) {
       std::vector<std::thread> threads;
       for (const auto& helper : helpers_)
         threads.emplace_back([&, worker = helper.get()] { drive(*worker, depth, is_last, record); });
@@ -141,8 +141,7 @@ class DepthFirst {
       worker.descend(0, split, holds != 0);
       std::int32_t below = -1;
       if (!worker.add_known_tree(1, depth_below(depth), values[holds], tree, &below)) return;
-      (holds != 0 ? tree.nodes[static_cast<std::size_t>(index)].yes : tree.nodes[static_cast<std::size_t>(index)].no) =
-          below;
+      tree.nodes[static_cast<std::size_t>(index)].set_child(holds != 0, below);
     }
     context_.progress.improve(value, std::move(tree));
   }

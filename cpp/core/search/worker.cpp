@@ -123,9 +123,9 @@ Record Worker::first_bounds(const Frame& frame, std::int32_t split, bool holds, 
 }
 
 // Prepares a node for its splits: expands it, narrows `record`, and gives every split its first bounds.
-bool Worker::open(std::size_t level, std::int32_t depth, Record& record) {
+bool Worker::open(std::size_t level, std::int32_t depth, Record& record, Cost shallow_lower) {
   Frame& f = frame(level);
-  f.depth = depth;
+  f.shallow_lower = shallow_lower;
   if (!expand(f)) return false;
   const Objective& objective = context_.objective;
   const Expansion& e = f.expansion;
@@ -196,11 +196,11 @@ void Worker::close_split(Frame& f, std::int32_t split, const Interval& found, Re
 Interval Worker::solve(std::size_t level, std::int32_t depth, Cost budget) {
   Frame& f = frame(level);
   const Fingerprint key = f.node.rows.key;
-  f.shallow_lower = 0;
-  Record record = recall(key, depth, &f.shallow_lower);
+  Cost shallow_lower = 0;
+  Record record = recall(key, depth, &shallow_lower);
   if (record.interval.is_closed_for(budget) || poll()) return record.interval;
   const std::int64_t work_before = context_.limits.work();
-  if (!open(level, depth, record)) return record.interval;
+  if (!open(level, depth, record, shallow_lower)) return record.interval;
   if (depth <= 2) {
     const Cost value = shallow_value(f.expansion.errors, depth);
     return {value, value};

@@ -52,8 +52,10 @@ struct Frame {
   AlignedArray<std::uint8_t> closed; // per split: nothing more to find
   Cost unavoidable = 0;
   Cost shallow_lower = 0;            // lower bound of the node's optimum with one level less
-  std::int32_t depth = 0;
 };
+
+// The node's index of a column of the data set, -1: not there.  Every node keeps the first of equal columns.
+std::int32_t local_column(const Node& node, std::int32_t column);
 
 class Worker {
  public:
@@ -68,7 +70,8 @@ class Worker {
   Interval solve(std::size_t level, std::int32_t depth, Cost budget);
 
   // The pieces of `solve`, for whoever drives a node's splits himself (the root, under several threads).
-  bool open(std::size_t level, std::int32_t depth, Record& record);
+  // `shallow_lower`: a lower bound of the node's optimum with one level less.
+  bool open(std::size_t level, std::int32_t depth, Record& record, Cost shallow_lower = 0);
   std::int32_t next_split(const Frame& frame) const;
   Interval try_split(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound);
   void close_split(Frame& frame, std::int32_t split, const Interval& found, Record& record);
@@ -78,6 +81,8 @@ class Worker {
   Cost shallow_value(const SplitErrors& errors, std::int32_t depth) const;
   // Adds the best tree of depth at most two; the frame must be expanded.
   std::int32_t add_depth_two_tree(std::size_t level, std::int32_t depth, Tree& tree);
+  // Adds the first tree of depth at most two with this many splits and this cost; -1: there is none.
+  std::int32_t add_shallow_tree(std::size_t level, std::size_t splits, Cost errors, Tree& tree);
   // Adds a greedy tree with depth-two look-ahead; returns its value, kInfinite if stopped.
   Cost add_greedy_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root);
   // Adds a tree of value at most `target`, known to exist, from the table.  False: stopped before it was rebuilt.
@@ -106,6 +111,7 @@ class Worker {
     AlignedArray<Cost> distance;
   };
   Scratch& scratch(std::size_t level);
+  std::int32_t add_stump(std::size_t level, bool splits, Tree& tree);
 
   Record first_bounds(const Frame& frame, std::int32_t split, bool holds, std::int32_t depth) const;
   void try_terminal(std::size_t level, std::int32_t split, std::int32_t depth, Scratch& s);
