@@ -179,6 +179,24 @@ def test_a_larger_complexity_never_has_more_splits() -> None:
     assert sizes[-1] == 0
 
 
+@pytest.mark.parametrize("complexity", [1 / 3, 0.1234567890123456, 1e-16, 1.0])
+@pytest.mark.parametrize(
+    "limits", [{"max_depth": None}, {"max_depth": None, "max_splits": 3}, {"max_depth": 2}]
+)
+def test_a_complexity_with_many_digits_fits_the_integers_of_the_search(
+    complexity: float, limits: dict[str, Any]
+) -> None:
+    X, y = binary_table(16, 40, 4)
+    weights = 1 + np.arange(40) % 7 / 10
+    model = OptimalTreeClassifier(complexity=complexity, class_weight="balanced", **limits)
+    found = model.fit(X, y, weights).certificate_
+    assert found.complexity == Fraction(str(complexity))
+    assert float(found.split_penalty) == pytest.approx(
+        complexity * float(found.total_weight), abs=1e-9 * float(found.total_weight)
+    )
+    verify(model, X, y, weights, exhaustive=True)
+
+
 # ---- weights -----------------------------------------------------------------------------------
 
 

@@ -132,6 +132,28 @@ def test_a_time_limit_is_kept() -> None:
     assert verify(model, *HARD)
 
 
+def test_little_memory_costs_time_but_not_the_optimum() -> None:
+    X, y = noise(300, 14)
+    plenty = OptimalTreeClassifier(max_depth=4).fit(X, y)
+    scarce = OptimalTreeClassifier(max_depth=4, memory_limit="1MB").fit(X, y)
+    assert scarce.certificate_.status == "optimal"
+    assert scarce.tree_ == plenty.tree_
+
+
+def test_a_proven_value_is_optimal_whatever_stopped_the_search(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # A limit may end the choice among trees of the best value, which is no news for the user.
+    solve = _engine.solve
+    monkeypatch.setattr(
+        _engine, "solve", lambda *arguments: replace(solve(*arguments), status="time_limit")
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = OptimalTreeClassifier(max_depth=2).fit(*noise(50, 5))
+    assert model.certificate_.status == "optimal"
+
+
 def test_no_warning_when_the_tree_is_proven_optimal() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

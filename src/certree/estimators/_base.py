@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from certree import _engine
+from certree._exact import cost_budget
 from certree._progress import Callback, Observer, ProgressLine
 from certree.certificate import Certificate, Exact, show
 from certree.encoding import TableEncoder, read_table
@@ -100,14 +101,17 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             search=self.search,
         )
 
-    def _most_splits(self) -> int | None:
-        """Return the most splits that the limits allow, None when they allow any number."""
-        bounds = []
-        if self.max_splits is not None:
-            bounds.append(int(self.max_splits))
-        if self.max_depth is not None and self.max_depth < 62:
-            bounds.append(2 ** int(self.max_depth) - 1)
-        return min(bounds, default=None)
+    def _cost_budget(self, n_rows: int, complexity: Fraction) -> int:
+        """Return the largest total cost, in the core's units, that it can minimise in int64.
+
+        The core allows for a tree with as many splits as the depth lets it have (a limit on splits
+        is one on depth, too), which all pay the penalty.
+        """
+        limits = [int(limit) for limit in (self.max_depth, self.max_splits) if limit is not None]
+        depth = min(limits, default=None)
+        most = None if depth is None or depth > 40 else 2**depth - 1
+        n_splits = n_rows if most is None else min(n_rows, most)
+        return int(cost_budget(n_rows, most) / (1 + complexity * (n_splits + 1)))
 
     def _watch(
         self, to_cost: Callable[[int], Exact], total_weight: Exact, callback: Callback | None

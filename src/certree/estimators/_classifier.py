@@ -19,7 +19,6 @@ from certree._exact import (
     ScaledWeights,
     build_objective,
     class_multipliers,
-    cost_budget,
     parse_complexity,
     read_fraction,
     scale_weights,
@@ -234,7 +233,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         """Read labels and weights, and set up what is to be minimised."""
         labels = check_labels(y, n_rows, type(self).__name__)
         complexity = parse_complexity(self.complexity)
-        budget = cost_budget(n_rows, self._most_splits())
+        budget = self._cost_budget(n_rows, complexity)
         weights = scale_weights(sample_weight, n_rows, budget=budget)
         values, rows = weights.values, None
         if sample_weight is not None and not values.all():
@@ -309,7 +308,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         n_paid = n_splits + (self.complexity_per == "leaf")
         plain = all(m == 1 for m in target.class_weights.multipliers)
         return Certificate(
-            status=result.status,
+            # A limit that stopped the choice among trees of the proven value is of no concern.
+            status="optimal" if cost == lower_bound else result.status,
             objective=float(1 - cost / objective.total_weight),
             cost=cost,
             lower_bound=lower_bound,
