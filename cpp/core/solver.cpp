@@ -1,6 +1,7 @@
 #include "solver.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/check.hpp"
 #include "search/depth_first.hpp"
@@ -67,7 +68,7 @@ struct Scale {
                  __builtin_mul_overflow(options.split_penalty, splits + 1, &penalties) ||
                  __builtin_add_overflow(worst, penalties, &total) || __builtin_add_overflow(total, 1, &total) ||
                  __builtin_mul_overflow(total, factor, &total);
-    require(!overflows && total < kInfinite / 4,
+    require(!overflows && total < kInfinite,
             "the objective overflows 64-bit integers; scale weights, costs or the penalty down");
     objective = {options.error_scale * factor, options.split_penalty * factor + (options.smallest ? 1 : 0)};
   }
@@ -76,7 +77,7 @@ struct Scale {
   Cost to_caller(Cost value) const { return value >= kInfinite ? value : value / factor; }
 };
 
-Status status_of(const Limits& limits, const Interval& interval, Cost gap) {
+Status status_of(const Limits& limits, const Interval& interval) {
   if (interval.is_exact()) return Status::optimal;
   switch (limits.reason()) {
     case StopReason::time: return Status::time_limit;
@@ -85,8 +86,44 @@ Status status_of(const Limits& limits, const Interval& interval, Cost gap) {
     case StopReason::interrupted: return Status::interrupted;
     case StopReason::none: break;
   }
-  (void)gap;
   return Status::gap;
+}
+
+// The tree that needs no memory: one leaf, and the bound that needs no search.
+Result single_leaf(const TableView& table, const CountTask& task, const Options& options) {
+  std::vector<Cost> counts(static_cast<std::size_t>(task.n_types()), 0);
+  for (std::int64_t row = 0; row < table.n_rows; ++row)
+    counts[static_cast<std::size_t>(table.row_types[row])] += table.weights != nullptr ? table.weights[row] : 1;
+  Result result;
+  std::int32_t label = 0;
+  result.upper_bound = options.error_scale * task.leaf_cost(counts.data(), &label);
+  result.tree.add({-1, -1, -1, label});
+  result.status = result.upper_bound == 0 ? Status::optimal : Status::memory_limit;
+  return result;
+}
+
+// Runs the search that fits the limits; what it finds is in context.progress.
+void search(const Context& context, const Options& options, std::int32_t depth, Counters& counters) {
+  // A limit on splits that the depth does not imply anyway is answered by the error-versus-splits curve.
+  const bool limits_splits = options.max_splits >= 0 && options.max_splits < most_splits(context.data, depth);
+  if (limits_splits && depth > 1) {
+    PathSearch(context, depth, options.max_splits).run(counters);
+  } else {
+    run_depth_first(context, depth, counters);
+  }
+}
+
+void report(const Progress& progress, const Limits& limits, const Scale& scale, Result& result) {
+  const Interval interval = progress.interval();
+  result.upper_bound = scale.to_caller(interval.upper);
+  result.lower_bound = interval.is_exact() ? result.upper_bound : scale.to_caller(interval.lower);
+  result.status = status_of(limits, {result.lower_bound, result.upper_bound});
+  result.tree = progress.tree();
+  result.history = progress.history();
+  for (ProgressEvent& event : result.history) {
+    event.upper = scale.to_caller(event.upper);
+    event.lower = scale.to_caller(event.lower);
+  }
 }
 
 }  // namespace
@@ -101,43 +138,42 @@ Result solve(const TableView& table, const CountTask& task, const Options& optio
   settings.counts_rows = options.min_leaf > 1 && !unit_weights;
   settings.merges_rows = options.use_row_groups;
   settings.reduces_columns = options.use_column_reduction;
-  const Dataset data(table, task, settings, budget);
+  std::optional<Dataset> built;
+  try {
+    built.emplace(table, task, settings, budget);
+  } catch (const MemoryLimitReached&) {
+    return single_leaf(table, task, options);
+  }
+  const Dataset& data = *built;
   const std::int32_t depth = effective_depth(data, options);
   Options inner = options;
   // With nothing to limit its size the best tree is any tree that separates what can be separated; the smallest of these
   // is a far harder question, which the caller did not ask.
   if (depth == kUnlimitedDepth && options.split_penalty == 0) inner.smallest = false;
   const Scale scale(data, task, inner, most_splits(data, depth));
-  inner.gap = options.gap * scale.factor;
-  Progress progress(limits, std::move(observer));
+  inner.gap = options.gap > kInfinite / scale.factor ? kInfinite : options.gap * scale.factor;
+  Progress progress(limits, std::move(observer), scale.factor);
   Table subproblems(budget, options.memory_limit > 0 ? options.memory_limit / 2 : 0, options.threads > 1);
   const Context context{data, task, inner, scale.objective, limits, budget, subproblems, progress};
 
   Result result;
-  // A limit on splits that the depth does not imply anyway is answered by the error-versus-splits curve.
-  const bool limits_splits = options.max_splits >= 0 && options.max_splits < most_splits(data, depth);
-  if (limits_splits && depth > 1) {
-    PathSearch(context, depth, options.max_splits).run(result.counters);
-  } else {
-    run_depth_first(context, depth, result.counters);
+  try {
+    search(context, options, depth, result.counters);
+  } catch (const MemoryLimitReached&) {
+    limits.stop(StopReason::memory);
   }
-
-  const Interval interval = progress.interval();
-  result.upper_bound = scale.to_caller(interval.upper);
-  result.lower_bound = interval.is_exact() ? result.upper_bound : scale.to_caller(interval.lower);
-  result.status = status_of(limits, {result.lower_bound, result.upper_bound}, options.gap);
-  result.tree = progress.tree();
+  progress.observe();
+  if (progress.tree().nodes.empty()) {
+    result = single_leaf(table, task, options);
+  } else {
+    report(progress, limits, scale, result);
+  }
   for (TreeNode& node : result.tree.nodes)
     if (node.column >= 0) node.column = data.original_column(node.column);
-  result.history = progress.history();
-  for (ProgressEvent& event : result.history) {
-    event.upper = scale.to_caller(event.upper);
-    event.lower = scale.to_caller(event.lower);
-  }
   Counters& counters = result.counters;
   counters.depth_two_evaluations = limits.work();
   counters.table_entries = subproblems.n_entries();
-  counters.table_evictions = subproblems.n_evictions();
+  counters.table_evictions += subproblems.n_evictions();
   counters.peak_bytes = budget.peak();
   counters.row_groups = data.n_groups();
   counters.columns = data.n_columns();

@@ -18,12 +18,14 @@ struct ProgressEvent {
   Cost lower = 0;
 };
 
-// Called from the thread that called solve, at most every 50 ms.  True: stop.
+// Called from the thread that called solve: after every change, and every 50 ms.  True: stop.
 using Observer = std::function<bool(const ProgressEvent&)>;
 
 class Progress {
  public:
-  Progress(Limits& limits, Observer observer) : limits_(limits), observer_(std::move(observer)) {}
+  // `unit`: what one unit of the caller's values is here (base/cost.hpp).
+  Progress(Limits& limits, Observer observer, Cost unit)
+      : limits_(limits), observer_(std::move(observer)), unit_(unit) {}
 
   // A better tree.  Keeps it, so that stopping at any time has something to return.
   void improve(Cost value, Tree tree) {
@@ -55,15 +57,18 @@ class Progress {
   void observe() {
     if (!observer_) return;
     const double seconds = limits_.seconds();
-    if (seconds < next_observation_s_) return;
-    next_observation_s_ = seconds + 0.05;
     ProgressEvent event;
     {
       const std::lock_guard lock(mutex_);
+      if (seconds < next_observation_s_ && history_.size() == n_observed_) return;
+      n_observed_ = history_.size();
       event = now_;
     }
+    next_observation_s_ = seconds + 0.05;
     event.seconds = seconds;
     event.work = limits_.work();
+    event.upper /= unit_;
+    event.lower /= unit_;
     if (observer_(event)) limits_.stop(StopReason::interrupted);
   }
 
@@ -81,6 +86,8 @@ class Progress {
   Tree tree_;
   std::vector<ProgressEvent> history_;
   double next_observation_s_ = 0.05;
+  std::size_t n_observed_ = 0;
+  Cost unit_;
 };
 
 }  // namespace certree
