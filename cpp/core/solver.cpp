@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/check.hpp"
+#include "search/best_first.hpp"
 #include "search/depth_first.hpp"
 #include "search/path.hpp"
 
@@ -108,6 +109,8 @@ void search(const Context& context, const Options& options, std::int32_t depth, 
   const bool limits_splits = options.max_splits >= 0 && options.max_splits < most_splits(context.data, depth);
   if (limits_splits && depth > 1) {
     PathSearch(context, depth, options.max_splits).run(counters);
+  } else if (depth == kUnlimitedDepth && options.search != SearchKind::depth_first) {
+    run_best_first(context, counters);
   } else {
     run_depth_first(context, depth, counters);
   }

@@ -112,6 +112,22 @@ Cost Worker::add_greedy_tree(std::size_t level, std::int32_t depth, Tree& tree, 
   return shallow;
 }
 
+// Values of trees for both children of a split that are known without search, if together they meet the target.
+bool Worker::known_children(std::size_t level, std::int32_t split, std::int32_t depth, Cost target, Cost values[2]) {
+  Frame& f = frame(level);
+  Scratch& s = scratch(level);
+  for (const int holds : {0, 1}) {
+    values[holds] = first_bounds(f, split, holds != 0, depth).interval.upper;
+    factory_.child_rows(f.node, split, holds != 0, s.rows[holds]);
+    for (std::int32_t below = depth_below(depth); below > 1; below = below == kUnlimitedDepth ? 0 : below - 1) {
+      Record stored;
+      if (context_.table.find(mix(s.rows[holds].key, static_cast<std::uint64_t>(below)), stored))
+        values[holds] = std::min(values[holds], stored.interval.upper);
+    }
+  }
+  return context_.objective.split(values[0] + values[1]) <= target;
+}
+
 bool Worker::add_known_tree(std::size_t level, std::int32_t depth, Cost target, Tree& tree, std::int32_t* root) {
   Frame& f = frame(level);
   if (depth <= 2) {
@@ -149,12 +165,14 @@ bool Worker::add_known_tree(std::size_t level, std::int32_t depth, Cost target, 
   }
   const std::int32_t split = local_column(f.node, record.column);
   if (split < 0) return false;
-  // try_split with a budget just above the target leaves both children's values behind.
   Record opened;
   if (!open(level, depth, opened)) return false;
-  const Interval found = try_split(level, split, depth, target + 1);
-  if (found.upper > target) return false;
-  const Cost values[] = {child(level, false).interval.upper, child(level, true).interval.upper};
+  Cost values[2];
+  if (!known_children(level, split, depth, target, values)) {
+    // A part was forgotten: with a budget just above the target, try_split leaves both children's values behind.
+    if (try_split(level, split, depth, target + 1).upper > target) return false;
+    for (const int holds : {0, 1}) values[holds] = child(level, holds != 0).interval.upper;
+  }
   const std::int32_t index = tree.add({record.column, -1, -1, -1});
   for (const int holds : {1, 0}) {
     descend(level, split, holds != 0);

@@ -14,7 +14,8 @@ namespace {
 class DepthFirst {
  public:
   DepthFirst(const Context& context, std::int32_t depth) : context_(context), depth_(depth), main_(context, true) {
-    for (std::int32_t t = 1; t < context.options.threads; ++t) {
+    const std::int32_t threads = depth == kUnlimitedDepth ? 1 : context.options.threads;
+    for (std::int32_t t = 1; t < threads; ++t) {
       helpers_.push_back(std::make_unique<Worker>(context, false));
       helpers_.back()->share_root(main_.frame(0));
     }
@@ -24,7 +25,9 @@ class DepthFirst {
     try {
       start();
       if (!is_done()) search();
-      if (context_.options.smallest && context_.progress.interval().is_exact()) make_canonical();
+      // Without a depth limit one thread searches, in an order that the data alone decide.
+      if (context_.options.smallest && depth_ != kUnlimitedDepth && context_.progress.interval().is_exact())
+        make_canonical();
     } catch (const MemoryLimitReached&) {
       context_.limits.stop(StopReason::memory);
     }

@@ -44,12 +44,22 @@ struct Context {
 // A node under search.
 struct Frame {
   explicit Frame(MemoryBudget& budget)
-      : node(budget), expansion(budget), lower(budget), guess(budget), closed(budget) {}
+      : node(budget),
+        expansion(budget),
+        lower(budget),
+        guess(budget),
+        closed(budget),
+        child_lower{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)},
+        child_upper{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)},
+        looked_up(budget) {}
   Node node;
   Expansion expansion;
   AlignedArray<Cost> lower;          // per split: lower bound of the value of a tree with that root
   AlignedArray<Cost> guess;          // per split: value of its best tree of depth two
   AlignedArray<std::uint8_t> closed; // per split: nothing more to find
+  // Best-first only, per split and side: what is known of the children.
+  AlignedArray<Cost> child_lower[2], child_upper[2];
+  AlignedArray<std::uint8_t> looked_up;
   Cost unavoidable = 0;
   Cost shallow_lower = 0;            // lower bound of the node's optimum with one level less
 };
@@ -68,6 +78,10 @@ class Worker {
   // Narrows the interval of the node in frame(level) until it is exact, or its lower end reaches `budget`, or a limit
   // stops the search; the interval is valid in every case.
   Interval solve(std::size_t level, std::int32_t depth, Cost budget);
+
+  // The same without a depth limit, best-first (search/best_first.cpp): `threshold` is where the caller has something
+  // better to do.
+  Interval improve(std::size_t level, Cost threshold);
 
   // The pieces of `solve`, for whoever drives a node's splits himself (the root, under several threads).
   // `shallow_lower`: a lower bound of the node's optimum with one level less.
@@ -98,6 +112,10 @@ class Worker {
   const Record& child(std::size_t level, bool holds) { return scratch(level).child[holds ? 1 : 0]; }
   DepthTwo& depth_two() { return *depth_two_; }
   const Context& context() const { return context_; }
+  // Best-first at a node whose splits somebody else drives: opens it, and improves one split a step.
+  bool open_best_first(std::size_t level, Record& record);
+  // False: nothing left below `threshold`.
+  bool improve_best_split(std::size_t level, Cost threshold, Record& record);
   Record recall(const Fingerprint& key, std::int32_t depth, Cost* shallow_lower = nullptr);
   void remember(const Fingerprint& key, std::int32_t depth, const Record& record, std::int64_t effort);
   bool expand(Frame& frame);
@@ -111,9 +129,11 @@ class Worker {
     AlignedArray<Cost> distance;
   };
   Scratch& scratch(std::size_t level);
+  bool known_children(std::size_t level, std::int32_t split, std::int32_t depth, Cost target, Cost values[2]);
   std::int32_t add_stump(std::size_t level, bool splits, Tree& tree);
 
   Record first_bounds(const Frame& frame, std::int32_t split, bool holds, std::int32_t depth) const;
+  void look_children_up(std::size_t level, std::int32_t split);
   void try_terminal(std::size_t level, std::int32_t split, std::int32_t depth, Scratch& s);
   void try_deep(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound, Scratch& s);
 

@@ -1,0 +1,183 @@
+#include "search/best_first.hpp"
+
+#include <algorithm>
+
+#include "bounds/nested_sets.hpp"
+#include "bounds/split_similarity.hpp"
+
+namespace certree {
+
+// Opens a node and keeps, per split, what the pass says of its children.
+bool Worker::open_best_first(std::size_t level, Record& record) {
+  if (!open(level, kUnlimitedDepth, record)) return false;
+  Frame& f = frame(level);
+  const auto n = static_cast<std::size_t>(f.node.n_columns);
+  std::fill_n(f.looked_up.ensure(n), n, std::uint8_t{0});
+  for (const int holds : {0, 1}) {
+    Cost* lower = f.child_lower[holds].ensure(n);
+    Cost* upper = f.child_upper[holds].ensure(n);
+    for (std::size_t s = 0; s < n; ++s) {
+      if (f.closed[s]) continue;
+      const Record first = first_bounds(f, static_cast<std::int32_t>(s), holds != 0, kUnlimitedDepth);
+      lower[s] = first.interval.lower;
+      upper[s] = first.interval.upper;
+    }
+  }
+  return true;
+}
+
+// What the table knows of a split's children; asked for only when the split is about to be taken.
+void Worker::look_children_up(std::size_t level, std::int32_t split) {
+  Frame& f = frame(level);
+  Scratch& scratch_here = scratch(level);
+  const auto s = static_cast<std::size_t>(split);
+  f.looked_up[s] = 1;
+  for (const int holds : {0, 1}) {
+    Cost& lower = f.child_lower[holds][s];
+    Cost& upper = f.child_upper[holds][s];
+    if (lower >= upper) continue;
+    factory_.child_rows(f.node, split, holds != 0, scratch_here.rows[holds]);
+    const Record stored = recall(scratch_here.rows[holds].key, kUnlimitedDepth);
+    lower = std::max(lower, stored.interval.lower);
+    upper = std::min(upper, stored.interval.upper);
+  }
+}
+
+bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& record) {
+  Frame& f = frame(level);
+  const Objective& objective = context_.objective;
+  std::int32_t best = -1;
+  Cost second = kInfinite;
+  const std::int32_t n = f.node.n_columns;
+  const Cost* lower = f.lower.data();
+  for (std::int32_t s = 0; s < n; ++s) {
+    if (f.closed[static_cast<std::size_t>(s)]) continue;
+    if (best < 0 || lower[s] < lower[best] ||
+        (lower[s] == lower[best] && f.guess[static_cast<std::size_t>(s)] < f.guess[static_cast<std::size_t>(best)])) {
+      if (best >= 0) second = lower[best];
+      best = s;
+    } else {
+      second = std::min(second, lower[s]);
+    }
+  }
+  const Cost bound = std::min(record.interval.upper, threshold);
+  if (best < 0 || lower[best] >= bound) return false;
+
+  const auto s = static_cast<std::size_t>(best);
+  const auto total = [&](const AlignedArray<Cost>* ends) { return objective.split(ends[0][s] + ends[1][s]); };
+  if (!f.looked_up[s]) {
+    look_children_up(level, best);
+  } else {
+    const Cost until = std::min(bound, second + objective.split_penalty);
+    const auto width = [&](int holds) { return f.child_upper[holds][s] - f.child_lower[holds][s]; };
+    const int holds = width(1) > width(0) ? 1 : 0;
+    descend(level, best, holds != 0);
+    // At least one above what is known, so that every visit makes progress.
+    const Cost child_threshold = std::max(until - objective.split_penalty - f.child_lower[1 - holds][s],
+                                          f.child_lower[holds][s] + 1);
+    const Interval found = improve(level + 1, child_threshold);
+    f.child_lower[holds][s] = std::max(f.child_lower[holds][s], found.lower);
+    f.child_upper[holds][s] = std::min(f.child_upper[holds][s], found.upper);
+  }
+  const Interval now{std::max(f.lower[s], total(f.child_lower)), total(f.child_upper)};
+  if (now.is_exact()) f.closed[s] = 1;
+  close_split(f, best, now, record);
+  return true;
+}
+
+Interval Worker::improve(std::size_t level, Cost threshold) {
+  Frame& f = frame(level);
+  const Fingerprint key = f.node.rows.key;
+  Record record = recall(key, kUnlimitedDepth);
+  if (record.interval.is_closed_for(threshold) || poll()) return record.interval;
+  const std::int64_t work_before = context_.limits.work();
+  ++counters_.iterations;
+  if (!open_best_first(level, record)) return record.interval;
+  while (!record.interval.is_closed_for(threshold) && !poll()) {
+    if (!improve_best_split(level, threshold, record)) break;
+  }
+  record.interval.lower = std::max(record.interval.lower, std::min(record.interval.upper, least_lower(f)));
+  remember(key, kUnlimitedDepth, record, context_.limits.work() - work_before);
+  return record.interval;
+}
+
+namespace {
+
+class BestFirst {
+ public:
+  explicit BestFirst(const Context& context) : context_(context), worker_(context, true) {}
+
+  void run(Counters& counters) {
+    try {
+      if (start()) search();
+    } catch (const MemoryLimitReached&) {
+      context_.limits.stop(StopReason::memory);
+    }
+    counters.add(worker_.counters());
+  }
+
+ private:
+  bool is_done() const {
+    const Interval now = context_.progress.interval();
+    return now.upper - now.lower <= context_.options.gap || context_.limits.stopped();
+  }
+
+  bool start() {
+    Tree leaf;
+    std::int32_t label = 0;
+    const Cost errors = worker_.depth_two().leaf_cost(worker_.frame(0).node, &label);
+    leaf.add({-1, -1, -1, label});
+    context_.progress.improve(context_.objective.leaf(errors), std::move(leaf));
+    if (context_.options.use_greedy_incumbent) {
+      Tree tree;
+      std::int32_t root = -1;
+      const Cost value = worker_.add_greedy_tree(0, kUnlimitedDepth, tree, &root);
+      if (value < kInfinite) context_.progress.improve(value, std::move(tree));
+    }
+    if (!worker_.open_best_first(0, record_)) return false;
+    Tree tree;
+    worker_.add_depth_two_tree(0, 2, tree);
+    context_.progress.improve(worker_.shallow_value(worker_.frame(0).expansion.errors, 2), std::move(tree));
+    record_.interval.upper = context_.progress.interval().upper;
+    context_.progress.raise(record_.interval.lower);
+    return true;
+  }
+
+  void search() {
+    Frame& root = worker_.frame(0);
+    while (!is_done() && !worker_.poll()) {
+      const Cost before = record_.interval.upper;
+      if (!worker_.improve_best_split(0, kInfinite, record_)) break;
+      if (record_.interval.upper < before) publish();
+      context_.progress.raise(std::min(record_.interval.upper, Worker::least_lower(root)));
+    }
+    context_.progress.raise(std::min(record_.interval.upper, Worker::least_lower(root)));
+  }
+
+  // The root's split is record_.column; its children's trees are in the table.
+  void publish() {
+    Frame& root = worker_.frame(0);
+    const std::int32_t split = local_column(root.node, record_.column);
+    if (split < 0) return;
+    const auto s = static_cast<std::size_t>(split);
+    Tree tree;
+    const std::int32_t index = tree.add({record_.column, -1, -1, -1});
+    for (const int holds : {1, 0}) {
+      worker_.descend(0, split, holds != 0);
+      std::int32_t below = -1;
+      if (!worker_.add_known_tree(1, kUnlimitedDepth, root.child_upper[holds][s], tree, &below)) return;
+      tree.nodes[static_cast<std::size_t>(index)].set_child(holds != 0, below);
+    }
+    context_.progress.improve(record_.interval.upper, std::move(tree));
+  }
+
+  const Context& context_;
+  Worker worker_;
+  Record record_;
+};
+
+}  // namespace
+
+void run_best_first(const Context& context, Counters& counters) { BestFirst(context).run(counters); }
+
+}  // namespace certree

@@ -1,0 +1,19 @@
+// Best-first AND/OR search without a depth limit: the AO* of Branches (Chaouki et al., ICML 2025) in the recursive form of
+// RBFAOO (Kishimoto and Marinescu, UAI 2014).
+//
+// A node is a row set; what is known of it is an interval in the transposition table.  Selection follows, from the root,
+// the split with the lowest bound and in it the child with the wider interval.  A node is left again when its bound passes
+// the threshold at which a split elsewhere looks better: the second-best bound plus one penalty, which saves most of the
+// returns (0.5 to 2 penalties do about the same).  Expansion is the depth-two pass: it closes a node, or improves both
+// ends of its interval, and gives every child its first.  Back-propagation is the return of the recursion; SOLVED is an
+// interval that has become a point.  No graph is stored, so forgetting table entries costs time and never truth.
+#pragma once
+
+#include "search/worker.hpp"
+
+namespace certree {
+
+// Raises context.progress to the optimum over trees of any depth, or as far as the limits allow.
+void run_best_first(const Context& context, Counters& counters);
+
+}  // namespace certree
