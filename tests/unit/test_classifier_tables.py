@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-import sklearn
 from certree import OptimalTreeClassifier, TableEncoder, verify
 
 COLUMNS: dict[str, list[Any]] = {
