@@ -12,12 +12,18 @@ namespace certree {
 
 const char* status_name(Status status) {
   switch (status) {
-    case Status::optimal: return "optimal";
-    case Status::gap: return "gap";
-    case Status::time_limit: return "time_limit";
-    case Status::memory_limit: return "memory_limit";
-    case Status::work_limit: return "work_limit";
-    case Status::interrupted: return "interrupted";
+    case Status::optimal:
+      return "optimal";
+    case Status::gap:
+      return "gap";
+    case Status::time_limit:
+      return "time_limit";
+    case Status::memory_limit:
+      return "memory_limit";
+    case Status::work_limit:
+      return "work_limit";
+    case Status::interrupted:
+      return "interrupted";
   }
   return "";
 }
@@ -81,11 +87,16 @@ struct Scale {
 Status status_of(const Limits& limits, const Interval& interval) {
   if (interval.is_exact()) return Status::optimal;
   switch (limits.reason()) {
-    case StopReason::time: return Status::time_limit;
-    case StopReason::work: return Status::work_limit;
-    case StopReason::memory: return Status::memory_limit;
-    case StopReason::interrupted: return Status::interrupted;
-    case StopReason::none: break;
+    case StopReason::time:
+      return Status::time_limit;
+    case StopReason::work:
+      return Status::work_limit;
+    case StopReason::memory:
+      return Status::memory_limit;
+    case StopReason::interrupted:
+      return Status::interrupted;
+    case StopReason::none:
+      break;
   }
   return Status::gap;
 }
@@ -135,8 +146,8 @@ Result solve(const TableView& table, const CountTask& task, const Options& optio
   check_options(table, options);
   Limits limits(options.time_limit_s, options.work_limit);
   MemoryBudget budget(options.memory_limit);
-  const bool unit_weights =
-      table.weights == nullptr || std::all_of(table.weights, table.weights + table.n_rows, [](auto w) { return w == 1; });
+  const bool unit_weights = table.weights == nullptr ||
+                            std::all_of(table.weights, table.weights + table.n_rows, [](auto w) { return w == 1; });
   DatasetSettings settings;
   settings.counts_rows = options.min_leaf > 1 && !unit_weights;
   settings.merges_rows = options.use_row_groups;

@@ -14,11 +14,11 @@ inline void require(bool condition, const std::string& message) {
 }  // namespace certree
 
 #ifdef CERTREE_CHECKS
-#define CERTREE_DCHECK(condition)                                                              \
-  do {                                                                                         \
-    if (!(condition))                                                                          \
-      throw std::logic_error(std::string("certree: broken invariant: ") + #condition + " at " + \
-                             __FILE__ + ":" + std::to_string(__LINE__));                       \
+#define CERTREE_DCHECK(condition)                                                                                \
+  do {                                                                                                           \
+    if (!(condition))                                                                                            \
+      throw std::logic_error(std::string("certree: broken invariant: ") + #condition + " at " + __FILE__ + ":" + \
+                             std::to_string(__LINE__));                                                          \
   } while (false)
 #else
 #define CERTREE_DCHECK(condition) ((void)0)

@@ -25,8 +25,7 @@ inline bool similarity_is_valid(std::int64_t min_leaf) { return min_leaf <= 1; }
 // lower[h] = max(lower[h], lower_of_f - S distance[h]).
 inline void apply_split_similarity(const Objective& objective, Cost lower_of_f, const Cost* distance,
                                    std::int32_t n_columns, Cost* lower) {
-  for (std::int32_t h = 0; h < n_columns; ++h)
-    lower[h] = std::max(lower[h], lower_of_f - objective.leaf(distance[h]));
+  for (std::int32_t h = 0; h < n_columns; ++h) lower[h] = std::max(lower[h], lower_of_f - objective.leaf(distance[h]));
 }
 
 }  // namespace certree

@@ -4,12 +4,12 @@
 
 namespace certree {
 
-#define CERTREE_DECLARE(isa)                      \
-  namespace isa {                                 \
-  extern const Kernels<std::int16_t> kernels16;   \
-  extern const Kernels<std::int32_t> kernels32;   \
-  extern const Kernels<std::int64_t> kernels64;   \
-  extern const BitKernels bit_kernels;            \
+#define CERTREE_DECLARE(isa)                    \
+  namespace isa {                               \
+  extern const Kernels<std::int16_t> kernels16; \
+  extern const Kernels<std::int32_t> kernels32; \
+  extern const Kernels<std::int64_t> kernels64; \
+  extern const BitKernels bit_kernels;          \
   }
 CERTREE_DECLARE(isa_baseline)
 #ifdef CERTREE_HAVE_AVX2
@@ -22,7 +22,8 @@ CERTREE_DECLARE(isa_avx512)
 
 bool isa_is_available(Isa isa) {
   switch (isa) {
-    case Isa::baseline: return true;
+    case Isa::baseline:
+      return true;
     case Isa::avx2:
 #ifdef CERTREE_HAVE_AVX2
       return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");

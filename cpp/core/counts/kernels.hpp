@@ -45,11 +45,11 @@ enum class LeafForm : std::uint8_t {
 template <class V>
 struct LeafRule {
   LeafForm form = LeafForm::binary_unit;
-  std::int32_t n_types = 2;   // types that carry cost
+  std::int32_t n_types = 2;  // types that carry cost
   std::int32_t n_labels = 2;
-  const V* weight = nullptr;  // weighted_labels: per type
-  const V* matrix = nullptr;  // matrix: [type][label]
-  V min_leaf = 1;             // rows; compared with the count type below, or with the sum over types
+  const V* weight = nullptr;     // weighted_labels: per type
+  const V* matrix = nullptr;     // matrix: [type][label]
+  V min_leaf = 1;                // rows; compared with the count type below, or with the sum over types
   std::int32_t count_type = -1;  // the extra type that counts rows, -1: types are unweighted rows themselves
 };
 
@@ -88,8 +88,7 @@ template <class V>
 struct Kernels {
   // Pair counts of columns [first, last) with columns [first & ~7, n_columns):
   // out[type * type_stride + (i - first) * stride + j].  At most four rows a call.
-  void (*count_rows)(const BitColumns&, std::int32_t first, std::int32_t last, V* out,
-                     std::size_t type_stride);
+  void (*count_rows)(const BitColumns&, std::int32_t first, std::int32_t last, V* out, std::size_t type_stride);
   // Rows where each column holds, by type: out[type * stride + j].
   void (*count_columns)(const BitColumns&, V* out);
   // Leaf costs of both sides of every column; kInfeasible where a side has fewer than min_leaf (or no) rows.
@@ -104,8 +103,7 @@ struct BitKernels {
   // Keeps, in each plane, the rows of `mask`; writes the planes of the result.  Returns its number of words.
   std::int32_t (*extract)(const BitColumns&, const Word* mask, Word* out, Plane* out_planes);
   // Hash of every column up to complement; `varies` is zero exactly for constant columns.
-  void (*hash_columns)(const BitColumns&, const Word* valid, std::int32_t n_words, std::uint64_t* hash,
-                       Word* varies);
+  void (*hash_columns)(const BitColumns&, const Word* valid, std::int32_t n_words, std::uint64_t* hash, Word* varies);
 };
 
 enum class Isa : std::uint8_t { baseline, avx2, avx512 };

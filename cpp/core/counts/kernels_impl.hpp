@@ -50,8 +50,7 @@ inline void count_tile(const BitColumns& c, std::int32_t first, std::int32_t j, 
       const Plane p = c.planes[plane];
       if (shift > p.shift) {
         for (int r = 0; r < R; ++r)
-          for (int k = 0; k < J; ++k)
-            sum[r][k] = _mm512_slli_epi64(sum[r][k], static_cast<unsigned>(shift - p.shift));
+          for (int k = 0; k < J; ++k) sum[r][k] = _mm512_slli_epi64(sum[r][k], static_cast<unsigned>(shift - p.shift));
       }
       shift = p.shift;
       for (std::int32_t w = p.begin; w < p.end; ++w) {
@@ -86,8 +85,8 @@ inline void count_strip(const BitColumns& c, std::int32_t first, V* out, std::si
 template <class V, int R>
 inline void count_tile(const BitColumns& c, std::int32_t first, std::int32_t j, V* out, std::size_t type_stride) {
   constexpr int kLanes = 8;  // two vectors of four words
-  const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2,
-                                         2, 3, 2, 3, 3, 4);
+  const __m256i table =
+      _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
   const __m256i nibble = _mm256_set1_epi8(15);
   std::int32_t plane = 0;
   for (std::int32_t type = 0; type < c.n_types; ++type) {
@@ -110,11 +109,10 @@ inline void count_tile(const BitColumns& c, std::int32_t first, std::int32_t j, 
           for (int r = 0; r < R; ++r) {
             const __m256i mine = _mm256_set1_epi64x(static_cast<long long>(row[first + r]));
             for (int k = 0; k < 2; ++k) {
-              const __m256i both = _mm256_and_si256(
-                  mine, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + j + 4 * k)));
+              const __m256i both =
+                  _mm256_and_si256(mine, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(row + j + 4 * k)));
               const __m256i low = _mm256_shuffle_epi8(table, _mm256_and_si256(both, nibble));
-              const __m256i high =
-                  _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(both, 4), nibble));
+              const __m256i high = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(both, 4), nibble));
               bytes[r][k] = _mm256_add_epi8(bytes[r][k], _mm256_add_epi8(low, high));
             }
           }
@@ -180,10 +178,14 @@ inline void count_strip(const BitColumns& c, std::int32_t first, V* out, std::si
 template <class V>
 void count_rows(const BitColumns& c, std::int32_t first, std::int32_t last, V* out, std::size_t type_stride) {
   switch (last - first) {
-    case 4: return count_strip<V, 4>(c, first, out, type_stride);
-    case 3: return count_strip<V, 3>(c, first, out, type_stride);
-    case 2: return count_strip<V, 2>(c, first, out, type_stride);
-    default: return count_strip<V, 1>(c, first, out, type_stride);
+    case 4:
+      return count_strip<V, 4>(c, first, out, type_stride);
+    case 3:
+      return count_strip<V, 3>(c, first, out, type_stride);
+    case 2:
+      return count_strip<V, 2>(c, first, out, type_stride);
+    default:
+      return count_strip<V, 1>(c, first, out, type_stride);
   }
 }
 

@@ -44,9 +44,7 @@ class Dataset {
   bool has_row_count() const { return has_row_count_; }
   bool has_conflicts() const { return n_types_ > n_pair_types_; }
   // The caller's column; duplicates and complements of it are left out, constants too.
-  std::int32_t original_column(std::int32_t column) const {
-    return original_column_[static_cast<std::size_t>(column)];
-  }
+  std::int32_t original_column(std::int32_t column) const { return original_column_[static_cast<std::size_t>(column)]; }
   // Set of groups in which the column holds.
   const Word* group_column(std::int32_t column) const {
     return group_columns_.data() + static_cast<std::size_t>(column) * group_words_;

@@ -122,8 +122,7 @@ void NodeFactory::keep_distinct_columns(const Node& parent, Node& out) {
     Word* to = bits + area(w, out.stride);
     for (std::size_t k = 0; k < kept_.size(); ++k) to[k] = from[kept_[k]];
   }
-  for (std::size_t k = 0; k < kept_.size(); ++k)
-    out.column[k] = parent.column[static_cast<std::size_t>(kept_[k])];
+  for (std::size_t k = 0; k < kept_.size(); ++k) out.column[k] = parent.column[static_cast<std::size_t>(kept_[k])];
 }
 
 }  // namespace certree

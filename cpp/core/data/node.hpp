@@ -19,11 +19,14 @@ struct RowSet {
 };
 
 struct Node {
-  explicit Node(MemoryBudget& budget)
-      : rows(budget), bits(budget), valid(budget), column(budget) {}
+  explicit Node(MemoryBudget& budget) : rows(budget), bits(budget), valid(budget), column(budget) {}
 
   BitColumns view() const {
-    return {bits.data(), stride, n_columns, planes.data(), static_cast<std::int32_t>(planes.size()),
+    return {bits.data(),
+            stride,
+            n_columns,
+            planes.data(),
+            static_cast<std::int32_t>(planes.size()),
             static_cast<std::int32_t>(totals.size())};
   }
   const Word* rows_data() const { return rows.words.data(); }
@@ -32,18 +35,24 @@ struct Node {
   std::int32_t n_columns = 0;
   std::int32_t stride = 0;
   std::int32_t n_words = 0;
-  AlignedArray<Word> bits;           // word-major
-  AlignedArray<Word> valid;          // per word: the rows that exist
+  AlignedArray<Word> bits;   // word-major
+  AlignedArray<Word> valid;  // per word: the rows that exist
   std::vector<Plane> planes;
-  AlignedArray<std::int32_t> column; // the data set's column of each column here, ascending
-  std::vector<Cost> totals;          // weight per type
+  AlignedArray<std::int32_t> column;  // the data set's column of each column here, ascending
+  std::vector<Cost> totals;           // weight per type
 };
 
 // Makes nodes.  One per worker: it owns scratch memory.
 class NodeFactory {
  public:
   NodeFactory(const Dataset& data, const BitKernels& kernels, MemoryBudget& budget, bool reduce_columns)
-      : data_(data), kernels_(kernels), reduce_columns_(reduce_columns), mask_(budget), full_(budget), hashes_(budget), varies_(budget) {}
+      : data_(data),
+        kernels_(kernels),
+        reduce_columns_(reduce_columns),
+        mask_(budget),
+        full_(budget),
+        hashes_(budget),
+        varies_(budget) {}
 
   void make_root(Node& root) const;
   // The rows of `parent` where its column `local` holds (or not): set and fingerprint only.

@@ -138,8 +138,7 @@ bool Worker::add_known_tree(std::size_t level, std::int32_t depth, Cost target, 
   const Fingerprint key = f.node.rows.key;
   Record record;
   const auto find = [&] {
-    return context_.table.find(mix(key, static_cast<std::uint64_t>(depth)), record) &&
-           record.interval.upper <= target;
+    return context_.table.find(mix(key, static_cast<std::uint64_t>(depth)), record) && record.interval.upper <= target;
   };
   if (!find()) {
     // Stored for one level less, never stored because a first bound was exact, or forgotten: search again.

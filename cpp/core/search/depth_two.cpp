@@ -61,11 +61,12 @@ class DepthTwoSolver final : public DepthTwo {
     for (std::int32_t i = 0; i < node.n_columns; i += kRowsPerCall) {
       const std::int32_t last = std::min(i + kRowsPerCall, node.n_columns);
       V* target = out.has_pairs ? store + static_cast<std::size_t>(i) * stride : store;
-      const std::size_t type_stride = out.has_pairs ? static_cast<std::size_t>(node.n_columns) * stride
-                                                    : kRowsPerCall * stride;
+      const std::size_t type_stride =
+          out.has_pairs ? static_cast<std::size_t>(node.n_columns) * stride : kRowsPerCall * stride;
       kernels_.count_rows(bits, i, last, target, type_stride);
       for (std::int32_t r = i; r < last; ++r)
-        kernels_.evaluate_row(yes_.input, r, {target + static_cast<std::size_t>(r - i) * stride, type_stride, nullptr, 0});
+        kernels_.evaluate_row(yes_.input, r,
+                              {target + static_cast<std::size_t>(r - i) * stride, type_stride, nullptr, 0});
       if (is_stopped(node)) return false;
     }
     out.errors = finish_side(yes_);
@@ -160,8 +161,8 @@ class DepthTwoSolver final : public DepthTwo {
 
   void begin_side(Side& side, const Node& shape, const V* columns, const V* totals) {
     const auto stride = static_cast<std::size_t>(shape.stride);
-    side.input = {rule_, shape.n_columns, shape.stride, totals, columns, side.yes1.ensure(stride),
-                  side.no1.ensure(stride)};
+    side.input = {rule_,   shape.n_columns,          shape.stride,           totals,
+                  columns, side.yes1.ensure(stride), side.no1.ensure(stride)};
     std::fill_n(side.input.yes1, stride, kInfeasible<V>);
     std::fill_n(side.input.no1, stride, kInfeasible<V>);
     kernels_.leaf_costs(side.input, side.yes0.ensure(stride), side.no0.ensure(stride));
@@ -169,8 +170,8 @@ class DepthTwoSolver final : public DepthTwo {
   }
 
   SplitErrors finish_side(Side& side) const {
-    const SplitCosts<V> costs = kernels_.summarise(side.input.n_columns, side.yes0.data(), side.no0.data(),
-                                                   side.input.yes1, side.input.no1);
+    const SplitCosts<V> costs =
+        kernels_.summarise(side.input.n_columns, side.yes0.data(), side.no0.data(), side.input.yes1, side.input.no1);
     SplitErrors errors{static_cast<Cost>(side.leaf), widen(costs.one), widen(costs.two), widen(costs.three)};
     for (std::size_t k = 1; k < errors.size(); ++k) errors[k] = std::min(errors[k], errors[k - 1]);
     return errors;
@@ -250,8 +251,7 @@ class DepthTwoSolver final : public DepthTwo {
       for (std::size_t k = 0; k < n_types_ * stride; ++k)
         large_columns[k] = static_cast<V>(parent_columns[k] - small_columns[k]);
       V* large_totals = large_columns + n_types_ * stride;
-      for (std::size_t t = 0; t < n_types_; ++t)
-        large_totals[t] = static_cast<V>(parent.totals[t] - child_.totals[t]);
+      for (std::size_t t = 0; t < n_types_; ++t) large_totals[t] = static_cast<V>(parent.totals[t] - child_.totals[t]);
       begin_side(no_, parent, large_columns, large_totals);
       limits_.add_work();
     }

@@ -188,8 +188,7 @@ void PathSearch::search_splits(std::size_t level, std::int32_t depth, const Need
     }
     l.found.reset(width);
     combine(l.child[1], l.child[0], l.found);
-    std::copy(l.found.lower.begin(), l.found.lower.end(),
-              l.lower.begin() + static_cast<std::ptrdiff_t>(s * width));
+    std::copy(l.found.lower.begin(), l.found.lower.end(), l.lower.begin() + static_cast<std::ptrdiff_t>(s * width));
   }
   const auto guess = [&](std::int32_t s) {
     const auto k = static_cast<std::size_t>(s);
@@ -260,16 +259,14 @@ void PathSearch::try_split(std::size_t level, std::int32_t split, std::int32_t d
 }
 
 // The child matters with a splits only below what some total k leaves it: max over k of bound[k] - sibling[k - 1 - a].
-void PathSearch::solve_child(std::size_t level, std::int32_t split, int holds, std::int32_t depth,
-                             const Needs& bound) {
+void PathSearch::solve_child(std::size_t level, std::int32_t split, int holds, std::int32_t depth, const Needs& bound) {
   Level& l = level_at(level);
   Curve& mine = l.child[holds];
   const Curve& other = l.child[1 - holds];
   l.child_need.assign(mine.size(), -kInfinite);
   for (std::size_t a = 0; a < mine.size(); ++a)
     for (std::size_t k = a + 1; k < bound.size(); ++k)
-      l.child_need[a] =
-          std::max(l.child_need[a], bound[k] - other.lower[std::min(k - 1 - a, other.size() - 1)]);
+      l.child_need[a] = std::max(l.child_need[a], bound[k] - other.lower[std::min(k - 1 - a, other.size() - 1)]);
   if (is_closed(mine, l.child_need) || context_.limits.stopped()) return;
   const Needs need = l.child_need;
   worker_.descend(level, split, holds != 0);
@@ -430,8 +427,7 @@ void PathSearch::make_canonical(const Curve& curve) {
     if (o.leaf(curve.upper[k]) + static_cast<Cost>(k) * o.split_penalty != value) continue;
     Tree tree;
     std::int32_t root = -1;
-    if (add_canonical_tree(0, depth_, k, curve.upper[k], tree, &root))
-      context_.progress.replace_tree(std::move(tree));
+    if (add_canonical_tree(0, depth_, k, curve.upper[k], tree, &root)) context_.progress.replace_tree(std::move(tree));
     return;
   }
 }
@@ -451,8 +447,7 @@ std::vector<PathEntry> PathSearch::run_whole(Counters& counters) {
                                 add_canonical_tree(0, depth_, k, curve.upper[k], entry.tree, &root);
       if (!is_canonical) {
         entry.tree = {};
-        if (!worker_.expand(worker_.frame(0)) ||
-            add_tree(0, depth_, k, &curve, entry.tree, &root) >= kInfinite)
+        if (!worker_.expand(worker_.frame(0)) || add_tree(0, depth_, k, &curve, entry.tree, &root) >= kInfinite)
           continue;
       }
       path.push_back(std::move(entry));

@@ -10,7 +10,7 @@ struct TreeNode {
   std::int32_t column = -1;  // the data set's column, -1: a leaf
   std::int32_t yes = -1;     // where the column holds
   std::int32_t no = -1;
-  std::int32_t label = -1;   // of a leaf
+  std::int32_t label = -1;  // of a leaf
 
   void set_child(bool holds, std::int32_t child) { (holds ? yes : no) = child; }
 };

@@ -116,8 +116,7 @@ Record Worker::first_bounds(const Frame& frame, std::int32_t split, bool holds, 
   if (context_.options.use_nested_sets) {
     const Cost sibling_worst = holds ? e.worst - e.yes_worst[f] : e.yes_worst[f];
     const Cost parent = depth == 3 ? shallow_value(e.errors, 2) : frame.shallow_lower;
-    record.interval.lower =
-        std::max(record.interval.lower, nested_set_bound(objective, parent, sibling_worst));
+    record.interval.lower = std::max(record.interval.lower, nested_set_bound(objective, parent, sibling_worst));
   }
   return record;
 }
@@ -280,9 +279,7 @@ void Worker::try_terminal(std::size_t level, std::int32_t split, std::int32_t de
 
 // First the child of which less is known: it is the one more likely to use the budget up.
 void Worker::try_deep(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound, Scratch& s) {
-  const auto width = [&](int holds) {
-    return s.child[holds].interval.upper - s.child[holds].interval.lower;
-  };
+  const auto width = [&](int holds) { return s.child[holds].interval.upper - s.child[holds].interval.lower; };
   const int first = width(1) > width(0) ? 1 : 0;
   for (const int holds : {first, 1 - first}) {
     Interval& mine = s.child[holds].interval;

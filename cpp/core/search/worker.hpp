@@ -54,14 +54,14 @@ struct Frame {
         looked_up(budget) {}
   Node node;
   Expansion expansion;
-  AlignedArray<Cost> lower;          // per split: lower bound of the value of a tree with that root
-  AlignedArray<Cost> guess;          // per split: value of its best tree of depth two
-  AlignedArray<std::uint8_t> closed; // per split: nothing more to find
+  AlignedArray<Cost> lower;           // per split: lower bound of the value of a tree with that root
+  AlignedArray<Cost> guess;           // per split: value of its best tree of depth two
+  AlignedArray<std::uint8_t> closed;  // per split: nothing more to find
   // Best-first only, per split and side: what is known of the children.
   AlignedArray<Cost> child_lower[2], child_upper[2];
   AlignedArray<std::uint8_t> looked_up;
   Cost unavoidable = 0;
-  Cost shallow_lower = 0;            // lower bound of the node's optimum with one level less
+  Cost shallow_lower = 0;  // lower bound of the node's optimum with one level less
 };
 
 // The node's index of a column of the data set, -1: not there.  Every node keeps the first of equal columns.
