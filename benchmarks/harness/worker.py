@@ -257,8 +257,16 @@ def memory_kib(field: str) -> int:
     return peak // 1024 if sys.platform == "darwin" else peak
 
 
+def timed(action: Callable[[], Any]) -> tuple[Any, float, float]:
+    """Run an action; give its value, its seconds and its processor seconds."""
+    start, processor_start = time.perf_counter(), time.process_time()
+    value = action()
+    seconds = time.perf_counter() - start
+    return value, seconds, time.process_time() - processor_start
+
+
 def measured(action: Callable[[], Any]) -> tuple[Any, float, float, int]:
-    """Run an action; give its value, seconds, processor seconds and peak memory above the start."""
+    """Run an action as :func:`timed` does; give its peak memory above the start as well."""
     gc.collect()
     # Free heap pages that the allocator keeps would hide what the action takes: hand them back.
     with contextlib.suppress(OSError, AttributeError):
@@ -268,10 +276,7 @@ def measured(action: Callable[[], Any]) -> tuple[Any, float, float, int]:
         before = memory_kib("VmRSS")
     except OSError:
         before = memory_kib("VmHWM")
-    start, processor_start = time.perf_counter(), time.process_time()
-    value = action()
-    seconds = time.perf_counter() - start
-    processor_seconds = time.process_time() - processor_start
+    value, seconds, processor_seconds = timed(action)
     return value, seconds, processor_seconds, max(0, memory_kib("VmHWM") - before)
 
 
@@ -286,7 +291,7 @@ def run(job: Job) -> Answer:
     model, seconds, processor_seconds, peak = measured(lambda: solver.fit(columns, labels))
     times, processor_times = [seconds], [processor_seconds]
     while len(times) < job["repeats"] and sum(times) < job["enough"]:
-        _, seconds, processor_seconds, _ = measured(lambda: solver.fit(columns, labels))
+        _, seconds, processor_seconds = timed(lambda: solver.fit(columns, labels))
         times.append(seconds)
         processor_times.append(processor_seconds)
 
