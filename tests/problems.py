@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tests.oracle.brute_force import BruteForce, Optimum, binary_tests
 
-SAFE = 2**56
+SAFE = 2**58
 """Generated problems stay below this, well inside 64-bit integers."""
 
 FUZZ = int(os.environ.get("CERTREE_FUZZ", "0"))
@@ -91,9 +91,9 @@ class Problem:
         }
 
     def magnitude(self) -> int:
-        """No tree that uses each row once costs more; the engine's integers must hold this."""
+        """A bound on all values that appear, with room for the number of splits as tie-break."""
         worst = sum(self.weight_list()) * int(self.cost_matrix.max())
-        return self.error_scale * worst + self.split_penalty * self.n_rows
+        return (self.error_scale * worst + self.split_penalty * self.n_rows) * (self.n_rows + 1)
 
     def __repr__(self) -> str:
         weights = None if self.weights is None else self.weights.tolist()
