@@ -22,7 +22,7 @@ def answer(problem: Problem, **options: Any) -> tuple[int, list[int], list[int],
     return (result.upper_bound, *(array.tolist() for array in arrays))
 
 
-def problems(seed: int, small: int = 100, medium: int = 25) -> list[Problem]:
+def problems(seed: int, small: int = 400, medium: int = 40) -> list[Problem]:
     """Small ones full of ties, and some that need several words and some work."""
     return [
         *random_problems(seed, small),

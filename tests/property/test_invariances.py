@@ -15,8 +15,8 @@ from tests.registry import solve
 def problems(seed: int, **changes: Any) -> list[tuple[Problem, np.random.Generator]]:
     """Many small and some larger problems, each with a generator of its own."""
     drawn = [
-        *random_problems(seed, 120),
-        *random_problems(seed, 20, rows=(60, 200), columns=(6, 20), depths=(2, 3)),
+        *random_problems(seed, 400),
+        *random_problems(seed, 30, rows=(60, 200), columns=(6, 20), depths=(2, 3)),
     ]
     return [
         (problem.but(**changes), np.random.default_rng([FUZZ, seed, number]))

@@ -14,7 +14,7 @@ from tests.registry import solve
 def problems(seed: int, **ranges: Any) -> list[Problem]:
     """Small ones of every kind and some of more than one word."""
     return [
-        *random_problems(seed, 80, **ranges),
+        *random_problems(seed, 250, **ranges),
         *random_problems(seed, 12, rows=(60, 200), columns=(6, 14), depths=(2, 3)),
     ]
 
@@ -34,7 +34,7 @@ def shape(problem: Problem) -> tuple[int, int, int]:
 
 def test_deeper_is_never_worse() -> None:
     """And no limit at all is as good as any depth."""
-    for problem in random_problems(1, 100):
+    for problem in random_problems(1, 300):
         values = [solved(problem.but(max_depth=depth)).value for depth in (0, 1, 2, 3, 4, 5, -1)]
         assert values == sorted(values, reverse=True), problem
 
@@ -84,7 +84,7 @@ def test_a_full_tree_needs_no_split_limit() -> None:
 
 def test_a_depth_beyond_the_rows_is_no_limit() -> None:
     """Every split on a path takes a row away."""
-    for problem in random_problems(7, 80, rows=(1, 12)):
+    for problem in random_problems(7, 300, rows=(1, 12)):
         deep = problem.but(max_depth=problem.n_rows)
         assert shape(deep) == shape(problem.but(max_depth=-1)), problem
 
