@@ -2,27 +2,14 @@
 
 #include <algorithm>
 
-#include "bounds/nested_sets.hpp"
-#include "bounds/split_similarity.hpp"
-
 namespace certree {
 
-// Opens a node and keeps, per split, what the pass says of its children.
+// Opens a node; nothing was asked of the table yet.
 bool Worker::open_best_first(std::size_t level, Record& record) {
   if (!open(level, kUnlimitedDepth, record)) return false;
   Frame& f = frame(level);
   const auto n = static_cast<std::size_t>(f.node.n_columns);
   std::fill_n(f.looked_up.ensure(n), n, std::uint8_t{0});
-  for (const int holds : {0, 1}) {
-    Cost* lower = f.child_lower[holds].ensure(n);
-    Cost* upper = f.child_upper[holds].ensure(n);
-    for (std::size_t s = 0; s < n; ++s) {
-      if (f.closed[s]) continue;
-      const Record first = first_bounds(f, static_cast<std::int32_t>(s), holds != 0, kUnlimitedDepth);
-      lower[s] = first.interval.lower;
-      upper[s] = first.interval.upper;
-    }
-  }
   return true;
 }
 
@@ -75,7 +62,7 @@ bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& recor
     // At least one above what is known, so that every visit makes progress.
     const Cost child_threshold =
         std::max(until - objective.split_penalty - f.child_lower[1 - holds][s], f.child_lower[holds][s] + 1);
-    const Interval found = improve(level + 1, child_threshold);
+    const Interval found = improve(level + 1, child_threshold, f.child_lower[holds][s]);
     f.child_lower[holds][s] = std::max(f.child_lower[holds][s], found.lower);
     f.child_upper[holds][s] = std::min(f.child_upper[holds][s], found.upper);
   }
@@ -85,10 +72,11 @@ bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& recor
   return true;
 }
 
-Interval Worker::improve(std::size_t level, Cost threshold) {
+Interval Worker::improve(std::size_t level, Cost threshold, Cost known_lower) {
   Frame& f = frame(level);
   const Fingerprint key = f.node.rows.key;
   Record record = recall(key, kUnlimitedDepth);
+  record.interval.lower = std::max(record.interval.lower, known_lower);
   if (record.interval.is_closed_for(threshold) || poll()) return record.interval;
   const std::int64_t work_before = context_.limits.work();
   ++counters_.iterations;

@@ -117,7 +117,7 @@ bool Worker::known_children(std::size_t level, std::int32_t split, std::int32_t 
   Frame& f = frame(level);
   Scratch& s = scratch(level);
   for (const int holds : {0, 1}) {
-    values[holds] = first_bounds(f, split, holds != 0, depth).interval.upper;
+    values[holds] = f.child_upper[holds][static_cast<std::size_t>(split)];
     factory_.child_rows(f.node, split, holds != 0, s.rows[holds]);
     for (std::int32_t below = depth_below(depth); below > 1; below = below == kUnlimitedDepth ? 0 : below - 1) {
       Record stored;
@@ -209,6 +209,7 @@ bool Worker::add_canonical_tree(std::size_t level, std::int32_t depth, Cost valu
     const Interval found = try_split(level, s, depth, value + 1);
     if (context_.limits.stopped()) return false;
     if (found.upper > value) {
+      keep_children(level, s);
       close_split(f, s, found, record);
       continue;
     }

@@ -123,12 +123,14 @@ class DepthFirst {
       if (split < 0 || root.lower[static_cast<std::size_t>(split)] >= bound || worker.poll() || (is_last && is_done()))
         return false;
       root.closed[static_cast<std::size_t>(split)] = 1;  // taken
+      worker.start_split(0, split);
     }
-    const Interval found = worker.try_split(0, split, depth, bound);
+    const Interval found = worker.finish_split(0, split, depth, bound);
     ++worker.counters().splits_tried;
     if (found.upper < bound) publish(worker, split, depth, found.upper);
     const std::lock_guard lock(mutex_);
     const Cost before = record.interval.upper;
+    worker.keep_children(0, split);
     worker.close_split(root, split, found, record);
     record.interval.upper = std::min(before, record.interval.upper);
     if (is_last) context_.progress.raise(std::min(record.interval.upper, Worker::least_lower(root)));

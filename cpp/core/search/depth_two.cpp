@@ -39,6 +39,7 @@ class DepthTwoSolver final : public DepthTwo {
     rule_.n_types = task.n_types();
     rule_.n_labels = task.n_labels();
     rule_.weight = rule_.form == LeafForm::matrix ? nullptr : weights_.data();
+    rule_.has_unit_weights = std::all_of(weights_.begin(), weights_.end(), [](V w) { return w == 1; });
     rule_.matrix = matrix_.data();
     // A leaf larger than all the data is as infeasible as one larger than V can say.
     rule_.min_leaf = static_cast<V>(std::min<std::int64_t>(settings.min_leaf, kInfeasible<V>));
@@ -116,28 +117,20 @@ class DepthTwoSolver final : public DepthTwo {
     return best;
   }
 
-  void distances(const Node& node, const Expansion& expansion, std::int32_t column, Cost* out) const override {
+  void common_worst(const Node& node, const Expansion& expansion, std::int32_t column, Cost* out) const override {
     CERTREE_DCHECK(expansion.has_pairs);
     const auto n = static_cast<std::size_t>(node.n_columns);
     const auto stride = static_cast<std::size_t>(node.stride);
     const auto f = static_cast<std::size_t>(column);
-    const V* columns = reinterpret_cast<const V*>(expansion.columns.data());
     const V* pairs = reinterpret_cast<const V*>(expansion.pairs.data());
     std::fill(out, out + n, Cost{0});
-    Cost total = 0;
     for (std::size_t t = 0; t < n_pair_types_; ++t) {
       if (worst_[t] == 0) continue;
-      const V* mine = columns + t * stride;
       const V* matrix = pairs + t * n * stride;
-      const Cost weight = worst_[t];
-      total += weight * node.totals[t];
-      for (std::size_t h = 0; h < f; ++h)
-        out[h] += weight * (static_cast<Cost>(mine[f]) + mine[h] - 2 * static_cast<Cost>(matrix[h * stride + f]));
-      for (std::size_t h = f + 1; h < n; ++h)
-        out[h] += weight * (static_cast<Cost>(mine[f]) + mine[h] - 2 * static_cast<Cost>(matrix[f * stride + h]));
+      const V* row = matrix + f * stride;
+      for (std::size_t h = 0; h < f; ++h) out[h] += worst_[t] * static_cast<Cost>(matrix[h * stride + f]);
+      for (std::size_t h = f; h < n; ++h) out[h] += worst_[t] * static_cast<Cost>(row[h]);
     }
-    for (std::size_t h = 0; h < n; ++h) out[h] = std::min(out[h], total - out[h]);
-    out[f] = 0;
   }
 
  private:

@@ -65,9 +65,8 @@ class DepthTwo {
   virtual Cost leaf_cost(const Node& node, std::int32_t* label = nullptr) const = 0;
   // Least cost of one split and the first column that attains it (-1: none is feasible).
   virtual Cost best_split(const Node& node, std::int32_t* column) = 0;
-  // For every column h, the weight of rows (at their worst cost) on which the splits `column` and h differ, up to
-  // complement.  Needs stored pairs.
-  virtual void distances(const Node& node, const Expansion& pairs, std::int32_t column, Cost* out) const = 0;
+  // For every column h, the cost if all rows where both `column` and h hold are at their worst.  Needs stored pairs.
+  virtual void common_worst(const Node& node, const Expansion& pairs, std::int32_t column, Cost* out) const = 0;
 };
 
 struct DepthTwoSettings {

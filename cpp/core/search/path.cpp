@@ -54,7 +54,7 @@ bool PathSearch::is_closed(const Curve& curve, const Needs& need) const {
 bool PathSearch::is_done() const {
   if (context_.limits.stopped()) return true;
   const Interval now = context_.progress.interval();
-  return !is_whole_ && now.upper - now.lower <= context_.options.gap;
+  return now.upper - now.lower <= context_.options.gap;
 }
 
 // Trees with at most two splits have depth at most two, so these entries of the depth-two pass are exact; a tree with
@@ -162,11 +162,14 @@ void PathSearch::spread(const Frame& f, Level& l, std::int32_t split, std::size_
   if (!context_.options.use_split_similarity || !similarity_is_valid(context_.options.min_leaf) ||
       !f.expansion.has_pairs)
     return;
-  Cost* distance = l.distance.ensure(static_cast<std::size_t>(f.node.stride));
-  worker_.depth_two().distances(f.node, f.expansion, split, distance);
-  for (std::size_t h = 0; h < static_cast<std::size_t>(f.node.n_columns); ++h)
-    for (std::size_t k = 0; k < width; ++k)
-      l.lower[h * width + k] = std::max(l.lower[h * width + k], lower[k] - distance[h]);
+  Cost* common = l.common.ensure(static_cast<std::size_t>(f.node.stride));
+  worker_.depth_two().common_worst(f.node, f.expansion, split, common);
+  const Cost* yes_worst = f.expansion.yes_worst.data();
+  for (std::int32_t h = 0; h < f.node.n_columns; ++h) {
+    const Cost distance = split_distance(yes_worst[split], yes_worst[h], common[h], f.expansion.worst);
+    Cost* target = l.lower.data() + static_cast<std::size_t>(h) * width;
+    for (std::size_t k = 0; k < width; ++k) target[k] = std::max(target[k], lower[k] - distance);
+  }
 }
 
 void PathSearch::search_splits(std::size_t level, std::int32_t depth, const Needs& need, Curve& curve) {
@@ -197,10 +200,10 @@ void PathSearch::search_splits(std::size_t level, std::int32_t depth, const Need
   if (context_.options.use_look_ahead_order)
     std::stable_sort(l.order.begin(), l.order.end(), [&](auto a, auto b) { return guess(a) < guess(b); });
 
-  const bool is_root = level == 0;
+  const bool is_root = level == 0 && follows_objective_;
   Needs bound(width);
   for (const std::int32_t split : l.order) {
-    const Needs& wanted = is_root && !is_whole_ ? (l.need = needs_for_objective(curve)) : need;
+    const Needs& wanted = is_root ? (l.need = needs_for_objective(curve)) : need;
     for (std::size_t k = 0; k < width; ++k) bound[k] = std::min(wanted[k], curve.upper[k]);
     if (worker_.poll() || (is_root && is_done())) break;
     Cost* lower = l.lower.data() + static_cast<std::size_t>(split) * width;
@@ -287,7 +290,6 @@ PathSearch::Needs PathSearch::needs_for_objective(const Curve& curve) const {
 
 // Offers the best point of the curve as incumbent.
 void PathSearch::publish(const Curve& curve) {
-  if (is_whole_) return;
   const Objective& o = context_.objective;
   Cost best = kInfinite;
   std::size_t at = 0;
@@ -406,7 +408,9 @@ void PathSearch::run(Counters& counters) {
   try {
     Curve& curve = level_at(0).curve;
     curve.reset(capacity(depth_));
+    follows_objective_ = true;
     solve(0, depth_, Needs(curve.size(), kInfinite), curve);
+    follows_objective_ = false;
     publish(curve);
     const Objective& o = context_.objective;
     Cost lower = kInfinite;
@@ -433,7 +437,6 @@ void PathSearch::make_canonical(const Curve& curve) {
 }
 
 std::vector<PathEntry> PathSearch::run_whole(Counters& counters) {
-  is_whole_ = true;
   std::vector<PathEntry> path;
   Curve& curve = level_at(0).curve;
   curve.reset(capacity(depth_));

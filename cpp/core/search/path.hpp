@@ -55,8 +55,8 @@ class PathSearch {
     RowSet rows[2];
     std::vector<Cost> lower;  // [split][k]
     std::vector<std::int32_t> order;
-    AlignedArray<Cost> distance;
-    explicit Level(MemoryBudget& budget) : rows{RowSet(budget), RowSet(budget)}, distance(budget) {}
+    AlignedArray<Cost> common;
+    explicit Level(MemoryBudget& budget) : rows{RowSet(budget), RowSet(budget)}, common(budget) {}
   };
 
   Level& level_at(std::size_t level);
@@ -87,7 +87,7 @@ class PathSearch {
   const Context& context_;
   std::int32_t depth_;
   std::size_t max_splits_;
-  bool is_whole_ = false;
+  bool follows_objective_ = false;  // at the root only what can beat the incumbent is needed
   Worker worker_;
   std::vector<std::unique_ptr<Level>> levels_;
   struct KeyHash {

@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "bounds/equivalent_points.hpp"
+#include "bounds/leaf_support.hpp"
 #include "bounds/nested_sets.hpp"
 #include "bounds/split_count.hpp"
 #include "bounds/split_similarity.hpp"
@@ -31,7 +32,8 @@ Worker::Worker(const Context& context, bool is_main)
       factory_(context.data, bit_kernels_for(context.options.isa), context.budget,
                context.options.use_column_reduction),
       depth_two_(make_depth_two(context.data, context.task, depth_two_settings(context.options), factory_,
-                                context.limits, context.budget)) {
+                                context.limits, context.budget)),
+      common_(context.budget) {
   if (is_main) factory_.make_root(frame(0).node);
 }
 
@@ -93,32 +95,36 @@ bool Worker::expand(Frame& frame) {
   return depth_two_->expand(frame.node, frame.expansion);
 }
 
-// First bounds of a child from the parent's pass: as a leaf, with one split, and by counting splits.
-Record Worker::first_bounds(const Frame& frame, std::int32_t split, bool holds, std::int32_t depth) const {
+// First bounds of all children on one side from the node's pass: as a leaf, with one split, by counting splits, and by
+// what is known of the node itself.
+void Worker::bound_children(Frame& f, int holds, std::int32_t depth) const {
   const Objective& objective = context_.objective;
-  const Expansion& e = frame.expansion;
-  const auto f = static_cast<std::size_t>(split);
-  const Cost leaf = objective.leaf(holds ? e.yes0[f] : e.no0[f]);
-  const Cost one_errors = holds ? e.yes1[f] : e.no1[f];
-  const Cost one = one_errors >= kInfinite ? kInfinite : objective.leaf(one_errors) + objective.split_penalty;
-  Cost unavoidable = 0;
-  if (context_.options.use_equivalent_points)
-    unavoidable = holds ? e.yes_unavoidable[f] : frame.unavoidable - e.yes_unavoidable[f];
-
-  Record record;
-  record.interval.upper = std::min(leaf, one);
-  record.column = leaf <= one ? kLeafTree : kDepthTwoTree;
-  if (context_.options.use_split_count) {
-    record.interval.lower = split_count_bound(objective, record.interval.upper, unavoidable, 1);
-  } else {
-    record.interval.lower = std::min(record.interval.upper, objective.leaf(unavoidable));
+  const Options& options = context_.options;
+  const Expansion& e = f.expansion;
+  const auto n = static_cast<std::size_t>(f.node.n_columns);
+  const Cost* leaf_errors = (holds != 0 ? e.yes0 : e.no0).data();
+  const Cost* split_errors = (holds != 0 ? e.yes1 : e.no1).data();
+  Cost* lower = f.child_lower[holds].ensure(n);
+  Cost* upper = f.child_upper[holds].ensure(n);
+  const Cost parent = depth == 3 ? shallow_value(e.errors, 2) : f.shallow_lower;
+  for (std::size_t s = 0; s < n; ++s) {
+    if (leaf_errors[s] >= kInfinite) {
+      lower[s] = upper[s] = kInfinite;
+      continue;
+    }
+    const Cost one = split_errors[s] >= kInfinite ? kInfinite
+                                                  : objective.leaf(split_errors[s]) + objective.split_penalty;
+    upper[s] = std::min(objective.leaf(leaf_errors[s]), one);
+    Cost unavoidable = 0;
+    if (options.use_equivalent_points)
+      unavoidable = holds != 0 ? e.yes_unavoidable[s] : f.unavoidable - e.yes_unavoidable[s];
+    lower[s] = options.use_split_count ? split_count_bound(objective, upper[s], unavoidable, 1)
+                                       : std::min(upper[s], objective.leaf(unavoidable));
+    if (options.use_nested_sets) {
+      const Cost sibling_worst = holds != 0 ? e.worst - e.yes_worst[s] : e.yes_worst[s];
+      lower[s] = std::max(lower[s], nested_set_bound(objective, parent, sibling_worst));
+    }
   }
-  if (context_.options.use_nested_sets) {
-    const Cost sibling_worst = holds ? e.worst - e.yes_worst[f] : e.yes_worst[f];
-    const Cost parent = depth == 3 ? shallow_value(e.errors, 2) : frame.shallow_lower;
-    record.interval.lower = std::max(record.interval.lower, nested_set_bound(objective, parent, sibling_worst));
-  }
-  return record;
 }
 
 // Prepares a node for its splits: expands it, narrows `record`, and gives every split its first bounds.
@@ -127,6 +133,7 @@ bool Worker::open(std::size_t level, std::int32_t depth, Record& record, Cost sh
   f.shallow_lower = shallow_lower;
   if (!expand(f)) return false;
   const Objective& objective = context_.objective;
+  const Options& options = context_.options;
   const Expansion& e = f.expansion;
   const Cost value = shallow_value(e.errors, 2);
   if (value < record.interval.upper) {
@@ -134,23 +141,24 @@ bool Worker::open(std::size_t level, std::int32_t depth, Record& record, Cost sh
     record.column = value == objective.leaf(e.errors[0]) ? kLeafTree : kDepthTwoTree;
   }
   Cost floor = std::min(value, objective.leaf(f.unavoidable));
-  if (context_.options.use_split_count) floor = split_count_bound(objective, value, f.unavoidable, 2);
+  if (options.use_split_count) floor = split_count_bound(objective, value, f.unavoidable, 2);
   record.interval.lower = std::max(record.interval.lower, floor);
   if (depth == kUnlimitedDepth) f.shallow_lower = record.interval.lower;
+  bound_children(f, 0, depth);
+  bound_children(f, 1, depth);
 
   const auto n = static_cast<std::size_t>(f.node.n_columns);
   Cost* lower = f.lower.ensure(n);
   Cost* guess = f.guess.ensure(n);
   std::uint8_t* closed = f.closed.ensure(n);
   for (std::size_t s = 0; s < n; ++s) {
-    closed[s] = e.yes0[s] >= kInfinite;
+    closed[s] = e.yes0[s] >= kInfinite ||
+                (options.use_leaf_support && leaf_support_excludes(objective, e.yes_worst[s], e.worst));
     lower[s] = guess[s] = kInfinite;
     if (closed[s]) continue;
-    const Record yes = first_bounds(f, static_cast<std::int32_t>(s), true, depth);
-    const Record no = first_bounds(f, static_cast<std::int32_t>(s), false, depth);
-    lower[s] = objective.split(yes.interval.lower + no.interval.lower);
-    guess[s] = context_.options.use_look_ahead_order ? objective.split(yes.interval.upper + no.interval.upper)
-                                                     : static_cast<Cost>(s);
+    lower[s] = objective.split(f.child_lower[0][s] + f.child_lower[1][s]);
+    guess[s] = options.use_look_ahead_order ? objective.split(f.child_upper[0][s] + f.child_upper[1][s])
+                                            : static_cast<Cost>(s);
   }
   return true;
 }
@@ -176,6 +184,7 @@ Cost Worker::least_lower(const Frame& f) {
   return least;
 }
 
+// Takes in what was found of a split, and bounds the children of all others by it.
 void Worker::close_split(Frame& f, std::int32_t split, const Interval& found, Record& record) {
   const auto s = static_cast<std::size_t>(split);
   f.lower[s] = std::max(f.lower[s], found.lower);
@@ -183,20 +192,21 @@ void Worker::close_split(Frame& f, std::int32_t split, const Interval& found, Re
     record.interval.upper = found.upper;
     record.column = f.node.column[s];
   }
-  if (context_.options.use_split_similarity && similarity_is_valid(context_.options.min_leaf) &&
-      f.expansion.has_pairs) {
-    // A level number is not needed for scratch of this kind: distances are used at once.
-    Cost* distance = scratch(0).distance.ensure(static_cast<std::size_t>(f.node.stride));
-    depth_two_->distances(f.node, f.expansion, split, distance);
-    apply_split_similarity(context_.objective, f.lower[s], distance, f.node.n_columns, f.lower.data());
-  }
+  if (!context_.options.use_split_similarity || !similarity_is_valid(context_.options.min_leaf) ||
+      !f.expansion.has_pairs)
+    return;
+  Cost* common = common_.ensure(static_cast<std::size_t>(f.node.stride));
+  depth_two_->common_worst(f.node, f.expansion, split, common);
+  apply_split_similarity(context_.objective, split, f.node.n_columns, common, f.expansion.yes_worst.data(),
+                         f.expansion.worst, f.child_lower[0].data(), f.child_lower[1].data(), f.lower.data());
 }
 
-Interval Worker::solve(std::size_t level, std::int32_t depth, Cost budget) {
+Interval Worker::solve(std::size_t level, std::int32_t depth, Cost budget, Cost known_lower) {
   Frame& f = frame(level);
   const Fingerprint key = f.node.rows.key;
   Cost shallow_lower = 0;
   Record record = recall(key, depth, &shallow_lower);
+  record.interval.lower = std::max(record.interval.lower, known_lower);
   if (record.interval.is_closed_for(budget) || poll()) return record.interval;
   const std::int64_t work_before = context_.limits.work();
   if (!open(level, depth, record, shallow_lower)) return record.interval;
@@ -216,6 +226,7 @@ Interval Worker::solve(std::size_t level, std::int32_t depth, Cost budget) {
     }
     ++tried;
     f.closed[static_cast<std::size_t>(split)] = 1;
+    keep_children(level, split);
     close_split(f, split, found, record);
   }
   record.interval.lower = std::max(record.interval.lower, std::min(record.interval.upper, least_lower(f)));
@@ -223,6 +234,15 @@ Interval Worker::solve(std::size_t level, std::int32_t depth, Cost budget) {
   counters_.splits_pruned += f.node.n_columns - tried;
   remember(key, depth, record, context_.limits.work() - work_before);
   return record.interval;
+}
+
+void Worker::keep_children(std::size_t level, std::int32_t split) {
+  Frame& f = frame(level);
+  for (const int holds : {0, 1}) {
+    const Interval& found = scratch(level).child[holds].interval;
+    f.child_lower[holds][static_cast<std::size_t>(split)] = found.lower;
+    f.child_upper[holds][static_cast<std::size_t>(split)] = found.upper;
+  }
 }
 
 void Worker::descend(std::size_t level, std::int32_t split, bool holds) {
@@ -233,31 +253,40 @@ void Worker::descend(std::size_t level, std::int32_t split, bool holds) {
 }
 
 Interval Worker::try_split(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound) {
+  start_split(level, split);
+  return finish_split(level, split, depth, bound);
+}
+
+void Worker::start_split(std::size_t level, std::int32_t split) {
+  const Frame& f = frame(level);
+  const auto s = static_cast<std::size_t>(split);
+  for (const int holds : {0, 1})
+    scratch(level).child[holds] = {{f.child_lower[holds][s], f.child_upper[holds][s]}, kNoTree};
+}
+
+Interval Worker::finish_split(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound) {
   Frame& f = frame(level);
   Scratch& s = scratch(level);
   const Objective& objective = context_.objective;
   const std::int32_t below = depth_below(depth);
   for (const int holds : {0, 1}) {
-    s.child[holds] = first_bounds(f, split, holds != 0, depth);
     Interval& known = s.child[holds].interval;
     if (known.is_exact()) continue;
     factory_.child_rows(f.node, split, holds != 0, s.rows[holds]);
     const Record stored = recall(s.rows[holds].key, below);
     known.lower = std::max(known.lower, stored.interval.lower);
-    if (stored.interval.upper < known.upper) {
-      known.upper = stored.interval.upper;
-      s.child[holds].column = stored.column;
-    }
+    known.upper = std::min(known.upper, stored.interval.upper);
   }
   const auto total = [&] {
     return Interval{objective.split(s.child[0].interval.lower + s.child[1].interval.lower),
                     objective.split(s.child[0].interval.upper + s.child[1].interval.upper)};
   };
-  if (total().is_closed_for(bound)) return total();
-  if (below == 2) {
-    try_terminal(level, split, depth, s);
-  } else {
-    try_deep(level, split, depth, bound, s);
+  if (!total().is_closed_for(bound)) {
+    if (below == 2) {
+      try_terminal(level, split, depth, s);
+    } else {
+      try_deep(level, split, depth, bound, s);
+    }
   }
   return total();
 }
@@ -289,7 +318,7 @@ void Worker::try_deep(std::size_t level, std::int32_t split, std::int32_t depth,
       continue;
     }
     descend(level, split, holds != 0);
-    const Interval found = solve(level + 1, depth_below(depth), budget);
+    const Interval found = solve(level + 1, depth_below(depth), budget, mine.lower);
     mine.lower = std::max(mine.lower, found.lower);
     mine.upper = std::min(mine.upper, found.upper);
     if (mine.lower >= budget || context_.limits.stopped()) return;

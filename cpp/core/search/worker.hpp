@@ -57,9 +57,8 @@ struct Frame {
   AlignedArray<Cost> lower;           // per split: lower bound of the value of a tree with that root
   AlignedArray<Cost> guess;           // per split: value of its best tree of depth two
   AlignedArray<std::uint8_t> closed;  // per split: nothing more to find
-  // Best-first only, per split and side: what is known of the children.
-  AlignedArray<Cost> child_lower[2], child_upper[2];
-  AlignedArray<std::uint8_t> looked_up;
+  AlignedArray<Cost> child_lower[2], child_upper[2];  // [holds], per split: what is known of the children
+  AlignedArray<std::uint8_t> looked_up;  // best-first, per split: the table was asked
   Cost unavoidable = 0;
   Cost shallow_lower = 0;  // lower bound of the node's optimum with one level less
 };
@@ -77,18 +76,24 @@ class Worker {
 
   // Narrows the interval of the node in frame(level) until it is exact, or its lower end reaches `budget`, or a limit
   // stops the search; the interval is valid in every case.
-  Interval solve(std::size_t level, std::int32_t depth, Cost budget);
+  // `known_lower`: a lower bound that the caller has.
+  Interval solve(std::size_t level, std::int32_t depth, Cost budget, Cost known_lower = 0);
 
   // The same without a depth limit, best-first (search/best_first.cpp): `threshold` is where the caller has something
   // better to do.
-  Interval improve(std::size_t level, Cost threshold);
+  Interval improve(std::size_t level, Cost threshold, Cost known_lower = 0);
 
   // The pieces of `solve`, for whoever drives a node's splits himself (the root, under several threads).
   // `shallow_lower`: a lower bound of the node's optimum with one level less.
   bool open(std::size_t level, std::int32_t depth, Record& record, Cost shallow_lower = 0);
   std::int32_t next_split(const Frame& frame) const;
   Interval try_split(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound);
+  // The two halves of try_split: what the frame knows, which under several threads needs their lock; and the search.
+  void start_split(std::size_t level, std::int32_t split);
+  Interval finish_split(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound);
   void close_split(Frame& frame, std::int32_t split, const Interval& found, Record& record);
+  // After try_split: what was found of the children goes to the frame.
+  void keep_children(std::size_t level, std::int32_t split);
   static Cost least_lower(const Frame& frame);
 
   // Value of the best tree of depth at most `depth` <= 2.
@@ -123,16 +128,15 @@ class Worker {
  private:
   // Per level and worker, never shared.
   struct Scratch {
-    explicit Scratch(MemoryBudget& budget) : rows{RowSet(budget), RowSet(budget)}, distance(budget) {}
+    explicit Scratch(MemoryBudget& budget) : rows{RowSet(budget), RowSet(budget)} {}
     RowSet rows[2];  // [holds]
     Record child[2];
-    AlignedArray<Cost> distance;
   };
   Scratch& scratch(std::size_t level);
   bool known_children(std::size_t level, std::int32_t split, std::int32_t depth, Cost target, Cost values[2]);
   std::int32_t add_stump(std::size_t level, bool splits, Tree& tree);
 
-  Record first_bounds(const Frame& frame, std::int32_t split, bool holds, std::int32_t depth) const;
+  void bound_children(Frame& frame, int holds, std::int32_t depth) const;
   void look_children_up(std::size_t level, std::int32_t split);
   void try_terminal(std::size_t level, std::int32_t split, std::int32_t depth, Scratch& s);
   void try_deep(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound, Scratch& s);
@@ -143,6 +147,7 @@ class Worker {
   std::unique_ptr<DepthTwo> depth_two_;
   std::vector<std::unique_ptr<Frame>> frames_;
   std::vector<std::unique_ptr<Scratch>> scratch_;
+  AlignedArray<Cost> common_;  // for close_split
   Frame* root_ = nullptr;
   Counters counters_;
 };
