@@ -65,6 +65,8 @@ def main() -> int:
         solvers=tuple(wish.solvers) if wish.solvers else None,
         only=tuple(wish.only),
     )
+    # Before the run: a commit made while it lasts is not what was measured.
+    origin = report.provenance()
     groups = []
     for case in SUITES[wish.suite](choice):
         groups.append(schedule.run_case(case, wish.rounds, int(wish.memory * 2**30)))
@@ -79,7 +81,7 @@ def main() -> int:
         print("\n" + "\n".join(f"{key}: {text}" for key, text in line.items()))
     name = record_name(wish.suite, groups)
     path = wish.out or HERE / "results" / f"{name}.json"
-    report.write(path, name, groups, found)
+    report.write(path, {"suite": name, **origin, "summary": found}, groups)
     return 0
 
 

@@ -231,14 +231,12 @@ def summarise(suite: str, groups: list[list[Row]], label: str) -> dict[str, Any]
     return (variants_summary if suite in VARIANT_SUITES else summary)(groups, label)
 
 
-def write(path: Path, suite: str, groups: list[list[Row]], summaries: list[dict[str, Any]]) -> None:
-    """Write the record of a run."""
+def write(path: Path, header: dict[str, Any], groups: list[list[Row]]) -> None:
+    """Write the record of a run; the header holds suite, provenance and summaries."""
     versions = {row.solver: row.version for group in groups for row in group if row.version}
     record = {
-        "suite": suite,
-        **provenance(),
+        **header,
         "versions": versions,
-        "summary": summaries,
         "rows": [row.to_dict() for group in groups for row in group],
     }
     path.parent.mkdir(parents=True, exist_ok=True)
