@@ -49,6 +49,17 @@ def test_costs_around_a_power_of_two(bits: int) -> None:
             assert solved(edge) == edge.optimal_value(), edge
 
 
+@pytest.mark.parametrize("bits", WIDTHS)
+def test_leaf_costs_around_a_power_of_two(bits: int) -> None:
+    """Every row has an unavoidable cost, so that the leaf at the root is at the edge."""
+    for problem in random_problems(bits, 12, rows=(4, 24), columns=(2, 6), depths=(1, 2, 3)):
+        costs = np.minimum(problem.cost_matrix, 1)
+        for total in (2**bits, 2**bits + problem.n_rows):
+            edge = problem.but(cost_matrix=costs + total // problem.n_rows, weights=None)
+            edge = edge.but(error_scale=1, split_penalty=0)
+            assert solved(edge) == edge.optimal_value(), edge
+
+
 @pytest.mark.parametrize("n_rows", [255, 256, 16_383, 16_384, 33_000, 70_000])
 def test_long_tables_are_their_row_groups(n_rows: int) -> None:
     """Row by row, grouped by the engine, or grouped beforehand into weights: one value."""
