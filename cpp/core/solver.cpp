@@ -95,6 +95,7 @@ Status status_of(const Limits& limits, const Interval& interval) {
       return Status::memory_limit;
     case StopReason::interrupted:
       return Status::interrupted;
+    case StopReason::effort:
     case StopReason::none:
       break;
   }
@@ -175,6 +176,13 @@ Result solve(const TableView& table, const CountTask& task, const Options& optio
     search(context, options, depth, result.counters);
   } catch (const MemoryLimitReached&) {
     limits.stop(StopReason::memory);
+  }
+  // Threads come to the tie-break with different incumbents.  If it was cut short, one thread decides.
+  if (limits.reason() == StopReason::effort && options.threads > 1) {
+    Options alone = options;
+    alone.threads = 1;
+    if (options.time_limit_s > 0) alone.time_limit_s = std::max(options.time_limit_s - limits.seconds(), 1e-3);
+    return solve(table, task, alone, progress.release_observer());
   }
   progress.observe();
   if (progress.tree().nodes.empty()) {

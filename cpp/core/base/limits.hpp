@@ -2,13 +2,15 @@
 // limit is kept to within one such step; reading a clock costs 1/300 of a typical evaluation.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 
 namespace certree {
 
-enum class StopReason { none, time, work, memory, interrupted };
+// `effort`: the value is proven, and what was granted to choose among the trees that have it is used up.
+enum class StopReason { none, time, work, memory, interrupted, effort };
 
 class Limits {
  public:
@@ -36,6 +38,14 @@ class Limits {
   void add_work() {
     const auto done = work_.fetch_add(1, std::memory_order_relaxed) + 1;
     if (work_limit_ > 0 && done >= work_limit_) stop(StopReason::work);
+    const auto effort_limit = effort_limit_.load(std::memory_order_relaxed);
+    if (effort_limit > 0 && done >= effort_limit) stop(StopReason::effort);
+  }
+  // From now on as much work again as was done so far, and a little more.
+  void grant_effort() {
+    constexpr std::int64_t kLeast = 2000;
+    std::int64_t unset = 0;
+    effort_limit_.compare_exchange_strong(unset, work() + std::max(work(), kLeast), std::memory_order_relaxed);
   }
   std::int64_t work() const { return work_.load(std::memory_order_relaxed); }
 
@@ -44,6 +54,7 @@ class Limits {
   double time_limit_s_;
   std::int64_t work_limit_;
   std::atomic<std::int64_t> work_{0};
+  std::atomic<std::int64_t> effort_limit_{0};
   std::atomic<StopReason> reason_{StopReason::none};
 };
 

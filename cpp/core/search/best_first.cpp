@@ -52,6 +52,7 @@ bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& recor
 
   const auto s = static_cast<std::size_t>(best);
   const auto total = [&](const AlignedArray<Cost>* ends) { return objective.split(ends[0][s] + ends[1][s]); };
+  const Cost known = f.child_lower[0][s] + f.child_lower[1][s];
   if (!f.looked_up[s]) {
     look_children_up(level, best);
   } else {
@@ -60,15 +61,16 @@ bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& recor
     const int holds = width(1) > width(0) ? 1 : 0;
     descend(level, best, holds != 0);
     // At least one above what is known, so that every visit makes progress.
-    const Cost child_threshold =
-        std::max(until - objective.split_penalty - f.child_lower[1 - holds][s], f.child_lower[holds][s] + 1);
+    const Cost child_threshold = std::max(until - objective.split_penalty - f.child_lower[1 - holds][s],
+                                          f.child_lower[holds][s] + 1);
     const Interval found = improve(level + 1, child_threshold, f.child_lower[holds][s]);
     f.child_lower[holds][s] = std::max(f.child_lower[holds][s], found.lower);
     f.child_upper[holds][s] = std::min(f.child_upper[holds][s], found.upper);
   }
   const Interval now{std::max(f.lower[s], total(f.child_lower)), total(f.child_upper)};
   if (now.is_exact()) f.closed[s] = 1;
-  close_split(f, best, now, record);
+  offer_split(f, best, now, record);
+  if (f.child_lower[0][s] + f.child_lower[1][s] > known) spread_bounds(f, best);
   return true;
 }
 

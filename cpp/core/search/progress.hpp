@@ -50,6 +50,7 @@ class Progress {
     const std::lock_guard lock(mutex_);
     tree_ = std::move(tree);
   }
+  Observer release_observer() { return std::move(observer_); }
   const Tree& tree() const { return tree_; }
   const std::vector<ProgressEvent>& history() const { return history_; }
 
@@ -74,6 +75,8 @@ class Progress {
 
  private:
   void record() {
+    // What is left is a choice among trees of the same value to the caller: worth some effort, not any.
+    if (now_.upper / unit_ == now_.lower / unit_) limits_.grant_effort();
     now_.seconds = limits_.seconds();
     now_.work = limits_.work();
     history_.push_back(now_);

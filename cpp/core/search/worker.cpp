@@ -13,6 +13,10 @@ namespace certree {
 
 namespace {
 
+// Splits that the incumbent leaves, up to which try_deep looks ahead: seven are the least that two depth-three children
+// need; beyond twice that the pass seldom closes a split.
+constexpr Cost kLookAheadSplits = 14;
+
 DepthTwoSettings depth_two_settings(const Options& options) {
   DepthTwoSettings settings;
   settings.min_leaf = options.min_leaf;
@@ -90,6 +94,7 @@ Cost Worker::shallow_value(const SplitErrors& errors, std::int32_t depth) const 
 }
 
 bool Worker::expand(Frame& frame) {
+  frame.is_open = false;
   ++counters_.nodes_expanded;
   frame.unavoidable = unavoidable_errors(context_.data, frame.node, context_.options.use_equivalent_points);
   return depth_two_->expand(frame.node, frame.expansion);
@@ -146,6 +151,7 @@ bool Worker::open(std::size_t level, std::int32_t depth, Record& record, Cost sh
   if (depth == kUnlimitedDepth) f.shallow_lower = record.interval.lower;
   bound_children(f, 0, depth);
   bound_children(f, 1, depth);
+  inherit_bounds(level);
 
   const auto n = static_cast<std::size_t>(f.node.n_columns);
   Cost* lower = f.lower.ensure(n);
@@ -160,7 +166,35 @@ bool Worker::open(std::size_t level, std::int32_t depth, Record& record, Cost sh
     guess[s] = options.use_look_ahead_order ? objective.split(f.child_upper[0][s] + f.child_upper[1][s])
                                             : static_cast<Cost>(s);
   }
+  f.is_open = true;
   return true;
+}
+
+// What is known of the parent's children serves the node's: with g the split that led here, the rows where f holds in the
+// node are those where f holds in the parent, less those on the other side of g (bounds/nested_sets.hpp).
+void Worker::inherit_bounds(std::size_t level) {
+  // The root's bounds change under the eyes of other threads.
+  if (!context_.options.use_nested_sets || level == 0 || (level == 1 && context_.options.threads > 1)) return;
+  Frame& f = frame(level);
+  const Frame& parent = frame(level - 1);
+  if (!parent.is_open || !parent.expansion.has_pairs) return;
+  Cost* common = common_.ensure(static_cast<std::size_t>(parent.node.stride));
+  depth_two_->common_worst(parent.node, parent.expansion, f.parent_split, common);
+  const Expansion& e = parent.expansion;
+  const Cost split_worst = e.yes_worst[static_cast<std::size_t>(f.parent_split)];
+  std::size_t above = 0;
+  for (std::size_t s = 0; s < static_cast<std::size_t>(f.node.n_columns); ++s) {
+    while (parent.node.column[above] != f.node.column[s]) ++above;
+    // Rows on the other side of the parent's split where this split holds, and where it does not.
+    const Cost yes_lost = f.parent_holds ? e.yes_worst[above] - common[above] : common[above];
+    const Cost all_lost = f.parent_holds ? e.worst - split_worst : split_worst;
+    const Cost lost[] = {all_lost - yes_lost, yes_lost};
+    for (const int holds : {0, 1}) {
+      Cost& lower = f.child_lower[holds][s];
+      if (lower >= kInfinite || parent.child_lower[holds][above] >= kInfinite) continue;
+      lower = std::max(lower, nested_set_bound(context_.objective, parent.child_lower[holds][above], lost[holds]));
+    }
+  }
 }
 
 std::int32_t Worker::next_split(const Frame& f) const {
@@ -186,12 +220,20 @@ Cost Worker::least_lower(const Frame& f) {
 
 // Takes in what was found of a split, and bounds the children of all others by it.
 void Worker::close_split(Frame& f, std::int32_t split, const Interval& found, Record& record) {
+  offer_split(f, split, found, record);
+  spread_bounds(f, split);
+}
+
+void Worker::offer_split(Frame& f, std::int32_t split, const Interval& found, Record& record) {
   const auto s = static_cast<std::size_t>(split);
   f.lower[s] = std::max(f.lower[s], found.lower);
   if (found.upper < record.interval.upper) {
     record.interval.upper = found.upper;
     record.column = f.node.column[s];
   }
+}
+
+void Worker::spread_bounds(Frame& f, std::int32_t split) {
   if (!context_.options.use_split_similarity || !similarity_is_valid(context_.options.min_leaf) ||
       !f.expansion.has_pairs)
     return;
@@ -248,6 +290,9 @@ void Worker::keep_children(std::size_t level, std::int32_t split) {
 void Worker::descend(std::size_t level, std::int32_t split, bool holds) {
   Frame& parent = frame(level);
   Frame& child = frame(level + 1);
+  child.is_open = false;
+  child.parent_split = split;
+  child.parent_holds = holds;
   factory_.child_rows(parent.node, split, holds, child.node.rows);
   factory_.make_child(parent.node, split, holds, true, child.node);
 }
@@ -306,8 +351,32 @@ void Worker::try_terminal(std::size_t level, std::int32_t split, std::int32_t de
   }
 }
 
+// When only a few splits are affordable, the depth-two optima of both children, which cost one pass, often say that they
+// are too few (bounds/split_count.hpp).  Worth it when each child's three splits could matter.
+void Worker::look_ahead(std::size_t level, std::int32_t split, Cost bound, Scratch& s) {
+  Frame& f = frame(level);
+  const Objective& objective = context_.objective;
+  if (!context_.options.use_split_count || !f.expansion.has_pairs) return;
+  if (bound - objective.leaf(f.unavoidable) > kLookAheadSplits * objective.split_penalty) return;
+  ChildErrors errors;
+  const bool want_yes = !s.child[1].interval.is_exact(), want_no = !s.child[0].interval.is_exact();
+  if (!depth_two_->evaluate_children(f.node, f.expansion, split, want_yes, want_no, errors)) return;
+  for (const int holds : {0, 1}) {
+    if (!(holds != 0 ? want_yes : want_no)) continue;
+    Interval& known = s.child[holds].interval;
+    const Cost value = shallow_value(holds != 0 ? errors.yes : errors.no, 2);
+    const Cost yes_unavoidable = f.expansion.yes_unavoidable[static_cast<std::size_t>(split)];
+    Cost unavoidable = 0;
+    if (context_.options.use_equivalent_points)
+      unavoidable = holds != 0 ? yes_unavoidable : f.unavoidable - yes_unavoidable;
+    known.upper = std::min(known.upper, value);
+    known.lower = std::max(known.lower, split_count_bound(objective, value, unavoidable, 2));
+  }
+}
+
 // First the child of which less is known: it is the one more likely to use the budget up.
 void Worker::try_deep(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound, Scratch& s) {
+  look_ahead(level, split, bound, s);
   const auto width = [&](int holds) { return s.child[holds].interval.upper - s.child[holds].interval.lower; };
   const int first = width(1) > width(0) ? 1 : 0;
   for (const int holds : {first, 1 - first}) {

@@ -59,6 +59,9 @@ struct Frame {
   AlignedArray<std::uint8_t> closed;  // per split: nothing more to find
   AlignedArray<Cost> child_lower[2], child_upper[2];  // [holds], per split: what is known of the children
   AlignedArray<std::uint8_t> looked_up;  // best-first, per split: the table was asked
+  bool is_open = false;              // the arrays below are this node's
+  std::int32_t parent_split = -1;    // the split of the frame above that led here, and its side
+  bool parent_holds = false;
   Cost unavoidable = 0;
   Cost shallow_lower = 0;  // lower bound of the node's optimum with one level less
 };
@@ -92,6 +95,9 @@ class Worker {
   void start_split(std::size_t level, std::int32_t split);
   Interval finish_split(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound);
   void close_split(Frame& frame, std::int32_t split, const Interval& found, Record& record);
+  // The two halves of close_split.
+  void offer_split(Frame& frame, std::int32_t split, const Interval& found, Record& record);
+  void spread_bounds(Frame& frame, std::int32_t split);
   // After try_split: what was found of the children goes to the frame.
   void keep_children(std::size_t level, std::int32_t split);
   static Cost least_lower(const Frame& frame);
@@ -137,7 +143,9 @@ class Worker {
   std::int32_t add_stump(std::size_t level, bool splits, Tree& tree);
 
   void bound_children(Frame& frame, int holds, std::int32_t depth) const;
+  void inherit_bounds(std::size_t level);
   void look_children_up(std::size_t level, std::int32_t split);
+  void look_ahead(std::size_t level, std::int32_t split, Cost bound, Scratch& s);
   void try_terminal(std::size_t level, std::int32_t split, std::int32_t depth, Scratch& s);
   void try_deep(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound, Scratch& s);
 
