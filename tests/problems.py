@@ -105,7 +105,7 @@ class Problem:
 
 
 def make_problem(
-    columns: Any, row_types: Any, cost_matrix: Any = None, weights: Any = None, **limits: int
+    columns: Any, row_types: Any, cost_matrix: Any = None, weights: Any = None, **limits: Any
 ) -> Problem:
     """Build a problem from lists; without a cost matrix every wrong label costs 1."""
     types = np.asarray(row_types, dtype=np.int32)
@@ -152,7 +152,7 @@ def random_types(
 ) -> NDArray[np.int32]:
     """Row types: noise, a planted tree with some noise, or parity of two columns."""
     n_rows, n_columns = columns.shape
-    noise = rng.integers(0, n_types, size=n_rows).astype(np.int32)
+    noise = np.asarray(rng.integers(0, n_types, size=n_rows), dtype=np.int32)
     kind = rng.random()
     if kind < 0.35:
         return noise
@@ -164,7 +164,8 @@ def random_types(
     else:
         planted = (bits[:, 0] ^ bits[:, 1]) * (n_types - 1)
     keep = rng.random(n_rows) < rng.choice([0.75, 0.9, 1.0])
-    return np.where(keep, planted, noise).astype(np.int32)
+    types: NDArray[np.int32] = np.where(keep, planted, noise).astype(np.int32)
+    return types
 
 
 def random_weights(rng: np.random.Generator, n_rows: int) -> NDArray[np.int64] | None:
@@ -178,7 +179,8 @@ def random_weights(rng: np.random.Generator, n_rows: int) -> NDArray[np.int64] |
         return rng.integers(1, 10**6, size=n_rows, dtype=np.int64)
     if kind == 6:
         return rng.integers(10**9, 10**10, size=n_rows, dtype=np.int64)
-    return np.int64(2) ** rng.integers(0, rng.choice([4, 30]), size=n_rows, dtype=np.int64)
+    exponents = rng.integers(0, rng.choice([4, 30]), size=n_rows, dtype=np.int64)
+    return np.asarray(np.left_shift(np.int64(1), exponents), dtype=np.int64)
 
 
 def random_costs(rng: np.random.Generator, n_types: int) -> NDArray[np.int64]:

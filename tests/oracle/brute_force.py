@@ -37,7 +37,7 @@ def binary_tests(columns: Sequence[Sequence[int]]) -> list[Test]:
     """Turn a 0/1 matrix, given row by row, into one two-outcome test for each column."""
     n_columns = len(columns[0])
     everything = (1 << len(columns)) - 1
-    tests = []
+    tests: list[Test] = []
     for j in range(n_columns):
         ones = sum(1 << i for i, row in enumerate(columns) if row[j])
         tests.append((ones, everything ^ ones))
