@@ -1,9 +1,12 @@
 #include "options.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace nb = nanobind;
 
@@ -34,6 +37,23 @@ T read(nb::handle value, const std::string& name) {
     throw nb::type_error(("option '" + name + "' has the wrong type or does not fit its range").c_str());
   }
 }
+
+#ifdef CERTREE_DEBUG_TREE
+// The arrays of a result: (test, first_child).
+Tree read_tree(nb::handle value, const std::string& name) {
+  using Arrays = std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>>;
+  const auto [test, first_child] = read<Arrays>(value, name);
+  if (test.size() != first_child.size()) throw std::invalid_argument("the arrays of debug_tree differ in length");
+  Tree tree;
+  for (std::size_t v = 0; v < test.size(); ++v) {
+    // Children come after their parent, so that no array describes a circle.
+    if (test[v] >= 0 && first_child[v] <= static_cast<std::int32_t>(v))
+      throw std::invalid_argument("debug_tree has a child before its parent");
+    tree.add({test[v], first_child[v], first_child[v] + 1, -1});
+  }
+  return tree;
+}
+#endif
 
 }  // namespace
 
@@ -67,6 +87,12 @@ Options read_options(const OptionDict& given) {
       options.smallest = read<bool>(value, name);
     else if (name == "isa")
       options.isa = read_isa(read<std::string>(value, name));
+#ifdef CERTREE_DEBUG_TREE
+    else if (name == "debug_tree")
+      options.debug_tree = read_tree(value, name);
+    else if (name == "debug_discount")
+      options.debug_discount = read<Cost>(value, name);
+#endif
 #define CERTREE_SWITCH(option, help) else if (name == #option) options.option = read<bool>(value, name);
 #include "options.def"
 #undef CERTREE_SWITCH
@@ -97,6 +123,33 @@ CountDict counters_to_dict(const Counters& counters) {
 #define CERTREE_COUNTER(counter, help) out[#counter] = counters.counter;
 #include "counters.def"
 #undef CERTREE_COUNTER
+  return out;
+}
+
+InfoDict describe_build() {
+  InfoDict out;
+#if defined(__clang__)
+  out["compiler"] = "clang " __clang_version__;
+#elif defined(__GNUC__)
+  out["compiler"] = "gcc " __VERSION__;
+#else
+  out["compiler"] = "unknown";
+#endif
+  TextList isas;
+  isas.append("baseline");
+#ifdef CERTREE_HAVE_AVX2
+  isas.append("avx2");
+#endif
+#ifdef CERTREE_HAVE_AVX512
+  isas.append("avx512");
+#endif
+  out["isas"] = isas;
+#ifdef CERTREE_CHECKS
+  out["checks"] = true;
+#else
+  out["checks"] = false;
+#endif
+  out["debug_tree"] = kChecksKnownTree;
   return out;
 }
 

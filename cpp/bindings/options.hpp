@@ -11,6 +11,7 @@ namespace certree {
 using OptionDict = nanobind::typed<nanobind::dict, nanobind::str, nanobind::object>;
 using TextDict = nanobind::typed<nanobind::dict, nanobind::str, nanobind::str>;
 using CountDict = nanobind::typed<nanobind::dict, nanobind::str, nanobind::int_>;
+using InfoDict = nanobind::typed<nanobind::dict, nanobind::str, nanobind::object>;
 using TextList = nanobind::typed<nanobind::list, nanobind::str>;
 
 Options read_options(const OptionDict& given);
@@ -19,5 +20,7 @@ TextDict describe_switches();
 TextDict describe_counters();
 CountDict counters_to_dict(const Counters& counters);
 TextList available_isas();
+// How the extension was built: compiler, architecture, and which checks it carries.
+InfoDict describe_build();
 
 }  // namespace certree

@@ -169,7 +169,11 @@ Result solve(const TableView& table, const CountTask& task, const Options& optio
   inner.gap = options.gap > kInfinite / scale.factor ? kInfinite : options.gap * scale.factor;
   Progress progress(limits, std::move(observer), scale.factor);
   Table subproblems(budget, options.memory_limit > 0 ? options.memory_limit / 2 : 0, options.threads > 1);
-  const Context context{data, task, inner, scale.objective, limits, budget, subproblems, progress};
+  std::optional<DebugTree> known_tree;
+  if (kChecksKnownTree && !options.debug_tree.nodes.empty())
+    known_tree.emplace(data, task, scale.objective, options.debug_tree, options.debug_discount * scale.factor);
+  const Context context{data,   task,        inner,    scale.objective, limits,
+                        budget, subproblems, progress, known_tree ? &*known_tree : nullptr};
 
   Result result;
   try {
@@ -184,6 +188,7 @@ Result solve(const TableView& table, const CountTask& task, const Options& optio
     if (options.time_limit_s > 0) alone.time_limit_s = std::max(options.time_limit_s - limits.seconds(), 1e-3);
     return solve(table, task, alone, progress.release_observer());
   }
+  if (known_tree) known_tree->check_root(progress.interval().lower);
   progress.observe();
   if (progress.tree().nodes.empty()) {
     result = single_leaf(table, task, options);

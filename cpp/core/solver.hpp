@@ -7,6 +7,7 @@
 
 #include "base/cost.hpp"
 #include "data/dataset.hpp"
+#include "search/debug_tree.hpp"
 #include "search/options.hpp"
 #include "search/progress.hpp"
 #include "tasks/count_task.hpp"

@@ -17,7 +17,7 @@ inline constexpr Word low_bits(int count) { return count >= kWordBits ? ~Word{0}
 
 // A 128-bit fingerprint stands for a set of rows in the transposition table.  Two folded 64 x 64 -> 128 bit products
 // per word with independent multipliers: for distinct sets the chance of a clash is about 2^-128 per pair, 10^-20 for
-// 10^9 stored sets.  Builds with CERTREE_CHECKS also keep the sets themselves and compare (search/table.hpp).
+// 10^9 stored sets.  Builds with CERTREE_CHECKS also keep the sets and compare (data/row_set_audit.hpp).
 struct Fingerprint {
   std::uint64_t low = 0;
   std::uint64_t high = 0;

@@ -9,6 +9,7 @@
 #include "base/cost.hpp"
 #include "base/memory.hpp"
 #include "counts/kernels.hpp"
+#include "data/row_set_audit.hpp"
 #include "tasks/count_task.hpp"
 
 namespace certree {
@@ -54,6 +55,14 @@ class Dataset {
   std::int32_t stride() const { return stride_; }
   const Word* bits() const { return bits_.data(); }
   const std::vector<Cost>& totals() const { return totals_; }
+  // Fingerprint of a set of groups.
+  Fingerprint key_of(const Word* groups) const {
+    const Fingerprint key = fingerprint(groups, group_words_);
+#ifdef CERTREE_CHECKS
+    audit_.see(key, groups, group_words_);
+#endif
+    return key;
+  }
 
  private:
   void keep_distinct_columns(const TableView&);
@@ -77,6 +86,9 @@ class Dataset {
   AlignedArray<Word> bits_;
   std::vector<Plane> planes_;
   std::vector<Cost> totals_;
+#ifdef CERTREE_CHECKS
+  mutable RowSetAudit audit_;
+#endif
 };
 
 // Columns per row of words: whole cache lines, and an odd number of them, so that the words of one column do not all

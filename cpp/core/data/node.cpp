@@ -33,7 +33,7 @@ void NodeFactory::make_root(Node& root) const {
   Word* rows = root.rows.words.ensure(words);
   for (std::size_t w = 0; w < words; ++w) rows[w] = ~Word{0};
   if (data_.n_groups() % kWordBits != 0) rows[words - 1] = low_bits(data_.n_groups() % kWordBits);
-  root.rows.key = fingerprint(rows, words);
+  root.rows.key = data_.key_of(rows);
   root.n_columns = data_.n_columns();
   root.stride = data_.stride();
   root.n_words = data_.n_words();
@@ -56,7 +56,7 @@ void NodeFactory::child_rows(const Node& parent, std::int32_t local, bool holds,
   } else {
     for (std::size_t w = 0; w < words; ++w) target[w] = rows[w] & ~column[w];
   }
-  out.key = fingerprint(target, words);
+  out.key = data_.key_of(target);
 }
 
 void NodeFactory::make_child(const Node& parent, std::int32_t local, bool holds, bool reduce, Node& out) {

@@ -87,6 +87,7 @@ Interval Worker::improve(std::size_t level, Cost threshold, Cost known_lower) {
     if (!improve_best_split(level, threshold, record)) break;
   }
   record.interval.lower = std::max(record.interval.lower, std::min(record.interval.upper, least_lower(f)));
+  check_known_tree(f, kUnlimitedDepth, record);
   remember(key, kUnlimitedDepth, record, context_.limits.work() - work_before);
   return record.interval;
 }

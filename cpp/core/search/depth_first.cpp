@@ -95,6 +95,7 @@ class DepthFirst {
       if (failure_) std::rethrow_exception(failure_);
     }
     record.interval.lower = std::max(record.interval.lower, std::min(record.interval.upper, Worker::least_lower(root)));
+    main_.check_known_tree(root, depth, record);
     main_.remember(root.node.rows.key, depth, record, context_.limits.work());
     return record.interval;
   }

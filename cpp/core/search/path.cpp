@@ -125,6 +125,9 @@ bool PathSearch::look_up(const Fingerprint& key, std::int32_t depth, Curve& curv
 }
 
 void PathSearch::remember(const Fingerprint& key, std::int32_t depth, const Curve& curve) {
+  if constexpr (kChecksKnownTree) {
+    if (context_.known_tree != nullptr) context_.known_tree->check_curve(key, depth, curve.lower);
+  }
   const auto bytes = static_cast<std::int64_t>(curve.size() * 24 + 160);
   const std::int64_t limit = context_.options.memory_limit / 2;
   if (limit > 0 && known_bytes_ + bytes > limit) {

@@ -76,6 +76,9 @@ Record Worker::recall(const Fingerprint& key, std::int32_t depth, Cost* shallow_
 }
 
 void Worker::remember(const Fingerprint& key, std::int32_t depth, const Record& record, std::int64_t effort) {
+  if constexpr (kChecksKnownTree) {
+    if (context_.known_tree != nullptr) context_.known_tree->check(key, depth, record.interval.lower, "table");
+  }
   Record kept = record;
   if (!context_.options.use_infeasibility && !record.interval.is_exact()) kept.interval.lower = 0;
   context_.table.store(mix(key, static_cast<std::uint64_t>(depth)), kept,
@@ -274,8 +277,20 @@ Interval Worker::solve(std::size_t level, std::int32_t depth, Cost budget, Cost 
   record.interval.lower = std::max(record.interval.lower, std::min(record.interval.upper, least_lower(f)));
   counters_.splits_tried += tried;
   counters_.splits_pruned += f.node.n_columns - tried;
+  check_known_tree(f, depth, record);
   remember(key, depth, record, context_.limits.work() - work_before);
   return record.interval;
+}
+
+void Worker::check_known_tree(const Frame& f, std::int32_t depth, const Record& record) const {
+  if constexpr (kChecksKnownTree) {
+    if (context_.known_tree == nullptr) return;
+    const Fingerprint& key = f.node.rows.key;
+    context_.known_tree->check(key, depth, record.interval.lower, "node");
+    for (std::size_t s = 0; f.is_open && s < static_cast<std::size_t>(f.node.n_columns); ++s)
+      // Infinite: left out for good, which shows in the bound of the node if it was wrong.
+      if (f.lower[s] < kInfinite) context_.known_tree->check_split(key, depth, f.node.column[s], f.lower[s]);
+  }
 }
 
 void Worker::keep_children(std::size_t level, std::int32_t split) {

@@ -17,6 +17,7 @@
 #include "base/memory.hpp"
 #include "data/dataset.hpp"
 #include "data/node.hpp"
+#include "search/debug_tree.hpp"
 #include "search/depth_two.hpp"
 #include "search/options.hpp"
 #include "search/progress.hpp"
@@ -39,6 +40,7 @@ struct Context {
   MemoryBudget& budget;
   Table& table;
   Progress& progress;
+  const DebugTree* known_tree = nullptr;
 };
 
 // A node under search.
@@ -130,6 +132,8 @@ class Worker {
   Record recall(const Fingerprint& key, std::int32_t depth, Cost* shallow_lower = nullptr);
   void remember(const Fingerprint& key, std::int32_t depth, const Record& record, std::int64_t effort);
   bool expand(Frame& frame);
+  // Debug builds: the final bounds of a node and of its splits against the known tree.
+  void check_known_tree(const Frame& frame, std::int32_t depth, const Record& record) const;
 
  private:
   // Per level and worker, never shared.
