@@ -39,7 +39,9 @@ def test_no_bound_exceeds_a_known_optimal_tree(problem: Problem, options: dict[s
 @pytest.mark.parametrize("search", all_searches())
 def test_no_switch_cuts_a_known_optimal_tree_off(search: str) -> None:
     """Larger problems, where bounds have something to cut, under each switch alone."""
-    for problem in random_problems(91, 25, rows=(40, 120), columns=(6, 10), depths=(-1, 3, 4, 4, 5)):
+    for problem in random_problems(
+        91, 25, rows=(40, 120), columns=(6, 10), depths=(-1, 3, 4, 4, 5)
+    ):
         if problem.max_depth < 0 and problem.split_penalty == 0:
             continue  # Any tree that separates everything will do: nothing to prune.
         best = solve(problem, work_limit=20000)

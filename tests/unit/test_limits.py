@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -245,6 +246,15 @@ def test_what_a_callback_raises_is_raised_by_fit() -> None:
         OptimalTreeClassifier(max_depth=8, time_limit=30).fit(*HARD, callback=fail)
 
 
+@pytest.fixture
+def listens_to_ctrl_c() -> Iterator[None]:
+    """Shells start background jobs with the signal ignored, and Python leaves that as it is."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("listens_to_ctrl_c")
 def test_ctrl_c_keeps_the_incumbent() -> None:
     timer = threading.Timer(0.4, lambda: os.kill(os.getpid(), signal.SIGINT))
     timer.start()
