@@ -36,6 +36,7 @@ TreeArrays lay_out(const Tree& tree) {
   out.test.assign(n, -1);
   out.first_child.assign(n, -1);
   out.label.assign(n, -1);
+  if (n == 0) return out;  // nothing better than what the caller knew
   std::vector<std::pair<std::int32_t, std::size_t>> queue{{0, 0}};  // (node, position)
   std::int32_t next = 1;
   for (std::size_t head = 0; head < queue.size(); ++head) {
@@ -100,31 +101,67 @@ class PythonObserver {
   std::exception_ptr error_;
 };
 
+// The arguments that every kind of solve shares; the arrays outlive the call.
+struct Arguments {
+  Arguments(const Columns& columns, const Vector<std::int32_t>& row_types, const Matrix& cost_matrix,
+            const std::optional<Vector<std::int64_t>>& weights, const OptionDict& given)
+      : options(read_options(given)),
+        task(static_cast<std::int32_t>(cost_matrix.shape(0)), static_cast<std::int32_t>(cost_matrix.shape(1)),
+             std::vector<Cost>(cost_matrix.data(), cost_matrix.data() + cost_matrix.size())) {
+    if (row_types.shape(0) != columns.shape(0)) throw std::invalid_argument("row_types and columns differ in length");
+    if (weights && weights->shape(0) != columns.shape(0))
+      throw std::invalid_argument("weights and columns differ in length");
+    table.columns = columns.data();
+    table.n_rows = static_cast<std::int64_t>(columns.shape(0));
+    table.n_columns = static_cast<std::int64_t>(columns.shape(1));
+    table.row_stride = columns.stride(0);
+    table.column_stride = columns.stride(1);
+    table.row_types = row_types.data();
+    table.weights = weights ? weights->data() : nullptr;
+  }
+  Options options;
+  CountTask task;
+  TableView table;
+};
+
+// Runs `solve(observer)` without the GIL; an exception of the callback comes back as itself.
+template <class Solve>
+auto run_without_gil(nb::object callback, const Options& options, Solve solve) {
+  PythonObserver observer(std::move(callback), options);
+  auto result = [&] {
+    nb::gil_scoped_release release;
+    return solve([&](const ProgressEvent& event) { return observer(event); });
+  }();
+  if (observer.error()) std::rethrow_exception(observer.error());
+  return result;
+}
+
 Result solve_from_python(const Columns& columns, const Vector<std::int32_t>& row_types, const Matrix& cost_matrix,
                          const std::optional<Vector<std::int64_t>>& weights, const OptionDict& given,
                          nb::object callback) {
-  const Options options = read_options(given);
-  if (row_types.shape(0) != columns.shape(0)) throw std::invalid_argument("row_types and columns differ in length");
-  if (weights && weights->shape(0) != columns.shape(0))
-    throw std::invalid_argument("weights and columns differ in length");
-  TableView table;
-  table.columns = columns.data();
-  table.n_rows = static_cast<std::int64_t>(columns.shape(0));
-  table.n_columns = static_cast<std::int64_t>(columns.shape(1));
-  table.row_stride = columns.stride(0);
-  table.column_stride = columns.stride(1);
-  table.row_types = row_types.data();
-  table.weights = weights ? weights->data() : nullptr;
-  const CountTask task(static_cast<std::int32_t>(cost_matrix.shape(0)), static_cast<std::int32_t>(cost_matrix.shape(1)),
-                       std::vector<Cost>(cost_matrix.data(), cost_matrix.data() + cost_matrix.size()));
-  PythonObserver observer(std::move(callback), options);
-  Result result;
-  {
-    nb::gil_scoped_release release;
-    result = solve(table, task, options, [&](const ProgressEvent& event) { return observer(event); });
+  const Arguments a(columns, row_types, cost_matrix, weights, given);
+  return run_without_gil(std::move(callback), a.options,
+                         [&](Observer observer) { return solve(a.table, a.task, a.options, std::move(observer)); });
+}
+
+PathResult path_from_python(const Columns& columns, const Vector<std::int32_t>& row_types, const Matrix& cost_matrix,
+                            const std::optional<Vector<std::int64_t>>& weights, const OptionDict& given,
+                            nb::object callback) {
+  const Arguments a(columns, row_types, cost_matrix, weights, given);
+  return run_without_gil(std::move(callback), a.options, [&](Observer observer) {
+    return solve_path(a.table, a.task, a.options, std::move(observer));
+  });
+}
+
+nb::list entries_to_list(const std::vector<PathEntry>& entries) {
+  nb::list out;
+  for (const PathEntry& e : entries) {
+    TreeArrays tree = lay_out(e.tree);
+    out.append(nb::make_tuple(e.splits, e.lower, e.upper, to_array(std::move(tree.test)).cast(nb::rv_policy::move),
+                              to_array(std::move(tree.first_child)).cast(nb::rv_policy::move),
+                              to_array(std::move(tree.label)).cast(nb::rv_policy::move)));
   }
-  if (observer.error()) std::rethrow_exception(observer.error());
-  return result;
+  return out;
 }
 
 }  // namespace
@@ -146,6 +183,15 @@ void bind_solver(nb::module_& m) {
   m.def("solve", &solve_from_python, nb::arg("columns"), nb::arg("row_types"), nb::arg("cost_matrix"),
         nb::arg("weights").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
         "Least error_scale * cost + split_penalty * splits over all trees within the options' limits.");
+  nb::class_<PathResult>(m, "PathResult", "The error-versus-splits curve.")
+      .def_prop_ro("status", [](const PathResult& r) { return std::string(status_name(r.status)); })
+      .def_prop_ro("entries", [](const PathResult& r) { return entries_to_list(r.entries); },
+                   "(splits, lower, upper, test, first_child, label) for every number of splits that improves.")
+      .def_ro("seconds", &PathResult::seconds)
+      .def_prop_ro("counters", [](const PathResult& r) { return counters_to_dict(r.counters); });
+  m.def("solve_path", &path_from_python, nb::arg("columns"), nb::arg("row_types"), nb::arg("cost_matrix"),
+        nb::arg("weights").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
+        "Least leaf cost for every number of splits, with trees.");
   m.def("switches", &describe_switches, "Techniques that can be switched off, and what they do.");
   m.def("counters", &describe_counters, "Work counters of a result, and what they count.");
   m.def("build_info", &describe_build, "How the extension was built, and which checks of itself it carries.");

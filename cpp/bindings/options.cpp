@@ -73,6 +73,10 @@ Options read_options(const OptionDict& given) {
       options.split_penalty = read<Cost>(value, name);
     else if (name == "gap")
       options.gap = read<Cost>(value, name);
+    else if (name == "known_value")
+      options.known_value = read<Cost>(value, name);
+    else if (name == "known_splits")
+      options.known_splits = read<std::int64_t>(value, name);
     else if (name == "time_limit")
       options.time_limit_s = read<double>(value, name);
     else if (name == "memory_limit")

@@ -1,32 +1,17 @@
 #include "solver.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "base/check.hpp"
+#include "search/alternating.hpp"
 #include "search/best_first.hpp"
 #include "search/depth_first.hpp"
 #include "search/path.hpp"
+#include "search/scale.hpp"
 
 namespace certree {
-
-const char* status_name(Status status) {
-  switch (status) {
-    case Status::optimal:
-      return "optimal";
-    case Status::gap:
-      return "gap";
-    case Status::time_limit:
-      return "time_limit";
-    case Status::memory_limit:
-      return "memory_limit";
-    case Status::work_limit:
-      return "work_limit";
-    case Status::interrupted:
-      return "interrupted";
-  }
-  return "";
-}
 
 namespace {
 
@@ -55,53 +40,6 @@ std::int64_t most_splits(const Dataset& data, std::int32_t depth) {
   return depth < 40 ? std::min<std::int64_t>(by_groups, (std::int64_t{1} << depth) - 1) : by_groups;
 }
 
-// The caller's coefficients, made lexicographic with the number of splits if asked for (base/cost.hpp).
-struct Scale {
-  Objective objective;
-  Cost factor = 1;
-
-  Scale(const Dataset& data, const CountTask& task, const Options& options, std::int64_t splits) {
-    factor = options.smallest ? splits + 1 : 1;
-    Cost worst = 0, total = 0;
-    bool overflows = false;
-    for (std::int32_t t = 0; t < task.n_types(); ++t) {
-      Cost term = 0;
-      overflows |= __builtin_mul_overflow(task.worst()[static_cast<std::size_t>(t)],
-                                          data.totals()[static_cast<std::size_t>(t)], &term) ||
-                   __builtin_add_overflow(worst, term, &worst);
-    }
-    Cost penalties = 0;
-    overflows |= __builtin_mul_overflow(options.error_scale, worst, &worst) ||
-                 __builtin_mul_overflow(options.split_penalty, splits + 1, &penalties) ||
-                 __builtin_add_overflow(worst, penalties, &total) || __builtin_add_overflow(total, 1, &total) ||
-                 __builtin_mul_overflow(total, factor, &total);
-    require(!overflows && total < kInfinite,
-            "the objective overflows 64-bit integers; scale weights, costs or the penalty down");
-    objective = {options.error_scale * factor, options.split_penalty * factor + (options.smallest ? 1 : 0)};
-  }
-  // A value or bound in the caller's units.  The remainder is a number of splits, smaller than the factor, so rounding
-  // down recovers a value exactly and keeps a bound valid.
-  Cost to_caller(Cost value) const { return value >= kInfinite ? value : value / factor; }
-};
-
-Status status_of(const Limits& limits, const Interval& interval) {
-  if (interval.is_exact()) return Status::optimal;
-  switch (limits.reason()) {
-    case StopReason::time:
-      return Status::time_limit;
-    case StopReason::work:
-      return Status::work_limit;
-    case StopReason::memory:
-      return Status::memory_limit;
-    case StopReason::interrupted:
-      return Status::interrupted;
-    case StopReason::effort:
-    case StopReason::none:
-      break;
-  }
-  return Status::gap;
-}
-
 // The tree that needs no memory: one leaf, and the bound that needs no search.
 Result single_leaf(const TableView& table, const CountTask& task, const Options& options) {
   std::vector<Cost> counts(static_cast<std::size_t>(task.n_types()), 0);
@@ -119,25 +57,104 @@ Result single_leaf(const TableView& table, const CountTask& task, const Options&
 void search(const Context& context, const Options& options, std::int32_t depth, Counters& counters) {
   // A limit on splits that the depth does not imply anyway is answered by the error-versus-splits curve.
   const bool limits_splits = options.max_splits >= 0 && options.max_splits < most_splits(context.data, depth);
+  const bool may_go_best_first = options.search != SearchKind::depth_first;
   if (limits_splits && depth > 1) {
     PathSearch(context, depth, options.max_splits).run(counters);
-  } else if (depth == kUnlimitedDepth && options.search != SearchKind::depth_first) {
+  } else if (depth == kUnlimitedDepth && may_go_best_first) {
     run_best_first(context, counters);
+  } else if (depth > 4 && depth != kUnlimitedDepth && options.split_penalty > 0 && may_go_best_first) {
+    run_alternating(context, depth, counters);
   } else {
     run_depth_first(context, depth, counters);
   }
 }
 
-void report(const Progress& progress, const Limits& limits, const Scale& scale, Result& result) {
-  const Interval interval = progress.interval();
-  result.upper_bound = scale.to_caller(interval.upper);
-  result.lower_bound = interval.is_exact() ? result.upper_bound : scale.to_caller(interval.lower);
-  result.status = status_of(limits, {result.lower_bound, result.upper_bound});
-  result.tree = progress.tree();
-  result.history = progress.history();
-  for (ProgressEvent& event : result.history) {
-    event.upper = scale.to_caller(event.upper);
-    event.lower = scale.to_caller(event.lower);
+DatasetSettings dataset_settings(const TableView& table, const Options& options) {
+  const bool unit_weights = table.weights == nullptr ||
+                            std::all_of(table.weights, table.weights + table.n_rows, [](auto w) { return w == 1; });
+  DatasetSettings settings;
+  settings.counts_rows = options.min_leaf > 1 && !unit_weights;
+  settings.merges_rows = options.use_row_groups;
+  settings.reduces_columns = options.use_column_reduction;
+  return settings;
+}
+
+// The options as the search sees them.
+Options inner_options(const Options& options, std::int32_t depth) {
+  Options inner = options;
+  // With nothing to limit its size the best tree is any tree that separates what can be separated; the smallest of these
+  // is a far harder question, which the caller did not ask.
+  if (depth == kUnlimitedDepth && options.split_penalty == 0) inner.smallest = false;
+  return inner;
+}
+
+// Everything one solve owns.  Throws MemoryLimitReached if not even the data fit.
+struct Session {
+  Session(const TableView& table, const CountTask& task, const Options& options, Observer observer)
+      : limits(options.time_limit_s, options.work_limit),
+        budget(options.memory_limit),
+        data(table, task, dataset_settings(table, options), budget),
+        depth(effective_depth(data, options)),
+        inner(inner_options(options, depth)),
+        scale(data, task, inner, most_splits(data, depth)),
+        progress(limits, std::move(observer), scale.factor),
+        subproblems(budget, options.memory_limit > 0 ? options.memory_limit / 2 : 0, options.threads > 1),
+        context{data, task, inner, scale.objective, limits, budget, subproblems, progress} {
+    context.options.gap = options.gap > kInfinite / scale.factor ? kInfinite : options.gap * scale.factor;
+    if (options.known_value >= 0)
+      progress.assume(options.known_value * scale.factor + (inner.smallest ? options.known_splits : 0));
+    if (kChecksKnownTree && !options.debug_tree.nodes.empty()) {
+      known_tree.emplace(data, task, scale.objective, options.debug_tree, options.debug_discount * scale.factor);
+      context.known_tree = &*known_tree;
+    }
+  }
+
+  void translate(Tree& tree) const {
+    for (TreeNode& node : tree.nodes)
+      if (node.column >= 0) node.column = data.original_column(node.column);
+  }
+  void count(Counters& counters) const {
+    counters.depth_two_evaluations = limits.work();
+    counters.table_entries = subproblems.n_entries();
+    counters.table_evictions += subproblems.n_evictions();
+    counters.peak_bytes = budget.peak();
+    counters.row_groups = data.n_groups();
+    counters.columns = data.n_columns();
+  }
+  void report(Result& result) const {
+    const Interval interval = progress.interval();
+    result.upper_bound = scale.to_caller(interval.upper);
+    result.lower_bound = interval.is_exact() ? result.upper_bound : scale.to_caller(interval.lower);
+    result.status = status_of(limits, {result.lower_bound, result.upper_bound});
+    result.tree = progress.tree();
+    translate(result.tree);
+    result.history = progress.history();
+    for (ProgressEvent& event : result.history) {
+      event.upper = scale.to_caller(event.upper);
+      event.lower = scale.to_caller(event.lower);
+    }
+    count(result.counters);
+    result.seconds = limits.seconds();
+  }
+
+  Limits limits;
+  MemoryBudget budget;
+  Dataset data;
+  std::int32_t depth;
+  Options inner;
+  Scale scale;
+  Progress progress;
+  Table subproblems;
+  Context context;
+  std::optional<DebugTree> known_tree;
+};
+
+std::unique_ptr<Session> open_session(const TableView& table, const CountTask& task, const Options& options,
+                                      Observer observer) {
+  try {
+    return std::make_unique<Session>(table, task, options, std::move(observer));
+  } catch (const MemoryLimitReached&) {
+    return nullptr;
   }
 }
 
@@ -145,66 +162,51 @@ void report(const Progress& progress, const Limits& limits, const Scale& scale, 
 
 Result solve(const TableView& table, const CountTask& task, const Options& options, Observer observer) {
   check_options(table, options);
-  Limits limits(options.time_limit_s, options.work_limit);
-  MemoryBudget budget(options.memory_limit);
-  const bool unit_weights = table.weights == nullptr ||
-                            std::all_of(table.weights, table.weights + table.n_rows, [](auto w) { return w == 1; });
-  DatasetSettings settings;
-  settings.counts_rows = options.min_leaf > 1 && !unit_weights;
-  settings.merges_rows = options.use_row_groups;
-  settings.reduces_columns = options.use_column_reduction;
-  std::optional<Dataset> built;
-  try {
-    built.emplace(table, task, settings, budget);
-  } catch (const MemoryLimitReached&) {
-    return single_leaf(table, task, options);
-  }
-  const Dataset& data = *built;
-  const std::int32_t depth = effective_depth(data, options);
-  Options inner = options;
-  // With nothing to limit its size the best tree is any tree that separates what can be separated; the smallest of these
-  // is a far harder question, which the caller did not ask.
-  if (depth == kUnlimitedDepth && options.split_penalty == 0) inner.smallest = false;
-  const Scale scale(data, task, inner, most_splits(data, depth));
-  inner.gap = options.gap > kInfinite / scale.factor ? kInfinite : options.gap * scale.factor;
-  Progress progress(limits, std::move(observer), scale.factor);
-  Table subproblems(budget, options.memory_limit > 0 ? options.memory_limit / 2 : 0, options.threads > 1);
-  std::optional<DebugTree> known_tree;
-  if (kChecksKnownTree && !options.debug_tree.nodes.empty())
-    known_tree.emplace(data, task, scale.objective, options.debug_tree, options.debug_discount * scale.factor);
-  const Context context{data,   task,        inner,    scale.objective, limits,
-                        budget, subproblems, progress, known_tree ? &*known_tree : nullptr};
-
+  const auto session = open_session(table, task, options, std::move(observer));
+  if (session == nullptr) return single_leaf(table, task, options);
   Result result;
   try {
-    search(context, options, depth, result.counters);
+    search(session->context, options, session->depth, result.counters);
   } catch (const MemoryLimitReached&) {
-    limits.stop(StopReason::memory);
+    session->limits.stop(StopReason::memory);
   }
   // Threads come to the tie-break with different incumbents.  If it was cut short, one thread decides.
-  if (limits.reason() == StopReason::effort && options.threads > 1) {
+  if (session->limits.reason() == StopReason::effort && options.threads > 1) {
     Options alone = options;
     alone.threads = 1;
-    if (options.time_limit_s > 0) alone.time_limit_s = std::max(options.time_limit_s - limits.seconds(), 1e-3);
-    return solve(table, task, alone, progress.release_observer());
+    if (options.time_limit_s > 0) alone.time_limit_s = std::max(options.time_limit_s - session->limits.seconds(), 1e-3);
+    return solve(table, task, alone, session->progress.release_observer());
   }
-  if (known_tree) known_tree->check_root(progress.interval().lower);
-  progress.observe();
-  if (progress.tree().nodes.empty()) {
-    result = single_leaf(table, task, options);
-  } else {
-    report(progress, limits, scale, result);
+  if (session->known_tree) session->known_tree->check_root(session->progress.interval().lower);
+  session->progress.observe();
+  if (session->progress.tree().nodes.empty() && options.known_value < 0) return single_leaf(table, task, options);
+  session->report(result);
+  return result;
+}
+
+PathResult solve_path(const TableView& table, const CountTask& task, const Options& options, Observer observer) {
+  check_options(table, options);
+  require(options.max_depth >= 0 || options.max_splits >= 0,
+          "the path needs max_depth or max_splits: without either it has one entry per row");
+  PathResult result;
+  const auto session = open_session(table, task, options, std::move(observer));
+  if (session == nullptr) {
+    Result leaf = single_leaf(table, task, options);
+    result.status = Status::memory_limit;
+    result.entries.push_back({0, 0, leaf.upper_bound / options.error_scale, std::move(leaf.tree)});
+    return result;
   }
-  for (TreeNode& node : result.tree.nodes)
-    if (node.column >= 0) node.column = data.original_column(node.column);
-  Counters& counters = result.counters;
-  counters.depth_two_evaluations = limits.work();
-  counters.table_entries = subproblems.n_entries();
-  counters.table_evictions += subproblems.n_evictions();
-  counters.peak_bytes = budget.peak();
-  counters.row_groups = data.n_groups();
-  counters.columns = data.n_columns();
-  result.seconds = limits.seconds();
+  std::int64_t splits = most_splits(session->data, session->depth);
+  if (options.max_splits >= 0) splits = std::min(splits, options.max_splits);
+  result.entries = PathSearch(session->context, session->depth, splits).run_whole(result.counters);
+  bool is_exact = true;
+  for (PathEntry& entry : result.entries) {
+    session->translate(entry.tree);
+    is_exact = is_exact && entry.lower == entry.upper;
+  }
+  result.status = is_exact ? Status::optimal : status_of(session->limits, {0, 1});
+  session->count(result.counters);
+  result.seconds = session->limits.seconds();
   return result;
 }
 

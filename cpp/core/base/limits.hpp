@@ -27,7 +27,14 @@ class Limits {
     if (time_limit_s_ > 0 && seconds() > time_limit_s_) stop(StopReason::time);
     return stopped();
   }
-  bool stopped() const { return reason() != StopReason::none; }
+  bool stopped() const { return reason() != StopReason::none || is_paused(); }
+  // Unwinds a search as a limit does, to be taken up again: `resume` lifts it.
+  void pause_after(std::int64_t more_work) { pause_at_.store(work() + more_work, std::memory_order_relaxed); }
+  void resume() { pause_at_.store(0, std::memory_order_relaxed); }
+  bool is_paused() const {
+    const auto at = pause_at_.load(std::memory_order_relaxed);
+    return at > 0 && work() >= at;
+  }
   StopReason reason() const { return reason_.load(std::memory_order_relaxed); }
   void stop(StopReason reason) {
     auto none = StopReason::none;
@@ -55,6 +62,7 @@ class Limits {
   std::int64_t work_limit_;
   std::atomic<std::int64_t> work_{0};
   std::atomic<std::int64_t> effort_limit_{0};
+  std::atomic<std::int64_t> pause_at_{0};
   std::atomic<StopReason> reason_{StopReason::none};
 };
 

@@ -3,9 +3,10 @@
 //
 //     V(D \ A) + S worst(A)  <  V(D \ A) + P  <=  v(f),
 //
-// so a tree with root f is never the best one and f need not be tried (GOSDT, Lin et al., ICML 2020, theorem B.4, for a
-// side instead of a leaf).  The better tree has fewer splits and no more depth, so limits on these do not matter; its
-// leaves are at least as large, so neither does a minimum leaf size.  docs/theory/leaf-support.md
+// so a tree with root f is never the best one and f need not be tried (GOSDT, Lin et al., ICML 2020, theorem B.6, which
+// asks the same of the parent of two leaves: a split must save what it costs).  The better tree has fewer splits and no
+// more depth, so limits on these do not matter; its leaves are at least as large, so neither does a minimum leaf size.
+// docs/theory/leaf-support.md
 #pragma once
 
 #include <algorithm>

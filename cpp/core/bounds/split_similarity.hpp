@@ -15,7 +15,8 @@
 //     A = f does not   B = h does not:    worst(f) - worst(fh)
 //
 // Adding the bounds of both children gives v(f) >= v(h) - S worst(f xor h), the similar-support bound of GOSDT (Lin et
-// al., ICML 2020, theorem B.7) for arbitrary columns; child by child it is stronger.  docs/theory/split-similarity.md
+// al., ICML 2020, theorems 4.1 and B.10) for arbitrary columns; child by child it is stronger.
+// docs/theory/split-similarity.md
 //
 // Precondition: the tree for A must be feasible for B, which a minimum leaf size above 1 breaks (a leaf that is large
 // enough in A may be too small in B).  A leaf that is empty in B is harmless: dropping it removes a split.

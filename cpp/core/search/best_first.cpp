@@ -142,7 +142,9 @@ class BestFirst {
       if (record_.interval.upper < before) publish();
       context_.progress.raise(std::min(record_.interval.upper, Worker::least_lower(root)));
     }
-    context_.progress.raise(std::min(record_.interval.upper, Worker::least_lower(root)));
+    record_.interval.lower = std::min(record_.interval.upper, Worker::least_lower(root));
+    context_.progress.raise(record_.interval.lower);
+    worker_.remember(root.node.rows.key, kUnlimitedDepth, {{record_.interval.lower, kInfinite}, kNoTree}, context_.limits.work());
   }
 
   // The root's split is record_.column; its children's trees are in the table.

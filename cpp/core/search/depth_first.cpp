@@ -86,7 +86,8 @@ class DepthFirst {
     Cost shallow_lower = 0;
     Record record = main_.recall(root.node.rows.key, depth, &shallow_lower);
     record.interval.upper = std::min(record.interval.upper, context_.progress.interval().upper);
-    if (main_.open(0, depth, record, shallow_lower)) {
+    const bool opens = !record.interval.is_exact() && main_.open(0, depth, record, shallow_lower);
+    if (opens) {
       std::vector<std::thread> threads;
       for (const auto& helper : helpers_)
         threads.emplace_back([&, worker = helper.get()] { drive(*worker, depth, is_last, record); });
@@ -94,7 +95,9 @@ class DepthFirst {
       for (std::thread& thread : threads) thread.join();
       if (failure_) std::rethrow_exception(failure_);
     }
-    record.interval.lower = std::max(record.interval.lower, std::min(record.interval.upper, Worker::least_lower(root)));
+    if (opens)
+      record.interval.lower =
+          std::max(record.interval.lower, std::min(record.interval.upper, Worker::least_lower(root)));
     main_.check_known_tree(root, depth, record);
     main_.remember(root.node.rows.key, depth, record, context_.limits.work());
     return record.interval;

@@ -18,6 +18,8 @@ struct Options {
   Cost error_scale = 1;
   Cost split_penalty = 0;
   Cost gap = 0;  // stop once upper - lower <= gap
+  Cost known_value = -1;           // a tree of this value and size is known; -1: none
+  std::int64_t known_splits = 0;
   double time_limit_s = 0;
   std::int64_t memory_limit = 0;  // bytes
   std::int64_t work_limit = 0;    // depth-two evaluations

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "search/path_entry.hpp"
 #include "search/worker.hpp"
 
 namespace certree {
@@ -28,12 +29,6 @@ struct Curve {
   void offer(std::size_t k, Cost cost, std::int32_t root, std::int32_t yes);
   // More splits never cost more, fewer never less.
   void make_monotone();
-};
-
-struct PathEntry {
-  std::int64_t splits = 0;
-  Cost lower = 0, upper = 0;  // leaf cost
-  Tree tree;                  // columns of the data set until the solver translates them
 };
 
 class PathSearch {

@@ -23,7 +23,7 @@ using Observer = std::function<bool(const ProgressEvent&)>;
 
 class Progress {
  public:
-  // `unit`: what one unit of the caller's values is here (base/cost.hpp).
+  // `unit`: what one unit of the caller's values is here (base/cost.hpp); 0: nobody's caller, no ties to break.
   Progress(Limits& limits, Observer observer, Cost unit)
       : limits_(limits), observer_(std::move(observer)), unit_(unit) {}
 
@@ -33,6 +33,12 @@ class Progress {
     if (value >= now_.upper) return;
     now_.upper = value;
     tree_ = std::move(tree);
+    record();
+  }
+  // The caller has a tree of this value: only better ones count.
+  void assume(Cost value) {
+    const std::lock_guard lock(mutex_);
+    now_.upper = std::min(now_.upper, value);
     record();
   }
   // A better lower bound for the whole problem.
@@ -76,7 +82,7 @@ class Progress {
  private:
   void record() {
     // What is left is a choice among trees of the same value to the caller: worth some effort, not any.
-    if (now_.upper / unit_ == now_.lower / unit_) limits_.grant_effort();
+    if (unit_ > 0 && now_.upper / unit_ == now_.lower / unit_) limits_.grant_effort();
     now_.seconds = limits_.seconds();
     now_.work = limits_.work();
     history_.push_back(now_);

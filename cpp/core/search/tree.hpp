@@ -1,6 +1,7 @@
 // A tree as the search builds it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +22,10 @@ struct Tree {
   std::int32_t add(TreeNode node) {
     nodes.push_back(node);
     return static_cast<std::int32_t>(nodes.size()) - 1;
+  }
+  std::int32_t depth(std::int32_t node = 0) const {
+    const TreeNode& n = nodes[static_cast<std::size_t>(node)];
+    return n.column < 0 ? 0 : 1 + std::max(depth(n.yes), depth(n.no));
   }
   std::int64_t n_splits() const {
     std::int64_t splits = 0;

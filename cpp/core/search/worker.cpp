@@ -62,6 +62,10 @@ Record Worker::recall(const Fingerprint& key, std::int32_t depth, Cost* shallow_
   if (!context_.options.use_table) return record;
   const bool found = context_.table.find(mix(key, static_cast<std::uint64_t>(depth)), record);
   ++(found ? counters_.table_hits : counters_.table_misses);
+  Record unlimited;
+  if (context_.uses_unlimited_bounds && depth != kUnlimitedDepth &&
+      context_.table.find(mix(key, static_cast<std::uint64_t>(kUnlimitedDepth)), unlimited))
+    record.interval.lower = std::max(record.interval.lower, unlimited.interval.lower);
   // A tree of less depth is a tree of this depth.
   Record shallow;
   if (depth > 3 && depth != kUnlimitedDepth &&

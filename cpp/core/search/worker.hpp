@@ -34,12 +34,14 @@ inline std::int32_t depth_below(std::int32_t depth) { return depth == kUnlimited
 struct Context {
   const Dataset& data;
   const CountTask& task;
-  const Options& options;
+  Options options;
   Objective objective;
   Limits& limits;
   MemoryBudget& budget;
   Table& table;
   Progress& progress;
+  // Bounds without a depth limit are in the table too (search/alternating.hpp).
+  bool uses_unlimited_bounds = false;
   const DebugTree* known_tree = nullptr;
 };
 

@@ -1,0 +1,41 @@
+#include "result.hpp"
+
+namespace certree {
+
+const char* status_name(Status status) {
+  switch (status) {
+    case Status::optimal:
+      return "optimal";
+    case Status::gap:
+      return "gap";
+    case Status::time_limit:
+      return "time_limit";
+    case Status::memory_limit:
+      return "memory_limit";
+    case Status::work_limit:
+      return "work_limit";
+    case Status::interrupted:
+      return "interrupted";
+  }
+  return "";
+}
+
+Status status_of(const Limits& limits, const Interval& interval) {
+  if (interval.is_exact()) return Status::optimal;
+  switch (limits.reason()) {
+    case StopReason::time:
+      return Status::time_limit;
+    case StopReason::work:
+      return Status::work_limit;
+    case StopReason::memory:
+      return Status::memory_limit;
+    case StopReason::interrupted:
+      return Status::interrupted;
+    case StopReason::effort:
+    case StopReason::none:
+      break;
+  }
+  return Status::gap;
+}
+
+}  // namespace certree

@@ -1,0 +1,46 @@
+#include "search/alternating.hpp"
+
+#include <algorithm>
+
+#include "search/best_first.hpp"
+#include "search/depth_first.hpp"
+
+namespace certree {
+
+namespace {
+
+constexpr std::int64_t kFirstTurn = 500;  // depth-two evaluations
+
+}  // namespace
+
+void run_alternating(const Context& context, std::int32_t depth, Counters& counters) {
+  Options options = context.options;
+  options.threads = 1;  // turns are counted in work: one thread, one order
+  // The unlimited search keeps its incumbents to itself: they may be too deep.
+  Progress unlimited(context.limits, {}, 0);
+  Context limited_context = context;
+  limited_context.options = options;
+  limited_context.uses_unlimited_bounds = true;
+  Context unlimited_context{context.data,   context.task,  options,   context.objective, context.limits,
+                            context.budget, context.table, unlimited, false};
+  bool unlimited_is_open = true;
+  for (std::int64_t turn = kFirstTurn; !context.limits.stopped(); turn *= 2) {
+    if (unlimited_is_open) context.limits.pause_after(turn);
+    run_depth_first(limited_context, depth, counters);
+    const bool was_paused = context.limits.is_paused();
+    context.limits.resume();
+    if (!was_paused) return;
+
+    context.limits.pause_after(turn);
+    run_best_first(unlimited_context, counters);
+    context.limits.resume();
+    const Interval found = unlimited.interval();
+    context.progress.raise(std::min(found.lower, context.progress.interval().upper));
+    if (unlimited.tree().depth() <= depth) context.progress.improve(found.upper, unlimited.tree());
+    unlimited_is_open = !found.is_exact();
+    const Interval now = context.progress.interval();
+    if (now.upper - now.lower <= context.options.gap) return;
+  }
+}
+
+}  // namespace certree

@@ -1,0 +1,81 @@
+// Best-first AND/OR search over tests with any number of outcomes.
+//
+// The same search as search/best_first.cpp: a subproblem is a row set (and the depth that is left, if limited), a node's
+// tests are taken in the order of their lower bounds, and a child is improved until another test looks better.  The
+// recursion keeps no graph; what it learns is in the table, so that a memory limit only costs search.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/cost.hpp"
+#include "base/limits.hpp"
+#include "base/memory.hpp"
+#include "search/multiway_node.hpp"
+#include "search/multiway_tree.hpp"
+#include "search/progress.hpp"
+#include "search/table.hpp"
+
+namespace certree {
+
+struct MultiwayContext {
+  const Dataset& data;
+  const CountTask& task;
+  const ColumnTests& tests;
+  const MultiwaySettings& settings;  // its options' gap is in the search's units
+  Limits& limits;
+  MemoryBudget& budget;
+  Table& table;
+  Progress& progress;  // values and bounds; trees are kept here
+  std::int32_t depth;  // kUnlimitedDepth: no limit
+};
+
+class MultiwaySearch {
+ public:
+  explicit MultiwaySearch(const MultiwayContext& context);
+
+  void run(Counters& counters);
+  // The best tree found; no nodes if not even the root was reached.
+  const MultiwayTree& tree() const { return best_; }
+
+ private:
+  MultiwayFrame& frame(std::size_t level);
+  bool poll();
+  bool is_done() const;
+  Record recall(const Fingerprint& key, std::int32_t depth);
+  void remember(const Fingerprint& key, std::int32_t depth, const Record& record, std::int64_t effort);
+
+  bool expand(MultiwayFrame& frame);
+  bool open(std::size_t level, std::int32_t depth, Record& record);
+  void bound_tests(MultiwayFrame& frame);
+  void inherit_bounds(std::size_t level);
+  Interval improve(std::size_t level, std::int32_t depth, Cost threshold, Cost known_lower);
+  bool improve_best_test(std::size_t level, std::int32_t depth, Cost threshold, Record& record);
+  void look_up(std::size_t level, std::int32_t depth, const NodeTest& test);
+  void spread_bounds(MultiwayFrame& frame, std::int32_t part);
+  void refresh_tests(MultiwayFrame& frame, Record& record);
+  Cost sum(const MultiwayFrame& frame, const NodeTest& test, const std::vector<Cost>& values) const;
+  static Cost least_lower(const MultiwayFrame& frame);
+
+  // Trees (search/multiway_build.cpp): each fills node `slot`.
+  bool add_greedy_tree(std::size_t level, std::int32_t depth, MultiwayTree& tree, std::int32_t slot, Cost* value);
+  bool add_known_tree(std::size_t level, std::int32_t depth, Cost target, MultiwayTree& tree, std::int32_t slot);
+  bool add_shallow_tree(std::size_t level, std::int32_t depth, Cost target, MultiwayTree& tree, std::int32_t slot);
+  std::int32_t split(const MultiwayFrame& frame, const NodeTest& test, MultiwayTree& tree, std::int32_t slot) const;
+  void keep(Cost value, MultiwayTree tree);
+  bool start();
+  void search();
+  void publish();
+
+  MultiwayContext context_;
+  MultiwayNodes nodes_;
+  std::unique_ptr<MultiwayPass> pass_;
+  std::vector<std::unique_ptr<MultiwayFrame>> frames_;
+  RowSet rows_;
+  Record root_;
+  MultiwayTree best_;
+  Counters counters_;
+};
+
+}  // namespace certree

@@ -1,0 +1,27 @@
+#include "search/scale.hpp"
+
+#include "base/check.hpp"
+
+namespace certree {
+
+Scale::Scale(const Dataset& data, const CountTask& task, const Options& options, std::int64_t splits) {
+  factor = options.smallest ? splits + 1 : 1;
+  Cost worst = 0, total = 0;
+  bool overflows = false;
+  for (std::int32_t t = 0; t < task.n_types(); ++t) {
+    Cost term = 0;
+    overflows |= __builtin_mul_overflow(task.worst()[static_cast<std::size_t>(t)],
+                                        data.totals()[static_cast<std::size_t>(t)], &term) ||
+                 __builtin_add_overflow(worst, term, &worst);
+  }
+  Cost penalties = 0;
+  overflows |= __builtin_mul_overflow(options.error_scale, worst, &worst) ||
+               __builtin_mul_overflow(options.split_penalty, splits + 1, &penalties) ||
+               __builtin_add_overflow(worst, penalties, &total) || __builtin_add_overflow(total, 1, &total) ||
+               __builtin_mul_overflow(total, factor, &total);
+  require(!overflows && total < kInfinite,
+          "the objective overflows 64-bit integers; scale weights, costs or the penalty down");
+  objective = {options.error_scale * factor, options.split_penalty * factor + (options.smallest ? 1 : 0)};
+}
+
+}  // namespace certree

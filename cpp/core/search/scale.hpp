@@ -1,0 +1,26 @@
+// From the caller's coefficients to the search's, and back.
+#pragma once
+
+#include <cstdint>
+
+#include "base/cost.hpp"
+#include "data/dataset.hpp"
+#include "search/options.hpp"
+#include "tasks/count_task.hpp"
+
+namespace certree {
+
+// The caller's coefficients, made lexicographic with the number of splits if asked for (base/cost.hpp).
+struct Scale {
+  // `splits`: more than any tree under consideration has.
+  Scale(const Dataset& data, const CountTask& task, const Options& options, std::int64_t splits);
+
+  // A value or bound in the caller's units.  The remainder is a number of splits, smaller than the factor, so rounding
+  // down recovers a value exactly and keeps a bound valid.
+  Cost to_caller(Cost value) const { return value >= kInfinite ? value : value / factor; }
+
+  Objective objective;
+  Cost factor = 1;
+};
+
+}  // namespace certree
