@@ -427,14 +427,6 @@ class Objective:
         """Return ``1 - cost / W``: accuracy minus the complexity of the tree."""
         return 1 - self.cost(value) / self.total_weight
 
-    def gap_units(self, gap: Any) -> int:
-        """Return the largest difference of U that is a difference of at most `gap` in score."""
-        fraction = read_fraction(gap, "gap")
-        if fraction < 0:
-            raise ValueError(f"gap must be at least 0, got {gap!r}.")
-        # Two trees differ in score by less than W * (splits + 1) / W; more is the same as "any".
-        return min(math.floor(fraction * self.total_weight / self.unit), _LIMIT)
-
 
 def build_objective(
     class_totals: Sequence[int] | NDArray[np.int64],

@@ -324,13 +324,3 @@ class TestBuildObjective:
     def test_unknown_way_of_counting_is_refused(self) -> None:
         with pytest.raises(ValueError, match="'split' or 'leaf', got 'node'"):
             _objective([1, 1], 0, per="node")
-
-    def test_gap_is_rounded_down_to_units(self) -> None:
-        objective = _objective([60, 40], 0.001)
-        assert objective.error_scale == 10
-        assert objective.gap_units(0) == 0
-        assert objective.gap_units(0.01) == 10
-        assert objective.gap_units(0.0199) == 19
-        assert objective.gap_units(1e300) == 2**62
-        with pytest.raises(ValueError, match="gap must be at least 0"):
-            objective.gap_units(-0.1)
