@@ -200,7 +200,7 @@ def test_wrong_weights_are_refused(weights: Any, message: str) -> None:
 @pytest.mark.parametrize(
     "table, error, message",
     [
-        (np.empty((0, 3)), ValueError, "."),
+        (np.empty((0, 3)), ValueError, r"0 sample\(s\)"),
         (np.empty((4, 0)), ValueError, r"0 feature\(s\) \(shape=\(4, 0\)\)"),
         (np.zeros(4), ValueError, "Reshape your data"),
         (np.zeros((4, 2, 2)), ValueError, "."),

@@ -246,6 +246,11 @@ def test_what_a_callback_raises_is_raised_by_fit() -> None:
         OptimalTreeClassifier(max_depth=8, time_limit=30).fit(*HARD, callback=fail)
 
 
+def test_a_gap_beyond_all_integers_accepts_any_tree() -> None:
+    model = OptimalTreeClassifier(max_depth=8, gap=1e300).fit(*HARD)
+    assert model.certificate_.status == "gap"
+
+
 @pytest.fixture
 def listens_to_ctrl_c() -> Iterator[None]:
     """Shells start background jobs with the signal ignored, and Python leaves that as it is."""

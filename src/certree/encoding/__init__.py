@@ -7,7 +7,7 @@ encodes others by them, and a :class:`Test` knows what its column means.
 from __future__ import annotations
 
 from ._encoder import TableEncoder
-from ._table import Kind, Table, check_columns, read_table
+from ._table import Kind, Table, check_columns, compare_columns, read_table, remember_columns
 from ._tests import (
     Category,
     Flag,
@@ -29,8 +29,10 @@ __all__ = [
     "Test",
     "Threshold",
     "check_columns",
+    "compare_columns",
     "encode_tests",
     "format_value",
     "read_table",
+    "remember_columns",
     "test_from_dict",
 ]

@@ -10,12 +10,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from certree._exact import scale_weights
 
 from ._cuts import choose_cuts
-from ._table import Table, read_table
+from ._table import Table, compare_columns, read_table, remember_columns
 from ._tests import Category, Flag, Missing, Test, Threshold, encode_tests, is_missing
 
 __all__ = ["TableEncoder"]
@@ -148,7 +148,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         table = read_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        compare_columns(self, X, table)
         return self._encode_table(table)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
@@ -184,7 +184,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read_and_fit(self, X: Any, sample_weight: Any) -> Table:
         table = read_table(X)
-        validate_data(self, X, reset=True, skip_check_array=True)
+        remember_columns(self, X, table)
         weights = None
         if sample_weight is not None:
             weights = scale_weights(sample_weight, table.n_rows).values

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import check_array, validate_data
 
 __all__ = ["Kind", "Table", "check_columns", "read_table"]
 
@@ -174,6 +174,44 @@ def check_columns(
             f"X has {table.n_columns} features, but {owner} is expecting {n_columns} features as "
             "input."
         )
+
+
+def remember_columns(estimator: Any, X: Any, table: Table) -> None:
+    """Set what scikit-learn's conventions ask of a fitted estimator: number and names of columns.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose attributes are set.
+    X : table
+        The raw table.
+    table : Table
+        The same table, read. It has the names of polars frames, which scikit-learn before 1.8
+        does not look for.
+    """
+    validate_data(estimator, X, reset=True, skip_check_array=True)
+    if table.has_names and not hasattr(estimator, "feature_names_in_"):
+        estimator.feature_names_in_ = np.array(table.names, dtype=object)
+
+
+def compare_columns(estimator: Any, X: Any, table: Table) -> None:
+    """Check that a table has the columns that :func:`remember_columns` saw.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted one.
+    X : table
+        The raw table.
+    table : Table
+        The same table, read.
+    """
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None and table.has_names:
+        owner = type(estimator).__name__
+        check_columns(table, estimator.n_features_in_, names.tolist(), owner=owner)
+    else:
+        validate_data(estimator, X, reset=False, skip_check_array=True)
 
 
 def _bullets(names: Sequence[str]) -> str:

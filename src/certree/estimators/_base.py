@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from certree import _engine
 from certree._exact import cost_budget
 from certree._progress import Callback, Observer, ProgressLine
 from certree.certificate import Certificate, Exact, show
-from certree.encoding import TableEncoder, read_table
+from certree.encoding import TableEncoder, compare_columns, read_table
 from certree.exceptions import OptimalityWarning
 from certree.tree import Tree
 
@@ -68,7 +68,13 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
                 f"Sparse input is not supported, got {type(X).__name__}; "
                 "pass a dense table, for example X.toarray()."
             )
-        return int(_num_samples(X))
+        n_rows = int(_num_samples(X))
+        if n_rows == 0:
+            raise ValueError(
+                "Found a table with 0 sample(s) while a minimum of 1 is required; give X at least "
+                "one row."
+            )
+        return n_rows
 
     def _encode(
         self, X: Any, sample_weight: NDArray[np.int64] | None, rows: NDArray[np.intp] | None
@@ -179,7 +185,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, method: str) -> Any:
         check_is_fitted(self)
         table = read_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        compare_columns(self, X, table)
         return getattr(self.tree_, method)(table)
 
     @property

@@ -217,7 +217,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             self._engine_options(seconds_before),
             error_scale=objective.error_scale,
             split_penalty=objective.split_penalty,
-            gap=int(read_fraction(self.gap, "gap") / objective.unit),
+            # Any gap beyond the cost of one leaf accepts every tree; the core's integers end.
+            gap=int(min(read_fraction(self.gap, "gap"), objective.total_weight) / objective.unit),
         )
         problem = _engine.Problem(columns, target.codes, objective.cost_matrix, target.row_weights)
         watch = self._watch(objective.cost, objective.total_weight, callback)
