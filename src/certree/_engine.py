@@ -4,15 +4,15 @@ Everything is an integer here. The core minimises
 
     U = error_scale * (total cost of the leaves) + split_penalty * (number of splits);
 
-what one unit of U means to the user is the caller's business. Estimators, paths and metrics that
-need several solves all come through `solve`.
+what one unit of U means to the user is the caller's business. Estimators and metrics that need
+several solves all come through `solve`; `solve_path` answers all numbers of splits at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,9 @@ class Problem:
 class Options:
     """Limits and choices of one solve; None means no limit.
 
-    `extra` goes to the core as it is: technique switches, instruction set, work limit.
+    `known` is the value of U and the number of splits of a tree that the caller has: only better
+    trees are looked for. `extra` goes to the core as it is: technique switches, instruction set,
+    work limit.
     """
 
     max_depth: int | None = None
@@ -62,10 +64,14 @@ class Options:
     memory_limit: int | None = None
     threads: int = 1
     search: str = "auto"
+    known: tuple[int, int] | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def to_core(self) -> dict[str, Any]:
         """Return the dictionary that the core reads, where -1 and 0 stand for no limit."""
+        known = {}
+        if self.known is not None:
+            known = {"known_value": self.known[0], "known_splits": self.known[1]}
         return {
             "max_depth": -1 if self.max_depth is None else self.max_depth,
             "max_splits": -1 if self.max_splits is None else self.max_splits,
@@ -77,16 +83,36 @@ class Options:
             "memory_limit": self.memory_limit or 0,
             "threads": self.threads,
             "search": self.search,
+            **known,
             **self.extra,
         }
+
+
+class Nodes(Protocol):
+    """A tree over the columns of a problem.
+
+    A node is a leaf when `test` is -1; otherwise `test` is its column, and its children are
+    ``first_child`` (the test holds) and ``first_child + 1`` (it does not).
+    """
+
+    @property
+    def test(self) -> NDArray[np.int32]:
+        """Column of each node."""
+
+    @property
+    def first_child(self) -> NDArray[np.int32]:
+        """First of the two children of each node."""
+
+    @property
+    def label(self) -> NDArray[np.int32]:
+        """Label of each leaf."""
 
 
 @dataclass(frozen=True)
 class Result:
     """The best tree found and what is proven about it (bounds in units of U).
 
-    A node is a leaf when `test` is -1; otherwise `test` is its column, and its children are
-    ``first_child`` (the test holds) and ``first_child + 1`` (it does not).
+    The tree is empty if nothing better was found than what the caller said was known.
     """
 
     status: str
@@ -103,6 +129,28 @@ class Result:
     def n_splits(self) -> int:
         """Number of inner nodes."""
         return int(np.count_nonzero(self.test >= 0))
+
+
+@dataclass(frozen=True)
+class PathEntry:
+    """The best tree with at most so many splits, and bounds on the least leaf cost."""
+
+    splits: int
+    lower_bound: int
+    upper_bound: int
+    test: NDArray[np.int32]
+    first_child: NDArray[np.int32]
+    label: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class PathResult:
+    """One entry for every number of splits that costs less than any smaller one."""
+
+    status: str
+    entries: list[PathEntry]
+    counters: dict[str, int]
+    seconds: float
 
 
 class _Guard:
@@ -168,7 +216,43 @@ def solve(
     )
 
 
-def leaves_of_rows(result: Result, columns: NDArray[np.uint8]) -> NDArray[np.intp]:
+def solve_path(
+    problem: Problem,
+    options: Options,
+    callback: Callable[[Event], object] | None = None,
+) -> PathResult:
+    """Find the best tree for every number of splits within the options.
+
+    Parameters
+    ----------
+    problem : Problem
+        The data and the costs.
+    options : Options
+        Limits, of which `max_depth` or `max_splits` is needed; the penalty plays no part.
+    callback : callable, optional
+        As for `solve`.
+
+    Returns
+    -------
+    PathResult
+        Costs are those of the leaves, in units of the cost matrix.
+    """
+    guard = None if callback is None else _Guard(callback)
+    raw = _core.solve_path(
+        problem.columns,
+        problem.row_types,
+        problem.cost_matrix,
+        problem.weights,
+        options.to_core(),
+        guard,
+    )
+    if guard is not None and guard.error is not None:
+        raise guard.error
+    entries = [PathEntry(*entry) for entry in raw.entries]
+    return PathResult(raw.status, entries, raw.counters, raw.seconds)
+
+
+def leaves_of_rows(result: Nodes, columns: NDArray[np.uint8]) -> NDArray[np.intp]:
     """Return the leaf that each row of an encoded table reaches in the tree of a result."""
     node = np.zeros(columns.shape[0], dtype=np.intp)
     if result.test[0] < 0:
@@ -181,7 +265,7 @@ def leaves_of_rows(result: Result, columns: NDArray[np.uint8]) -> NDArray[np.int
     return node
 
 
-def sums_of_nodes(result: Result, leaf_sums: NDArray[np.int64]) -> NDArray[np.int64]:
+def sums_of_nodes(result: Nodes, leaf_sums: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return what reaches every node, given what reaches every leaf (rows of inner nodes zero)."""
     sums: NDArray[np.int64] = leaf_sums.copy()
     # A child is always numbered after its parent, so one backward sweep adds up everything.

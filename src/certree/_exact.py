@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from numbers import Rational
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -387,6 +387,18 @@ def _plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
+class SizedTree(Protocol):
+    """A tree as far as its value goes."""
+
+    @property
+    def leaf_cost(self) -> int:
+        """Total cost of the leaves by the integer cost matrix."""
+
+    @property
+    def n_splits(self) -> int:
+        """Number of splits."""
+
+
 @dataclass(frozen=True, slots=True)
 class Objective:
     """What the search minimises, and how it relates to the user's cost.
@@ -422,6 +434,10 @@ class Objective:
     def cost(self, value: int) -> Fraction:
         """Return the cost (weighted errors plus penalty) that U = `value` stands for."""
         return (int(value) + self.offset) * self.unit
+
+    def value(self, tree: SizedTree) -> int:
+        """Return U of a tree."""
+        return self.error_scale * tree.leaf_cost + self.split_penalty * tree.n_splits
 
     def score(self, value: int) -> Fraction:
         """Return ``1 - cost / W``: accuracy minus the complexity of the tree."""

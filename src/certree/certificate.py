@@ -6,7 +6,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Exact = int | Fraction
 """An exact number: an int when it is whole, a Fraction otherwise."""
@@ -189,6 +192,18 @@ class Certificate:
     def from_json(cls, text: str) -> Certificate:
         """Rebuild a certificate from what `to_json` returned."""
         return cls.from_dict(json.loads(text))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how the cost of the best tree and the lower bound moved in time; return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        """
+        from ._plots import plot_history
+
+        return plot_history(self, ax)
 
     def __str__(self) -> str:
         lines = [f"Certificate: {STATUSES.get(self.status, self.status)}"]

@@ -208,6 +208,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             tests += _column_tests(table, i, is_category, limit, weights)
         self.tests_ = tests
 
+    def _add_tests(self, tests: Sequence[Test]) -> None:
+        """Append tests that a user's tree asks."""
+        if tests:
+            self.tests_ = [*self.tests_, *tests]
+            self._is_binary = False
+
     def _encode_table(self, table: Table) -> NDArray[np.uint8]:
         """Answer the tests for a table that has been read and has the columns of training."""
         if self._is_binary and table.matrix is not None:

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from certree import _engine
-from certree._exact import cost_budget
+from certree._exact import cost_budget, parse_complexity
 from certree._progress import Callback, Observer, ProgressLine
 from certree.certificate import Certificate, Exact, show
 from certree.encoding import TableEncoder, compare_columns, read_table
@@ -43,6 +43,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
 
     max_depth: int | None
     max_splits: int | None
+    complexity: float
     min_samples_leaf: int
     categorical_features: Any
     thresholds: Any
@@ -60,6 +61,26 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         check_parameters(self, self._parameter_checks)
+
+    def _check_size_limits(self, path: bool = False) -> None:
+        """Warn if nothing limits the size of the tree and that makes the search endless."""
+        if self.max_depth is not None or self.max_splits is not None:
+            return
+        if path:
+            raise ValueError(
+                "The path needs max_depth or max_splits: without either it would go on until every "
+                "row has a leaf of its own."
+            )
+        # With leaves of a single row, a tree that separates all it can is best, and found at once.
+        if int(self.min_samples_leaf) > 1 and parse_complexity(self.complexity) == 0:
+            warnings.warn(
+                "Nothing limits the size of the tree: max_depth and max_splits are None, and "
+                "complexity is 0, so that trees with as many splits as there are rows are "
+                "searched. The search may well end at time_limit or memory_limit; set a "
+                "complexity, such as 0.01, or a limit.",
+                UserWarning,
+                stacklevel=3,
+            )
 
     def _row_count(self, X: Any) -> int:
         """Return the number of rows of a raw table, and refuse what has none."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar, Literal
 
@@ -23,14 +25,17 @@ from certree._exact import (
     read_fraction,
     scale_weights,
 )
-from certree._progress import Callback
+from certree._progress import Callback, Observer
 from certree._version import __version__
 from certree.certificate import Certificate, exact
+from certree.encoding import read_table
+from certree.path import PathEntry, RegularizationPath
 from certree.tree import Tree
 
 from ._base import BaseOptimalTree
 from ._labels import balanced_weights, check_labels, drop_negligible, encode_labels
 from ._parameters import Check, OneOf
+from ._warm_start import WarmTree, better_of, broken_limits, express, read_tree, simplify
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,10 @@ class _Target:
     def unit(self) -> Fraction:
         """The weight that one unit of integer row and class weight stands for."""
         return self.weights.quantum * self.class_weights.quantum
+
+    def problem(self, columns: NDArray[np.uint8]) -> _engine.Problem:
+        """Return what the core is asked to solve."""
+        return _engine.Problem(columns, self.codes, self.objective.cost_matrix, self.row_weights)
 
 
 class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc]
@@ -82,6 +91,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied with the rows' own; "balanced" gives all classes the same
         total. Errors in a class of less than 2**-20 of the largest weight count as nothing.
+        ``{positive: w}`` counts a false negative as much as `w` false positives.
     splits : {"binary"}, default="binary"
         Every test has two outcomes.
     categorical_features : "auto" or list, default="auto"
@@ -122,10 +132,14 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         Their names, if they were text.
     feature_importances_ : array of shape (`n_features_in_`,)
         Normalised decrease of the Gini impurity by the splits on each column.
+    path_ : RegularizationPath
+        The best tree for every number of splits, after ``fit(..., path=True)``.
 
     See Also
     --------
     verify : Recompute a certificate from the data.
+    regularization_path : The best tree for every number of splits.
+    optimality_gap : How far any tree is from the best.
     TableEncoder : The tests that are considered.
 
     Notes
@@ -185,7 +199,14 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         self.verbose = verbose
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, callback: Callback | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        callback: Callback | None = None,
+        warm_start_tree: Any = None,
+        path: bool = False,
     ) -> OptimalTreeClassifier:
         """Find the best tree for the training rows.
 
@@ -201,16 +222,45 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             are exact; other numbers are rounded to ``certificate_.weight_quantum``.
         callback : callable, optional
             Called with a :class:`Progress` now and then; a true answer stops the search.
+        warm_start_tree : Tree, OptimalTreeClassifier or DecisionTreeClassifier, optional
+            A tree to start from, ours or a fitted one of scikit-learn: the search looks for better
+            ones only, and if there is none, returns and certifies this one. Its leaves get the
+            best labels for the training rows, splits that the rows do not need are dropped, and
+            tests of it that the encoder does not have are added to ``encoder_``. It must keep to
+            the limits.
+        path : bool, default=False
+            Also find the best tree for every number of splits, as ``path_``. That is a search of
+            its own, with a time limit of its own.
 
         Returns
         -------
         OptimalTreeClassifier
             The fitted estimator itself.
         """
-        start = perf_counter()
         self._check_parameters()
+        self._check_size_limits(path)
+        watch = self._fit(X, y, sample_weight, callback, warm_start_tree, path=path)
+        self._finish(watch)
+        return self
+
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        callback: Callback | None = None,
+        warm_start_tree: Any = None,
+        *,
+        path: bool = False,
+        must_keep_limits: bool = True,
+    ) -> Observer | None:
+        """Fit with parameters that have been checked, and return what watched the search."""
+        start = perf_counter()
         target = self._target(y, sample_weight, self._row_count(X))
         columns = self._encode(X, target.sample_weight, target.rows)
+        warm = None
+        if warm_start_tree is not None:
+            warm, columns = self._warm_start(warm_start_tree, X, columns, target, must_keep_limits)
         seconds_before = perf_counter() - start
         objective = target.objective
         options = replace(
@@ -219,16 +269,92 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             split_penalty=objective.split_penalty,
             # Any gap beyond the cost of one leaf accepts every tree; the core's integers end.
             gap=int(min(read_fraction(self.gap, "gap"), objective.total_weight) / objective.unit),
+            known=None if warm is None else (objective.value(warm), warm.n_splits),
         )
-        problem = _engine.Problem(columns, target.codes, objective.cost_matrix, target.row_weights)
         watch = self._watch(objective.cost, objective.total_weight, callback)
-        result = _engine.solve(problem, options, watch)
+        result = _engine.solve(target.problem(columns), options, watch)
+        if warm is not None:
+            result = better_of(result, warm, objective.value(warm))
         self.classes_ = target.classes
         self.n_classes_ = len(target.classes)
         self.tree_ = self._build_tree(result, columns, target)
         self.certificate_ = self._certify(result, columns, target, seconds_before)
-        self._finish(watch)
-        return self
+        self._path = self._solve_path(columns, target, 0.0, callback) if path else None
+        return watch
+
+    def _warm_start(
+        self,
+        given: Any,
+        X: Any,
+        columns: NDArray[np.uint8],
+        target: _Target,
+        must_keep_limits: bool,
+    ) -> tuple[WarmTree | None, NDArray[np.uint8]]:
+        """Return a user's tree over the columns, and the columns with those of its tests."""
+        if self.splits != "binary":
+            raise ValueError(
+                f"warm_start_tree needs splits='binary', got splits={self.splits!r}; fit without "
+                "it."
+            )
+        table = read_table(X)
+        tree = read_tree(given, table, target.classes)
+        counted = table if target.rows is None else table.select(target.rows)
+        places, added, columns = express(tree, counted, columns, self.encoder_.tests_)
+        self.encoder_._add_tests(added)
+        warm = simplify(tree, places, target.problem(columns))
+        limits = (self.max_depth, self.max_splits, int(self.min_samples_leaf))
+        broken = broken_limits(warm, *limits)
+        if broken and must_keep_limits:
+            raise ValueError(
+                f"warm_start_tree is none of the trees searched: {' and '.join(broken)}. Relax the "
+                "limits, or fit without it."
+            )
+        return None if broken else warm, columns
+
+    @property
+    def path_(self) -> RegularizationPath:
+        """The best tree for every number of splits, after ``fit(..., path=True)``."""
+        path: RegularizationPath | None = getattr(self, "_path", None)
+        if path is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no path_: it is computed on request only, by "
+                "fit(X, y, path=True) or certree.regularization_path."
+            )
+        return path
+
+    def _solve_path(
+        self,
+        columns: NDArray[np.uint8],
+        target: _Target,
+        seconds_before: float,
+        callback: Callback | None = None,
+    ) -> RegularizationPath:
+        """Find the best tree for every number of splits."""
+        to_errors = partial(operator.mul, target.unit)
+        watch = None if callback is None else Observer(to_errors, callback)
+        options = self._engine_options(seconds_before)
+        result = _engine.solve_path(target.problem(columns), options, watch)
+        total = target.objective.total_weight
+        entries = [
+            PathEntry(
+                entry.splits,
+                exact(to_errors(entry.upper_bound)),
+                exact(to_errors(entry.lower_bound)),
+                float(1 - to_errors(entry.upper_bound) / total),
+                self._build_tree(entry, columns, target),
+            )
+            for entry in result.entries
+        ]
+        return RegularizationPath(
+            entries,
+            total_weight=exact(total),
+            status=result.status,
+            max_depth=options.max_depth,
+            max_splits=options.max_splits,
+            min_samples_leaf=options.min_leaf,
+            seconds=seconds_before + result.seconds,
+            counters=result.counters,
+        )
 
     def _target(self, y: Any, sample_weight: Any, n_rows: int) -> _Target:
         """Read labels and weights, and set up what is to be minimised."""
@@ -268,7 +394,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         )
 
     def _build_tree(
-        self, result: _engine.Result, columns: NDArray[np.uint8], target: _Target
+        self, result: _engine.Nodes, columns: NDArray[np.uint8], target: _Target
     ) -> Tree:
         """Give the tree of a result its tests, labels and class counts."""
         n_nodes, n_classes = len(result.test), len(target.classes)

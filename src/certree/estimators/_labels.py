@@ -151,6 +151,6 @@ def drop_negligible(weights: ClassWeights, classes: NDArray[Any]) -> ClassWeight
         f"class_weight is less than 2**-20 of the largest for the classes {dropped}: their errors "
         "count as nothing. Use weights that are closer to each other if they should matter.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=5,  # the caller of fit
     )
     return replace(weights, multipliers=multipliers, is_exact=False, relative_error=1.0)

@@ -1,0 +1,241 @@
+"""How far a tree, from wherever it comes, is from the best."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from certree.certificate import Certificate, Exact, exact, show
+from certree.encoding import read_table
+from certree.tree import Tree
+
+from ._classifier import OptimalTreeClassifier
+from ._labels import check_labels, encode_labels
+from ._parameters import is_whole
+from ._warm_start import read_tree
+
+
+@dataclass(frozen=True)
+class OptimalityGap:
+    """How far a tree is from the best; made by :func:`optimality_gap`.
+
+    Costs are weighted errors plus penalty, as exact numbers.
+
+    Attributes
+    ----------
+    cost : int or Fraction
+        Cost of the tree in question, with its own splits and labels.
+    lower_bound : int or Fraction
+        No tree within the limits costs less.
+    upper_bound : int or Fraction
+        Cost of the best tree found.
+    gap : int or Fraction
+        ``cost - lower_bound``: no tree is better by more than this. Less than zero only if the
+        tree in question breaks the limits.
+    improvement : int or Fraction
+        ``cost - upper_bound``: the best tree found is better by this much.
+    total_weight : int or Fraction
+        Weight of all rows, in which the costs can be read as shares.
+    tree : Tree
+        The tree in question, as a tree of certree.
+    best_tree : Tree
+        The best tree found; it is no worse than the tree in question if that keeps to the limits.
+    certificate : Certificate
+        What is proven about `best_tree`.
+    keeps_limits : bool
+        Whether the tree in question is itself within the limits.
+    """
+
+    cost: Exact
+    lower_bound: Exact
+    upper_bound: Exact
+    gap: Exact
+    improvement: Exact
+    total_weight: Exact
+    tree: Tree
+    best_tree: Tree
+    certificate: Certificate
+    keeps_limits: bool
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the tree in question is proven to be as good as any."""
+        return self.gap <= 0
+
+    @property
+    def better_tree(self) -> Tree | None:
+        """The best tree found, if it is better than the tree in question."""
+        return self.best_tree if self.improvement > 0 else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
+        names = ("cost", "lower_bound", "upper_bound", "gap", "improvement", "total_weight")
+        exact_values = {name: getattr(self, name) for name in names}
+        return {
+            **{k: str(v) if isinstance(v, Fraction) else v for k, v in exact_values.items()},
+            "keeps_limits": self.keeps_limits,
+            "tree": self.tree.to_dict(),
+            "best_tree": self.best_tree.to_dict(),
+            "certificate": self.certificate.to_dict(),
+        }
+
+    def __str__(self) -> str:
+        total = Fraction(self.total_weight)
+        text = f"The tree costs {show(self.cost)} ({float(self.cost / total):.2%} of all weight)"
+        if self.is_optimal:
+            return f"{text}, and no tree within the limits costs less."
+        share = float(self.gap / total)
+        text += (
+            f". No tree within the limits costs less than {show(self.lower_bound)}, so it is at "
+            f"most {show(self.gap)} ({share:.2%}) from the best"
+        )
+        if self.improvement > 0:
+            proven = ", which is proven best" if self.certificate.is_optimal else ""
+            text += f"; a tree that costs {show(self.upper_bound)} was found{proven}"
+        return text + "."
+
+
+def optimality_gap(
+    tree: Any,
+    X: Any,
+    y: Any,
+    *,
+    max_depth: int | Literal["same"] | None = "same",
+    max_splits: int | Literal["same"] | None = "same",
+    complexity: float = 0.0,
+    complexity_per: Literal["split", "leaf"] = "split",
+    objective: str = "accuracy",
+    min_samples_leaf: int = 1,
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+    sample_weight: Any = None,
+    categorical_features: Any = "auto",
+    thresholds: Literal["auto", "all"] | int = "auto",
+    search: Literal["auto", "depth-first", "best-first"] = "auto",
+    time_limit: float | None = 60.0,
+    memory_limit: int | str | None = "auto",
+    gap: float = 0.0,
+    n_jobs: int | None = 1,
+) -> OptimalityGap:
+    """Return how far a tree is from the best one on some rows.
+
+    By default it is compared with all trees that are no larger: no deeper, and with no more
+    splits. The tests are those that :class:`TableEncoder` derives from the columns, and the tree's
+    own.
+
+    Parameters
+    ----------
+    tree : Tree, OptimalTreeClassifier or DecisionTreeClassifier
+        The tree in question: ours, or a fitted one of scikit-learn.
+    X : table of shape (n_rows, n_features)
+        The rows, with the columns that the tree was fitted on.
+    y : array-like of shape (n_rows,)
+        Class labels.
+    max_depth, max_splits : int, "same" or None, default="same"
+        Limits on the trees it is compared with; "same": those of the tree in question; None: no
+        limit. A tree that breaks the limits may turn out better than all that keep to them.
+    complexity, complexity_per, objective, min_samples_leaf, class_weight
+        What the cost of a tree is, as for :class:`OptimalTreeClassifier`.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of the rows.
+    categorical_features, thresholds, search, time_limit, memory_limit, gap, n_jobs
+        As for :class:`OptimalTreeClassifier`. When a limit ends the search, the bounds are valid
+        all the same.
+
+    Returns
+    -------
+    OptimalityGap
+        Costs, bounds, and the best tree found.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from certree import datasets, optimality_gap
+    >>> X, y = datasets.load_binary_example(return_X_y=True)
+    >>> greedy = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    >>> found = optimality_gap(greedy, X, y)
+    >>> found.lower_bound <= found.upper_bound <= found.cost
+    True
+    """
+    table = read_table(X)
+    classes, _ = encode_labels(check_labels(y, table.n_rows, "optimality_gap"))
+    given = read_tree(tree, table, classes)
+    model = OptimalTreeClassifier(
+        max_depth=_limit("max_depth", max_depth, given.depth),
+        max_splits=_limit("max_splits", max_splits, given.n_splits),
+        complexity=complexity,
+        complexity_per=complexity_per,
+        objective=objective,
+        min_samples_leaf=min_samples_leaf,
+        class_weight=class_weight,
+        categorical_features=categorical_features,
+        thresholds=thresholds,
+        search=search,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        gap=gap,
+        n_jobs=n_jobs,
+    )
+    model._check_parameters()
+    model._fit(X, y, sample_weight, warm_start_tree=given, must_keep_limits=False)
+    certificate = model.certificate_
+    cost = _cost(given, model, X, y, sample_weight)
+    return OptimalityGap(
+        cost=exact(cost),
+        lower_bound=certificate.lower_bound,
+        upper_bound=certificate.upper_bound,
+        gap=exact(cost - certificate.lower_bound),
+        improvement=exact(cost - certificate.upper_bound),
+        total_weight=certificate.total_weight,
+        tree=given,
+        best_tree=model.tree_,
+        certificate=certificate,
+        keeps_limits=_keeps_limits(given, model, X, sample_weight),
+    )
+
+
+def _limit(name: str, value: Any, own: int) -> int | None:
+    if value is None or is_whole(value):
+        return value
+    if isinstance(value, str) and value == "same":
+        return own
+    raise ValueError(
+        f"{name} must be an integer, None (no limit) or 'same' (that of the tree), got {value!r}."
+    )
+
+
+def _cost(tree: Tree, model: OptimalTreeClassifier, X: Any, y: Any, sample_weight: Any) -> Fraction:
+    """Return the cost of a tree with its own labels, also if these are no classes of y."""
+    target = model._target(y, sample_weight, model._row_count(X))
+    predicted = tree.predict(X)
+    predicted = predicted if target.rows is None else predicted[target.rows]
+    true = target.classes[target.codes]
+    # As lists: NumPy does not compare texts with numbers.
+    pairs = zip(predicted.tolist(), true.tolist(), strict=True)
+    wrong = np.array([label != right for label, right in pairs])
+    multipliers = np.array(target.class_weights.multipliers, dtype=np.int64)[target.codes]
+    weights = multipliers if target.row_weights is None else multipliers * target.row_weights
+    n_paid = tree.n_leaves if model.complexity_per == "leaf" else tree.n_splits
+    penalty = model.certificate_.split_penalty
+    return int(weights[wrong].sum()) * target.unit + n_paid * Fraction(penalty)
+
+
+def _keeps_limits(tree: Tree, model: OptimalTreeClassifier, X: Any, sample_weight: Any) -> bool:
+    """Return whether a tree, as it stands, is within the limits."""
+    if model.max_depth is not None and tree.depth > model.max_depth:
+        return False
+    if model.max_splits is not None and tree.n_splits > model.max_splits:
+        return False
+    leaves = tree.apply(X)
+    if sample_weight is not None:
+        leaves = leaves[np.asarray(sample_weight) > 0]
+    sizes = np.bincount(leaves, minlength=tree.n_nodes)[tree.test < 0]
+    # Leaves without rows are no part of the trees searched, nor an obstacle.
+    return tree.n_splits == 0 or int(sizes[sizes > 0].min()) >= model.min_samples_leaf

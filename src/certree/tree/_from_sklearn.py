@@ -1,0 +1,136 @@
+"""Read a fitted scikit-learn tree as a tree of ours.
+
+scikit-learn sends a row left if ``float32(x) <= t``. Rounding to float32 keeps the order, so there
+is a largest float64 that it sends left, and that is our threshold: predictions are the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_classifier
+from sklearn.utils.validation import check_is_fitted
+
+from certree.encoding import Table, Threshold
+from certree.encoding._tests import is_missing
+from certree.tree._tree import Tree
+
+
+def is_sklearn_tree(given: Any) -> bool:
+    """Return whether something is a scikit-learn estimator with one tree, or its bare tree."""
+    return hasattr(given, "children_left") or (
+        type(given).__module__.startswith("sklearn.tree") and hasattr(given, "get_params")
+    )
+
+
+def from_sklearn(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
+    """Return a fitted scikit-learn classification tree as a tree over the columns of a table.
+
+    Parameters
+    ----------
+    given : DecisionTreeClassifier or its ``tree_``
+        Fitted on number columns.
+    table : Table
+        Rows that the tree will be asked about.
+    classes : ndarray
+        The class labels of a bare ``tree_``, which does not know them.
+
+    Raises
+    ------
+    ValueError
+        If it has several outputs or other columns than the table, or if it sends values that are
+        missing in the table with the small ones, which no test of ours does.
+    """
+    inner, names = given, None
+    if not hasattr(given, "children_left"):
+        if not is_classifier(given):
+            raise TypeError(
+                f"{type(given).__name__} is no classifier; pass a fitted DecisionTreeClassifier."
+            )
+        check_is_fitted(given)
+        inner, classes = given.tree_, given.classes_
+        names = getattr(given, "feature_names_in_", None)
+    if inner.n_outputs != 1:
+        raise ValueError(
+            f"The scikit-learn tree predicts {inner.n_outputs} outputs at once; one is needed."
+        )
+    if inner.n_classes[0] != len(classes):
+        raise ValueError(
+            f"The scikit-learn tree knows {inner.n_classes[0]} classes, but there are "
+            f"{len(classes)}; pass the fitted DecisionTreeClassifier instead of its tree_."
+        )
+    if inner.n_features != table.n_columns:
+        raise ValueError(
+            f"The scikit-learn tree was fitted on {inner.n_features} columns, but the table has "
+            f"{table.n_columns}."
+        )
+    order, first_child = _side_by_side(inner)
+    is_leaf = inner.children_left[order] < 0
+    tests, test = _tests(inner, order, is_leaf, table)
+    shares = inner.value[order, 0, :]
+    # Older versions keep weights here, newer ones shares.
+    totals = shares.sum(axis=1, keepdims=True)
+    weights = inner.weighted_n_node_samples[order][:, np.newaxis]
+    return Tree(
+        tests,
+        test,
+        first_child,
+        np.where(is_leaf, shares.argmax(axis=1), -1),
+        counts=shares / np.where(totals > 0, totals, 1) * weights,
+        classes=classes,
+        feature_names=None if names is None else [str(name) for name in names],
+        n_features=inner.n_features,
+    )
+
+
+def exact_threshold(threshold: float) -> float:
+    """Return the largest float64 that rounds to a float32 of at most `threshold`."""
+    with np.errstate(over="ignore"):
+        below = np.float32(threshold)
+        # As Python floats: NumPy would compare a float32 with a float in single precision.
+        if float(below) > threshold:
+            below = np.nextafter(below, np.float32(-np.inf))
+        above = np.nextafter(below, np.float32(np.inf))
+        middle = (float(below) + float(above)) / 2
+        # Ties go to the even one of the two.
+        if not np.isfinite(middle) or float(np.float32(middle)) == float(below):
+            return middle
+    return float(np.nextafter(middle, -np.inf))
+
+
+def _side_by_side(inner: Any) -> tuple[NDArray[np.intp], list[int]]:
+    """Return an order of the nodes in which siblings are neighbours, and the first children."""
+    order, first_child = [0], []
+    for position in range(inner.node_count):
+        node = order[position]
+        left, right = int(inner.children_left[node]), int(inner.children_right[node])
+        first_child.append(-1 if left < 0 else len(order))
+        if left >= 0:
+            order += [left, right]
+    return np.array(order, dtype=np.intp), first_child
+
+
+def _tests(
+    inner: Any, order: NDArray[np.intp], is_leaf: NDArray[np.bool_], table: Table
+) -> tuple[list[Threshold], list[int]]:
+    """Return the distinct tests and the position of each node's among them."""
+    missing_left = getattr(inner, "missing_go_to_left", np.zeros(inner.node_count))
+    positions: dict[Threshold, int] = {}
+    test = []
+    for node, leaf in zip(order.tolist(), is_leaf.tolist(), strict=True):
+        if leaf:
+            test.append(-1)
+            continue
+        feature = int(inner.feature[node])
+        name = table.names[feature]
+        if missing_left[node] and is_missing(table.column(feature)).any():
+            raise ValueError(
+                f"The scikit-learn tree sends missing values of {name!r} with those of at most "
+                f"{inner.threshold[node]:g}, which no single test here does; replace the missing "
+                "values before fitting either tree."
+            )
+        cut = Threshold(feature, name, exact_threshold(float(inner.threshold[node])))
+        test.append(positions.setdefault(cut, len(positions)))
+    return list(positions), test
