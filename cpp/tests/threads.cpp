@@ -1,0 +1,68 @@
+// Several threads on random tables, for ThreadSanitizer (`make tsan`): no data race, and the answer of one thread.
+#include <cstdio>
+#include <random>
+#include <vector>
+
+#include "solver.hpp"
+
+namespace {
+
+using namespace certree;
+
+constexpr int kRows = 400;
+constexpr int kColumns = 25;
+
+struct Problem {
+  std::vector<std::uint8_t> columns = std::vector<std::uint8_t>(static_cast<std::size_t>(kRows) * kColumns);
+  std::vector<std::int32_t> types = std::vector<std::int32_t>(kRows);
+
+  explicit Problem(unsigned seed) {
+    std::mt19937 random(seed);
+    for (std::uint8_t& value : columns) value = random() & 1;
+    const auto bit = [&](std::size_t row, std::size_t column) { return columns[column * kRows + row]; };
+    for (std::size_t row = 0; row < kRows; ++row) {
+      const bool is_noise = random() % 4 == 0;
+      types[row] = is_noise ? random() & 1 : bit(row, 0) ^ bit(row, 1) ^ (bit(row, 2) & bit(row, 3));
+    }
+  }
+  Result solve_with(std::int32_t threads, Cost penalty, std::int64_t memory_limit) const {
+    TableView table;
+    table.columns = columns.data();
+    table.n_rows = kRows;
+    table.n_columns = kColumns;
+    table.row_stride = 1;
+    table.column_stride = kRows;
+    table.row_types = types.data();
+    Options options;
+    options.max_depth = 4;
+    options.threads = threads;
+    options.split_penalty = penalty;
+    options.memory_limit = memory_limit;
+    return solve(table, CountTask(2, 2, {0, 1, 1, 0}), options, [](const ProgressEvent&) { return false; });
+  }
+};
+
+bool same_tree(const Tree& a, const Tree& b) {
+  if (a.nodes.size() != b.nodes.size()) return false;
+  for (std::size_t v = 0; v < a.nodes.size(); ++v)
+    if (a.nodes[v].column != b.nodes[v].column || a.nodes[v].label != b.nodes[v].label) return false;
+  return true;
+}
+
+}  // namespace
+
+int main() {
+  int failures = 0;
+  for (unsigned seed = 0; seed < 6; ++seed) {
+    const Problem problem(seed);
+    const std::int64_t memory_limit = seed == 5 ? 4'000'000 : 0;  // a full table, where entries are replaced
+    const Result one = problem.solve_with(1, seed % 2 * 3, memory_limit);
+    const Result four = problem.solve_with(4, seed % 2 * 3, memory_limit);
+    const bool agree = one.status == four.status && one.upper_bound == four.upper_bound &&
+                       one.lower_bound == four.lower_bound && same_tree(one.tree, four.tree);
+    std::printf("seed %u: %s, value %lld, %s\n", seed, status_name(four.status),
+                static_cast<long long>(four.upper_bound), agree ? "as with one thread" : "NOT AS WITH ONE THREAD");
+    failures += agree ? 0 : 1;
+  }
+  return failures == 0 ? 0 : 1;
+}
