@@ -15,9 +15,10 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from certree import _engine
 from certree._exact import cost_budget, parse_complexity
 from certree._progress import Callback, Observer, ProgressLine
-from certree.certificate import Certificate, Exact, show
+from certree.certificate import STATUSES, Certificate, Exact, show
 from certree.encoding import TableEncoder, compare_columns, read_table
 from certree.exceptions import OptimalityWarning
+from certree.path import RegularizationPath
 from certree.tree import Tree
 
 from ._limits import memory_bytes, thread_count
@@ -168,6 +169,19 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             f"{cause} before the tree was proven optimal: its cost is {show(certificate.cost)}, no "
             f"tree can cost less than {show(certificate.lower_bound)}, so the gap is "
             f"{show(certificate.gap)} ({share:.2%} of all weight). {advice}",
+            OptimalityWarning,
+            stacklevel=3,
+        )
+
+    def _warn_about_path(self, path: RegularizationPath | None) -> None:
+        """Warn if a limit ended the search for a path."""
+        if path is None or path.is_optimal:
+            return
+        proven = sum(entry.is_optimal for entry in path)
+        warnings.warn(
+            f"The path was {STATUSES.get(path.status, path.status)}: {proven} of {len(path)} trees "
+            "are proven best for their number of splits. Raise the limit, or ask for a smaller "
+            "max_depth or max_splits.",
             OptimalityWarning,
             stacklevel=3,
         )

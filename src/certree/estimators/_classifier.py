@@ -241,6 +241,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         self._check_size_limits(path)
         watch = self._fit(X, y, sample_weight, callback, warm_start_tree, path=path)
         self._finish(watch)
+        self._warn_about_path(self._path)
         return self
 
     def _fit(

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from time import perf_counter
 from typing import Any, Literal
 
 from certree._progress import Callback
-from certree.certificate import STATUSES
-from certree.exceptions import OptimalityWarning
 from certree.path import RegularizationPath
 
 from ._classifier import OptimalTreeClassifier
@@ -91,15 +88,7 @@ def regularization_path(
         n_jobs=n_jobs,
     )
     path = _find(model, X, y, sample_weight, callback)
-    if not path.is_optimal:
-        proven = sum(entry.is_optimal for entry in path)
-        warnings.warn(
-            f"The path was {STATUSES.get(path.status, path.status)}: {proven} of {len(path)} trees "
-            "are proven best for their number of splits. Raise the limit, or ask for a smaller "
-            "max_depth or max_splits.",
-            OptimalityWarning,
-            stacklevel=2,
-        )
+    model._warn_about_path(path)
     return path
 
 
