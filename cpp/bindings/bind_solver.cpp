@@ -1,13 +1,10 @@
-// solve() for Python: arrays in, arrays out, the GIL released, Ctrl-C turned into a stop.
+// solve() and solve_path() for Python.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
-#include <exception>
 #include <optional>
 #include <vector>
 
+#include "arguments.hpp"
 #include "bindings.hpp"
 #include "options.hpp"
 #include "solver.hpp"
@@ -17,13 +14,6 @@ namespace nb = nanobind;
 namespace certree {
 
 namespace {
-
-using Columns = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::device::cpu>;
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using IntArray = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
-using History = nb::typed<nb::list, nb::typed<nb::tuple, double, std::int64_t, Cost, Cost>>;
 
 // The tree with children side by side: [test, first_child, label].
 struct TreeArrays {
@@ -36,7 +26,7 @@ TreeArrays lay_out(const Tree& tree) {
   out.test.assign(n, -1);
   out.first_child.assign(n, -1);
   out.label.assign(n, -1);
-  if (n == 0) return out;  // nothing better than what the caller knew
+  if (n == 0) return out;                                           // nothing better than what the caller knew
   std::vector<std::pair<std::int32_t, std::size_t>> queue{{0, 0}};  // (node, position)
   std::int32_t next = 1;
   for (std::size_t head = 0; head < queue.size(); ++head) {
@@ -53,94 +43,11 @@ TreeArrays lay_out(const Tree& tree) {
   return out;
 }
 
-IntArray to_array(std::vector<std::int32_t> values) {
-  auto* owned = new std::vector<std::int32_t>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::int32_t>*>(p); });
-  return IntArray(owned->data(), {owned->size()}, owner);
-}
-
-History history_to_list(const std::vector<ProgressEvent>& history) {
-  History out;
-  for (const ProgressEvent& e : history) out.append(nb::make_tuple(e.seconds, e.work, e.upper, e.lower));
-  return out;
-}
-
-// Signals are handled by Python's main thread only; elsewhere PyErr_CheckSignals does nothing.
-class PythonObserver {
- public:
-  PythonObserver(nb::object callback, const Options& options) : callback_(std::move(callback)), options_(options) {}
-
-  bool operator()(const ProgressEvent& event) {
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) {
-      if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
-        error_ = std::make_exception_ptr(nb::python_error());
-      } else {
-        PyErr_Clear();
-      }
-      return true;
-    }
-    if (callback_.is_none()) return false;
-    nb::dict info;
-    info["seconds"] = event.seconds;
-    info["work"] = event.work;
-    info["upper_bound"] = event.upper;
-    info["lower_bound"] = event.lower;
-    try {
-      return nb::cast<bool>(nb::bool_(callback_(info)));
-    } catch (...) {
-      error_ = std::current_exception();
-      return true;
-    }
-  }
-  std::exception_ptr error() const { return error_; }
-
- private:
-  nb::object callback_;
-  const Options& options_;
-  std::exception_ptr error_;
-};
-
-// The arguments that every kind of solve shares; the arrays outlive the call.
-struct Arguments {
-  Arguments(const Columns& columns, const Vector<std::int32_t>& row_types, const Matrix& cost_matrix,
-            const std::optional<Vector<std::int64_t>>& weights, const OptionDict& given)
-      : options(read_options(given)),
-        task(static_cast<std::int32_t>(cost_matrix.shape(0)), static_cast<std::int32_t>(cost_matrix.shape(1)),
-             std::vector<Cost>(cost_matrix.data(), cost_matrix.data() + cost_matrix.size())) {
-    if (row_types.shape(0) != columns.shape(0)) throw std::invalid_argument("row_types and columns differ in length");
-    if (weights && weights->shape(0) != columns.shape(0))
-      throw std::invalid_argument("weights and columns differ in length");
-    table.columns = columns.data();
-    table.n_rows = static_cast<std::int64_t>(columns.shape(0));
-    table.n_columns = static_cast<std::int64_t>(columns.shape(1));
-    table.row_stride = columns.stride(0);
-    table.column_stride = columns.stride(1);
-    table.row_types = row_types.data();
-    table.weights = weights ? weights->data() : nullptr;
-  }
-  Options options;
-  CountTask task;
-  TableView table;
-};
-
-// Runs `solve(observer)` without the GIL; an exception of the callback comes back as itself.
-template <class Solve>
-auto run_without_gil(nb::object callback, const Options& options, Solve solve) {
-  PythonObserver observer(std::move(callback), options);
-  auto result = [&] {
-    nb::gil_scoped_release release;
-    return solve([&](const ProgressEvent& event) { return observer(event); });
-  }();
-  if (observer.error()) std::rethrow_exception(observer.error());
-  return result;
-}
-
 Result solve_from_python(const Columns& columns, const Vector<std::int32_t>& row_types, const Matrix& cost_matrix,
                          const std::optional<Vector<std::int64_t>>& weights, const OptionDict& given,
                          nb::object callback) {
   const Arguments a(columns, row_types, cost_matrix, weights, given);
-  return run_without_gil(std::move(callback), a.options,
+  return run_without_gil(std::move(callback),
                          [&](Observer observer) { return solve(a.table, a.task, a.options, std::move(observer)); });
 }
 
@@ -148,7 +55,7 @@ PathResult path_from_python(const Columns& columns, const Vector<std::int32_t>& 
                             const std::optional<Vector<std::int64_t>>& weights, const OptionDict& given,
                             nb::object callback) {
   const Arguments a(columns, row_types, cost_matrix, weights, given);
-  return run_without_gil(std::move(callback), a.options, [&](Observer observer) {
+  return run_without_gil(std::move(callback), [&](Observer observer) {
     return solve_path(a.table, a.task, a.options, std::move(observer));
   });
 }
@@ -185,8 +92,9 @@ void bind_solver(nb::module_& m) {
         "Least error_scale * cost + split_penalty * splits over all trees within the options' limits.");
   nb::class_<PathResult>(m, "PathResult", "The error-versus-splits curve.")
       .def_prop_ro("status", [](const PathResult& r) { return std::string(status_name(r.status)); })
-      .def_prop_ro("entries", [](const PathResult& r) { return entries_to_list(r.entries); },
-                   "(splits, lower, upper, test, first_child, label) for every number of splits that improves.")
+      .def_prop_ro(
+          "entries", [](const PathResult& r) { return entries_to_list(r.entries); },
+          "(splits, lower, upper, test, first_child, label) for every number of splits that improves.")
       .def_ro("seconds", &PathResult::seconds)
       .def_prop_ro("counters", [](const PathResult& r) { return counters_to_dict(r.counters); });
   m.def("solve_path", &path_from_python, nb::arg("columns"), nb::arg("row_types"), nb::arg("cost_matrix"),

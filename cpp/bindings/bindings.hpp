@@ -6,5 +6,6 @@
 namespace certree {
 
 void bind_solver(nanobind::module_& m);
+void bind_multiway(nanobind::module_& m);
 
 }  // namespace certree

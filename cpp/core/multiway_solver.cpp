@@ -64,11 +64,11 @@ std::int32_t effective_depth(const Dataset& data, const ColumnTests& tests, cons
   return options.max_depth < 0 || options.max_depth >= most ? kUnlimitedDepth : options.max_depth;
 }
 
-void report(const Progress& progress, const Limits& limits, const Scale& scale, MultiwayResult& result) {
+void report(const Progress& progress, const Limits& limits, const Scale& scale, Cost gap, MultiwayResult& result) {
   const Interval interval = progress.interval();
   result.upper_bound = scale.to_caller(interval.upper);
   result.lower_bound = interval.is_exact() ? result.upper_bound : scale.to_caller(interval.lower);
-  result.status = status_of(limits, {result.lower_bound, result.upper_bound});
+  result.status = status_of(limits, {result.lower_bound, result.upper_bound}, gap);
   result.history = progress.history();
   for (ProgressEvent& event : result.history) {
     event.upper = scale.to_caller(event.upper);
@@ -100,7 +100,7 @@ MultiwayResult solve_multiway(const TableView& table, const CountTask& task, con
   const std::int32_t depth = effective_depth(data, question.tests, options);
   Options inner = options;
   // As in solver.cpp: with nothing to limit its size, the smallest of the best trees is a question that nobody asked.
-  if (depth == kUnlimitedDepth && options.split_penalty == 0 && question.leaf_penalty == 0) inner.smallest = false;
+  if (options.max_depth < 0 && options.split_penalty == 0 && question.leaf_penalty == 0) inner.smallest = false;
   // Every split has two outcomes with rows, so there are fewer splits than leaves, and no more leaves than groups.  The
   // scale sees both penalties at once, which is the most that a split can add.
   Options both = inner;
@@ -119,8 +119,7 @@ MultiwayResult solve_multiway(const TableView& table, const CountTask& task, con
 
   MultiwayResult result;
   try {
-    MultiwaySearch search(
-        {data, task, question.tests, search_settings, limits, budget, subproblems, progress, depth});
+    MultiwaySearch search({data, task, question.tests, search_settings, limits, budget, subproblems, progress, depth});
     search.run(result.counters);
     result.tree = search.tree();
   } catch (const MemoryLimitReached&) {
@@ -132,7 +131,7 @@ MultiwayResult solve_multiway(const TableView& table, const CountTask& task, con
     result = single_leaf(table, task, question, options);
     result.counters = counters;
   } else {
-    report(progress, limits, scale, result);
+    report(progress, limits, scale, options.gap, result);
   }
   Counters& counters = result.counters;
   counters.depth_two_evaluations = limits.work();

@@ -170,6 +170,14 @@ void MultiwaySearch::refresh_tests(MultiwayFrame& f, Record& record) {
   }
 }
 
+// Leaving a node for a better one pays off if what was found there is still known on return.
+bool MultiwaySearch::remembers() const {
+  const Options& options = context_.settings.options;
+  const bool keeps_nothing = context_.table.n_entries() == 0 && counters_.nodes_expanded > 100;
+  return options.use_table && options.use_infeasibility && !keeps_nothing &&
+         context_.table.n_evictions() <= context_.table.n_entries();
+}
+
 // One step at a node: the best test's parts are looked up, or the one of which least is known is improved.
 // False: nothing is left below `threshold`.
 bool MultiwaySearch::improve_best_test(std::size_t level, std::int32_t depth, Cost threshold, Record& record) {
@@ -204,7 +212,7 @@ bool MultiwaySearch::improve_best_test(std::size_t level, std::int32_t depth, Co
     look_up(level, depth, test);
   } else {
     const auto k = static_cast<std::size_t>(widest);
-    const Cost until = std::min(bound, second + objective.split_penalty);
+    const Cost until = remembers() ? std::min(bound, second + objective.split_penalty) : bound;
     const Cost others = sum(f, test, f.lower) - f.lower[k];
     // At least one above what is known, so that every visit makes progress.
     const Cost child_threshold = std::max(until - others, f.lower[k] + 1);

@@ -107,8 +107,8 @@ bool MultiwaySearch::add_known_tree(std::size_t level, std::int32_t depth, Cost 
   while (record.interval.upper > target && !poll())
     if (!improve_best_test(level, depth, target + 1, record)) break;
   if (record.interval.upper > target || record.column < 0) return false;
-  const auto found = std::find_if(f.tests.begin(), f.tests.end(),
-                                  [&](const NodeTest& test) { return test.id == record.column; });
+  const auto found =
+      std::find_if(f.tests.begin(), f.tests.end(), [&](const NodeTest& test) { return test.id == record.column; });
   const NodeTest test = *found;
   const std::int32_t first = split(f, test, tree, slot);
   for (std::int32_t o = test.first; o < test.last; ++o) {
@@ -123,8 +123,8 @@ bool MultiwaySearch::add_known_tree(std::size_t level, std::int32_t depth, Cost 
 // The root's test is root_.column; its parts' trees are in the table.
 void MultiwaySearch::publish() {
   MultiwayFrame& root = frame(0);
-  const auto found = std::find_if(root.tests.begin(), root.tests.end(),
-                                  [&](const NodeTest& test) { return test.id == root_.column; });
+  const auto found =
+      std::find_if(root.tests.begin(), root.tests.end(), [&](const NodeTest& test) { return test.id == root_.column; });
   if (found == root.tests.end()) return;
   const NodeTest test = *found;
   MultiwayTree tree{{{}}};

@@ -32,7 +32,8 @@ MultiwayNodes::MultiwayNodes(const Dataset& data, const ColumnTests& tests, cons
     NodeTest test{static_cast<std::int32_t>(id), static_cast<std::int32_t>(root_outcomes_.size()), 0};
     for (std::int32_t number = 0; number < n_outcomes(tests[id]); ++number) {
       const bool is_binary = tests[id].size() == 1;
-      const std::int32_t column = local[static_cast<std::size_t>(tests[id][is_binary ? 0 : static_cast<std::size_t>(number)])];
+      const std::int32_t column =
+          local[static_cast<std::size_t>(tests[id][is_binary ? 0 : static_cast<std::size_t>(number)])];
       if (column < 0) continue;
       root_outcomes_.push_back({static_cast<std::int32_t>(root_parts_.size()), number});
       root_parts_.push_back({column, !is_binary || number == 0});
@@ -87,7 +88,9 @@ bool MultiwayNodes::is_new_partition(const Source& source, const NodeTest& test)
       if (has_rows(part)) act(part);
     }
   };
-  for_parts(test, [&](Part part) { sum += fold_product(hashes_[static_cast<std::size_t>(part.column)], 0x9e3779b97f4a7c15ULL); });
+  for_parts(test, [&](Part part) {
+    sum += fold_product(hashes_[static_cast<std::size_t>(part.column)], 0x9e3779b97f4a7c15ULL);
+  });
   for (const auto& [other_sum, other] : seen_) {
     if (other_sum != sum) continue;
     bool is_same = true;
@@ -136,8 +139,7 @@ void MultiwayNodes::reduce(const Source& source, MultiwayFrame& out) {
     };
     // Where one column varies, another outcome has the other rows.
     bool is_alive = false;
-    for (std::int32_t o = test.first; o < test.last; ++o)
-      is_alive = is_alive || varies[part_of(o).column] != 0;
+    for (std::int32_t o = test.first; o < test.last; ++o) is_alive = is_alive || varies[part_of(o).column] != 0;
     if (!is_alive || (drops_duplicates_ && !is_new_partition(source, test))) continue;
     NodeTest kept{test.id, static_cast<std::int32_t>(out.outcomes.size()), 0};
     for (std::int32_t o = test.first; o < test.last; ++o) {
