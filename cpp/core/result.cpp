@@ -20,7 +20,7 @@ const char* status_name(Status status) {
   return "";
 }
 
-Status status_of(const Limits& limits, const Interval& interval) {
+Status status_of(const Limits& limits, const Interval& interval, Cost gap) {
   if (interval.is_exact()) return Status::optimal;
   switch (limits.reason()) {
     case StopReason::time:
@@ -35,7 +35,7 @@ Status status_of(const Limits& limits, const Interval& interval) {
     case StopReason::none:
       break;
   }
-  return Status::gap;
+  return interval.upper - interval.lower <= gap ? Status::gap : Status::memory_limit;
 }
 
 }  // namespace certree

@@ -26,7 +26,8 @@ struct Result {
   double seconds = 0;
 };
 
-// `interval` in the caller's units.
-Status status_of(const Limits& limits, const Interval& interval);
+// `interval` and `gap` in the caller's units.  A search that ended by itself above the gap had found a better tree and could
+// not rebuild it, because the table had no room for its parts.
+Status status_of(const Limits& limits, const Interval& interval, Cost gap = kInfinite);
 
 }  // namespace certree

@@ -91,7 +91,8 @@ Options inner_options(const Options& options, std::int32_t depth) {
 // Everything one solve owns.  Throws MemoryLimitReached if not even the data fit.
 struct Session {
   Session(const TableView& table, const CountTask& task, const Options& options, Observer observer)
-      : limits(options.time_limit_s, options.work_limit),
+      : caller_gap(options.gap),
+        limits(options.time_limit_s, options.work_limit),
         budget(options.memory_limit),
         data(table, task, dataset_settings(table, options), budget),
         depth(effective_depth(data, options)),
@@ -125,7 +126,7 @@ struct Session {
     const Interval interval = progress.interval();
     result.upper_bound = scale.to_caller(interval.upper);
     result.lower_bound = interval.is_exact() ? result.upper_bound : scale.to_caller(interval.lower);
-    result.status = status_of(limits, {result.lower_bound, result.upper_bound});
+    result.status = status_of(limits, {result.lower_bound, result.upper_bound}, caller_gap);
     result.tree = progress.tree();
     translate(result.tree);
     result.history = progress.history();
@@ -137,6 +138,7 @@ struct Session {
     result.seconds = limits.seconds();
   }
 
+  Cost caller_gap;
   Limits limits;
   MemoryBudget budget;
   Dataset data;

@@ -64,23 +64,38 @@ V leaf_cost(const LeafRule<V>& rule, const V* counts, std::int32_t* label) {
   return cost_of_leaf(rule, [=](std::int32_t t) { return counts[t]; }, label);
 }
 
+// One label per type: blocks of columns, types outside, so that the inner loops are vectors.
 template <class V>
-inline void leaf_costs_binary_unit(const PairInput<V>& in, V* yes0, V* no0) {
-  const V* p = in.columns;
-  const V* q = in.columns + in.stride;
-  const V p_all = in.totals[0], q_all = in.totals[1], min_leaf = in.rule.min_leaf;
-  const V all = static_cast<V>(p_all + q_all);
-  for (std::int32_t j = 0; j < in.n_columns; ++j) {
-    const V rows = static_cast<V>(p[j] + q[j]);
-    const bool feasible = rows >= min_leaf && static_cast<V>(all - rows) >= min_leaf;
-    yes0[j] = feasible ? least(p[j], q[j]) : kInfeasible<V>;
-    no0[j] = feasible ? least(static_cast<V>(p_all - p[j]), static_cast<V>(q_all - q[j])) : kInfeasible<V>;
+inline void leaf_costs_labels(const PairInput<V>& in, V* yes0, V* no0) {
+  for (std::int32_t j = 0; j < in.n_columns; j += kBlock) {
+    const int count = in.n_columns - j < kBlock ? in.n_columns - j : kBlock;
+    V yes_sum[kBlock] = {}, no_sum[kBlock] = {}, yes_top[kBlock] = {}, no_top[kBlock] = {}, yes_rows[kBlock] = {};
+    V all_rows = 0;
+    for (std::int32_t t = 0; t < in.rule.n_types; ++t) {
+      const V* column = in.columns + t * static_cast<std::ptrdiff_t>(in.stride) + j;
+      const V total = in.totals[t], w = in.rule.weight != nullptr ? in.rule.weight[t] : V{1};
+      all_rows = static_cast<V>(all_rows + total);
+      for (int k = 0; k < count; ++k) {
+        const V yes = static_cast<V>(w * column[k]), no = static_cast<V>(w * static_cast<V>(total - column[k]));
+        yes_rows[k] = static_cast<V>(yes_rows[k] + column[k]);
+        yes_sum[k] = static_cast<V>(yes_sum[k] + yes);
+        no_sum[k] = static_cast<V>(no_sum[k] + no);
+        yes_top[k] = yes > yes_top[k] ? yes : yes_top[k];
+        no_top[k] = no > no_top[k] ? no : no_top[k];
+      }
+    }
+    const V min_leaf = in.rule.min_leaf;
+    for (int k = 0; k < count; ++k) {
+      const bool feasible = yes_rows[k] >= min_leaf && static_cast<V>(all_rows - yes_rows[k]) >= min_leaf;
+      yes0[j + k] = feasible ? static_cast<V>(yes_sum[k] - yes_top[k]) : kInfeasible<V>;
+      no0[j + k] = feasible ? static_cast<V>(no_sum[k] - no_top[k]) : kInfeasible<V>;
+    }
   }
 }
 
 template <class V>
 void leaf_costs(const PairInput<V>& in, V* yes0, V* no0) {
-  if (in.rule.form == LeafForm::binary_unit && in.rule.count_type < 0) return leaf_costs_binary_unit(in, yes0, no0);
+  if (in.rule.form != LeafForm::matrix && in.rule.count_type < 0) return leaf_costs_labels(in, yes0, no0);
   for (std::int32_t j = 0; j < in.n_columns; ++j) {
     const auto yes = [&](std::int32_t t) { return in.columns[t * static_cast<std::ptrdiff_t>(in.stride) + j]; };
     const auto no = [&](std::int32_t t) { return static_cast<V>(in.totals[t] - yes(t)); };

@@ -4,6 +4,14 @@
 
 namespace certree {
 
+namespace {
+
+// Penalties by which a split may pass the second-best before it is left.  Visits on lymph-f, tic-tac-toe and balance:
+// 2.96 M, 170 k, 423 k at 0.5; 3.13 M, 178 k, 365 k at 1; 2.74 M, 181 k, 354 k at 2; 2.70 M, 175 k, 288 k at 4.
+constexpr Cost kOverestimate = 4;
+
+}  // namespace
+
 // Opens a node; nothing was asked of the table yet.
 bool Worker::open_best_first(std::size_t level, Record& record) {
   if (!open(level, kUnlimitedDepth, record)) return false;
@@ -19,14 +27,17 @@ void Worker::look_children_up(std::size_t level, std::int32_t split) {
   Scratch& scratch_here = scratch(level);
   const auto s = static_cast<std::size_t>(split);
   f.looked_up[s] = 1;
+  const auto is_known = [&](int holds) { return f.child_lower[holds][s] >= f.child_upper[holds][s]; };
   for (const int holds : {0, 1}) {
-    Cost& lower = f.child_lower[holds][s];
-    Cost& upper = f.child_upper[holds][s];
-    if (lower >= upper) continue;
+    if (is_known(holds)) continue;
     factory_.child_rows(f.node, split, holds != 0, scratch_here.rows[holds]);
+    context_.table.prefetch(mix(scratch_here.rows[holds].key, static_cast<std::uint64_t>(kUnlimitedDepth)));
+  }
+  for (const int holds : {0, 1}) {
+    if (is_known(holds)) continue;
     const Record stored = recall(scratch_here.rows[holds].key, kUnlimitedDepth);
-    lower = std::max(lower, stored.interval.lower);
-    upper = std::min(upper, stored.interval.upper);
+    f.child_lower[holds][s] = std::max(f.child_lower[holds][s], stored.interval.lower);
+    f.child_upper[holds][s] = std::min(f.child_upper[holds][s], stored.interval.upper);
   }
 }
 
@@ -56,7 +67,7 @@ bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& recor
   if (!f.looked_up[s]) {
     look_children_up(level, best);
   } else {
-    const Cost until = std::min(bound, second + objective.split_penalty);
+    const Cost until = std::min(bound, second + kOverestimate * objective.split_penalty);
     const auto width = [&](int holds) { return f.child_upper[holds][s] - f.child_lower[holds][s]; };
     const int holds = width(1) > width(0) ? 1 : 0;
     descend(level, best, holds != 0);

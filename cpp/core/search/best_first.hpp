@@ -3,8 +3,8 @@
 //
 // A node is a row set; what is known of it is an interval in the transposition table.  Selection follows, from the root,
 // the split with the lowest bound and in it the child with the wider interval.  A node is left again when its bound passes
-// the threshold at which a split elsewhere looks better: the second-best bound plus one penalty, which saves most of the
-// returns (0.5 to 2 penalties do about the same).  Expansion is the depth-two pass: it closes a node, or improves both
+// the threshold at which a split elsewhere looks better: the second-best bound plus a few penalties, which saves most of
+// the returns.  Expansion is the depth-two pass: it closes a node, or improves both
 // ends of its interval, and gives every child its first.  Back-propagation is the return of the recursion; SOLVED is an
 // interval that has become a point.  No graph is stored, so forgetting table entries costs time and never truth.
 #pragma once

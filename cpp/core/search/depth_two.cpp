@@ -44,6 +44,8 @@ class DepthTwoSolver final : public DepthTwo {
     // A leaf larger than all the data is as infeasible as one larger than V can say.
     rule_.min_leaf = static_cast<V>(std::min<std::int64_t>(settings.min_leaf, kInfeasible<V>));
     rule_.count_type = data.has_row_count() ? data.n_pair_types() - 1 : -1;
+    const bool is_uniform = std::all_of(worst_.begin(), worst_.end(), [&](Cost w) { return w == worst_.front(); });
+    common_weight_ = is_uniform ? worst_.front() : 0;
     worst_.resize(n_types_, 0);
   }
 
@@ -124,13 +126,21 @@ class DepthTwoSolver final : public DepthTwo {
     const auto f = static_cast<std::size_t>(column);
     const V* pairs = reinterpret_cast<const V*>(expansion.pairs.data());
     std::fill(out, out + n, Cost{0});
+    // Where every row is worth the same at its worst, counts are added up first and weighed once.
     for (std::size_t t = 0; t < n_pair_types_; ++t) {
       if (worst_[t] == 0) continue;
       const V* matrix = pairs + t * n * stride;
       const V* row = matrix + f * stride;
-      for (std::size_t h = 0; h < f; ++h) out[h] += worst_[t] * static_cast<Cost>(matrix[h * stride + f]);
-      for (std::size_t h = f; h < n; ++h) out[h] += worst_[t] * static_cast<Cost>(row[h]);
+      const Cost weight = common_weight_ > 0 ? 1 : worst_[t];
+      for (std::size_t h = 0; h < f; ++h) out[h] += weight * static_cast<Cost>(matrix[h * stride + f]);
+      if (weight == 1) {
+        for (std::size_t h = f; h < n; ++h) out[h] += static_cast<Cost>(row[h]);
+      } else {
+        for (std::size_t h = f; h < n; ++h) out[h] += weight * static_cast<Cost>(row[h]);
+      }
     }
+    if (common_weight_ > 1)
+      for (std::size_t h = 0; h < n; ++h) out[h] *= common_weight_;
   }
 
  private:
@@ -276,6 +286,7 @@ class DepthTwoSolver final : public DepthTwo {
   bool has_conflicts_;
   std::vector<V> weights_, matrix_;
   std::vector<Cost> worst_;
+  Cost common_weight_ = 0;  // the worst cost of every type, 0: they differ
   LeafRule<V> rule_;
   std::vector<V> totals_;
   Node child_;

@@ -35,6 +35,10 @@ class Table {
   Table& operator=(const Table&) = delete;
 
   bool find(const Fingerprint& key, Record& out) const;
+  // A hint that `find` will be called soon.  Not for shared tables, which may move.
+  void prefetch(const Fingerprint& key) const {
+    if (!shared_ && n_buckets_ > 0) __builtin_prefetch(bucket(key));
+  }
   // Merges with what is stored: the interval only shrinks.  `effort`: evaluations spent, decides what is replaced.
   void store(const Fingerprint& key, const Record& record, std::uint32_t effort);
 
