@@ -60,8 +60,10 @@ PathResult path_from_python(const Columns& columns, const Vector<std::int32_t>& 
   });
 }
 
-nb::list entries_to_list(const std::vector<PathEntry>& entries) {
-  nb::list out;
+using Entries = nb::typed<nb::list, nb::typed<nb::tuple, std::int64_t, Cost, Cost, IntArray, IntArray, IntArray>>;
+
+Entries entries_to_list(const std::vector<PathEntry>& entries) {
+  Entries out;
   for (const PathEntry& e : entries) {
     TreeArrays tree = lay_out(e.tree);
     out.append(nb::make_tuple(e.splits, e.lower, e.upper, to_array(std::move(tree.test)).cast(nb::rv_policy::move),
