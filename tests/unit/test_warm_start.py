@@ -13,9 +13,12 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.oracle.brute_force import BruteForce, binary_tests
+from tests.unit.trees import Case, cases, chain
 
 from certree import OptimalTreeClassifier, Tree, datasets, optimality_gap, verify
-from certree.encoding import Category, Flag, Missing, Threshold, read_table
+from certree._engine import Problem
+from certree.encoding import Category, Flag, Missing, TableEncoder, Threshold, read_table
+from certree.estimators._warm_start import express, simplify
 from certree.tree._from_sklearn import exact_threshold, from_sklearn
 
 
@@ -183,6 +186,38 @@ def test_mixed_tables_with_missing_values() -> None:
     warm = OptimalTreeClassifier(max_depth=3).fit(X, y, warm_start_tree=cold)
     assert warm.certificate_.cost == cold.certificate_.cost
     assert warm.certificate_.n_tests == cold.certificate_.n_tests
+
+
+@given(case=cases(), seed=st.integers(0, 999), per=st.sampled_from(["split", "leaf"]))
+@settings(max_examples=60, deadline=None)
+def test_any_tree_over_any_table(case: Case, seed: int, per: Any) -> None:
+    """The optimum over all tests, those of the tree included, is proven again by brute force."""
+    y = np.random.default_rng(seed).integers(0, 2, len(case.rows))
+    model = OptimalTreeClassifier(max_depth=4, complexity=0.02, complexity_per=per)
+    model.fit(case.rows, y, warm_start_tree=case.tree)
+    assert verify(model, case.rows, y, exhaustive=True)
+    leaves = case.tree.apply(case.rows)
+    errors = sum(int((leaves == v).sum() - np.bincount(y[leaves == v]).max()) for v in set(leaves))
+    n_paid = case.tree.n_leaves if per == "leaf" else case.tree.n_splits
+    assert model.certificate_.cost <= errors + n_paid * Fraction(2, 100) * len(y)
+    wrong = [p != t for p, t in zip(case.tree.predict(case.rows).tolist(), y.tolist(), strict=True)]
+    assert optimality_gap(case.tree, case.rows, y).cost == sum(wrong)
+
+
+def test_a_chain_of_any_depth() -> None:
+    """A tree deeper than Python's stack is read all the same."""
+    n_rows = 1500
+    table = read_table(np.arange(-1.0, n_rows - 1)[:, None])
+    encoder = TableEncoder(thresholds="all")
+    columns = encoder.fit_transform(np.arange(-1.0, n_rows - 1)[:, None])
+    tree = chain(n_rows - 2, holds=True)
+    places, added, columns = express(tree, table, columns, encoder.tests_)
+    types = np.arange(n_rows, dtype=np.int32) % 2
+    costs = np.array([[0, 1], [1, 0]], dtype=np.int64)
+    warm = simplify(tree, places, Problem(columns, types, costs))
+    assert not added
+    assert warm.depth == n_rows - 2
+    assert warm.leaf_cost == 1
 
 
 # ---- trees that are refused ----------------------------------------------------------------------
