@@ -74,26 +74,26 @@ void Table::put(const Entry& entry) {
   *victim = entry;
 }
 
+// In place: one more bit of the key decides between a bucket and its twin in the new half, which only receives from it.
+// A second table beside the first would cost half as much again at the peak, and leave a hole in the heap.
 bool Table::grow() {
-  const std::size_t wanted = std::max<std::size_t>(n_buckets_ * 2, 64);
-  const auto bytes = static_cast<std::int64_t>(wanted * kBucket * sizeof(Entry));
-  // While growing, both tables exist.
-  const auto old_bytes = static_cast<std::int64_t>(n_buckets_ * kBucket * sizeof(Entry));
-  if ((max_bytes_ > 0 && bytes + old_bytes > max_bytes_) || !budget_.try_charge(bytes)) return false;
-  auto* fresh = static_cast<Entry*>(std::calloc(wanted * kBucket, sizeof(Entry)));
-  if (fresh == nullptr) {
-    budget_.release(bytes);
+  const std::size_t n_old = n_buckets_;
+  const std::size_t wanted = std::max<std::size_t>(n_old * 2, 64);
+  const auto bytes = [](std::size_t buckets) { return static_cast<std::int64_t>(buckets * kBucket * sizeof(Entry)); };
+  if ((max_bytes_ > 0 && bytes(wanted) > max_bytes_) || !budget_.try_charge(bytes(wanted - n_old))) return false;
+  auto* grown = static_cast<Entry*>(std::realloc(entries_, wanted * kBucket * sizeof(Entry)));
+  if (grown == nullptr) {
+    budget_.release(bytes(wanted - n_old));
     return false;
   }
-  Entry* old = entries_;
-  const std::size_t n_old = n_buckets_ * kBucket;
-  entries_ = fresh;
+  entries_ = grown;
   n_buckets_ = wanted;
-  used_ = 0;
-  for (std::size_t k = 0; k < n_old; ++k)
-    if (old[k].effort != 0) put(old[k]);
-  std::free(old);
-  budget_.release(old_bytes);
+  std::fill(entries_ + n_old * kBucket, entries_ + wanted * kBucket, Entry{});
+  for (std::size_t k = 0; k < n_old * kBucket; ++k) {
+    if (entries_[k].effort == 0 || (entries_[k].key.low & n_old) == 0) continue;
+    entries_[k + n_old * kBucket] = entries_[k];
+    entries_[k] = {};
+  }
   return true;
 }
 

@@ -48,10 +48,10 @@ class Table {
  private:
   struct Entry {
     Fingerprint key;
-    Cost lower;
-    Cost upper;
-    std::int32_t column;
-    std::uint32_t effort;  // 0: empty
+    Cost lower = 0;
+    Cost upper = 0;
+    std::int32_t column = 0;
+    std::uint32_t effort = 0;  // 0: empty
   };
   static constexpr std::size_t kBucket = 4;
 
