@@ -18,7 +18,7 @@ from tests.unit.trees import Case, cases, chain
 from certree import OptimalTreeClassifier, Tree, datasets, optimality_gap, verify
 from certree._engine import Problem
 from certree.encoding import Category, Flag, Missing, TableEncoder, Threshold, read_table
-from certree.estimators._warm_start import express, simplify
+from certree.estimators._warm_start import express
 from certree.tree._from_sklearn import exact_threshold, from_sklearn
 
 
@@ -170,6 +170,25 @@ def test_the_added_test_is_part_of_the_trees_searched() -> None:
     assert coarse.tree_.to_text().startswith("x0 <= 13")
 
 
+def test_two_tests_that_divide_the_rows_alike_are_added_once() -> None:
+    X = np.column_stack([np.arange(100.0), np.arange(100) % 2])
+    cuts = [Threshold(0, "x0", 13.0), Threshold(0, "x0", 13.5), Threshold(0, "x0", 70.0)]
+    tree = Tree(
+        [*cuts, Flag(1, "x1")],
+        [3, 0, 1, -1, -1, -1, 2, -1, -1],
+        [1, 3, 5, -1, -1, -1, 7, -1, -1],
+        [-1, -1, -1, 0, 1, 1, -1, 0, 1],
+        counts=np.ones((9, 2)),
+        classes=[0, 1],
+    )
+    y = tree.predict(X)
+    model = OptimalTreeClassifier(max_depth=3, thresholds=1).fit(X, y, warm_start_tree=tree)
+    assert model.certificate_.cost == 0
+    # One cut of the encoder, the flag, and two of the three cuts of the tree.
+    assert model.certificate_.n_tests == 4
+    assert verify(model, X, y, exhaustive=True)
+
+
 def test_rows_without_weight_do_not_count() -> None:
     X, y = binary(4)
     weights = np.arange(len(y)) % 3
@@ -210,14 +229,12 @@ def test_a_chain_of_any_depth() -> None:
     table = read_table(np.arange(-1.0, n_rows - 1)[:, None])
     encoder = TableEncoder(thresholds="all")
     columns = encoder.fit_transform(np.arange(-1.0, n_rows - 1)[:, None])
-    tree = chain(n_rows - 2, holds=True)
-    places, added, columns = express(tree, table, columns, encoder.tests_)
     types = np.arange(n_rows, dtype=np.int32) % 2
-    costs = np.array([[0, 1], [1, 0]], dtype=np.int64)
-    warm = simplify(tree, places, Problem(columns, types, costs))
+    problem = Problem(columns, types, np.array([[0, 1], [1, 0]], dtype=np.int64))
+    warm, added, _ = express(chain(n_rows - 2, holds=True), table, encoder.tests_, problem)
+    # The first test holds for all rows, and two rows of different classes reach the last leaf.
     assert not added
-    assert warm.depth == n_rows - 2
-    assert warm.leaf_cost == 1
+    assert (warm.depth, warm.leaf_cost) == (n_rows - 3, 1)
 
 
 # ---- trees that are refused ----------------------------------------------------------------------

@@ -35,7 +35,7 @@ from certree.tree import Tree
 from ._base import BaseOptimalTree
 from ._labels import balanced_weights, check_labels, drop_negligible, encode_labels
 from ._parameters import Check, OneOf
-from ._warm_start import WarmTree, better_of, broken_limits, express, read_tree, simplify
+from ._warm_start import WarmTree, better_of, broken_limits, express, read_tree
 
 
 @dataclass(frozen=True)
@@ -300,9 +300,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         table = read_table(X)
         tree = read_tree(given, table, target.classes)
         counted = table if target.rows is None else table.select(target.rows)
-        places, added, columns = express(tree, counted, columns, self.encoder_.tests_)
+        tests = self.encoder_.tests_
+        warm, added, columns = express(tree, counted, tests, target.problem(columns))
         self.encoder_._add_tests(added)
-        warm = simplify(tree, places, target.problem(columns))
         limits = (self.max_depth, self.max_splits, int(self.min_samples_leaf))
         broken = broken_limits(warm, *limits)
         if broken and must_keep_limits:

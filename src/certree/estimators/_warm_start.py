@@ -2,13 +2,13 @@
 
 A tree that is known before the search is only of use if it is one of the trees searched. So each
 of its tests is looked up among the encoder's, by how it divides the training rows, and added to
-them if it is not there. What the rows do not need is dropped: splits with an empty side, and
-splits between leaves of the same label. Leaves get the best label for their rows.
+them if it is not there. Before that, what the rows do not need is dropped: splits with an empty
+side, and splits between leaves of the same label. Leaves get the best label for their rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -73,9 +73,9 @@ def read_tree(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
 
 
 def express(
-    tree: Tree, table: Table, columns: NDArray[np.uint8], tests: Sequence[Test]
-) -> tuple[list[tuple[int, bool]], list[Test], NDArray[np.uint8]]:
-    """Find the tests of a tree among those of an encoder, by how they divide the rows.
+    tree: Tree, table: Table, tests: Sequence[Test], problem: _engine.Problem
+) -> tuple[WarmTree, list[Test], NDArray[np.uint8]]:
+    """Return a tree over encoded columns, without what the rows do not need.
 
     Parameters
     ----------
@@ -83,42 +83,39 @@ def express(
         The tree.
     table : Table
         The rows that count.
-    columns : uint8 array of shape (n_rows, n_tests)
-        The same rows, encoded.
     tests : sequence of Test
-        What the columns mean.
+        The tests of the encoder.
+    problem : Problem
+        The same rows encoded by these tests, and what labels cost.
 
     Returns
     -------
-    places : list of (int, bool)
-        For each test of the tree its column, and whether its outcomes are exchanged there.
+    warm : WarmTree
+        The tree.
     added : list of Test
-        Tests of the tree that no column stands for; they come after all columns.
+        Tests of it that no column stands for; they come after all columns.
     columns : uint8 array
-        The columns with those of the tests added.
+        The columns of the problem with those of the tests added.
     """
-    by_feature: dict[int, dict[bytes, tuple[int, bool]]] = {}
-    wanted = {test.feature for test in tree.tests}
-    for position, test in enumerate(tests):
-        if test.feature in wanted:
-            known = by_feature.setdefault(test.feature, {})
-            bits = np.packbits(columns[:, position]).tobytes()
-            known.setdefault(bits, (position, False))
-            known.setdefault(np.packbits(1 - columns[:, position]).tobytes(), (position, True))
-    places: list[tuple[int, bool]] = []
+    answers = [_answer(test, table) for test in tree.tests]
+    builder = _Builder(tree, answers, problem)
+    builder.descend()
+    builder.merge()
+    places: dict[int, tuple[int, bool]] = {}
     added: list[Test] = []
-    new_columns = []
-    for test in tree.tests:
-        column = _answer(test, table)
-        known = by_feature.setdefault(test.feature, {})
-        place = known.setdefault(np.packbits(column).tobytes(), (len(tests) + len(added), False))
-        if place[0] == len(tests) + len(added):
+    new_columns: list[NDArray[np.uint8]] = []
+    known = _columns_by_feature(problem.columns, tests, {test.feature for test in tree.tests})
+    for position in builder.tests_in_use():
+        test, bits = tree.tests[position], np.packbits(answers[position]).tobytes()
+        new = len(tests) + len(added)
+        places[position] = known.setdefault((test.feature, bits), (new, False))
+        if places[position][0] == new:
             added.append(replace(cast(Any, test), name=table.names[test.feature]))
-            new_columns.append(column)
-        places.append(place)
+            new_columns.append(answers[position])
+    columns = problem.columns
     if added:
         columns = np.asfortranarray(np.column_stack([columns, *new_columns]))
-    return places, added, columns
+    return builder.lay_out(places), added, columns
 
 
 def _answer(test: Test, table: Table) -> NDArray[np.uint8]:
@@ -133,41 +130,43 @@ def _answer(test: Test, table: Table) -> NDArray[np.uint8]:
         raise ValueError(f"The tree does not fit the columns of X: {error}") from None
 
 
-def simplify(tree: Tree, places: Sequence[tuple[int, bool]], problem: _engine.Problem) -> WarmTree:
-    """Return the tree over encoded columns, without what the rows do not need.
+def _columns_by_feature(
+    columns: NDArray[np.uint8], tests: Sequence[Test], features: set[int]
+) -> dict[tuple[int, bytes], tuple[int, bool]]:
+    """Return the first column for each division of the rows by a test of some raw columns.
 
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-    places : list of (int, bool)
-        Column of each of its tests, and whether outcomes are exchanged, from `express`.
-    problem : Problem
-        The encoded rows and what labels cost.
+    With it comes whether its outcomes are exchanged, for divisions that only the complement of a
+    column makes.
     """
-    builder = _Builder(tree, places, problem)
-    builder.descend()
-    builder.merge()
-    return builder.lay_out()
+    known: dict[tuple[int, bytes], tuple[int, bool]] = {}
+    for exchanged in (False, True):
+        for position, test in enumerate(tests):
+            if test.feature in features:
+                column = columns[:, position] ^ exchanged
+                key = (test.feature, np.packbits(column).tobytes())
+                known.setdefault(key, (position, exchanged))
+    return known
 
 
 @dataclass
 class _Part:
-    """A node in the making: the rows that reach it; -1 for the column of a leaf."""
+    """A node in the making: the rows that reach it, and its test; -1 for a leaf."""
 
     rows: NDArray[np.intp]
     depth: int
-    column: int = -1
+    test: int = -1
     children: tuple[int, int] = (-1, -1)
     label: int = -1
 
 
 class _Builder:
+    """The tree that the rows need: `answers` are those of its tests, 1 where they hold."""
+
     def __init__(
-        self, tree: Tree, places: Sequence[tuple[int, bool]], problem: _engine.Problem
+        self, tree: Tree, answers: Sequence[NDArray[np.uint8]], problem: _engine.Problem
     ) -> None:
         self.tree = tree
-        self.places = places
+        self.answers = answers
         self.problem = problem
         self.parts: list[_Part] = []
 
@@ -179,19 +178,17 @@ class _Builder:
         while stack:
             number, node = stack.pop()
             part = self.parts[number]
-            while self.tree.test[node] >= 0:
-                column, exchanged = self.places[self.tree.test[node]]
-                holds = self.problem.columns[part.rows, column] != 0
-                first = int(self.tree.first_child[node])
-                node_yes, node_no = (first + 1, first) if exchanged else (first, first + 1)
+            while (test := int(self.tree.test[node])) >= 0:
+                holds = self.answers[test][part.rows] != 0
+                yes = int(self.tree.first_child[node])
                 if holds.all() or not holds.any():
-                    node = node_yes if holds.all() else node_no
+                    node = yes if holds.all() else yes + 1
                     continue
-                number_yes = len(self.parts)
-                part.column, part.children = column, (number_yes, number_yes + 1)
+                child = len(self.parts)
+                part.test, part.children = test, (child, child + 1)
                 self.parts.append(_Part(part.rows[holds], part.depth + 1))
                 self.parts.append(_Part(part.rows[~holds], part.depth + 1))
-                stack += [(number_yes + 1, node_no), (number_yes, node_yes)]
+                stack += [(child + 1, yes + 1), (child, yes)]
                 break
             else:
                 part.label = int(np.argmin(self._costs(part.rows)))
@@ -199,26 +196,30 @@ class _Builder:
     def merge(self) -> None:
         """Make a leaf of each split between two leaves of the same label, from below."""
         for part in reversed(self.parts):
-            if part.column < 0:
+            if part.test < 0:
                 continue
             yes, no = (self.parts[child] for child in part.children)
-            if yes.column < 0 and no.column < 0 and yes.label == no.label:
-                part.column, part.label = -1, yes.label
+            if yes.test < 0 and no.test < 0 and yes.label == no.label:
+                part.test, part.label = -1, yes.label
 
-    def lay_out(self) -> WarmTree:
-        """Number the nodes that are left, children side by side."""
-        order, test, first_child, label = [0], [], [], []
-        leaves = []
-        for number in order:
+    def tests_in_use(self) -> list[int]:
+        """Return the tests that are still asked, in the order of the tree's list."""
+        return sorted({self.parts[number].test for number in self._order()} - {-1})
+
+    def lay_out(self, places: Mapping[int, tuple[int, bool]]) -> WarmTree:
+        """Number the nodes that are left, children side by side, and replace tests by columns."""
+        test, first_child, label, leaves = [], [], [], []
+        next_child = 1
+        for number in self._order(places):
             part = self.parts[number]
-            test.append(part.column)
-            is_leaf = part.column < 0
-            first_child.append(-1 if is_leaf else len(order))
+            is_leaf = part.test < 0
+            test.append(-1 if is_leaf else places[part.test][0])
             label.append(part.label if is_leaf else -1)
+            first_child.append(-1 if is_leaf else next_child)
             if is_leaf:
                 leaves.append(part)
             else:
-                order += part.children
+                next_child += 2
         return WarmTree(
             np.array(test, dtype=np.int32),
             np.array(first_child, dtype=np.int32),
@@ -227,6 +228,17 @@ class _Builder:
             depth=max(leaf.depth for leaf in leaves),
             smallest_leaf=min(len(leaf.rows) for leaf in leaves),
         )
+
+    def _order(self, places: Mapping[int, tuple[int, bool]] | None = None) -> list[int]:
+        """Return the parts that are left, level by level; exchanged where `places` says so."""
+        order = [0]
+        for number in order:
+            part = self.parts[number]
+            if part.test >= 0:
+                yes, no = part.children
+                exchanged = places is not None and places[part.test][1]
+                order += [no, yes] if exchanged else [yes, no]
+        return order
 
     def _costs(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return what each label would cost these rows."""
