@@ -153,7 +153,7 @@ class PathResult:
     seconds: float
 
 
-class _Guard:
+class Guard:
     """Keep what a Python callback raises from crossing the core, and stop the search instead."""
 
     def __init__(self, callback: Callable[[Event], object]) -> None:
@@ -192,7 +192,7 @@ def solve(
     Result
         The incumbent when the search ended, with its status and bounds.
     """
-    guard = None if callback is None else _Guard(callback)
+    guard = None if callback is None else Guard(callback)
     raw = _core.solve(
         problem.columns,
         problem.row_types,
@@ -237,7 +237,7 @@ def solve_path(
     PathResult
         Costs are those of the leaves, in units of the cost matrix.
     """
-    guard = None if callback is None else _Guard(callback)
+    guard = None if callback is None else Guard(callback)
     raw = _core.solve_path(
         problem.columns,
         problem.row_types,

@@ -3,7 +3,7 @@
 Rows are bits of Python integers. The best cost for a set of rows, a depth and a number of splits is
 the cost of a leaf, or that of the best test with the best trees for its two sides; answers are
 remembered. Nothing is pruned, except that a split is not tried where its penalty alone is as much
-as the leaf costs.
+as the leaf costs. Tests with more outcomes have a brute force of their own, without split limits.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Question:
 
     Attributes
     ----------
-    tests : list of int
-        For each test the rows where it holds, as bits.
+    tests : list of tuple of int
+        For each test the rows of each of its outcomes, as bits; outcomes without rows left out.
     classes : list of int
         Class of each row.
     weights : list of Fraction
@@ -32,14 +32,16 @@ class Question:
     n_classes : int
         Number of classes.
     penalty : Fraction
-        Cost of a split.
+        Cost of a split, or of a leaf.
     max_depth, max_splits : int or None
         Limits.
     min_leaf : int
         Fewest rows in a leaf.
+    is_per_leaf : bool
+        Whether the penalty is paid by leaves.
     """
 
-    tests: Sequence[int]
+    tests: Sequence[tuple[int, ...]]
     classes: Sequence[int]
     weights: Sequence[Fraction]
     n_classes: int
@@ -47,17 +49,31 @@ class Question:
     max_depth: int | None
     max_splits: int | None
     min_leaf: int
+    is_per_leaf: bool = False
 
 
 def best_cost(question: Question) -> Fraction:
-    """Return the cost of the best tree (penalty per split included), by brute force.
+    """Return the cost of the best tree (penalties included), by brute force over binary tests.
 
     Raises
     ------
     ValueError
         If there are too many trees to try.
     """
-    return _BruteForce(question).solve()
+    # A binary tree has one leaf more than splits.
+    first_leaf = question.penalty if question.is_per_leaf else 0
+    return _BruteForce(question).solve() + first_leaf
+
+
+def best_multiway_cost(question: Question) -> Fraction:
+    """Return the cost of the best tree over tests with any number of outcomes; no split limit.
+
+    Raises
+    ------
+    ValueError
+        If there are too many trees to try.
+    """
+    return _MultiwayBruteForce(question).solve()
 
 
 class _BruteForce:
@@ -74,13 +90,12 @@ class _BruteForce:
         self.known: dict[tuple[int, int, int], int] = {}
         self._refuse_if_too_large()
 
-    def _different_tests(self, tests: Sequence[int]) -> list[int]:
+    def _different_tests(self, tests: Sequence[tuple[int, ...]]) -> list[int]:
         """Keep one of each pair of tests that split the rows in the same way."""
         kept: dict[int, None] = {}
-        for rows in tests:
-            other = self.all_rows ^ rows
-            if rows and other and other not in kept:
-                kept[rows] = None
+        for parts in tests:
+            if len(parts) == 2 and parts[1] not in kept:
+                kept[parts[0]] = None
         return list(kept)
 
     def _weight_planes(self, question: Question) -> list[list[tuple[int, int]]]:
@@ -149,6 +164,54 @@ class _BruteForce:
                 cost += self._best(right, depth, splits - left_splits)
                 best = min(best, cost)
         return best
+
+
+class _MultiwayBruteForce:
+    """The definition of the problem, with answers remembered and work counted."""
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.all_rows = (1 << len(question.classes)) - 1
+        partitions = {frozenset(parts): parts for parts in question.tests if len(parts) > 1}
+        self.tests = list(partitions.values())
+        self.known: dict[tuple[int, int], Fraction] = {}
+        self.work = 0
+
+    def solve(self) -> Fraction:
+        limit = self.question.max_depth
+        depth = len(self.tests) if limit is None else min(limit, len(self.tests))
+        return self._best(self.all_rows, depth)
+
+    def _leaf(self, rows: int) -> Fraction:
+        by_class = [Fraction(0)] * self.question.n_classes
+        for row, klass in enumerate(self.question.classes):
+            if rows >> row & 1:
+                by_class[klass] += self.question.weights[row]
+        penalty = self.question.penalty if self.question.is_per_leaf else Fraction(0)
+        return sum(by_class, Fraction(0)) - max(by_class) + penalty
+
+    def _best(self, rows: int, depth: int) -> Fraction:
+        depth = min(depth, rows.bit_count() - 1)
+        if (rows, depth) not in self.known:
+            best = self._leaf(rows)
+            for test in self.tests if depth > 0 else ():
+                self._count_work()
+                parts = [rows & part for part in test if rows & part]
+                if len(parts) < 2 or any(p.bit_count() < self.question.min_leaf for p in parts):
+                    continue
+                cost = Fraction(0) if self.question.is_per_leaf else self.question.penalty
+                best = min(best, cost + sum(self._best(part, depth - 1) for part in parts))
+            self.known[rows, depth] = best
+        return self.known[rows, depth]
+
+    def _count_work(self) -> None:
+        self.work += 1
+        if self.work > WORK_LIMIT:
+            raise ValueError(
+                "the problem is too large for a proof by brute force: more than "
+                f"{WORK_LIMIT:.3g} pairs of row set and test ({len(self.tests)} different tests); "
+                "use exhaustive=False, fewer tests or a smaller depth."
+            )
 
 
 def _powers_of_two(number: int) -> Iterator[int]:

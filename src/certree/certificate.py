@@ -285,7 +285,7 @@ class Certificate:
         errors = self._errors(self.leaf_cost)
         if self.complexity == 0:
             return errors
-        n = self.n_splits + (self.complexity_per == "leaf")
+        n = int((self.cost - self.leaf_cost) / Fraction(self.split_penalty))
         unit = "leaf" if self.complexity_per == "leaf" else "split"
         return f"{errors} + {_many(n, unit)} x {show(self.split_penalty)}"
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ._reprove import Question, best_cost
+from ._reprove import Question, best_cost, best_multiway_cost
 from .certificate import STATUSES, Certificate, Exact, exact, show
 from .exceptions import CertificateError
 
@@ -143,7 +143,7 @@ class _Claim:
             certificate,
             model.get_params(deep=False),
             model.tree_.to_dict(),
-            [test.to_dict() for test in model.encoder_.tests_],
+            [test.to_dict() for test in model.encoder_.candidates_],
             model.classes_.tolist(),
         )
 
@@ -339,8 +339,10 @@ def _walk(audit: _Audit, data: _Data) -> _Walk:
 
 
 def _outcome(test: Mapping[str, Any], value: Any) -> int:
-    """Return 0 if the test holds for a raw value, 1 if not."""
+    """Return 0 if the test holds for a raw value, 1 if not; the outcome of a multiway test."""
     kind = test["kind"]
+    if kind == "multiway":
+        return _multiway_outcome(test, value)
     if _is_missing(value):
         return 0 if kind == "missing" else 1
     if kind == "missing":
@@ -354,6 +356,18 @@ def _outcome(test: Mapping[str, Any], value: Any) -> int:
     else:
         raise CertificateError(f"the tree asks a test of unknown kind {kind!r}.")
     return 0 if holds else 1
+
+
+def _multiway_outcome(test: Mapping[str, Any], value: Any) -> int:
+    for number, group in enumerate(test["categories"]):
+        for category in group:
+            if category is None or _is_missing(value):
+                same = category is None and _is_missing(value)
+            else:
+                same = _same_category(value, category)
+            if same:
+                return number
+    return int(test["default"])
 
 
 def _is_missing(value: Any) -> bool:
@@ -426,8 +440,8 @@ def _check_limits(audit: _Audit, walk: _Walk) -> None:
     if certificate.max_splits is not None and n_splits > certificate.max_splits:
         audit.differ(f"{n_splits} splits are above the limit max_splits={certificate.max_splits}")
     for leaf in leaves:
-        # A tree without splits is allowed on any data.
-        if len(walk.rows[leaf]) < certificate.min_samples_leaf and n_splits:
+        # A tree without splits is allowed on any data, and so is an outcome without rows.
+        if 0 < len(walk.rows[leaf]) < certificate.min_samples_leaf and n_splits:
             audit.differ(
                 f"leaf {leaf} has {len(walk.rows[leaf])} rows, fewer than "
                 f"min_samples_leaf={certificate.min_samples_leaf}"
@@ -445,7 +459,8 @@ def _check_cost(audit: _Audit, data: _Data, walk: _Walk) -> Fraction:
         if data.classes[row] != nodes[leaf]["label"]
     )
     n_splits = len(walk.rows) - len(leaves)
-    n_paid = len(leaves) if certificate.complexity_per == "leaf" else n_splits
+    n_leaves = sum(1 for leaf in leaves if walk.rows[leaf])
+    n_paid = n_leaves if certificate.complexity_per == "leaf" else n_splits
     cost = Fraction(errors + n_paid * certificate.split_penalty)
     audit.compare("weighted errors", certificate.leaf_cost, errors)
     audit.compare("cost", certificate.cost, cost)
@@ -500,11 +515,14 @@ def _check_optimum(audit: _Audit, data: _Data) -> None:
     tests = []
     for test in audit.claim.tests:
         column = data.columns[test["feature"]]
-        tests.append(
-            sum(1 << i for i, row in enumerate(data.rows) if _outcome(test, column[row]) == 0)
-        )
+        parts: dict[int, int] = {}
+        for i, row in enumerate(data.rows):
+            outcome = _outcome(test, column[row])
+            parts[outcome] = parts.get(outcome, 0) | 1 << i
+        tests.append(tuple(parts.values()))
+    is_multiway = any(test["kind"] == "multiway" for test in audit.claim.tests)
     penalty = Fraction(certificate.split_penalty)
-    best = best_cost(
+    best = (best_multiway_cost if is_multiway else best_cost)(
         Question(
             tests,
             [data.classes[row] for row in data.rows],
@@ -514,10 +532,9 @@ def _check_optimum(audit: _Audit, data: _Data) -> None:
             certificate.max_depth,
             certificate.max_splits,
             certificate.min_samples_leaf,
+            certificate.complexity_per == "leaf",
         )
     )
-    if certificate.complexity_per == "leaf":
-        best += penalty
     if not certificate.lower_bound <= best <= certificate.cost:
         audit.differ(
             f"optimum: the best tree costs {_text(best)}, outside of the certified bounds "

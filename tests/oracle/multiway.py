@@ -1,4 +1,4 @@
-"""Problems of tests with any number of outcomes, their optimum, and what a returned tree is worth."""
+"""Problems over tests with any number of outcomes, their optimum, and what a tree is worth."""
 
 from __future__ import annotations
 

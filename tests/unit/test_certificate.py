@@ -137,7 +137,8 @@ def test_a_penalty_is_shown_as_part_of_the_cost(certificate: Certificate) -> Non
     assert "penalty of 0.03 per split included" in text
     assert f"{certificate.leaf_cost} errors + {certificate.n_splits} splits x 1.5" in text
     assert "costs less than" in text
-    per_leaf = dataclasses.replace(certificate, complexity_per="leaf")
+    cost = certificate.cost + certificate.split_penalty
+    per_leaf = dataclasses.replace(certificate, complexity_per="leaf", cost=cost)
     assert f"{certificate.n_splits + 1} leaves x 1.5" in str(per_leaf)
 
 

@@ -7,6 +7,7 @@ encodes others by them, and a :class:`Test` knows what its column means.
 from __future__ import annotations
 
 from ._encoder import TableEncoder
+from ._multiway import Multiway
 from ._table import Kind, Table, check_columns, compare_columns, read_table, remember_columns
 from ._tests import (
     Category,
@@ -24,6 +25,7 @@ __all__ = [
     "Flag",
     "Kind",
     "Missing",
+    "Multiway",
     "Table",
     "TableEncoder",
     "Test",

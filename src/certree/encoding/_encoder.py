@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree._exact import scale_weights
 
 from ._cuts import choose_cuts
+from ._multiway import Multiway
 from ._table import Table, compare_columns, read_table, remember_columns
 from ._tests import Category, Flag, Missing, Test, Threshold, encode_tests, is_missing
 
@@ -25,6 +26,8 @@ _IDENTIFIER_ROWS = 20
 
 # Beyond this float64 no longer tells consecutive integers apart.
 _EXACT_INTEGERS = 2.0**53
+
+SPLITS = ("binary", "multiway", "both")
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -57,11 +60,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         column. A sequence of names, indices or one truth value per column: these, and those that
         hold text. A category column gives as many tests as it has categories, however many these
         are; a column of text in which no value repeats gives a warning.
+    splits : {"binary", "multiway", "both"}, default="binary"
+        What trees may ask of a category column: one category against all others, all categories
+        at once (:class:`Multiway`, with missing values as one more category), or either. There
+        is one output column per category in any case.
 
     Attributes
     ----------
     tests_ : list of Test
         What each output column means.
+    candidates_ : list of Test
+        What trees may ask: `tests_` for binary splits, otherwise with the multiway tests at the
+        end, and for ``splits="multiway"`` without those of single categories.
+    multiway_columns_ : list of ndarray, or None
+        For each candidate its output column, or columns, one per outcome; None if all are binary.
     n_features_in_ : int
         Number of columns of the table.
     feature_names_in_ : ndarray of str
@@ -89,9 +101,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self,
         thresholds: str | int = "auto",
         categorical_features: str | Sequence[Any] = "auto",
+        splits: str = "binary",
     ) -> None:
         self.thresholds = thresholds
         self.categorical_features = categorical_features
+        self.splits = splits
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableEncoder:
         """Choose the tests.
@@ -194,19 +208,55 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _choose_tests(self, table: Table, weights: NDArray[np.int64] | None) -> None:
         limit = self._threshold_limit()
         declared = self._declared_categories(table)
+        if self.splits not in SPLITS:
+            raise ValueError(f"splits must be one of {', '.join(SPLITS)}, got {self.splits!r}.")
         if weights is not None and not weights.all():
             counts = weights > 0
             table, weights = table.select(counts), weights[counts]
         self._is_binary = table.matrix is not None and _is_binary(table.matrix)
+        self._multiway: list[tuple[Multiway, NDArray[np.int32]]] = []
+        are_categories = [d or k == "category" for d, k in zip(declared, table.kinds, strict=True)]
+        if self.splits == "multiway" and not any(are_categories):
+            raise ValueError(
+                "splits='multiway' needs columns of categories, but the table has none: strings "
+                "and categorical types are categories, other columns if categorical_features "
+                "names them."
+            )
         if self._is_binary:
             boolean = table.kinds[0] == "flag"
             self.tests_: list[Test] = [Flag(i, name, boolean) for i, name in enumerate(table.names)]
             return
         tests: list[Test] = []
         for i in range(table.n_columns):
-            is_category = declared[i] or table.kinds[i] == "category"
-            tests += _column_tests(table, i, is_category, limit, weights)
+            is_multiway = self.splits != "binary" and are_categories[i]
+            found = _column_tests(table, i, are_categories[i], limit, weights, is_multiway)
+            if is_multiway and len(found) > 1:
+                columns = np.arange(len(tests), len(tests) + len(found), dtype=np.int32)
+                self._multiway.append((_multiway_test(found), columns))
+            tests += found
         self.tests_ = tests
+
+    @property
+    def candidates_(self) -> list[Test]:
+        """What trees may ask."""
+        return [test for test, _ in self._asked()] if self._multiway else self.tests_
+
+    @property
+    def multiway_columns_(self) -> list[NDArray[np.int32]] | None:
+        """Columns of each candidate: one, or one per outcome; None if no test is multiway."""
+        return [columns for _, columns in self._asked()] if self._multiway else None
+
+    def _asked(self) -> list[tuple[Test, NDArray[np.int32]]]:
+        """Return what trees may ask, each with its columns."""
+        hidden: set[int] = set()
+        if self.splits == "multiway":
+            hidden = {int(c) for _, columns in self._multiway for c in columns}
+        single: list[tuple[Test, NDArray[np.int32]]] = [
+            (test, np.array([c], dtype=np.int32))
+            for c, test in enumerate(self.tests_)
+            if c not in hidden
+        ]
+        return [*single, *self._multiway]
 
     def _add_tests(self, tests: Sequence[Test]) -> None:
         """Append tests that a user's tree asks."""
@@ -316,8 +366,9 @@ def _column_tests(
     is_category: bool,
     limit: int | None,
     weights: NDArray[np.int64] | None,
+    is_multiway: bool = False,
 ) -> list[Test]:
-    """Return the tests of one column."""
+    """Return the tests of one column; for a multiway test one for each of its outcomes."""
     name, column = table.names[index], table.column(index)
     missing = is_missing(column)
     has_missing = bool(missing.any())
@@ -329,7 +380,10 @@ def _column_tests(
         # Nothing is known but that it is missing, which is the same for all rows.
         return tests
     is_flag = table.kinds[index] == "flag"
-    if is_flag or (column.dtype != object and _is_binary(column)):
+    is_binary = is_flag or (column.dtype != object and _is_binary(column))
+    if is_multiway and (has_missing or not is_binary):
+        tests += _outcome_tests(index, name, column, has_missing)
+    elif is_binary:
         tests.append(Flag(index, name, is_flag))
     elif is_category:
         tests += _category_tests(index, name, column, has_missing)
@@ -344,6 +398,45 @@ def _column_tests(
 def _category_tests(
     index: int, name: str, column: NDArray[Any], has_missing: bool
 ) -> list[Category]:
+    """Return the tests that tell the categories of a column apart."""
+    values = _categories(name, column)
+    if not has_missing and len(values) <= 2:
+        # One category says nothing, and of two, one test says it all.
+        values = values[1:]
+    elif len(values) == 1:
+        # Present or missing is all there is to know.
+        values = []
+    return [Category(index, name, value) for value in values]
+
+
+def _outcome_tests(
+    index: int, name: str, column: NDArray[Any], has_missing: bool
+) -> list[Category]:
+    """Return one test for each category of a column; none if there is nothing to tell apart."""
+    column = column.astype(np.float64) if column.dtype == np.bool_ else column
+    if column.dtype != object:
+        broken = column[column != np.floor(column)]
+        if len(broken):
+            raise ValueError(
+                f"Multiway tests are for categories, but the column {name!r} holds numbers that "
+                f"are not whole, such as {broken[0]:g}; leave it out of categorical_features, or "
+                "use splits='binary'."
+            )
+    values = _categories(name, column)
+    if len(values) + has_missing < 2:
+        return []
+    return [Category(index, name, value) for value in values]
+
+
+def _multiway_test(outcomes: Sequence[Test]) -> Multiway:
+    """Return the test whose outcomes are those for which the given tests hold."""
+    first = outcomes[0]
+    values = [test.value if isinstance(test, Category) else None for test in outcomes]
+    return Multiway(first.feature, first.name, cast(Any, tuple(values)))
+
+
+def _categories(name: str, column: NDArray[Any]) -> list[Any]:
+    """Return the different values of a column of categories."""
     if column.dtype == object:
         values: list[Any] = sorted(set(column))
     else:
@@ -359,12 +452,6 @@ def _category_tests(
             "like an identifier. A tree can only learn such rows by heart; drop the column, or "
             "group its values.",
             UserWarning,
-            stacklevel=6,  # the caller of fit
+            stacklevel=7,  # the caller of fit
         )
-    if not has_missing and len(values) <= 2:
-        # One category says nothing, and of two, one test says it all.
-        values = values[1:]
-    elif len(values) == 1:
-        # Present or missing is all there is to know.
-        values = []
-    return [Category(index, name, value) for value in values]
+    return values

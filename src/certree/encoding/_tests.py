@@ -4,7 +4,7 @@ A test looks at one raw column and has two or more outcomes that partition the r
 answer itself for a column of a :class:`~certree.encoding.Table`, how to say each outcome in words,
 and how to become JSON. All tests here are binary: outcome 0 is "holds", outcome 1 "does not hold",
 which is where missing values go, so that a missing value takes the same way in training and in
-prediction.
+prediction. :mod:`certree.encoding._multiway` has the one with more outcomes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,6 +223,14 @@ class Missing(Test):
 
 
 _KINDS: dict[str, type[Test]] = {t.kind: t for t in (Threshold, Category, Flag, Missing)}
+
+TestClass = TypeVar("TestClass", bound=type[Test])
+
+
+def register_kind(cls: TestClass) -> TestClass:
+    """Let :func:`test_from_dict` know a class of tests; to be used as a decorator."""
+    _KINDS[cls.kind] = cls
+    return cls
 
 
 def test_from_dict(values: Mapping[str, Any]) -> Test:

@@ -35,7 +35,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         "max_splits": WholeNumber(0, none="no limit"),
         "complexity_per": OneOf(("split", "leaf")),
         "min_samples_leaf": WholeNumber(1),
-        "splits": OneOf(("binary",)),
+        "splits": OneOf(("binary", "multiway", "both")),
         "search": OneOf(SEARCHES),
         "time_limit": Number(0, minimum_allowed=False, none="no limit"),
         "gap": Number(0),
@@ -46,6 +46,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
     max_splits: int | None
     complexity: float
     min_samples_leaf: int
+    splits: str
     categorical_features: Any
     thresholds: Any
     search: str
@@ -62,9 +63,22 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         check_parameters(self, self._parameter_checks)
+        if self.splits == "binary":
+            return
+        for name, allowed in (("max_splits", (None,)), ("search", ("auto", "best-first"))):
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ValueError(
+                    f"{name}={value!r} is not supported with splits={self.splits!r}; leave it at "
+                    f"{allowed[0]!r}, or use splits='binary'."
+                )
 
     def _check_size_limits(self, path: bool = False) -> None:
         """Warn if nothing limits the size of the tree and that makes the search endless."""
+        if path and self.splits != "binary":
+            raise ValueError(
+                f"The path needs splits='binary', got {self.splits!r}; fit without path=True."
+            )
         if self.max_depth is not None or self.max_splits is not None:
             return
         if path:
@@ -103,7 +117,9 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
     ) -> NDArray[np.uint8]:
         """Fit the encoder and return the encoded rows that count."""
         self.encoder_ = TableEncoder(
-            thresholds=self.thresholds, categorical_features=self.categorical_features
+            thresholds=self.thresholds,
+            categorical_features=self.categorical_features,
+            splits=self.splits,
         ).set_output(transform="default")
         columns: NDArray[np.uint8] = self.encoder_.fit_transform(X, sample_weight=sample_weight)
         self.n_features_in_ = self.encoder_.n_features_in_
@@ -136,7 +152,8 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         is one on depth, too), which all pay the penalty.
         """
         limits = [int(limit) for limit in (self.max_depth, self.max_splits) if limit is not None]
-        depth = min(limits, default=None)
+        # A multiway test has any number of children, so the depth says little about their number.
+        depth = min(limits, default=None) if self.splits == "binary" else None
         most = None if depth is None or depth > 40 else 2**depth - 1
         n_splits = n_rows if most is None else min(n_rows, most)
         return int(cost_budget(n_rows, most) / (1 + complexity * (n_splits + 1)))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from certree import _engine
+from certree import _engine, _multiway
 from certree._exact import (
     ClassWeights,
     Objective,
@@ -92,9 +92,11 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         Weight of each class, multiplied with the rows' own; "balanced" gives all classes the same
         total. Errors in a class of less than 2**-20 of the largest weight count as nothing.
         ``{positive: w}`` counts a false negative as much as `w` false positives.
-    splits : {"binary"}, default="binary"
-        Every test has two outcomes.
-    categorical_features : "auto" or list, default="auto"
+    splits : {"binary", "multiway", "both"}, default="binary"
+        "binary": every test has two outcomes. "multiway": tests of category columns have one
+        outcome for each category, and a path asks each such column at most once. "both": the
+        search chooses. A limit on splits and the depth-first search need "binary".
+    categorical_features : "auto", "all" or list, default="auto"
         Columns whose values are names and not numbers; see :class:`TableEncoder`.
     thresholds : "auto", "all" or int, default="auto"
         Cut points of numeric columns; "all" considers every midpoint, so that the tree is best
@@ -171,7 +173,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         objective: str = "accuracy",
         min_samples_leaf: int = 1,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        splits: Literal["binary"] = "binary",
+        splits: Literal["binary", "multiway", "both"] = "binary",
         categorical_features: Any = "auto",
         thresholds: Literal["auto", "all"] | int = "auto",
         search: Literal["auto", "depth-first", "best-first"] = "auto",
@@ -273,7 +275,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             known=None if warm is None else (objective.value(warm), warm.n_splits),
         )
         watch = self._watch(objective.cost, objective.total_weight, callback)
-        result = _engine.solve(target.problem(columns), options, watch)
+        result = self._solve(target, columns, options, watch)
         if warm is not None:
             result = better_of(result, warm, objective.value(warm))
         self.classes_ = target.classes
@@ -282,6 +284,24 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         self.certificate_ = self._certify(result, columns, target, seconds_before)
         self._path = self._solve_path(columns, target, 0.0, callback) if path else None
         return watch
+
+    def _solve(
+        self,
+        target: _Target,
+        columns: NDArray[np.uint8],
+        options: _engine.Options,
+        watch: Observer | None,
+    ) -> _engine.Result:
+        """Run the search that the tests call for."""
+        problem = target.problem(columns)
+        asked = self.encoder_.multiway_columns_
+        if asked is None:
+            return _engine.solve(problem, options, watch)
+        leaf_penalty = 0
+        if self.complexity_per == "leaf":
+            # The core counts the leaves itself; otherwise they are splits and one more.
+            leaf_penalty, options = options.split_penalty, replace(options, split_penalty=0)
+        return _multiway.solve_multiway(problem, asked, options, leaf_penalty, watch)
 
     def _warm_start(
         self,
@@ -383,6 +403,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             weight_quantum=weights.quantum,
             budget=budget,
         )
+        if self.splits != "binary" and self.complexity_per == "leaf":
+            # The leaves are counted one by one, the first one too.
+            objective = replace(objective, offset=0)
         return _Target(
             None if sample_weight is None else weights.values,
             rows,
@@ -399,10 +422,19 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     ) -> Tree:
         """Give the tree of a result its tests, labels and class counts."""
         n_nodes, n_classes = len(result.test), len(target.classes)
-        leaves = _engine.leaves_of_rows(result, columns)
+        asked = self.encoder_.multiway_columns_
+        if asked is None:
+            leaves = _engine.leaves_of_rows(result, columns)
+        else:
+            leaves = _multiway.leaves_of_rows(result, columns, asked)
         cells = leaves * n_classes + target.codes
         sums = _class_sums(cells, target.row_weights, n_nodes * n_classes)
-        counts: NDArray[Any] = _engine.sums_of_nodes(result, sums.reshape(n_nodes, n_classes))
+        sums = sums.reshape(n_nodes, n_classes)
+        counts: NDArray[Any]
+        if asked is None:
+            counts = _engine.sums_of_nodes(result, sums)
+        else:
+            counts = _multiway.sums_of_nodes(result, sums, asked)
         counts = counts * np.array(target.class_weights.multipliers)
         if target.unit != 1:
             # Rounded once from the exact value, so that equal weights stay equal.
@@ -410,7 +442,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             counts = np.array(exact_counts)
         names = getattr(self, "feature_names_in_", None)
         return Tree.from_arrays(
-            self.encoder_.tests_,
+            self.encoder_.candidates_,
             result.test,
             result.first_child,
             result.label,
@@ -418,6 +450,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             classes=target.classes,
             feature_names=None if names is None else names.tolist(),
             n_features=self.n_features_in_,
+            columns=None if asked is None else [int(places[0]) for places in asked],
+            n_columns=columns.shape[1],
         )
 
     def _certify(
@@ -433,7 +467,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         lower_bound = exact(objective.cost(result.lower_bound))
         penalty = objective.complexity_used * objective.total_weight
         n_splits = self.tree_.n_splits
-        n_paid = n_splits + (self.complexity_per == "leaf")
+        # Outcomes of a multiway test without training rows are no leaves to be paid for.
+        n_leaves = int(np.count_nonzero(self.tree_.counts[self.tree_.test < 0].any(axis=1)))
+        n_paid = max(n_leaves, 1) if self.complexity_per == "leaf" else n_splits
         plain = all(m == 1 for m in target.class_weights.multipliers)
         return Certificate(
             # A limit that stopped the choice among trees of the proven value is of no concern.
@@ -461,7 +497,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             min_samples_leaf=int(self.min_samples_leaf),
             n_rows=len(target.codes),
             n_row_groups=result.counters.get("row_groups"),
-            n_tests=columns.shape[1],
+            n_tests=len(self.encoder_.candidates_),
             total_weight=exact(objective.total_weight),
             weight_quantum=None if target.weights.is_exact else exact(target.weights.quantum),
             class_weights=None

@@ -2,7 +2,8 @@
 
 The function takes one row, either a mapping from column name to value (a dict, a pandas row) or a
 sequence of values in the order of the training columns. ``None`` and NaN are missing values; they
-satisfy no threshold, category or flag, as in training. Unseen categories equal no category.
+satisfy no threshold, category or flag, as in training. Unseen categories equal no category, and
+take the default way of a multiway test.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import keyword
 import math
 from typing import TYPE_CHECKING, Any
 
-from certree.encoding import Category, Flag, Missing, Test, Threshold
+from certree.encoding import Category, Flag, Missing, Multiway, Test, Threshold
 from certree.tree._labels import plain
+from certree.tree._multiway import default_last
 from certree.tree._rules import decision_list
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ def to_python(tree: Tree, function_name: str) -> str:
         raise ValueError(
             f"function_name must be a Python identifier, got {function_name!r}; try 'predict'."
         )
+    tree = default_last(tree)
     features = sorted({test.feature for test in tree.tests})
     variables = _variables(tree, features)
     body = _nested(tree, variables) if max(_levels(tree)) <= _DEEPEST else _flat(tree, variables)
@@ -113,6 +116,15 @@ def _flat(tree: Tree, variables: dict[int, str]) -> list[str]:
 
 def _condition(test: Test, outcome: int, variable: str) -> str:
     """Return the expression that is true for an outcome other than the last."""
+    if isinstance(test, Multiway):
+        group = test.categories[outcome]
+        values = [literal(value) for value in group if value is not None]
+        parts = [f"{variable} is None or {variable} != {variable}"] if None in group else []
+        if len(values) == 1:
+            parts.append(f"{variable} == {values[0]}")
+        elif values:
+            parts.append(f"{variable} in ({', '.join(values)})")
+        return " or ".join(parts)
     if outcome == 0:
         if isinstance(test, Threshold):
             return f"{variable} is not None and {variable} <= {literal(test.threshold)}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import Flag, Test, Threshold
+from certree.encoding import Flag, Multiway, Test, Threshold
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier
@@ -28,6 +28,7 @@ def to_sklearn(tree: Tree, encoded: bool) -> DecisionTreeClassifier:
     from sklearn.tree import DecisionTreeClassifier
     from sklearn.tree._tree import Tree as SklearnTree
 
+    _require_two_outcomes(tree)
     if not encoded:
         _require_numbers(tree)
     n_features = tree.n_columns if encoded else tree.n_features
@@ -71,6 +72,17 @@ def float32_threshold(threshold: float) -> float:
     return float(np.nextafter(nearest, np.float32(-np.inf)))
 
 
+def _require_two_outcomes(tree: Tree) -> None:
+    """Raise if the tree asks a multiway test, which no single column of the encoder answers."""
+    for test in tree.tests:
+        if isinstance(test, Multiway) or test.n_outcomes != 2:
+            raise ValueError(
+                f"A scikit-learn node has two children and compares one number, but the test of "
+                f"{test.name!r} is a multiway test with {test.n_outcomes} outcomes; train with "
+                "splits='binary', or use to_python, to_sql or to_json."
+            )
+
+
 def _require_numbers(tree: Tree) -> None:
     """Raise unless every test is a comparison of a number, which scikit-learn can express."""
     for test in tree.tests:
@@ -83,11 +95,6 @@ def _require_numbers(tree: Tree) -> None:
 
 def _split(test: Test, column: int, first_child: int, encoded: bool) -> dict[str, Any]:
     """Return the fields of a node that asks a test."""
-    if test.n_outcomes != 2:
-        raise ValueError(
-            f"A scikit-learn node has two children, but the test of {test.name!r} has "
-            f"{test.n_outcomes} outcomes; train with splits='binary'."
-        )
     if isinstance(test, Threshold) and not encoded:
         return {
             "left_child": first_child,

@@ -15,8 +15,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from certree.encoding import Category, Flag, Missing, Test, Threshold
+from certree.encoding import Category, Flag, Missing, Multiway, Test, Threshold
 from certree.tree._labels import plain
+from certree.tree._multiway import default_last
 from certree.tree._rules import decision_list
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def to_sql(
     """Return the CASE expression, or a literal if the tree is one leaf."""
     if quote not in _CLOSING:
         raise ValueError(f"quote must be one of {', '.join(_CLOSING)}, got {quote!r}.")
+    tree = default_last(tree)
     names = _names(tree, columns)
     ending = "" if alias is None else f" AS {_identifier(alias, quote)}"
     lines = ["CASE"]
@@ -74,6 +76,15 @@ def _names(tree: Tree, columns: Mapping[str, str] | Sequence[str] | None) -> lis
 
 def _condition(test: Test, outcome: int, column: str) -> str:
     """Return the predicate that is true for an outcome other than the last."""
+    if isinstance(test, Multiway):
+        group = test.categories[outcome]
+        values = [_literal(value) for value in group if value is not None]
+        parts = [f"{column} IS NULL"] if None in group else []
+        if len(values) == 1:
+            parts.append(f"{column} = {values[0]}")
+        elif values:
+            parts.append(f"{column} IN ({', '.join(values)})")
+        return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
     if outcome == 0:
         if isinstance(test, Threshold):
             return f"{column} <= {_literal(test.threshold)}"

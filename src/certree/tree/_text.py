@@ -54,6 +54,8 @@ def _leaf(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> str
     name = shorten(class_name(tree, label), _WIDTH)
     if not show_counts:
         return name
+    if not tree.counts[node].any():
+        return f"{name} (no training rows)"
     return f"{name} ({share(tree, node, label, decimals)}, {percent(tree, node, label)})"
 
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from certree.encoding import Table, Test, check_columns, read_table
 from certree.tree import _dot, _html, _json, _plot, _python, _routing, _rules, _sklearn, _sql, _text
+from certree.tree._multiway import collapsed, with_defaults
 from certree.tree._structure import check_shapes, column_names, frozen, frozen_counts, walk
 
 if TYPE_CHECKING:
@@ -142,11 +143,15 @@ class Tree:
         classes: ArrayLike,
         feature_names: Sequence[str] | None = None,
         n_features: int | None = None,
+        columns: Sequence[int] | None = None,
+        n_columns: int | None = None,
     ) -> Tree:
         """Build a tree from the solver's arrays, where `tests` is the encoder's whole list.
 
         Only the tests that the tree asks are kept, with their positions in the encoder's list
-        (:attr:`columns`). The other parameters are those of the constructor.
+        (:attr:`columns`), or what `columns` has there. Multiway tests send values that were not
+        seen in training to the child with the most training weight. The other parameters are
+        those of the constructor.
         """
         index = np.asarray(test, dtype=np.int32)
         if index.size and index.max() >= len(tests):
@@ -154,12 +159,11 @@ class Tree:
                 f"test refers to position {index.max()} of {len(tests)} tests; "
                 "pass the list of tests of the encoder that made the columns."
             )
-        inner = index >= 0
-        used, compact = np.unique(index[inner], return_inverse=True)
-        renumbered = np.full(index.shape, -1, dtype=np.int32)
-        renumbered[inner] = compact
+        used, renumbered, origin = with_defaults(
+            tests, index, np.asarray(first_child, dtype=np.int32), np.asarray(counts)
+        )
         return cls(
-            [tests[i] for i in used],
+            used,
             renumbered,
             first_child,
             label,
@@ -167,8 +171,8 @@ class Tree:
             classes=classes,
             feature_names=feature_names,
             n_features=n_features,
-            columns=used.tolist(),
-            n_columns=len(tests),
+            columns=origin if columns is None else [columns[i] for i in origin],
+            n_columns=len(tests) if n_columns is None else n_columns,
         )
 
     # ---- immutability, equality, copying -----------------------------------------------------
@@ -368,6 +372,17 @@ class Tree:
         if position < 0:
             raise ValueError(f"Node {node} is a leaf and asks no test.")
         return self._tests[position]
+
+    def collapsed(self) -> Tree:
+        """Return the tree with siblings that predict in the same way merged into one edge.
+
+        Below a multiway test the categories whose subtrees are equal share an edge that carries
+        the set of them, such as ``color in {blue, red}``; a test whose outcomes all lead to the
+        same is dropped. Predictions for all categories that were seen in training are unchanged.
+        An unseen one takes the way it took before, or, where merged subtrees differ in that, the
+        way of the most training weight.
+        """
+        return collapsed(self)
 
     # ---- prediction --------------------------------------------------------------------------
 

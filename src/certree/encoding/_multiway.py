@@ -1,0 +1,148 @@
+"""The test with one outcome for each category of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._tests import (
+    Test,
+    _check_all_missing,
+    _plain_value,
+    format_value,
+    is_missing,
+    register_kind,
+)
+
+__all__ = ["Multiway"]
+
+Value = str | int | float | bool | None
+
+
+@register_kind
+@dataclass(frozen=True, slots=True)
+class Multiway(Test):
+    """The category of ``x``: one outcome for each category, or for each set of categories.
+
+    A missing value is a category of its own if it was one in training. Values that belong to no
+    outcome, unseen categories and missing values that did not occur in training, go to `default`;
+    in a tree that is the child that got most of the training weight.
+
+    Parameters
+    ----------
+    feature : int
+        Index of the raw column.
+    name : str
+        Name of the raw column.
+    categories : sequence
+        For each outcome its category, or a tuple of several; None is a missing value.
+    default : int
+        The outcome of all other values.
+
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> test = Multiway(0, "color", ["blue", "red", None], default=1)
+    >>> [test.describe(outcome) for outcome in range(3)]
+    ['color = blue', 'color = red', 'color is missing']
+    >>> test.outcome(np.array(["red", "blue", None, "green"], dtype=object))
+    array([1, 0, 2, 1], dtype=int32)
+    >>> Multiway(0, "color", [("blue", "red"), "green"]).describe(0)
+    'color in {blue, red}'
+    """
+
+    kind: ClassVar[str] = "multiway"
+    feature: int
+    name: str
+    categories: tuple[tuple[Value, ...], ...]
+    default: int = 0
+
+    def __post_init__(self) -> None:
+        given: Sequence[Any] = self.categories
+        groups = tuple(
+            tuple(_plain_category(value) for value in group)
+            if isinstance(group, tuple | list)
+            else (_plain_category(group),)
+            for group in given
+        )
+        values = [value for group in groups for value in group]
+        if len(groups) < 2 or not all(groups) or len(set(values)) < len(values):
+            raise ValueError(
+                "A multiway test needs at least two outcomes of different categories, got "
+                f"{groups}."
+            )
+        texts = {isinstance(value, str) for value in values if value is not None}
+        if len(texts) > 1:
+            raise ValueError(
+                f"The categories of {self.name!r} are both text and numbers: {values}."
+            )
+        if not 0 <= self.default < len(groups):
+            raise ValueError(
+                f"default must be an outcome, 0..{len(groups) - 1}, got {self.default}."
+            )
+        object.__setattr__(self, "categories", groups)
+        object.__setattr__(self, "default", int(self.default))
+
+    @property
+    def n_outcomes(self) -> int:
+        """Number of outcomes."""
+        return len(self.categories)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the categories are text."""
+        return any(isinstance(value, str) for group in self.categories for value in group)
+
+    def outcome(self, column: NDArray[Any]) -> NDArray[np.int32]:
+        """Return for each value of the column the number of the outcome that it belongs to."""
+        result = np.full(len(column), self.default, dtype=np.int32)
+        if self.is_text and column.dtype != object:
+            _check_all_missing(self, column)
+        elif not self.is_text:
+            self._check_numbers(column)
+        for number, group in enumerate(self.categories):
+            for value in group:
+                where = is_missing(column) if value is None else column == value
+                result[np.asarray(where, dtype=np.bool_)] = number
+        return result
+
+    def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return for each value of the column whether it belongs to the first outcome."""
+        first: NDArray[np.bool_] = self.outcome(column) == 0
+        return first
+
+    def describe(self, outcome: int = 0) -> str:
+        """Return ``name = category``, ``name in {categories}`` or ``name is missing``."""
+        if not 0 <= outcome < len(self.categories):
+            raise ValueError(
+                f"The test of {self.name!r} has outcomes 0..{len(self.categories) - 1}, got "
+                f"{outcome!r}."
+            )
+        group = self.categories[outcome]
+        if group == (None,):
+            return f"{self.name} is missing"
+        texts = ["missing" if value is None else format_value(value) for value in group]
+        return f"{self.name} = {texts[0]}" if len(texts) == 1 else f"{self.name} in {_set(texts)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the test as a dictionary of plain values that JSON can hold."""
+        return {
+            "kind": self.kind,
+            "feature": self.feature,
+            "name": self.name,
+            "categories": [list(group) for group in self.categories],
+            "default": self.default,
+        }
+
+
+def _set(texts: Sequence[str]) -> str:
+    return "{" + ", ".join(texts) + "}"
+
+
+def _plain_category(value: Any) -> Value:
+    return None if value is None else _plain_value(value)

@@ -1,0 +1,283 @@
+"""Multiway tests from the table to the exports."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from certree import OptimalTreeClassifier, verify
+from certree.encoding import Category, Flag, Missing, Multiway, TableEncoder
+from certree.encoding import test_from_dict as read_test
+from certree.tree import Tree
+
+COLORS = ["blue", "green", "red", None]
+
+
+def table(seed: int, n_rows: int = 60) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two text columns, one with missing values, an integer column and a number column."""
+    rng = np.random.default_rng(seed)
+    X = np.empty((n_rows, 4), dtype=object)
+    X[:, 0] = rng.choice(np.array(COLORS, dtype=object), n_rows)
+    X[:, 1] = rng.choice(np.array(["a'b", "c", 'd"e'], dtype=object), n_rows)
+    X[:, 2] = rng.integers(0, 4, n_rows)
+    X[:, 3] = rng.random(n_rows).round(2)
+    score = (X[:, 0] == "red") * 2 + (X[:, 1] == "c") + X[:, 2] % 2 + rng.integers(0, 2, n_rows)
+    return X, np.array(["no", "maybe", "yes"])[score.astype(int) % 3]
+
+
+def fit(seed: int = 0, **changes: Any) -> tuple[OptimalTreeClassifier, NDArray[Any], NDArray[Any]]:
+    """Fit a multiway tree with the integer column as categories."""
+    X, y = table(seed)
+    parameters = {
+        "max_depth": 3,
+        "complexity": 0.01,
+        "splits": "multiway",
+        "categorical_features": [2],
+    }
+    return OptimalTreeClassifier(**{**parameters, **changes}).fit(X, y), X, y
+
+
+def strange_rows(X: NDArray[Any]) -> NDArray[Any]:
+    """The training rows, and rows with unseen and missing values."""
+    strange = X[:40].copy()
+    strange[:10, 0] = "pink"
+    strange[10:20, 1] = None
+    strange[20:30, 2] = 17
+    strange[30:, 2] = None
+    strange[5:15, 3] = None
+    return np.concatenate([X, strange])
+
+
+class TestTheTest:
+    def test_outcomes_are_numbered_by_category(self) -> None:
+        test = Multiway(0, "x", [3, 5, None], default=1)
+        assert test.n_outcomes == 3
+        assert test.outcome(np.array([5.0, 3.0, np.nan, 4.0])).tolist() == [1, 0, 2, 1]
+
+    def test_missing_goes_to_the_default_unless_it_is_a_category(self) -> None:
+        test = Multiway(0, "x", ["a", "b"], default=1)
+        assert test.outcome(np.array(["a", None], dtype=object)).tolist() == [0, 1]
+        assert test.outcome(np.array([np.nan])).tolist() == [1]
+
+    def test_the_other_type_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="held text in training"):
+            Multiway(0, "x", ["a", "b"]).outcome(np.array([1.0]))
+        with pytest.raises(ValueError, match="held numbers in training"):
+            Multiway(0, "x", [1, 2]).outcome(np.array(["a"], dtype=object))
+
+    def test_dictionaries_go_there_and_back(self) -> None:
+        test = Multiway(1, "x", [("a", "b"), None], default=1)
+        assert read_test(json.loads(json.dumps(test.to_dict()))) == test
+
+    @pytest.mark.parametrize(
+        ("categories", "default", "message"),
+        [
+            (["a"], 0, "at least two outcomes"),
+            (["a", ()], 0, "at least two outcomes"),
+            (["a", "b", "a"], 0, "different categories"),
+            (["a", 1], 0, "both text and numbers"),
+            (["a", "b"], 2, "default must be an outcome"),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused(
+        self, categories: Any, default: int, message: str
+    ) -> None:
+        with pytest.raises(ValueError, match=message):
+            Multiway(0, "x", categories, default)
+
+    def test_descriptions(self) -> None:
+        test = Multiway(0, "x", ["a", None, ("b", "c"), ("d", "")])
+        texts = [test.describe(k) for k in range(4)]
+        assert texts == ["x = a", "x is missing", "x in {b, c}", 'x in {d, ""}']
+        with pytest.raises(ValueError, match=r"outcomes 0\.\.3, got 4"):
+            test.describe(4)
+
+
+class TestTheEncoder:
+    def test_one_column_per_outcome(self) -> None:
+        encoder = TableEncoder(splits="multiway").fit([["a", 1], ["b", 2], [None, 3]])
+        assert [type(test) for test in encoder.tests_[:3]] == [Category, Category, Missing]
+        columns = encoder.multiway_columns_
+        assert columns is not None
+        assert [part.tolist() for part in columns] == [[3], [4], [0, 1, 2]]
+        assert encoder.candidates_[-1] == Multiway(0, "x0", ("a", "b", None))
+
+    def test_both_keeps_the_binary_tests(self) -> None:
+        encoder = TableEncoder(splits="both").fit([["a"], ["b"], ["c"]])
+        assert encoder.candidates_[:-1] == encoder.tests_
+
+    def test_flags_stay_flags(self) -> None:
+        encoder = TableEncoder(splits="multiway", categorical_features="all")
+        encoder.fit([[0, 5], [1, 6], [1, 7]])
+        assert encoder.candidates_[0] == Flag(0, "x0", False)
+        assert encoder.fit([[0], [1]]).multiway_columns_ is None
+
+    def test_binary_is_as_it_was(self) -> None:
+        encoder = TableEncoder().fit([["a"], ["b"], ["c"]])
+        assert encoder.candidates_ is encoder.tests_
+        assert encoder.multiway_columns_ is None
+
+    def test_a_continuous_column_is_refused(self) -> None:
+        for splits in ("multiway", "both"):
+            encoder = TableEncoder(splits=splits, categorical_features="all")
+            with pytest.raises(ValueError, match=r"'x1' holds numbers that are not whole.* 0\.5"):
+                encoder.fit([[1, 0.5], [2, 1.0], [3, 2.0]])
+
+    def test_a_table_without_categories_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="needs columns of categories"):
+            TableEncoder(splits="multiway").fit([[1.5], [2.5]])
+        with pytest.raises(ValueError, match="splits must be one of"):
+            TableEncoder(splits="ternary").fit([[1.5], [2.5]])
+
+
+class TestTheEstimator:
+    @pytest.mark.parametrize("splits", ["multiway", "both"])
+    @pytest.mark.parametrize("per", ["split", "leaf"])
+    @pytest.mark.parametrize("min_samples_leaf", [1, 4])
+    def test_the_certificate_is_verified(
+        self, splits: str, per: str, min_samples_leaf: int
+    ) -> None:
+        model, X, y = fit(
+            splits=splits, complexity_per=per, min_samples_leaf=min_samples_leaf, max_depth=2
+        )
+        assert model.certificate_.is_optimal
+        assert verify(model, X, y)
+
+    @pytest.mark.parametrize("seed", range(6))
+    def test_the_optimum_is_proven_again_by_brute_force(self, seed: int) -> None:
+        X, y = table(seed, 14)
+        weights = np.random.default_rng(seed).integers(0, 4, 14)
+        weights[:3] = 1
+        model = OptimalTreeClassifier(
+            max_depth=(None, 2)[seed % 2],
+            complexity=0.03,
+            complexity_per=("split", "leaf")[seed // 2 % 2],
+            splits=("multiway", "both")[seed // 3],
+            min_samples_leaf=1 + seed % 3,
+            thresholds=2,
+        ).fit(X, y, weights)
+        assert verify(model, X, y, weights, exhaustive=True).exhaustive
+
+    def test_both_is_never_worse(self) -> None:
+        values = {s: fit(splits=s)[0].certificate_.cost for s in ("binary", "multiway", "both")}
+        assert values["both"] <= min(values["binary"], values["multiway"])
+
+    def test_a_multiway_column_is_asked_once_on_a_path(self) -> None:
+        model, _, _ = fit(max_depth=None, complexity=0.001)
+        tree = model.tree_
+        for node in range(tree.n_nodes):
+            asked = []
+            above = int(tree.parent[node])
+            while above >= 0:
+                test = tree.node_test(above)
+                asked += [test.feature] if isinstance(test, Multiway) else []
+                above = int(tree.parent[above])
+            assert len(asked) == len(set(asked))
+
+    def test_unseen_values_go_to_the_heaviest_child(self) -> None:
+        X = [["a"], ["b"], ["b"], ["c"]] * 5
+        y = [0, 1, 1, 0] * 5
+        model = OptimalTreeClassifier(max_depth=1, splits="multiway").fit(X, y)
+        assert model.predict([["z"], [None], ["a"]]).tolist() == [1, 1, 0]
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"max_splits": 3}, "max_splits=3 is not supported with splits='multiway'"),
+            ({"search": "depth-first"}, "search='depth-first' is not supported"),
+            ({"categorical_features": "all"}, "not whole"),
+        ],
+    )
+    def test_what_is_not_supported_is_refused(self, parameters: Any, message: str) -> None:
+        with pytest.raises(ValueError, match=message):
+            fit(**parameters)
+
+    def test_paths_and_warm_starts_need_binary_splits(self) -> None:
+        model, X, y = fit()
+        with pytest.raises(ValueError, match="splits"):
+            model.fit(X, y, path=True)
+        with pytest.raises(ValueError, match="splits='binary'"):
+            model.fit(X, y, warm_start_tree=model.tree_)
+
+
+class TestExports:
+    @pytest.fixture(params=[False, True], ids=["plain", "collapsed"])
+    def tree(self, request: pytest.FixtureRequest) -> Tree:
+        tree = fit(max_depth=None, complexity=0.005)[0].tree_
+        return tree.collapsed() if request.param else tree
+
+    @pytest.fixture
+    def rows(self) -> NDArray[Any]:
+        return strange_rows(table(0)[0])
+
+    def test_python(self, tree: Tree, rows: NDArray[Any]) -> None:
+        names: dict[str, Any] = {}
+        exec(tree.to_python(), names)
+        assert [names["predict"](row) for row in rows.tolist()] == tree.predict(rows).tolist()
+
+    def test_sql(self, tree: Tree, rows: NDArray[Any]) -> None:
+        database = sqlite3.connect(":memory:")
+        database.execute("CREATE TABLE t (x0 TEXT, x1 TEXT, x2 INTEGER, x3 REAL)")
+        database.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows.tolist())
+        found = [row[0] for row in database.execute(f"SELECT {tree.to_sql()} FROM t")]
+        assert found == tree.predict(rows).tolist()
+
+    def test_json(self, tree: Tree, rows: NDArray[Any]) -> None:
+        back = Tree.from_json(tree.to_json())
+        assert back == tree
+        assert back.predict(rows).tolist() == tree.predict(rows).tolist()
+
+    def test_pictures(self, tree: Tree) -> None:
+        for text in (tree.to_text(), tree.to_dot(), tree.to_html()):
+            assert "x0" in text
+        assert all(rule.conditions for rule in tree.rules())
+        pytest.importorskip("matplotlib").use("Agg")
+        assert tree.plot() is not None
+
+    def test_scikit_learn_is_refused(self, tree: Tree) -> None:
+        for encoded in (False, True):
+            with pytest.raises(ValueError, match="multiway test"):
+                tree.to_sklearn(encoded=encoded)
+
+
+class TestCollapsing:
+    @pytest.mark.parametrize("seed", range(10))
+    def test_predictions_for_known_categories_are_unchanged(self, seed: int) -> None:
+        model, X, _ = fit(
+            seed, max_depth=None, complexity=0.002, splits=("multiway", "both")[seed % 2]
+        )
+        small = model.tree_.collapsed()
+        assert small.n_splits <= model.tree_.n_splits
+        assert small.n_leaves <= model.tree_.n_leaves
+        rng = np.random.default_rng(seed)
+        mixed = np.stack([rng.permutation(X[:, j]) for j in range(4)], axis=1)
+        assert small.predict(mixed).tolist() == model.predict(mixed).tolist()
+        assert small.counts[0].tolist() == model.tree_.counts[0].tolist()
+        leaf = small.test < 0
+        assert small.counts[leaf].sum(axis=0).tolist() == small.counts[0].tolist()
+        assert small.collapsed() == small
+
+    def test_equal_leaves_share_an_edge(self) -> None:
+        X = [["a"], ["b"], ["c"], ["d"]] * 3
+        model = OptimalTreeClassifier(splits="multiway").fit(X, [0, 1, 0, 1] * 3)
+        tree = model.tree_.collapsed()
+        assert (tree.n_splits, tree.n_leaves) == (1, 2)
+        assert tree.to_text() == (
+            "x0 in {a, c}: 0 (6 of 6, 100.0%)\nx0 in {b, d}: 1 (6 of 6, 100.0%)"
+        )
+
+    def test_a_test_that_makes_no_difference_is_dropped(self) -> None:
+        tree = Tree(
+            [Multiway(0, "x", ["a", "b"])],
+            [0, -1, -1],
+            [1, -1, -1],
+            [-1, 1, 1],
+            counts=[[1, 5], [1, 2], [0, 3]],
+            classes=["no", "yes"],
+        )
+        assert tree.collapsed().to_text() == "class: yes (5 of 6, 83.3%)"
