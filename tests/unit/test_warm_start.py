@@ -371,6 +371,9 @@ def test_weights_and_bare_trees() -> None:
     wrong = greedy.predict(X) != y
     assert float(found.cost) == pytest.approx((weights * np.where(y == 1, 3, 1))[wrong].sum())
     assert found.upper_bound <= found.cost
+    halves = optimality_gap(greedy, X, y, sample_weight=0.5)
+    assert halves.keeps_limits
+    assert halves.cost == Fraction(int(wrong.sum()), 2)
     with pytest.raises(ValueError, match="knows 2 classes, but there are 3"):
         optimality_gap(greedy.tree_, X, np.arange(len(y)) % 3)
 

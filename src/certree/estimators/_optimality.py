@@ -235,7 +235,7 @@ def _keeps_limits(tree: Tree, model: OptimalTreeClassifier, X: Any, sample_weigh
         return False
     leaves = tree.apply(X)
     if sample_weight is not None:
-        leaves = leaves[np.asarray(sample_weight) > 0]
+        leaves = leaves[np.broadcast_to(np.asarray(sample_weight) > 0, leaves.shape)]
     sizes = np.bincount(leaves, minlength=tree.n_nodes)[tree.test < 0]
     # Leaves without rows are no part of the trees searched, nor an obstacle.
     return tree.n_splits == 0 or int(sizes[sizes > 0].min()) >= model.min_samples_leaf
