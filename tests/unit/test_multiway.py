@@ -167,6 +167,17 @@ class TestTheEstimator:
         values = {s: fit(splits=s)[0].certificate_.cost for s in ("binary", "multiway", "both")}
         assert values["both"] <= min(values["binary"], values["multiway"])
 
+    @pytest.mark.parametrize("per", ["split", "leaf"])
+    def test_without_categories_both_is_binary(self, per: str) -> None:
+        X = table(0)[0][:, 2:].astype(float)
+        y = table(0)[1]
+        costs = []
+        for splits in ("binary", "both"):
+            model = OptimalTreeClassifier(2, complexity=0.02, complexity_per=per, splits=splits)
+            assert verify(model.fit(X, y), X, y)
+            costs.append(model.certificate_.cost)
+        assert costs[0] == costs[1]
+
     def test_a_multiway_column_is_asked_once_on_a_path(self) -> None:
         model, _, _ = fit(max_depth=None, complexity=0.001)
         tree = model.tree_

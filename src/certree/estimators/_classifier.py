@@ -261,6 +261,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         start = perf_counter()
         target = self._target(y, sample_weight, self._row_count(X))
         columns = self._encode(X, target.sample_weight, target.rows)
+        if self.encoder_.multiway_columns_ is not None:
+            # Leaves are then counted one by one, the first one too.
+            target = replace(target, objective=replace(target.objective, offset=0))
         warm = None
         if warm_start_tree is not None:
             warm, columns = self._warm_start(warm_start_tree, X, columns, target, must_keep_limits)
@@ -403,9 +406,6 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             weight_quantum=weights.quantum,
             budget=budget,
         )
-        if self.splits != "binary" and self.complexity_per == "leaf":
-            # The leaves are counted one by one, the first one too.
-            objective = replace(objective, offset=0)
         return _Target(
             None if sample_weight is None else weights.values,
             rows,
