@@ -76,6 +76,7 @@ DatasetSettings dataset_settings(const TableView& table, const Options& options)
   settings.counts_rows = options.min_leaf > 1 && !unit_weights;
   settings.merges_rows = options.use_row_groups;
   settings.reduces_columns = options.use_column_reduction;
+  settings.isa = options.isa;
   return settings;
 }
 

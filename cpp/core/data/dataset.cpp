@@ -1,6 +1,8 @@
 #include "data/dataset.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <numeric>
 #include <unordered_map>
 
@@ -20,6 +22,14 @@ struct FingerprintHash {
   std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low ^ f.high); }
 };
 
+// Eight 0/1 bytes to eight bits: each byte's lowest bit is moved to its place in the top byte by one multiplication.
+Word pack_eight(const std::uint8_t* bytes) {
+  Word eight;
+  std::memcpy(&eight, bytes, sizeof(eight));
+  if constexpr (std::endian::native == std::endian::big) eight = __builtin_bswap64(eight);
+  return ((eight & 0x0101010101010101ULL) * 0x0102040810204080ULL) >> 56;
+}
+
 // Packs one column; the strides are the caller's.
 void pack_column(const TableView& table, std::int64_t column, Word* out) {
   const std::uint8_t* value = table.columns + column * table.column_stride;
@@ -28,8 +38,10 @@ void pack_column(const TableView& table, std::int64_t column, Word* out) {
     const std::int64_t first = static_cast<std::int64_t>(w) * kWordBits;
     const std::int64_t last = std::min(first + kWordBits, table.n_rows);
     Word word = 0;
-    for (std::int64_t row = first; row < last; ++row)
-      word |= static_cast<Word>(value[row * table.row_stride] & 1) << (row - first);
+    std::int64_t row = first;
+    if (table.row_stride == 1)
+      for (; row + 8 <= last; row += 8) word |= pack_eight(value + row) << (row - first);
+    for (; row < last; ++row) word |= static_cast<Word>(value[row * table.row_stride] & 1) << (row - first);
     out[w] = word;
   }
 }
@@ -46,6 +58,7 @@ std::uint64_t scramble(std::uint64_t x) {
 
 Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, MemoryBudget& budget)
     : settings_(settings),
+      kernels_(bit_kernels_for(settings.isa)),
       n_pair_types_(task.n_types() + (settings.counts_rows ? 1 : 0)),
       n_types_(n_pair_types_),
       has_row_count_(settings.counts_rows),
@@ -55,7 +68,7 @@ Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSet
   keep_distinct_columns(table);
   group_rows(table);
   weigh_groups(table, task);
-  place_groups(table);
+  place_groups(table, budget);
   row_bits_ = {};
   group_of_row_ = {};
   row_of_group_ = {};
@@ -92,10 +105,12 @@ void Dataset::group_rows(const TableView& table) {
   for (std::size_t c = 0; c < original_column_.size(); ++c) {
     const std::uint64_t low = scramble(2 * c + 1), high = scramble(~(2 * c));
     const Word* column = row_bits_.data() + c * words;
-    for (std::size_t row = 0; row < n_rows; ++row) {
-      const std::uint64_t holds = std::uint64_t{0} - (column[row / kWordBits] >> (row % kWordBits) & 1);
-      of_row[row].low += low & holds;
-      of_row[row].high += high & holds;
+    for (std::size_t w = 0; w < words; ++w) {
+      for (Word rest = column[w]; rest != 0; rest &= rest - 1) {
+        Fingerprint& row = of_row[w * kWordBits + static_cast<std::size_t>(std::countr_zero(rest))];
+        row.low += low;
+        row.high += high;
+      }
     }
   }
   std::unordered_map<Fingerprint, std::int32_t, FingerprintHash> groups;
@@ -140,42 +155,57 @@ void Dataset::weigh_groups(const TableView& table, const CountTask& task) {
 }
 
 // One plane per type and bit of the weights, from the highest bit down, and the groups' bits in each.
-void Dataset::place_groups(const TableView& table) {
+void Dataset::place_groups(const TableView& table, MemoryBudget& budget) {
   const auto n_types = static_cast<std::size_t>(n_types_);
-  std::vector<std::vector<std::int32_t>> members;
+  std::vector<std::vector<Word>> masks;  // of the groups in each plane
   for (std::size_t type = 0; type < n_types; ++type) {
     Cost all = 0;
     for (std::size_t g = 0; g < static_cast<std::size_t>(n_groups_); ++g) all |= group_weights_[g * n_types + type];
     for (int shift = 62; shift >= 0; --shift) {
       if ((all >> shift & 1) == 0) continue;
-      std::vector<std::int32_t> groups;
-      for (std::int32_t g = 0; g < n_groups_; ++g)
-        if (group_weights_[static_cast<std::size_t>(g) * n_types + type] >> shift & 1) groups.push_back(g);
+      std::vector<Word> mask(group_words_, 0);
+      std::int32_t count = 0;
+      for (std::size_t g = 0; g < static_cast<std::size_t>(n_groups_); ++g) {
+        const auto bit = static_cast<Word>(group_weights_[g * n_types + type] >> shift & 1);
+        mask[g / kWordBits] |= bit << (g % kWordBits);
+        count += static_cast<std::int32_t>(bit);
+      }
       const std::int32_t begin = planes_.empty() ? 0 : planes_.back().end;
-      const auto words = static_cast<std::int32_t>(words_for(groups.size()));
-      planes_.push_back(Plane{static_cast<std::int32_t>(type), shift, begin, begin + words,
-                              static_cast<std::int32_t>(groups.size())});
-      members.push_back(std::move(groups));
+      const auto words = static_cast<std::int32_t>(words_for(static_cast<std::size_t>(count)));
+      planes_.push_back(Plane{static_cast<std::int32_t>(type), shift, begin, begin + words, count});
+      masks.push_back(std::move(mask));
     }
   }
-  const std::size_t words = words_for(static_cast<std::size_t>(table.n_rows));
+  place_group_columns(table);
+  // The groups' bits word by word, as the kernels want them, and from there each plane's share.
   const auto stride = static_cast<std::size_t>(stride_);
+  AlignedArray<Word> by_word(budget);
+  by_word.fill_zero(group_words_ * stride);
+  for (std::size_t c = 0; c < original_column_.size(); ++c)
+    for (std::size_t w = 0; w < group_words_; ++w) by_word[w * stride + c] = group_columns_[c * group_words_ + w];
+  const Plane whole{0, 0, 0, static_cast<std::int32_t>(group_words_), n_groups_};
+  const BitColumns source{by_word.data(), stride_, n_columns(), &whole, 1, 1};
   bits_.fill_zero(static_cast<std::size_t>(n_words()) * stride);
+  for (std::size_t p = 0; p < planes_.size(); ++p) {
+    Plane placed;
+    kernels_.extract(source, masks[p].data(), bits_.data() + static_cast<std::size_t>(planes_[p].begin) * stride,
+                     &placed);
+  }
+}
+
+void Dataset::place_group_columns(const TableView& table) {
+  const std::size_t words = words_for(static_cast<std::size_t>(table.n_rows));
   group_columns_.fill_zero(original_column_.size() * group_words_);
   for (std::size_t c = 0; c < original_column_.size(); ++c) {
     const Word* column = row_bits_.data() + c * words;
     Word* groups = group_columns_.data() + c * group_words_;
+    if (n_groups_ == table.n_rows) {  // groups are numbered as their first rows
+      std::copy(column, column + words, groups);
+      continue;
+    }
     for (std::size_t g = 0; g < static_cast<std::size_t>(n_groups_); ++g) {
       const auto row = static_cast<std::size_t>(row_of_group_[g]);
       groups[g / kWordBits] |= (column[row / kWordBits] >> (row % kWordBits) & 1) << (g % kWordBits);
-    }
-    for (std::size_t p = 0; p < planes_.size(); ++p) {
-      for (std::size_t k = 0; k < members[p].size(); ++k) {
-        const auto g = static_cast<std::size_t>(members[p][k]);
-        const Word bit = groups[g / kWordBits] >> (g % kWordBits) & 1;
-        const std::size_t word = static_cast<std::size_t>(planes_[p].begin) + k / kWordBits;
-        bits_[word * stride + c] |= bit << (k % kWordBits);
-      }
     }
   }
 }

@@ -29,6 +29,7 @@ struct DatasetSettings {
   bool counts_rows = false;     // keep the number of rows as an extra type, for a minimum leaf size under weights
   bool merges_rows = true;      // equal rows become one group
   bool reduces_columns = true;  // duplicate and complementary columns are left out
+  Isa isa = Isa::baseline;
 };
 
 class Dataset {
@@ -68,9 +69,11 @@ class Dataset {
   void keep_distinct_columns(const TableView&);
   void group_rows(const TableView&);
   void weigh_groups(const TableView&, const CountTask&);
-  void place_groups(const TableView&);
+  void place_groups(const TableView&, MemoryBudget&);
+  void place_group_columns(const TableView&);
 
   DatasetSettings settings_;
+  const BitKernels& kernels_;
   std::int32_t n_pair_types_;
   std::int32_t n_types_;
   bool has_row_count_;

@@ -125,11 +125,7 @@ class BestFirst {
   }
 
   bool start() {
-    Tree leaf;
-    std::int32_t label = 0;
-    const Cost errors = worker_.depth_two().leaf_cost(worker_.frame(0).node, &label);
-    leaf.add({-1, -1, -1, label});
-    context_.progress.improve(context_.objective.leaf(errors), std::move(leaf));
+    worker_.publish_first_trees(kUnlimitedDepth, context_.options.max_splits);
     if (context_.options.use_greedy_incumbent) {
       Tree tree;
       std::int32_t root = -1;

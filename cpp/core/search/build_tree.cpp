@@ -73,6 +73,43 @@ std::int32_t Worker::add_stump(std::size_t level, bool splits, Tree& tree) {
   return root;
 }
 
+// Something to return if the first depth-two pass is cut short: a leaf, and, where that pass will take a while, a greedy
+// tree of the best single splits, which needs no pairs.
+void Worker::publish_first_trees(std::int32_t depth, std::int64_t max_splits) {
+  constexpr std::int64_t kLongPass = std::int64_t{1} << 28;  // words read: about a tenth of a second
+  Tree leaf;
+  std::int32_t root = add_stump(0, false, leaf);
+  const Node& node = frame(0).node;
+  context_.progress.improve(context_.objective.leaf(depth_two_->leaf_cost(node)), std::move(leaf));
+  if (static_cast<std::int64_t>(node.n_columns) * node.n_columns * node.n_words < kLongPass) return;
+  std::int32_t levels = std::min(depth, 6);
+  while (max_splits >= 0 && (std::int64_t{1} << levels) - 1 > max_splits) --levels;
+  Tree tree;
+  const Cost value = add_quick_tree(0, levels, tree, &root);
+  context_.progress.improve(value, std::move(tree));
+}
+
+Cost Worker::add_quick_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root) {
+  const Objective& objective = context_.objective;
+  const Node& node = frame(level).node;
+  const Cost leaf = objective.leaf(depth_two_->leaf_cost(node));
+  std::int32_t column = -1;
+  const Cost split = depth > 0 && !poll() ? depth_two_->best_split(node, &column) : kInfinite;
+  if (column < 0 || objective.split(objective.leaf(split)) >= leaf) {
+    *root = add_stump(level, false, tree);
+    return leaf;
+  }
+  *root = tree.add({node.column[static_cast<std::size_t>(column)], -1, -1, -1});
+  Cost value = objective.split_penalty;
+  for (const int holds : {1, 0}) {
+    std::int32_t below = -1;
+    descend(level, column, holds != 0);
+    value += add_quick_tree(level + 1, depth - 1, tree, &below);
+    tree.nodes[static_cast<std::size_t>(*root)].set_child(holds != 0, below);
+  }
+  return value;
+}
+
 // SPLIT-like (Babbar et al., ICML 2025): the root of the best depth-two tree, then the same below, down to where the
 // depth-two optimum is the answer.  Every subtree's value goes to the table as an incumbent.
 Cost Worker::add_greedy_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root) {

@@ -39,11 +39,7 @@ class DepthFirst {
   // The best tree of depth two and the bound that holds for every depth.
   void start() {
     Frame& root = main_.frame(0);
-    Tree leaf;
-    std::int32_t label = 0;
-    const Cost leaf_errors = main_.depth_two().leaf_cost(root.node, &label);
-    leaf.add({-1, -1, -1, label});
-    context_.progress.improve(context_.objective.leaf(leaf_errors), std::move(leaf));
+    main_.publish_first_trees(depth_, context_.options.max_splits);
     if (!main_.expand(root)) return;
     const SplitErrors& errors = root.expansion.errors;
     const Cost value = main_.shallow_value(errors, std::min(depth_, 2));

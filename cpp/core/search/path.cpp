@@ -403,11 +403,7 @@ bool PathSearch::add_canonical_tree(std::size_t level, std::int32_t depth, std::
 }
 
 void PathSearch::run(Counters& counters) {
-  Tree leaf;
-  std::int32_t label = 0;
-  const Cost errors = worker_.depth_two().leaf_cost(worker_.frame(0).node, &label);
-  leaf.add({-1, -1, -1, label});
-  context_.progress.improve(context_.objective.leaf(errors), std::move(leaf));
+  worker_.publish_first_trees(depth_, static_cast<std::int64_t>(max_splits_));
   try {
     Curve& curve = level_at(0).curve;
     curve.reset(capacity(depth_));

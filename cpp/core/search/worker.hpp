@@ -112,6 +112,8 @@ class Worker {
   std::int32_t add_depth_two_tree(std::size_t level, std::int32_t depth, Tree& tree);
   // Adds the first tree of depth at most two with this many splits and this cost; -1: there is none.
   std::int32_t add_shallow_tree(std::size_t level, std::size_t splits, Cost errors, Tree& tree);
+  // The first incumbents, before any pass over pairs.
+  void publish_first_trees(std::int32_t depth, std::int64_t max_splits);
   // Adds a greedy tree with depth-two look-ahead; returns its value, kInfinite if stopped.
   Cost add_greedy_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root);
   // Adds a tree of value at most `target`, known to exist, from the table.  False: stopped before it was rebuilt.
@@ -147,6 +149,7 @@ class Worker {
   Scratch& scratch(std::size_t level);
   bool known_children(std::size_t level, std::int32_t split, std::int32_t depth, Cost target, Cost values[2]);
   std::int32_t add_stump(std::size_t level, bool splits, Tree& tree);
+  Cost add_quick_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root);
 
   void bound_children(Frame& frame, int holds, std::int32_t depth) const;
   void inherit_bounds(std::size_t level);
