@@ -286,6 +286,16 @@ def test_what_is_no_tree_is_refused() -> None:
         fit(X, y, warm_start_tree=several)
 
 
+def test_multiway_trees_and_searches_are_refused() -> None:
+    X, y = datasets.load_credit(return_X_y=True)
+    model = OptimalTreeClassifier(max_depth=2, splits="multiway").fit(X, y)
+    with pytest.raises(ValueError, match="warm_start_tree needs splits='binary'"):
+        OptimalTreeClassifier(splits="multiway").fit(X, y, warm_start_tree=model)
+    if any(test.n_outcomes > 2 for test in model.tree_.tests):
+        with pytest.raises(ValueError, match=r"with \d outcomes; only trees whose tests all have"):
+            optimality_gap(model, X, y)
+
+
 def test_missing_values_that_go_with_the_small_ones_are_refused() -> None:
     X = np.array([[1.0], [2.0], [np.nan], [8.0], [9.0]] * 4)
     y = np.array([0, 0, 0, 1, 1] * 4)
