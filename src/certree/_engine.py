@@ -22,6 +22,9 @@ from . import _core
 Event = Mapping[str, Any]
 """What the core tells while it searches: seconds, work, upper_bound, lower_bound (units of U)."""
 
+# No table has more rows, so no larger limit means more; the core counts in 32 bits.
+_MOST = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -73,9 +76,9 @@ class Options:
         if self.known is not None:
             known = {"known_value": self.known[0], "known_splits": self.known[1]}
         return {
-            "max_depth": -1 if self.max_depth is None else self.max_depth,
-            "max_splits": -1 if self.max_splits is None else self.max_splits,
-            "min_leaf": self.min_leaf,
+            "max_depth": -1 if self.max_depth is None else min(self.max_depth, _MOST),
+            "max_splits": -1 if self.max_splits is None else min(self.max_splits, _MOST),
+            "min_leaf": min(self.min_leaf, _MOST),
             "error_scale": self.error_scale,
             "split_penalty": self.split_penalty,
             "gap": self.gap,

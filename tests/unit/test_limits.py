@@ -251,6 +251,13 @@ def test_a_gap_beyond_all_integers_accepts_any_tree() -> None:
     assert model.certificate_.status == "gap"
 
 
+def test_limits_beyond_all_integers_are_no_limits() -> None:
+    X, y = [[1], [2], [3]], [0, 1, 0]
+    huge = OptimalTreeClassifier(max_depth=10**30, max_splits=10**30, memory_limit=10**30)
+    assert huge.fit(X, y).score(X, y) == 1.0
+    assert OptimalTreeClassifier(min_samples_leaf=10**30).fit(X, y).tree_.n_splits == 0
+
+
 @pytest.fixture
 def listens_to_ctrl_c() -> Iterator[None]:
     """Shells start background jobs with the signal ignored, and Python leaves that as it is."""

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from certree.encoding import check_columns, read_table
+from certree.encoding import TableEncoder, check_columns, read_table
 
 NAN = np.nan
 
@@ -360,3 +360,10 @@ TableEncoder().fit_transform(load_credit().data)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_columns_with_the_same_name_are_refused_in_training() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])
+    with pytest.raises(ValueError, match=r"must differ, but \['a'\] appear more than once"):
+        TableEncoder().fit(frame)

@@ -189,6 +189,12 @@ def remember_columns(estimator: Any, X: Any, table: Table) -> None:
         The same table, read. It has the names of polars frames, which scikit-learn before 1.8
         does not look for.
     """
+    if table.has_names and len(set(table.names)) < table.n_columns:
+        repeated = sorted({name for name in table.names if table.names.count(name) > 1})
+        raise ValueError(
+            f"Column names must differ, but {repeated} appear more than once; rename the columns, "
+            "or pass X.to_numpy()."
+        )
     validate_data(estimator, X, reset=True, skip_check_array=True)
     if table.has_names and not hasattr(estimator, "feature_names_in_"):
         estimator.feature_names_in_ = np.array(table.names, dtype=object)

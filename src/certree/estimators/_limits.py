@@ -68,7 +68,8 @@ def memory_bytes(limit: object) -> int | None:
         )
     if size <= 0:
         raise ValueError(f"memory_limit must be more than 0 bytes, got {limit!r}; None: no limit.")
-    return size
+    # What no machine has is no limit, but must fit the integers of the core.
+    return min(size, 2**62)
 
 
 @cache
