@@ -63,7 +63,7 @@ struct Frame {
   AlignedArray<std::uint8_t> closed;  // per split: nothing more to find
   AlignedArray<Cost> child_lower[2], child_upper[2];  // [holds], per split: what is known of the children
   AlignedArray<std::uint8_t> looked_up;  // best-first, per split: the table was asked
-  bool is_open = false;              // the arrays below are this node's
+  bool is_open = false;              // the arrays above are this node's
   std::int32_t parent_split = -1;    // the split of the frame above that led here, and its side
   bool parent_holds = false;
   Cost unavoidable = 0;
@@ -118,7 +118,7 @@ class Worker {
   Cost add_greedy_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root);
   // Adds a tree of value at most `target`, known to exist, from the table.  False: stopped before it was rebuilt.
   bool add_known_tree(std::size_t level, std::int32_t depth, Cost target, Tree& tree, std::int32_t* root);
-  // Adds the canonical tree of the proven optimum `value` (search/canonical.cpp).  False: stopped.
+  // Adds the canonical tree of the proven optimum `value` (search/build_tree.cpp).  False: stopped.
   bool add_canonical_tree(std::size_t level, std::int32_t depth, Cost value, Tree& tree, std::int32_t* root);
 
   // Makes frame(level + 1) the child of `split` on one side.
