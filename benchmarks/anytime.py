@@ -3,9 +3,9 @@
     CERTREE_DATA=... python benchmarks/anytime.py [--only NAME ...] [--limit S]
 
 For every set of the sparse suite: seconds until the incumbent is within one percent of the optimum
-(of the best known value where there is no proof), and the certified gap after 1, 10 and 60 seconds, in units
-of accuracy. The table goes to the screen, the histories to ``results/anytime.json``, the picture to
-``results/anytime.png``. Everything is read off one fit's history: ``certificate_.history``.
+(of the best known value where there is no proof), and the certified gap after 1, 10 and 60 seconds,
+in units of accuracy. The table goes to the screen, the histories to ``results/anytime.json``, the
+picture to ``results/anytime.png``. All is read off one fit's history: ``certificate_.history``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ sys.path.insert(0, str(HERE))
 from harness import instances, report  # noqa: E402
 from harness.suites import SPARSE  # noqa: E402
 
-from certree import OptimalTreeClassifier, OptimalityWarning  # noqa: E402
+from certree import OptimalityWarning, OptimalTreeClassifier  # noqa: E402
 
 MOMENTS = (1.0, 10.0, 60.0)
 
