@@ -70,7 +70,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     .. math:: \text{accuracy} - \text{complexity} \cdot \text{splits}
 
     on the training rows, and says in ``certificate_`` what is proven. Ties go to the tree with
-    fewer splits, then to the shallower one, then to earlier columns.
+    fewer splits, then, if all tests are binary, to the shallower one and to earlier columns.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         Accept a tree whose cost is proven to be within this of the best, in units of
         ``certificate_.cost``: weighted errors.
     n_jobs : int or None, default=1
-        Threads; -1: all processors. The tree does not depend on it.
+        Threads; -1: all processors. The tree does not depend on it. Multiway searches use one.
     verbose : int, default=0
         1: show incumbent, bound and gap on the standard error stream.
 
