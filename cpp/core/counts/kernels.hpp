@@ -47,11 +47,11 @@ struct LeafRule {
   LeafForm form = LeafForm::binary_unit;
   std::int32_t n_types = 2;  // types that carry cost
   std::int32_t n_labels = 2;
-  const V* weight = nullptr;     // weighted_labels: per type
-  const V* matrix = nullptr;     // matrix: [type][label]
+  const V* weight = nullptr;      // weighted_labels: per type
+  const V* matrix = nullptr;      // matrix: [type][label]
   bool has_unit_weights = false;  // weighted_labels: every weight is 1
-  V min_leaf = 1;                // rows; compared with the count type below, or with the sum over types
-  std::int32_t count_type = -1;  // the extra type that counts rows, -1: types are unweighted rows themselves
+  V min_leaf = 1;                 // rows; compared with the count type below, or with the sum over types
+  std::int32_t count_type = -1;   // the extra type that counts rows, -1: types are unweighted rows themselves
 };
 
 // Costs at or above this are infeasible.  Two of them can be added without overflow.

@@ -18,8 +18,10 @@ void evaluate_row(const PairInput<V>& in, std::int32_t i, const PairRow<V>& pair
     if (in.rule.form == LeafForm::binary_unit)
       return is_difference ? evaluate_binary_unit<V, true>(in, i, pairs) : evaluate_binary_unit<V, false>(in, i, pairs);
     if (in.rule.has_unit_weights)
-      return is_difference ? evaluate_labels<V, true, true>(in, i, pairs) : evaluate_labels<V, false, true>(in, i, pairs);
-    return is_difference ? evaluate_labels<V, true, false>(in, i, pairs) : evaluate_labels<V, false, false>(in, i, pairs);
+      return is_difference ? evaluate_labels<V, true, true>(in, i, pairs)
+                           : evaluate_labels<V, false, true>(in, i, pairs);
+    return is_difference ? evaluate_labels<V, true, false>(in, i, pairs)
+                         : evaluate_labels<V, false, false>(in, i, pairs);
   }
   Cells<V> cost;
   for (std::int32_t j = i + 1; j < in.n_columns; j += kBlock) {

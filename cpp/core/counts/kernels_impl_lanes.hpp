@@ -6,7 +6,6 @@ namespace certree {
 namespace CERTREE_ISA {
 namespace {
 
-
 template <class V, int Bytes>
 struct VectorOf {
   typedef V type __attribute__((vector_size(Bytes)));

@@ -72,8 +72,8 @@ bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& recor
     const int holds = width(1) > width(0) ? 1 : 0;
     descend(level, best, holds != 0);
     // At least one above what is known, so that every visit makes progress.
-    const Cost child_threshold = std::max(until - objective.split_penalty - f.child_lower[1 - holds][s],
-                                          f.child_lower[holds][s] + 1);
+    const Cost child_threshold =
+        std::max(until - objective.split_penalty - f.child_lower[1 - holds][s], f.child_lower[holds][s] + 1);
     const Interval found = improve(level + 1, child_threshold, f.child_lower[holds][s]);
     f.child_lower[holds][s] = std::max(f.child_lower[holds][s], found.lower);
     f.child_upper[holds][s] = std::min(f.child_upper[holds][s], found.upper);
@@ -151,7 +151,8 @@ class BestFirst {
     }
     record_.interval.lower = std::min(record_.interval.upper, Worker::least_lower(root));
     context_.progress.raise(record_.interval.lower);
-    worker_.remember(root.node.rows.key, kUnlimitedDepth, {{record_.interval.lower, kInfinite}, kNoTree}, context_.limits.work());
+    worker_.remember(root.node.rows.key, kUnlimitedDepth, {{record_.interval.lower, kInfinite}, kNoTree},
+                     context_.limits.work());
   }
 
   // The root's split is record_.column; its children's trees are in the table.

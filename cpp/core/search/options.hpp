@@ -17,8 +17,8 @@ struct Options {
   std::int64_t min_leaf = 1;     // rows
   Cost error_scale = 1;
   Cost split_penalty = 0;
-  Cost gap = 0;  // stop once upper - lower <= gap
-  Cost known_value = -1;           // a tree of this value and size is known; -1: none
+  Cost gap = 0;           // stop once upper - lower <= gap
+  Cost known_value = -1;  // a tree of this value and size is known; -1: none
   std::int64_t known_splits = 0;
   double time_limit_s = 0;
   std::int64_t memory_limit = 0;  // bytes

@@ -124,8 +124,8 @@ void Worker::bound_children(Frame& f, int holds, std::int32_t depth) const {
       lower[s] = upper[s] = kInfinite;
       continue;
     }
-    const Cost one = split_errors[s] >= kInfinite ? kInfinite
-                                                  : objective.leaf(split_errors[s]) + objective.split_penalty;
+    const Cost one =
+        split_errors[s] >= kInfinite ? kInfinite : objective.leaf(split_errors[s]) + objective.split_penalty;
     upper[s] = std::min(objective.leaf(leaf_errors[s]), one);
     Cost unavoidable = 0;
     if (options.use_equivalent_points)

@@ -58,13 +58,13 @@ struct Frame {
         looked_up(budget) {}
   Node node;
   Expansion expansion;
-  AlignedArray<Cost> lower;           // per split: lower bound of the value of a tree with that root
-  AlignedArray<Cost> guess;           // per split: value of its best tree of depth two
-  AlignedArray<std::uint8_t> closed;  // per split: nothing more to find
+  AlignedArray<Cost> lower;                           // per split: lower bound of the value of a tree with that root
+  AlignedArray<Cost> guess;                           // per split: value of its best tree of depth two
+  AlignedArray<std::uint8_t> closed;                  // per split: nothing more to find
   AlignedArray<Cost> child_lower[2], child_upper[2];  // [holds], per split: what is known of the children
-  AlignedArray<std::uint8_t> looked_up;  // best-first, per split: the table was asked
-  bool is_open = false;              // the arrays above are this node's
-  std::int32_t parent_split = -1;    // the split of the frame above that led here, and its side
+  AlignedArray<std::uint8_t> looked_up;               // best-first, per split: the table was asked
+  bool is_open = false;                               // the arrays above are this node's
+  std::int32_t parent_split = -1;                     // the split of the frame above that led here, and its side
   bool parent_holds = false;
   Cost unavoidable = 0;
   Cost shallow_lower = 0;  // lower bound of the node's optimum with one level less
