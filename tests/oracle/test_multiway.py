@@ -10,7 +10,7 @@ import pytest
 from certree import _core
 from tests.oracle.multiway import MultiwayProblem, random_multiway_problems
 from tests.problems import random_problems
-from tests.registry import all_isas, settings_one_by_one, solve
+from tests.registry import all_isas, all_switches, settings_one_by_one, solve
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -34,6 +34,20 @@ def test_every_switch_alone_leaves_the_optimum_unchanged(seed: int) -> None:
             result = problem.solve(**setting)
             assert result.status == "optimal", (problem, setting)
             problem.check(result, value, setting)
+
+
+@pytest.mark.parametrize("seed", range(150, 154))
+def test_both_searches_find_the_optimum(seed: int) -> None:
+    """Depth-first and best-first, with every technique and with random ones."""
+    rng = np.random.default_rng(seed)
+    for problem in random_multiway_problems(seed, 200):
+        value = problem.optimum()[0]
+        for search in ("depth-first", "best-first"):
+            setting = {name: bool(rng.integers(0, 2)) for name in all_switches()}
+            for options in ({}, setting):
+                result = problem.solve(search=search, **options)
+                assert result.status == "optimal", (problem, search, options)
+                problem.check(result, value, (search, options))
 
 
 @pytest.mark.parametrize("isa", all_isas())

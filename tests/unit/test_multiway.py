@@ -200,7 +200,6 @@ class TestTheEstimator:
         ("parameters", "message"),
         [
             ({"max_splits": 3}, "max_splits=3 is not supported with splits='multiway'"),
-            ({"search": "depth-first"}, "search='depth-first' is not supported"),
             ({"categorical_features": "all"}, "not whole"),
         ],
     )

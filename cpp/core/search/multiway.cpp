@@ -170,9 +170,11 @@ void MultiwaySearch::refresh_tests(MultiwayFrame& f, Record& record) {
   }
 }
 
-// Leaving a node for a better one pays off if what was found there is still known on return.
-bool MultiwaySearch::remembers() const {
+// Leaving a node for a better one pays off if what was found there is still known on return.  Never leaving one before its
+// budget is used up is depth-first branch and bound.
+bool MultiwaySearch::may_leave_early() const {
   const Options& options = context_.settings.options;
+  if (options.search == SearchKind::depth_first) return false;
   const bool keeps_nothing = context_.table.n_entries() == 0 && counters_.nodes_expanded > 100;
   return options.use_table && options.use_infeasibility && !keeps_nothing &&
          context_.table.n_evictions() <= context_.table.n_entries();
@@ -212,7 +214,7 @@ bool MultiwaySearch::improve_best_test(std::size_t level, std::int32_t depth, Co
     look_up(level, depth, test);
   } else {
     const auto k = static_cast<std::size_t>(widest);
-    const Cost until = remembers() ? std::min(bound, second + objective.split_penalty) : bound;
+    const Cost until = may_leave_early() ? std::min(bound, second + objective.split_penalty) : bound;
     const Cost others = sum(f, test, f.lower) - f.lower[k];
     // At least one above what is known, so that every visit makes progress.
     const Cost child_threshold = std::max(until - others, f.lower[k] + 1);

@@ -43,7 +43,7 @@ class MultiwaySearch {
   MultiwayFrame& frame(std::size_t level);
   bool poll();
   bool is_done() const;
-  bool remembers() const;
+  bool may_leave_early() const;
   Record recall(const Fingerprint& key, std::int32_t depth);
   void remember(const Fingerprint& key, std::int32_t depth, const Record& record, std::int64_t effort);
 

@@ -65,13 +65,11 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         check_parameters(self, self._parameter_checks)
         if self.splits == "binary":
             return
-        for name, allowed in (("max_splits", (None,)), ("search", ("auto", "best-first"))):
-            value = getattr(self, name)
-            if value not in allowed:
-                raise ValueError(
-                    f"{name}={value!r} is not supported with splits={self.splits!r}; leave it at "
-                    f"{allowed[0]!r}, or use splits='binary'."
-                )
+        if self.max_splits is not None:
+            raise ValueError(
+                f"max_splits={self.max_splits!r} is not supported with splits={self.splits!r}; "
+                "leave it at None, or use splits='binary'."
+            )
 
     def _check_size_limits(self, path: bool = False) -> None:
         """Warn if nothing limits the size of the tree and that makes the search endless."""

@@ -95,7 +95,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     splits : {"binary", "multiway", "both"}, default="binary"
         "binary": every test has two outcomes. "multiway": tests of category columns have one
         outcome for each category, and a path asks each such column at most once. "both": the
-        search chooses. A limit on splits and the depth-first search need "binary".
+        search chooses. A limit on splits needs "binary".
     categorical_features : "auto", "all" or list, default="auto"
         Columns whose values are names and not numbers; see :class:`TableEncoder`.
     thresholds : "auto", "all" or int, default="auto"
