@@ -31,6 +31,7 @@ import sys
 import time
 import traceback
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,7 +43,7 @@ Answer = dict[str, Any]
 Array = np.ndarray[Any, Any]
 
 
-class Solver:
+class Solver(ABC):
     """What the measurement needs of a solver; one subclass per package."""
 
     package = ""
@@ -57,17 +58,17 @@ class Solver:
         """Give the data in the form this solver likes best; not timed."""
         return columns, labels
 
+    @abstractmethod
     def fit(self, columns: Any, labels: Any) -> Any:
         """Search for the best tree; this is what is timed."""
-        raise NotImplementedError
 
     def predict(self, model: Any, columns: Any) -> Array:
         """Predict the training rows."""
         return np.asarray(model.predict(columns))
 
+    @abstractmethod
     def describe(self, model: Any) -> Answer:
         """Report ``proven``, ``splits``, and ``counters`` where the solver has them."""
-        raise NotImplementedError
 
 
 class Certree(Solver):
