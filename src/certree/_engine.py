@@ -5,12 +5,13 @@ Everything is an integer here. The core minimises
     U = error_scale * (total cost of the leaves) + split_penalty * (number of splits);
 
 what one unit of U means to the user is the caller's business. Estimators and metrics that need
-several solves all come through `solve`; `solve_path` answers all numbers of splits at once.
+several solves of one table come through `Session`; `solve_path` answers all numbers of splits
+at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -21,6 +22,9 @@ from . import _core
 
 Event = Mapping[str, Any]
 """What the core tells while it searches: seconds, work, upper_bound, lower_bound (units of U)."""
+
+Callback = Callable[[Event], object]
+"""Called now and then with an event; a true answer stops the search."""
 
 # No table has more rows, so no larger limit means more; the core counts in 32 bits.
 _MOST = 2**31 - 1
@@ -159,7 +163,7 @@ class PathResult:
 class Guard:
     """Keep what a Python callback raises from crossing the core, and stop the search instead."""
 
-    def __init__(self, callback: Callable[[Event], object]) -> None:
+    def __init__(self, callback: Callback) -> None:
         self.callback = callback
         self.error: BaseException | None = None
 
@@ -176,7 +180,7 @@ class Guard:
 def solve(
     problem: Problem,
     options: Options,
-    callback: Callable[[Event], object] | None = None,
+    callback: Callback | None = None,
 ) -> Result:
     """Find the best tree within the options.
 
@@ -195,34 +199,13 @@ def solve(
     Result
         The incumbent when the search ended, with its status and bounds.
     """
-    guard = None if callback is None else Guard(callback)
-    raw = _core.solve(
-        problem.columns,
-        problem.row_types,
-        problem.cost_matrix,
-        problem.weights,
-        options.to_core(),
-        guard,
-    )
-    if guard is not None and guard.error is not None:
-        raise guard.error
-    return Result(
-        status=raw.status,
-        lower_bound=raw.lower_bound,
-        upper_bound=raw.upper_bound,
-        test=raw.test,
-        first_child=raw.first_child,
-        label=raw.label,
-        counters=raw.counters,
-        history=raw.history,
-        seconds=raw.seconds,
-    )
+    return read_result(call_core(_core.solve, _arguments(problem, options), callback))
 
 
 def solve_path(
     problem: Problem,
     options: Options,
-    callback: Callable[[Event], object] | None = None,
+    callback: Callback | None = None,
 ) -> PathResult:
     """Find the best tree for every number of splits within the options.
 
@@ -240,19 +223,80 @@ def solve_path(
     PathResult
         Costs are those of the leaves, in units of the cost matrix.
     """
+    raw = call_core(_core.solve_path, _arguments(problem, options), callback)
+    entries = [PathEntry(*entry) for entry in raw.entries]
+    return PathResult(raw.status, entries, raw.counters, raw.seconds)
+
+
+class Session:
+    """One table of rows, to be solved again and again with other costs.
+
+    Parameters
+    ----------
+    columns, row_types, weights
+        As in `Problem`.
+    """
+
+    def __init__(
+        self,
+        columns: NDArray[np.uint8],
+        row_types: NDArray[np.int32],
+        weights: NDArray[np.int64] | None = None,
+    ) -> None:
+        self.columns = columns
+        self.row_types = row_types
+        self.weights = weights
+
+    def solve(
+        self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
+    ) -> Result:
+        """Find the best tree for these costs, as the function `solve` does."""
+        return solve(self._problem(cost_matrix), options, callback)
+
+    def solve_path(
+        self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
+    ) -> PathResult:
+        """Find the best tree for every number of splits, as the function `solve_path` does."""
+        return solve_path(self._problem(cost_matrix), options, callback)
+
+    def _problem(self, cost_matrix: NDArray[np.int64]) -> Problem:
+        return Problem(self.columns, self.row_types, cost_matrix, self.weights)
+
+
+def call_core(
+    function: Callable[..., Any], arguments: Sequence[Any], callback: Callback | None
+) -> Any:
+    """Call a function of the core whose last argument is the callback; raise what that raised."""
     guard = None if callback is None else Guard(callback)
-    raw = _core.solve_path(
+    raw = function(*arguments, guard)
+    if guard is not None and guard.error is not None:
+        raise guard.error
+    return raw
+
+
+def read_result(raw: Any) -> Result:
+    """Return what the core answered to one solve."""
+    return Result(
+        status=raw.status,
+        lower_bound=raw.lower_bound,
+        upper_bound=raw.upper_bound,
+        test=raw.test,
+        first_child=raw.first_child,
+        label=raw.label,
+        counters=raw.counters,
+        history=raw.history,
+        seconds=raw.seconds,
+    )
+
+
+def _arguments(problem: Problem, options: Options) -> tuple[Any, ...]:
+    return (
         problem.columns,
         problem.row_types,
         problem.cost_matrix,
         problem.weights,
         options.to_core(),
-        guard,
     )
-    if guard is not None and guard.error is not None:
-        raise guard.error
-    entries = [PathEntry(*entry) for entry in raw.entries]
-    return PathResult(raw.status, entries, raw.counters, raw.seconds)
 
 
 def leaves_of_rows(result: Nodes, columns: NDArray[np.uint8]) -> NDArray[np.intp]:

@@ -10,13 +10,13 @@ exactly one holds in every row; a single column is a test with the outcomes "hol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._engine import Event, Guard, Nodes, Options, Problem, Result
+from ._engine import Callback, Nodes, Options, Problem, Result, call_core, read_result
 
 Tests = Sequence[NDArray[np.int32]]
 """The columns of each test."""
@@ -27,7 +27,7 @@ def solve_multiway(
     tests: Tests,
     options: Options,
     leaf_penalty: int = 0,
-    callback: Callable[[Event], object] | None = None,
+    callback: Callback | None = None,
 ) -> Result:
     """Find the best tree of these tests within the options.
 
@@ -50,29 +50,15 @@ def solve_multiway(
     Result
         Where `test` is a position in `tests`, and the children of a node are one per outcome.
     """
-    guard = None if callback is None else Guard(callback)
-    raw = _core.solve_multiway(
+    arguments = (
         problem.columns,
         problem.row_types,
         problem.cost_matrix,
         problem.weights,
         list(tests),
         {**options.to_core(), "leaf_penalty": leaf_penalty},
-        guard,
     )
-    if guard is not None and guard.error is not None:
-        raise guard.error
-    return Result(
-        status=raw.status,
-        lower_bound=raw.lower_bound,
-        upper_bound=raw.upper_bound,
-        test=raw.test,
-        first_child=raw.first_child,
-        label=raw.label,
-        counters=raw.counters,
-        history=raw.history,
-        seconds=raw.seconds,
-    )
+    return read_result(call_core(_core.solve_multiway, arguments, callback))
 
 
 def leaves_of_rows(result: Nodes, columns: NDArray[np.uint8], tests: Tests) -> NDArray[np.intp]:
