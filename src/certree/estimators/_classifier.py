@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar, Literal
@@ -15,50 +14,17 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from certree import _engine, _multiway
-from certree._exact import (
-    ClassWeights,
-    Objective,
-    ScaledWeights,
-    build_objective,
-    class_multipliers,
-    parse_complexity,
-    read_fraction,
-    scale_weights,
-)
+from certree._exact import read_fraction
 from certree._progress import Callback, Observer
-from certree._version import __version__
-from certree.certificate import Certificate, exact
+from certree.certificate import exact
 from certree.encoding import read_table
 from certree.path import PathEntry, RegularizationPath
-from certree.tree import Tree
 
 from ._base import BaseOptimalTree
-from ._labels import balanced_weights, check_labels, drop_negligible, encode_labels
+from ._certify import build_tree, certify
 from ._parameters import Check, OneOf
+from ._target import Target, read_target
 from ._warm_start import WarmTree, better_of, broken_limits, express, read_tree
-
-
-@dataclass(frozen=True)
-class _Target:
-    """The rows that count, with their classes and weights, and what is to be minimised."""
-
-    sample_weight: NDArray[np.int64] | None
-    rows: NDArray[np.intp] | None
-    classes: NDArray[Any]
-    codes: NDArray[np.int32]
-    row_weights: NDArray[np.int64] | None
-    weights: ScaledWeights
-    class_weights: ClassWeights
-    objective: Objective
-
-    @property
-    def unit(self) -> Fraction:
-        """The weight that one unit of integer row and class weight stands for."""
-        return self.weights.quantum * self.class_weights.quantum
-
-    def problem(self, columns: NDArray[np.uint8]) -> _engine.Problem:
-        """Return what the core is asked to solve."""
-        return _engine.Problem(columns, self.codes, self.objective.cost_matrix, self.row_weights)
 
 
 class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc]
@@ -259,7 +225,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     ) -> Observer | None:
         """Fit with parameters that have been checked, and return what watched the search."""
         start = perf_counter()
-        target = self._target(y, sample_weight, self._row_count(X))
+        target = read_target(self, y, sample_weight, self._row_count(X))
         columns = self._encode(X, target.sample_weight, target.rows)
         if self.encoder_.multiway_columns_ is not None:
             # Leaves are then counted one by one, the first one too.
@@ -283,14 +249,14 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             result = better_of(result, warm, objective.value(warm))
         self.classes_ = target.classes
         self.n_classes_ = len(target.classes)
-        self.tree_ = self._build_tree(result, columns, target)
-        self.certificate_ = self._certify(result, columns, target, seconds_before)
+        self.tree_ = build_tree(self, result, columns, target)
+        self.certificate_ = certify(self, result, target, seconds_before)
         self._path = self._solve_path(columns, target, 0.0, callback) if path else None
         return watch
 
     def _solve(
         self,
-        target: _Target,
+        target: Target,
         columns: NDArray[np.uint8],
         options: _engine.Options,
         watch: Observer | None,
@@ -311,7 +277,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         given: Any,
         X: Any,
         columns: NDArray[np.uint8],
-        target: _Target,
+        target: Target,
         must_keep_limits: bool,
     ) -> tuple[WarmTree | None, NDArray[np.uint8]]:
         """Return a user's tree over the columns, and the columns with those of its tests."""
@@ -349,7 +315,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     def _solve_path(
         self,
         columns: NDArray[np.uint8],
-        target: _Target,
+        target: Target,
         seconds_before: float,
         callback: Callback | None = None,
     ) -> RegularizationPath:
@@ -365,7 +331,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
                 exact(to_errors(entry.upper_bound)),
                 exact(to_errors(entry.lower_bound)),
                 float(1 - to_errors(entry.upper_bound) / total),
-                self._build_tree(entry, columns, target),
+                build_tree(self, entry, columns, target),
             )
             for entry in result.entries
         ]
@@ -378,135 +344,6 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             min_samples_leaf=options.min_leaf,
             seconds=seconds_before + result.seconds,
             counters=result.counters,
-        )
-
-    def _target(self, y: Any, sample_weight: Any, n_rows: int) -> _Target:
-        """Read labels and weights, and set up what is to be minimised."""
-        labels = check_labels(y, n_rows, type(self).__name__)
-        complexity = parse_complexity(self.complexity)
-        budget = self._cost_budget(n_rows, complexity)
-        weights = scale_weights(sample_weight, n_rows, budget=budget)
-        values, rows = weights.values, None
-        if sample_weight is not None and not values.all():
-            rows = np.flatnonzero(values)
-            labels, values = labels[rows], values[rows]
-        classes, codes = encode_labels(labels)
-        row_weights = None if sample_weight is None or (values == 1).all() else values
-        totals = _class_sums(codes, row_weights, len(classes))
-        class_weights = class_multipliers(self.class_weight, classes, totals, budget=budget)
-        class_weights = drop_negligible(class_weights, classes)
-        if self.objective == "balanced_accuracy" and self.class_weight != "balanced":
-            balanced = balanced_weights(class_weights, classes, totals)
-            class_weights = class_multipliers(balanced, classes, totals, budget=budget)
-        objective = build_objective(
-            totals,
-            class_weights,
-            complexity,
-            per=self.complexity_per,
-            weight_quantum=weights.quantum,
-            budget=budget,
-        )
-        return _Target(
-            None if sample_weight is None else weights.values,
-            rows,
-            classes,
-            codes,
-            row_weights,
-            weights,
-            class_weights,
-            objective,
-        )
-
-    def _build_tree(
-        self, result: _engine.Nodes, columns: NDArray[np.uint8], target: _Target
-    ) -> Tree:
-        """Give the tree of a result its tests, labels and class counts."""
-        n_nodes, n_classes = len(result.test), len(target.classes)
-        asked = self.encoder_.multiway_columns_
-        if asked is None:
-            leaves = _engine.leaves_of_rows(result, columns)
-        else:
-            leaves = _multiway.leaves_of_rows(result, columns, asked)
-        cells = leaves * n_classes + target.codes
-        sums = _class_sums(cells, target.row_weights, n_nodes * n_classes)
-        sums = sums.reshape(n_nodes, n_classes)
-        counts: NDArray[Any]
-        if asked is None:
-            counts = _engine.sums_of_nodes(result, sums)
-        else:
-            counts = _multiway.sums_of_nodes(result, sums, asked)
-        counts = counts * np.array(target.class_weights.multipliers)
-        if target.unit != 1:
-            # Rounded once from the exact value, so that equal weights stay equal.
-            exact_counts = [[float(int(c) * target.unit) for c in row] for row in counts]
-            counts = np.array(exact_counts)
-        names = getattr(self, "feature_names_in_", None)
-        return Tree.from_arrays(
-            self.encoder_.candidates_,
-            result.test,
-            result.first_child,
-            result.label,
-            counts=counts,
-            classes=target.classes,
-            feature_names=None if names is None else names.tolist(),
-            n_features=self.n_features_in_,
-            columns=None if asked is None else [int(places[0]) for places in asked],
-            n_columns=columns.shape[1],
-        )
-
-    def _certify(
-        self,
-        result: _engine.Result,
-        columns: NDArray[np.uint8],
-        target: _Target,
-        seconds_before: float,
-    ) -> Certificate:
-        """Translate a result to the user's terms."""
-        objective = target.objective
-        cost = exact(objective.cost(result.upper_bound))
-        lower_bound = exact(objective.cost(result.lower_bound))
-        penalty = objective.complexity_used * objective.total_weight
-        n_splits = self.tree_.n_splits
-        # Outcomes of a multiway test without training rows are no leaves to be paid for.
-        n_leaves = int(np.count_nonzero(self.tree_.counts[self.tree_.test < 0].any(axis=1)))
-        n_paid = max(n_leaves, 1) if self.complexity_per == "leaf" else n_splits
-        plain = all(m == 1 for m in target.class_weights.multipliers)
-        return Certificate(
-            # A limit that stopped the choice among trees of the proven value is of no concern.
-            status="optimal" if cost == lower_bound else result.status,
-            objective=float(1 - cost / objective.total_weight),
-            cost=cost,
-            lower_bound=lower_bound,
-            upper_bound=cost,
-            gap=exact(cost - lower_bound),
-            leaf_cost=exact(cost - n_paid * penalty),
-            n_splits=n_splits,
-            depth=self.tree_.depth,
-            seconds=seconds_before + result.seconds,
-            counters=dict(result.counters),
-            history=tuple(
-                (seconds_before + seconds, work, exact(objective.cost(u)), exact(objective.cost(l)))
-                for seconds, work, u, l in result.history
-            ),
-            task=self.objective,
-            max_depth=None if self.max_depth is None else int(self.max_depth),
-            max_splits=None if self.max_splits is None else int(self.max_splits),
-            complexity=exact(objective.complexity),
-            complexity_per=self.complexity_per,
-            split_penalty=exact(penalty),
-            min_samples_leaf=int(self.min_samples_leaf),
-            n_rows=len(target.codes),
-            n_row_groups=result.counters.get("row_groups"),
-            n_tests=len(self.encoder_.candidates_),
-            total_weight=exact(objective.total_weight),
-            weight_quantum=None if target.weights.is_exact else exact(target.weights.quantum),
-            class_weights=None
-            if plain and target.class_weights.quantum == 1
-            else tuple(
-                exact(m * target.class_weights.quantum) for m in target.class_weights.multipliers
-            ),
-            search=self.search,
-            version=__version__,
         )
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -540,14 +377,3 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         """
         shares: NDArray[np.float64] = self._read(X, "predict_proba")
         return shares
-
-
-def _class_sums(
-    cells: NDArray[Any], weights: NDArray[np.int64] | None, n_cells: int
-) -> NDArray[np.int64]:
-    """Return the exact total weight of the rows in each cell."""
-    if weights is None:
-        return np.bincount(cells, minlength=n_cells)
-    sums = np.zeros(n_cells, dtype=np.int64)
-    np.add.at(sums, cells, weights)
-    return sums

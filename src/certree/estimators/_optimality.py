@@ -16,6 +16,7 @@ from certree.tree import Tree
 from ._classifier import OptimalTreeClassifier
 from ._labels import check_labels, encode_labels
 from ._parameters import is_whole
+from ._target import read_target
 from ._warm_start import read_tree
 
 
@@ -213,7 +214,7 @@ def _limit(name: str, value: Any, own: int) -> int | None:
 
 def _cost(tree: Tree, model: OptimalTreeClassifier, X: Any, y: Any, sample_weight: Any) -> Fraction:
     """Return the cost of a tree with its own labels, also if these are no classes of y."""
-    target = model._target(y, sample_weight, model._row_count(X))
+    target = read_target(model, y, sample_weight, model._row_count(X))
     predicted = tree.predict(X)
     predicted = predicted if target.rows is None else predicted[target.rows]
     true = target.classes[target.codes]

@@ -1,0 +1,114 @@
+"""From what the core returns to what users read: the tree and its certificate."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import _engine, _multiway
+from certree._version import __version__
+from certree.certificate import Certificate, exact
+from certree.tree import Tree
+
+from ._target import Target, class_sums
+
+if TYPE_CHECKING:
+    from ._classifier import OptimalTreeClassifier
+
+
+def build_tree(
+    model: OptimalTreeClassifier,
+    result: _engine.Nodes,
+    columns: NDArray[np.uint8],
+    target: Target,
+) -> Tree:
+    """Give the tree of a result its tests, labels and class counts."""
+    n_nodes, n_classes = len(result.test), len(target.classes)
+    asked = model.encoder_.multiway_columns_
+    if asked is None:
+        leaves = _engine.leaves_of_rows(result, columns)
+    else:
+        leaves = _multiway.leaves_of_rows(result, columns, asked)
+    cells = leaves * n_classes + target.codes
+    sums = class_sums(cells, target.row_weights, n_nodes * n_classes)
+    sums = sums.reshape(n_nodes, n_classes)
+    counts: NDArray[Any]
+    if asked is None:
+        counts = _engine.sums_of_nodes(result, sums)
+    else:
+        counts = _multiway.sums_of_nodes(result, sums, asked)
+    counts = counts * np.array(target.class_weights.multipliers)
+    if target.unit != 1:
+        # Rounded once from the exact value, so that equal weights stay equal.
+        exact_counts = [[float(int(c) * target.unit) for c in row] for row in counts]
+        counts = np.array(exact_counts)
+    names = getattr(model, "feature_names_in_", None)
+    return Tree.from_arrays(
+        model.encoder_.candidates_,
+        result.test,
+        result.first_child,
+        result.label,
+        counts=counts,
+        classes=target.classes,
+        feature_names=None if names is None else names.tolist(),
+        n_features=model.n_features_in_,
+        columns=None if asked is None else [int(places[0]) for places in asked],
+        n_columns=columns.shape[1],
+    )
+
+
+def certify(
+    model: OptimalTreeClassifier,
+    result: _engine.Result,
+    target: Target,
+    seconds_before: float,
+) -> Certificate:
+    """Translate a result to the user's terms."""
+    objective = target.objective
+    cost = exact(objective.cost(result.upper_bound))
+    lower_bound = exact(objective.cost(result.lower_bound))
+    penalty = objective.complexity_used * objective.total_weight
+    n_splits = model.tree_.n_splits
+    # Outcomes of a multiway test without training rows are no leaves to be paid for.
+    n_leaves = int(np.count_nonzero(model.tree_.counts[model.tree_.test < 0].any(axis=1)))
+    n_paid = max(n_leaves, 1) if model.complexity_per == "leaf" else n_splits
+    plain = all(m == 1 for m in target.class_weights.multipliers)
+    return Certificate(
+        # A limit that stopped the choice among trees of the proven value is of no concern.
+        status="optimal" if cost == lower_bound else result.status,
+        objective=float(1 - cost / objective.total_weight),
+        cost=cost,
+        lower_bound=lower_bound,
+        upper_bound=cost,
+        gap=exact(cost - lower_bound),
+        leaf_cost=exact(cost - n_paid * penalty),
+        n_splits=n_splits,
+        depth=model.tree_.depth,
+        seconds=seconds_before + result.seconds,
+        counters=dict(result.counters),
+        history=tuple(
+            (seconds_before + seconds, work, exact(objective.cost(u)), exact(objective.cost(l)))
+            for seconds, work, u, l in result.history
+        ),
+        task=model.objective,
+        max_depth=None if model.max_depth is None else int(model.max_depth),
+        max_splits=None if model.max_splits is None else int(model.max_splits),
+        complexity=exact(objective.complexity),
+        complexity_per=model.complexity_per,
+        split_penalty=exact(penalty),
+        min_samples_leaf=int(model.min_samples_leaf),
+        n_rows=len(target.codes),
+        n_row_groups=result.counters.get("row_groups"),
+        n_tests=len(model.encoder_.candidates_),
+        total_weight=exact(objective.total_weight),
+        weight_quantum=None if target.weights.is_exact else exact(target.weights.quantum),
+        class_weights=None
+        if plain and target.class_weights.quantum == 1
+        else tuple(
+            exact(m * target.class_weights.quantum) for m in target.class_weights.multipliers
+        ),
+        search=model.search,
+        version=__version__,
+    )
