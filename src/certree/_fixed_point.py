@@ -1,0 +1,281 @@
+"""Real costs, rewards and targets as integers, exactly where they are short decimals.
+
+The search adds and compares 64-bit integers. A table of real numbers becomes integers times one
+quantum, a power of ten:
+
+* Numbers that are multiples of a power of ten (as float64 reads them) are taken as these decimals,
+  whenever the totals that the search forms fit its range. Nothing is rounded then.
+* Otherwise they are rounded to the finest power of ten for which the totals fit. The largest
+  distance of a number from its rounded value is known, and so is the most that the cost of *any*
+  tree can change: a tree charges every row once.
+
+A certificate is exact about the rounded numbers and carries that bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._exact import read_fraction
+
+__all__ = [
+    "FixedPoint",
+    "LabelCosts",
+    "Squares",
+    "check_numbers",
+    "fixed_point",
+    "label_costs",
+    "squares",
+]
+
+# Decimals of up to this many digits are distinct as float64, so reading them back is unambiguous.
+_MAX_DIGITS = 15
+
+# 10**22 is the last power of ten that float64 holds exactly.
+_MAX_DECIMALS = 22
+
+
+@dataclass(frozen=True, slots=True)
+class FixedPoint:
+    """Numbers as integers.
+
+    Attributes
+    ----------
+    values : ndarray of int64
+        ``values * quantum`` are the numbers, up to `error`.
+    quantum : fractions.Fraction
+        What one unit stands for: a power of ten.
+    error : fractions.Fraction
+        Largest distance between a number and what stands for it; 0 when all are exact.
+    """
+
+    values: NDArray[np.int64]
+    quantum: Fraction
+    error: Fraction
+
+
+def check_numbers(values: Any, what: str, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
+    """Return values as float64, all finite and of a shape; None allows any length.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another one, or a value is missing or infinite; the message names `what`
+        and the first position at fault.
+    """
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{what} must hold numbers, got {type(values).__name__} that cannot be read as such."
+        ) from None
+    wanted = " x ".join("any" if n is None else str(n) for n in shape)
+    fits = array.ndim == len(shape) and all(
+        n is None or n == m for n, m in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(f"{what} must have shape {wanted}, got {_shape(array)}.")
+    bad = ~np.isfinite(array)
+    if bad.any():
+        place, value = first_place(bad, array)
+        raise ValueError(f"{what}{place} = {value!r} is not a finite number.")
+    return array
+
+
+def first_place(bad: NDArray[np.bool_], array: NDArray[Any]) -> tuple[str, Any]:
+    """Return the first position that is set, such as ``[3, 1]``, and the value there."""
+    place = np.unravel_index(int(np.argmax(bad)), bad.shape)
+    value = array[place]
+    text = f"[{', '.join(str(int(i)) for i in place)}]"
+    return text, value.item() if isinstance(value, np.generic) else value
+
+
+def fixed_point(numbers: NDArray[np.float64], total: float, most: int) -> FixedPoint:
+    """Turn finite numbers into integers times a power of ten.
+
+    Parameters
+    ----------
+    numbers : ndarray of float64
+        Finite numbers.
+    total : float
+        The largest amount that the search will form from them, in the same unit.
+    most : int
+        The largest integer that may stand for this amount.
+
+    Returns
+    -------
+    FixedPoint
+    """
+    largest = float(np.abs(numbers).max(initial=0.0))
+    if largest == 0.0:
+        return FixedPoint(np.zeros(numbers.shape, dtype=np.int64), Fraction(1), Fraction(0))
+    finest = _finest(max(total, largest), most)
+    for decimals in range(min(finest, _MAX_DECIMALS) + 1):
+        if largest * 10.0**decimals >= 10.0**_MAX_DIGITS:
+            break
+        power = 10.0**decimals
+        units = np.rint(numbers * power)
+        # The division is correctly rounded and both operands are exact, so equality says that the
+        # number is the float64 that the decimal units / power is read as.
+        if np.array_equal(units / power, numbers):
+            return FixedPoint(units.astype(np.int64), Fraction(1, 10**decimals), Fraction(0))
+    return _round(numbers, largest, finest)
+
+
+def _finest(total: float, most: int) -> int:
+    """Return the number of decimals, possibly negative, with which `total` is at most `most`."""
+    decimals = math.floor(math.log10(most) - math.log10(total))
+    # Logarithms are not exact; the comparison of fractions is.
+    while Fraction(total) * Fraction(10) ** decimals > most:
+        decimals -= 1
+    return decimals
+
+
+def _round(numbers: NDArray[np.float64], largest: float, finest: int) -> FixedPoint:
+    # With 43 bits the product below is off by less than 0.005 of a unit, whatever the power.
+    decimals = min(finest, math.floor(math.log10(2.0**43) - math.log10(largest)))
+    quantum = Fraction(10) ** -decimals
+    units = np.rint(numbers * 10.0**decimals if decimals >= 0 else numbers / 10.0**-decimals)
+    return FixedPoint(units.astype(np.int64), quantum, quantum * Fraction(505, 1000))
+
+
+@dataclass(frozen=True, slots=True)
+class LabelCosts:
+    """What each label costs each row, as the search reads it.
+
+    Attributes
+    ----------
+    costs : ndarray of int64, shape (n_rows, n_labels)
+        Weighted cost of a label above the row's cheapest one; not negative.
+    prices : ndarray of int64
+        Prices of tests per unit of weight, in the same unit.
+    unit : fractions.Fraction
+        What one unit stands for.
+    constant : fractions.Fraction
+        What every tree pays: the total cost of the rows' cheapest labels.
+    rounding : fractions.Fraction
+        The cost of any tree, as counted here, differs from the one with unrounded costs by at
+        most this.
+    """
+
+    costs: NDArray[np.int64]
+    prices: NDArray[np.int64]
+    unit: Fraction
+    constant: Fraction
+    rounding: Fraction
+
+
+def label_costs(
+    costs: NDArray[np.float64],
+    weights: NDArray[np.int64],
+    weight_quantum: Fraction,
+    most: int,
+    prices: NDArray[np.float64] | None = None,
+    price_total: float = 0.0,
+) -> LabelCosts:
+    """Turn costs per row and label into integers that are not negative.
+
+    A row's cheapest label is paid by every tree, so it is taken out of the sums: what is left is
+    smaller, and bounds that look at the most a row can cost are the better for it.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (n_rows, n_labels)
+        Finite costs, of any sign.
+    weights : ndarray of int64, shape (n_rows,)
+        Integer weight of each row.
+    weight_quantum : fractions.Fraction
+        What one unit of weight stands for.
+    most : int
+        The largest total cost that the search may form.
+    prices : ndarray, optional
+        Prices of tests, not negative, to be expressed in the same unit.
+    price_total : float
+        The most that one row can pay for tests.
+    """
+    ranges = costs.max(axis=1) - costs.min(axis=1)
+    total = float(weights @ ranges) + float(weights.sum()) * price_total
+    extra = np.zeros(0) if prices is None else prices
+    # Not only the differences but the costs themselves have to fit as integers.
+    numbers = np.concatenate([costs.ravel(), extra.ravel()])
+    fixed = fixed_point(numbers, total, most)
+    table = fixed.values[: costs.size].reshape(costs.shape)
+    prices_fixed = fixed.values[costs.size :]
+    cheapest = table.min(axis=1)
+    above = (table - cheapest[:, None]) * weights[:, None]
+    constant = sum(int(w) * int(c) for w, c in zip(weights, cheapest, strict=True))
+    common = int(np.gcd(np.gcd.reduce(above, axis=None), np.gcd.reduce(prices_fixed, axis=None)))
+    common = max(common, 1)
+    unit = fixed.quantum * weight_quantum
+    n_paid = 1 + (len(extra) if price_total else 0)
+    return LabelCosts(
+        above // common,
+        prices_fixed // common,
+        unit * common,
+        constant * unit,
+        fixed.error * weight_quantum * int(weights.sum()) * n_paid,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Squares:
+    """A real target as the search reads it.
+
+    Attributes
+    ----------
+    statistics : ndarray of int64, shape (n_rows, 3)
+        ``w``, ``w * t`` and ``w * t**2`` for the integer target ``t`` and weight ``w``.
+    centre, quantum : fractions.Fraction
+        ``centre + t * quantum`` is the target, up to `error`.
+    error : fractions.Fraction
+        Largest distance between a target and what stands for it; 0 when all are exact.
+    """
+
+    statistics: NDArray[np.int64]
+    centre: Fraction
+    quantum: Fraction
+    error: Fraction
+
+
+def squares(target: NDArray[np.float64], weights: NDArray[np.int64], most: int) -> Squares:
+    """Centre a real target, and return its moments as integers.
+
+    Parameters
+    ----------
+    target : ndarray of shape (n_rows,)
+        Finite numbers.
+    weights : ndarray of int64, shape (n_rows,)
+        Integer weights, at least one each.
+    most : int
+        The largest weighted sum of squares that the search may form.
+    """
+    middle = float(target.min() / 2 + target.max() / 2)
+    spread = float(max(target.max() - middle, middle - target.min()))
+    if spread == 0.0:
+        zeros = np.zeros_like(weights)
+        exact = read_fraction(float(target[0]), "y")
+        return Squares(np.stack([weights, zeros, zeros], axis=1), exact, Fraction(1), Fraction(0))
+    # Sums of squares are at most `most`, so integers are at most the root of their share of it.
+    largest = math.isqrt(most // (int(weights.sum()) * 4))
+    fixed = fixed_point(target, spread, max(largest, 1))
+    low, high = int(fixed.values.min()), int(fixed.values.max())
+    centre = (low + high) // 2
+    t = fixed.values - centre
+    common = max(int(np.gcd.reduce(t)), 1)
+    t //= common
+    return Squares(
+        np.stack([weights, weights * t, weights * t * t], axis=1),
+        centre * fixed.quantum,
+        fixed.quantum * common,
+        fixed.error,
+    )
+
+
+def _shape(array: NDArray[Any]) -> str:
+    return " x ".join(map(str, array.shape)) if array.ndim else "a single number"

@@ -1,0 +1,108 @@
+"""Real numbers become integers exactly where they can, and with a bound where they cannot."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certree._fixed_point import check_numbers, fixed_point, label_costs, squares
+
+MOST = 10**15
+
+
+def test_short_decimals_are_exact() -> None:
+    fixed = fixed_point(np.array([0.1, -2.25, 3.0]), 10.0, MOST)
+    assert fixed.quantum == Fraction(1, 100)
+    assert fixed.values.tolist() == [10, -225, 300]
+    assert fixed.error == 0
+
+
+def test_decimals_whose_total_does_not_fit_are_rounded() -> None:
+    fixed = fixed_point(np.array([0.125, 0.5]), 1e6, 10**7)
+    assert fixed.quantum == Fraction(1, 10)
+    assert 0 < fixed.error < Fraction(6, 100)
+
+
+@given(
+    st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=1, max_size=8),
+    st.integers(3, 15),
+)
+def test_no_number_is_further_off_than_stated(numbers: list[float], digits: int) -> None:
+    array = np.array(numbers)
+    fixed = fixed_point(array, float(np.abs(array).sum()), 10**digits)
+    for number, value in zip(numbers, fixed.values.tolist(), strict=True):
+        # A float stands for the decimal that Python prints for it.
+        assert abs(value * fixed.quantum - Fraction(str(number))) <= fixed.error
+        assert abs(value) <= 10**digits
+
+
+def test_costs_are_taken_above_the_cheapest_label() -> None:
+    costs = label_costs(
+        np.array([[1.5, 2.5], [-1.0, -4.0]]), np.array([1, 2]), Fraction(1, 2), MOST
+    )
+    assert costs.unit * costs.costs[0, 1] == Fraction(1, 2)
+    assert costs.unit * costs.costs[1, 0] == 3
+    assert costs.constant == Fraction(3, 4) - 4
+    assert costs.rounding == 0
+    assert costs.costs.min() == 0
+
+
+@given(st.integers(0, 2**32), st.integers(6, 12))
+def test_the_cost_of_a_tree_changes_by_no_more_than_the_bound(seed: int, digits: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = rng.normal(size=(6, 3))
+    weights = rng.integers(1, 4, 6)
+    costs = label_costs(table, weights, Fraction(1), 10**digits)
+    for labels in rng.integers(0, 3, (10, 6)):
+        rows = np.arange(6)
+        counted = int(costs.costs[rows, labels].sum()) * costs.unit + costs.constant
+        true = sum(
+            int(w) * Fraction(str(c))
+            for w, c in zip(weights, table[rows, labels].tolist(), strict=True)
+        )
+        assert abs(counted - true) <= costs.rounding
+
+
+def test_prices_share_the_unit_of_costs() -> None:
+    costs = label_costs(
+        np.array([[0.0, 50.0]]),
+        np.array([1]),
+        Fraction(1),
+        MOST,
+        prices=np.array([0.5, 100.0]),
+        price_total=100.5,
+    )
+    assert (costs.unit * costs.prices[0], costs.unit * costs.prices[1]) == (Fraction(1, 2), 100)
+    assert costs.unit * costs.costs[0, 1] == 50
+
+
+def test_targets_are_centred_and_exact() -> None:
+    target = np.array([126.201, 125.201, 120.0])
+    found = squares(target, np.array([1, 1, 2]), 2**60)
+    assert found.error == 0
+    back = [found.centre + int(t) * found.quantum for t in found.statistics[:2, 1]]
+    assert back == [Fraction("126.201"), Fraction("125.201")]
+    assert found.statistics[2].tolist() == [
+        2,
+        found.statistics[2, 1],
+        found.statistics[2, 1] ** 2 // 2,
+    ]
+
+
+def test_targets_without_spread_have_no_squares() -> None:
+    found = squares(np.full(3, 7.25), np.ones(3, dtype=np.int64), 2**60)
+    assert found.centre == Fraction("7.25")
+    assert not found.statistics[:, 1:].any()
+
+
+def test_a_bad_number_is_named_with_its_place() -> None:
+    with pytest.raises(ValueError, match=r"costs\[1, 0\] = nan is not a finite"):
+        check_numbers([[1.0, 2.0], [np.nan, 0.0]], "costs", (2, 2))
+    with pytest.raises(ValueError, match="costs must have shape 3 x any, got 2 x 2"):
+        check_numbers([[1.0, 2.0], [0.0, 0.0]], "costs", (3, None))
+    with pytest.raises(ValueError, match="costs must hold numbers"):
+        check_numbers([["a", "b"]], "costs", (1, 2))
