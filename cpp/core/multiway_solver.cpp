@@ -106,7 +106,7 @@ MultiwayResult solve_multiway(const TableView& table, const CountTask& task, con
   Options both = inner;
   require(!__builtin_add_overflow(options.split_penalty, question.leaf_penalty, &both.split_penalty),
           "the penalties overflow 64-bit integers; scale them down");
-  const Scale scale(data, task, both, data.n_groups());
+  const Scale scale(worst_total(data, task), both, data.n_groups());
   const MultiwayObjective objective{options.error_scale * scale.factor,
                                     options.split_penalty * scale.factor + (inner.smallest ? 1 : 0),
                                     question.leaf_penalty * scale.factor};

@@ -7,18 +7,14 @@
 // docs/theory/equivalent-points.md).  eq is additive over rows, so it is counted like one more row type: every child's
 // share comes with the column counts.
 //
-// Precondition: a superadditive leaf cost (task law), which every count task has.
+// Precondition: a superadditive leaf cost (task law), which every count task has; other tasks count 0 if they lack it.
 #pragma once
 
 #include "base/cost.hpp"
-#include "data/dataset.hpp"
-#include "data/node.hpp"
 
 namespace certree {
 
-// Unavoidable leaf cost of a node's rows.
-inline Cost unavoidable_errors(const Dataset& data, const Node& node, bool enabled) {
-  return enabled && data.has_conflicts() ? node.totals.back() : 0;
-}
+// Unavoidable leaf cost of a node's rows, of which `counted` is the sum of cost(g).
+inline Cost unavoidable_errors(Cost counted, bool enabled) { return enabled ? counted : 0; }
 
 }  // namespace certree

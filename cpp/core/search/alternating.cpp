@@ -21,8 +21,9 @@ void run_alternating(const Context& context, std::int32_t depth, Counters& count
   Context limited_context = context;
   limited_context.options = options;
   limited_context.uses_unlimited_bounds = true;
-  Context unlimited_context{context.data,  context.task, options, context.objective, context.limits, context.budget,
-                            context.table, unlimited,    false};
+  Context unlimited_context{context.data,      context.statistic, options,
+                            context.objective, context.limits,    context.budget,
+                            context.table,     unlimited,         false};
   bool unlimited_is_open = true;
   for (std::int64_t turn = kFirstTurn; !context.limits.stopped(); turn *= 2) {
     if (unlimited_is_open) context.limits.pause_after(turn);

@@ -193,6 +193,7 @@ class DepthTwoSolver final : public DepthTwo {
     Cost* unavoidable = out.yes_unavoidable.ensure(stride);
     Cost* worst = out.yes_worst.ensure(stride);
     const V* conflicts = columns + n_pair_types_ * stride;
+    out.unavoidable = has_conflicts_ ? node.totals.back() : 0;
     for (std::size_t j = 0; j < n; ++j) {
       unavoidable[j] = has_conflicts_ ? static_cast<Cost>(conflicts[j]) : 0;
       worst[j] = 0;
@@ -296,23 +297,23 @@ class DepthTwoSolver final : public DepthTwo {
 
 }  // namespace
 
-std::unique_ptr<DepthTwo> make_depth_two(const Dataset& data, const CountTask& task, const DepthTwoSettings& settings,
-                                         NodeFactory& factory, Limits& limits, MemoryBudget& budget) {
+std::unique_ptr<DepthTwo> CountDepthTwo::make(const DepthTwoSettings& settings, NodeFactory& factory, Limits& limits,
+                                              MemoryBudget& budget) const {
   // The largest number any kernel can meet: all weight at its worst cost, or all rows.
   Cost largest = 1;
   bool overflows = false;
-  for (std::int32_t t = 0; t < data.n_types(); ++t) {
-    const Cost worst = t < task.n_types() ? std::max<Cost>(task.worst()[static_cast<std::size_t>(t)], 1) : 1;
+  for (std::int32_t t = 0; t < data_.n_types(); ++t) {
+    const Cost worst = t < task_.n_types() ? std::max<Cost>(task_.worst()[static_cast<std::size_t>(t)], 1) : 1;
     Cost term = 0;
-    overflows |= __builtin_mul_overflow(worst, data.totals()[static_cast<std::size_t>(t)], &term) ||
+    overflows |= __builtin_mul_overflow(worst, data_.totals()[static_cast<std::size_t>(t)], &term) ||
                  __builtin_add_overflow(largest, term, &largest);
   }
   require(!overflows && largest < kInfinite, "the total cost overflows 64-bit integers; scale weights or costs down");
   if (largest < kInfeasible<std::int16_t>)
-    return std::make_unique<DepthTwoSolver<std::int16_t>>(data, task, settings, factory, limits, budget);
+    return std::make_unique<DepthTwoSolver<std::int16_t>>(data_, task_, settings, factory, limits, budget);
   if (largest < kInfeasible<std::int32_t>)
-    return std::make_unique<DepthTwoSolver<std::int32_t>>(data, task, settings, factory, limits, budget);
-  return std::make_unique<DepthTwoSolver<std::int64_t>>(data, task, settings, factory, limits, budget);
+    return std::make_unique<DepthTwoSolver<std::int32_t>>(data_, task_, settings, factory, limits, budget);
+  return std::make_unique<DepthTwoSolver<std::int64_t>>(data_, task_, settings, factory, limits, budget);
 }
 
 }  // namespace certree

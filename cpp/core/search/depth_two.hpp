@@ -43,7 +43,8 @@ struct Expansion {
   AlignedArray<Cost> yes0, no0, yes1, no1;
   // Of the rows where the column holds: unavoidable cost, and cost if every row is at its worst.
   AlignedArray<Cost> yes_unavoidable, yes_worst;
-  Cost worst = 0;  // of the whole node
+  Cost worst = 0;        // of the whole node
+  Cost unavoidable = 0;  // of the whole node
   SplitErrors errors{};
 };
 
@@ -76,8 +77,24 @@ struct DepthTwoSettings {
   Isa isa = Isa::baseline;
 };
 
-// Chooses the narrowest integers that hold every count and cost of the data.
-std::unique_ptr<DepthTwo> make_depth_two(const Dataset& data, const CountTask& task, const DepthTwoSettings& settings,
-                                         NodeFactory& factory, Limits& limits, MemoryBudget& budget);
+// What a search knows of the statistic that leaf costs are functions of: how to make the solver above, one per worker.
+class DepthTwoMaker {
+ public:
+  virtual ~DepthTwoMaker() = default;
+  virtual std::unique_ptr<DepthTwo> make(const DepthTwoSettings& settings, NodeFactory& factory, Limits& limits,
+                                         MemoryBudget& budget) const = 0;
+};
+
+// Weighted counts per row type (tasks/count_task.hpp), in the narrowest integers that hold every count and cost.
+class CountDepthTwo final : public DepthTwoMaker {
+ public:
+  CountDepthTwo(const Dataset& data, const CountTask& task) : data_(data), task_(task) {}
+  std::unique_ptr<DepthTwo> make(const DepthTwoSettings& settings, NodeFactory& factory, Limits& limits,
+                                 MemoryBudget& budget) const override;
+
+ private:
+  const Dataset& data_;
+  const CountTask& task_;
+};
 
 }  // namespace certree

@@ -4,9 +4,8 @@
 
 namespace certree {
 
-Scale::Scale(const Dataset& data, const CountTask& task, const Options& options, std::int64_t splits) {
-  factor = options.smallest ? splits + 1 : 1;
-  Cost worst = 0, total = 0;
+Cost worst_total(const Dataset& data, const CountTask& task) {
+  Cost worst = 0;
   bool overflows = false;
   for (std::int32_t t = 0; t < task.n_types(); ++t) {
     Cost term = 0;
@@ -14,6 +13,13 @@ Scale::Scale(const Dataset& data, const CountTask& task, const Options& options,
                                         data.totals()[static_cast<std::size_t>(t)], &term) ||
                  __builtin_add_overflow(worst, term, &worst);
   }
+  return overflows ? kInfinite : worst;
+}
+
+Scale::Scale(Cost worst, const Options& options, std::int64_t splits) {
+  factor = options.smallest ? splits + 1 : 1;
+  Cost total = 0;
+  bool overflows = worst >= kInfinite;
   Cost penalties = 0;
   overflows |= __builtin_mul_overflow(options.error_scale, worst, &worst) ||
                __builtin_mul_overflow(options.split_penalty, splits + 1, &penalties) ||

@@ -10,10 +10,13 @@
 
 namespace certree {
 
+// No tree's leaves cost more: all weight at its worst.  kInfinite if that overflows.
+Cost worst_total(const Dataset& data, const CountTask& task);
+
 // The caller's coefficients, made lexicographic with the number of splits if asked for (base/cost.hpp).
 struct Scale {
-  // `splits`: more than any tree under consideration has.
-  Scale(const Dataset& data, const CountTask& task, const Options& options, std::int64_t splits);
+  // `worst`: no tree's leaves cost more.  `splits`: more than any tree under consideration has.
+  Scale(Cost worst, const Options& options, std::int64_t splits);
 
   // A value or bound in the caller's units.  The remainder is a number of splits, smaller than the factor, so rounding
   // down recovers a value exactly and keeps a bound valid.

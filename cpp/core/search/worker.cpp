@@ -35,8 +35,7 @@ Worker::Worker(const Context& context, bool is_main)
       is_main_(is_main),
       factory_(context.data, bit_kernels_for(context.options.isa), context.budget,
                context.options.use_column_reduction),
-      depth_two_(make_depth_two(context.data, context.task, depth_two_settings(context.options), factory_,
-                                context.limits, context.budget)),
+      depth_two_(context.statistic.make(depth_two_settings(context.options), factory_, context.limits, context.budget)),
       common_(context.budget) {
   if (is_main) factory_.make_root(frame(0).node);
 }
@@ -103,8 +102,9 @@ Cost Worker::shallow_value(const SplitErrors& errors, std::int32_t depth) const 
 bool Worker::expand(Frame& frame) {
   frame.is_open = false;
   ++counters_.nodes_expanded;
-  frame.unavoidable = unavoidable_errors(context_.data, frame.node, context_.options.use_equivalent_points);
-  return depth_two_->expand(frame.node, frame.expansion);
+  if (!depth_two_->expand(frame.node, frame.expansion)) return false;
+  frame.unavoidable = unavoidable_errors(frame.expansion.unavoidable, context_.options.use_equivalent_points);
+  return true;
 }
 
 // First bounds of all children on one side from the node's pass: as a leaf, with one split, by counting splits, and by

@@ -33,7 +33,7 @@ inline std::int32_t depth_below(std::int32_t depth) { return depth == kUnlimited
 // What the threads of one solve share.
 struct Context {
   const Dataset& data;
-  const CountTask& task;
+  const DepthTwoMaker& statistic;
   Options options;
   Objective objective;
   Limits& limits;
