@@ -1,6 +1,6 @@
 """Certified optimal decision trees: the best tree there is, and the proof."""
 
-from . import datasets
+from . import datasets, metrics
 from ._progress import Progress
 from ._version import __version__
 from .certificate import Certificate
@@ -30,6 +30,7 @@ __all__ = [
     "VerificationReport",
     "__version__",
     "datasets",
+    "metrics",
     "optimality_gap",
     "regularization_path",
     "verify",

@@ -1,0 +1,81 @@
+"""Metrics that users bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from numbers import Rational, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ._base import Metric
+from ._numbers import Exact
+
+
+class Custom(Metric):
+    """Any function of false positives and negatives that falls, or stays, with more of either.
+
+    The search relies on that: it compares the points that it visits, and refuses the metric with
+    two of them where more errors are worth more.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(fp, fn, positives, negatives)`` with integers (weights, where rows have
+        weights), returning a number.
+    name : str, optional
+        Name for messages; by default that of the function.
+
+    Examples
+    --------
+    >>> cost = Custom(lambda fp, fn, positives, negatives: -max(fp, 2 * fn), name="worst case")
+    >>> cost(fp=3, fn=1, positives=4, negatives=6)
+    -3.0
+    """
+
+    kind = "monotone"
+    _name = "custom"
+    _parameters: ClassVar[tuple[str, ...]] = ("function", "name")
+
+    def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
+        if not callable(function):
+            raise TypeError(
+                f"Custom needs a function of (fp, fn, positives, negatives), got {function!r} of "
+                f"type {type(function).__name__}."
+            )
+        self.function = function
+        self._given_name = name
+
+    @property
+    def name(self) -> str:
+        """Name for messages."""
+        if self._given_name is not None:
+            return self._given_name
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def exact(self, fp: Exact, fn: Exact, positives: Exact, negatives: Exact) -> Fraction:
+        """Return what the function returns, as the fraction that the number is."""
+        point = f"fp={fp}, fn={fn} (of {positives} positives and {negatives} negatives)"
+        try:
+            value = self.function(*(_plain(n) for n in (fp, fn, positives, negatives)))
+        except Exception as error:
+            raise ValueError(
+                f"The metric {self.name!r} raised {type(error).__name__} at {point}: {error}"
+            ) from error
+        if isinstance(value, np.generic):
+            value = value.item()
+        if isinstance(value, Rational):
+            return Fraction(value)
+        if not isinstance(value, Real) or not np.isfinite(float(value)):
+            raise ValueError(
+                f"The metric {self.name!r} returned {value!r} at {point}; it must return a finite "
+                "number for all numbers of errors, none and all included."
+            )
+        return Fraction(float(value))
+
+
+def _plain(number: Exact) -> int | float:
+    """Return an int where the number is whole, as users expect counts to be."""
+    whole = Fraction(number)
+    return whole.numerator if whole.denominator == 1 else float(whole)
