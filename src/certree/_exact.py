@@ -165,7 +165,13 @@ class ScaledWeights:
     relative_error: float
 
 
-def scale_weights(sample_weight: Any, n_rows: int, *, budget: int | None = None) -> ScaledWeights:
+def scale_weights(
+    sample_weight: Any,
+    n_rows: int,
+    *,
+    budget: int | None = None,
+    reserve: int = _RESERVED_FACTOR,
+) -> ScaledWeights:
     """Turn sample weights into integers, exactly where they are short decimals.
 
     Parameters
@@ -176,6 +182,8 @@ def scale_weights(sample_weight: Any, n_rows: int, *, budget: int | None = None)
         Number of rows.
     budget : int, optional
         What :func:`cost_budget` returned for this problem; by default that for `n_rows`.
+    reserve : int, optional
+        Factor kept free for class weights and the denominator of the complexity.
 
     Returns
     -------
@@ -188,7 +196,7 @@ def scale_weights(sample_weight: Any, n_rows: int, *, budget: int | None = None)
     if sample_weight is None:
         return ScaledWeights(np.ones(n_rows, dtype=np.int64), Fraction(1), True, 0.0)
     weights = _check_weights(sample_weight, n_rows)
-    most = (cost_budget(n_rows) if budget is None else budget) // _RESERVED_FACTOR
+    most = (cost_budget(n_rows) if budget is None else budget) // reserve
     # Rows that all weigh one unit must fit, or nothing would.
     most = max(most, n_rows)
     exact = _as_decimals(weights)

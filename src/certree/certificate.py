@@ -33,6 +33,10 @@ _EXACT_FIELDS = (
     "split_penalty",
     "total_weight",
     "weight_quantum",
+    "fp",
+    "fn",
+    "positives",
+    "negatives",
 )
 
 
@@ -49,7 +53,10 @@ class Certificate:
 
     All costs are exact numbers: int when whole, `fractions.Fraction` otherwise. For accuracy, the
     cost of a tree is its weighted training errors plus `split_penalty` per split (or per leaf),
-    and ``objective = 1 - cost / total_weight``.
+    and ``objective = 1 - cost / total_weight``. For a metric of false positives and negatives, or
+    an area under the ROC curve, ``cost = 1 - objective``; where a root makes that irrational, it is
+    the nearest multiple of ``10**-15``. For a point of a front, the cost are the false negatives,
+    and no tree with as few false positives has fewer.
 
     Attributes
     ----------
@@ -57,8 +64,8 @@ class Certificate:
         "optimal", "gap" (the accepted gap was reached), "time_limit", "memory_limit",
         "work_limit" or "interrupted".
     objective : float
-        The value in the user's terms: accuracy, or balanced accuracy, minus
-        ``complexity * n_splits`` (or leaves).
+        The value in the user's terms: accuracy, or another metric, minus
+        ``complexity * n_splits`` (or leaves); the recall, for a point of a front.
     cost : int or Fraction
         What was minimised, for the tree found; the same as `upper_bound`.
     lower_bound, upper_bound : int or Fraction
@@ -67,7 +74,7 @@ class Certificate:
     gap : int or Fraction
         ``upper_bound - lower_bound``; zero when the tree is proven optimal.
     leaf_cost : int or Fraction
-        The part of the cost that the leaves pay: the weighted errors.
+        The part of the cost that is no penalty: the weighted errors, or one minus the metric.
     n_splits, depth : int
         Size of the tree found.
     seconds : float
@@ -81,7 +88,7 @@ class Certificate:
     max_depth, max_splits : int or None
         Limits on the trees searched; None: no limit.
     complexity : int or Fraction
-        Penalty per split, or per leaf, as a share of the total weight.
+        Penalty per split, or per leaf, in units of the objective.
     complexity_per : str
         "split" or "leaf".
     split_penalty : int or Fraction
@@ -102,6 +109,16 @@ class Certificate:
         The search that was asked for.
     version : str
         Version of certree that wrote the certificate.
+    fp, fn : int or Fraction or None
+        Weight of false positives and of false negatives, for objectives that have a positive class.
+    positives, negatives : int or Fraction or None
+        Weight of the rows of the positive class, and of the others.
+    pos_label : object
+        The positive class.
+    n_solves : int or None
+        Number of searches that the proof took, for a metric.
+    cuts : tuple of (a, b, c, v) or None
+        What these searches proved: every tree has ``a * fp + b * fn + c * splits >= v``.
 
     Examples
     --------
@@ -138,6 +155,18 @@ class Certificate:
     class_weights: tuple[Exact, ...] | None
     search: str
     version: str
+    fp: Exact | None = None
+    fn: Exact | None = None
+    positives: Exact | None = None
+    negatives: Exact | None = None
+    pos_label: Any = None
+    n_solves: int | None = None
+    cuts: tuple[tuple[Exact, Exact, Exact, Exact], ...] | None = None
+
+    @property
+    def counts_errors(self) -> bool:
+        """Whether the cost is weighted errors, and not one minus a metric."""
+        return self.positives is None
 
     @property
     def is_optimal(self) -> bool:
@@ -156,6 +185,8 @@ class Certificate:
         ]
         if self.class_weights is not None:
             data["class_weights"] = [_plain(weight) for weight in self.class_weights]
+        if self.cuts is not None:
+            data["cuts"] = [[_plain(number) for number in cut] for cut in self.cuts]
         return data
 
     @classmethod
@@ -182,6 +213,8 @@ class Certificate:
         )
         if values["class_weights"] is not None:
             values["class_weights"] = tuple(_read(weight) for weight in values["class_weights"])
+        if values["cuts"] is not None:
+            values["cuts"] = tuple(tuple(_read(number) for number in cut) for cut in values["cuts"])
         return cls(**values)
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -223,22 +256,40 @@ class Certificate:
         """
         tests = "this test" if self.n_tests == 1 else f"these {self.n_tests} tests"
         trees = f"No tree{' with ' if self._limits() else ''}{self._limits()} over {tests}"
+        proven, found = self._proven_and_found()
+        if self.is_optimal:
+            return f"{trees} {proven} on these rows."
+        return f"{trees} {proven} on these rows; the tree found {found}."
+
+    def _proven_and_found(self) -> tuple[str, str]:
+        """Return in words what no tree does, and what the tree found does."""
+        if self.task == "front":
+            fewer = f"{show(self.lower_bound)} false negatives"
+            proven = f"has at most {show(self.fp or 0)} false positives and fewer than {fewer}"
+            return proven, f"has {show(self.cost)}, at most {show(self.gap)} more than necessary"
+        if not self.counts_errors:
+            name = self._name() + ("" if self.complexity == 0 else " less penalty")
+            proven = f"has {name} above {show(exact(1 - Fraction(self.lower_bound)))}"
+            reached = show(exact(1 - Fraction(self.cost)))
+            return proven, f"has {reached}, at most {self.gap_text()} less than the best"
         if self.complexity == 0:
-            proven = f"makes fewer than {self._errors(self.lower_bound)} on these rows"
+            proven = f"makes fewer than {self._errors(self.lower_bound)}"
             found = f"makes {self._errors(self.cost)}"
         else:
-            proven = f"costs less than {show(self.lower_bound)} on these rows"
+            proven = f"costs less than {show(self.lower_bound)}"
             found = f"costs {show(self.cost)}"
-        if self.is_optimal:
-            return f"{trees} {proven}."
-        share = float(self.gap / Fraction(self.total_weight))
+        return proven, f"{found}, at most {self.gap_text()} more than the best"
+
+    def gap_text(self) -> str:
+        """Return the gap in words, with its share of all weight where it counts errors."""
+        if not self.counts_errors:
+            return show(self.gap)
         return (
-            f"{trees} {proven}; the tree found {found}, "
-            f"at most {show(self.gap)} ({share:.2%} of all weight) more than the best."
+            f"{show(self.gap)} ({float(self.gap / Fraction(self.total_weight)):.2%} of all weight)"
         )
 
     def _facts(self) -> list[tuple[str, str]]:
-        name = self.task.replace("_", " ")
+        name = "recall" if self.task == "front" else self._name()
         penalty = "" if self.complexity == 0 else f" (penalty of {self._penalty()} included)"
         rows = f"{self.n_rows} rows"
         if self.n_row_groups is not None:
@@ -253,6 +304,11 @@ class Certificate:
             ("searched", f"trees with {searched}, over {_many(self.n_tests, 'test')}"),
             ("data", f"{rows}, total weight {show(self.total_weight)}"),
         ]
+        if self.positives is not None and self.negatives is not None:
+            wrong = f"{show(self.fp or 0)} false positives, {show(self.fn or 0)} false negatives"
+            totals = f"{show(self.positives)} positives and {show(self.negatives)} negatives"
+            facts.insert(4, ("confusion", f"{wrong} of {totals}"))
+            facts.insert(5, ("positive", repr(self.pos_label)))
         if self.class_weights is not None:
             facts.append(("per class", "weights " + ", ".join(map(show, self.class_weights))))
         if self.weight_quantum is not None:
@@ -281,8 +337,15 @@ class Certificate:
     def _penalty(self) -> str:
         return f"{show(self.complexity)} per {self.complexity_per}"
 
+    def _name(self) -> str:
+        return self.task.replace("_", " ")
+
     def _breakdown(self) -> str:
         errors = self._errors(self.leaf_cost)
+        if self.task == "front":
+            errors = f"{show(self.leaf_cost)} false negatives"
+        elif not self.counts_errors:
+            errors = f"1 - {show(exact(1 - Fraction(self.leaf_cost)))}"
         if self.complexity == 0:
             return errors
         n = int((self.cost - self.leaf_cost) / Fraction(self.split_penalty))

@@ -8,21 +8,17 @@ integers of the solve are looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from time import perf_counter
 from typing import Any
 
-import numpy as np
-
+from ._audit import Audit, Claim, Data, Walk, decimal, outcome_of, read_data, text, walk_down
 from ._reprove import Question, best_cost, best_multiway_cost
-from .certificate import STATUSES, Certificate, Exact, exact, show
-from .exceptions import CertificateError
+from .certificate import STATUSES, Exact, exact, show
 
-# Class weights and penalties that do not fit the integers of the search are rounded there, by no
-# more than these shares of the largest class weight and of the total weight.
-_CLASS_WEIGHT_ROUNDING = Fraction(1, 2**19)
+# Penalties that do not fit the integers of the search are rounded there, by no more than this share
+# of the total weight.
 _PENALTY_ROUNDING = Fraction(1, 2**30)
 
 
@@ -101,9 +97,9 @@ def verify(
     True
     """
     start = perf_counter()
-    audit = _Audit(_Claim.of(model))
-    data = _read_data(audit, X, y, sample_weight)
-    walk = _walk(audit, data)
+    audit = Audit(Claim.of(model))
+    data = read_data(audit, X, y, sample_weight)
+    walk = walk_down(audit, data)
     audit.done("the leaf of every row, by the stated tests")
     _check_parameters(audit)
     _check_weights(audit, data)
@@ -121,288 +117,25 @@ def verify(
     )
 
 
-@dataclass(frozen=True)
-class _Claim:
-    """What a model says of itself, in plain values."""
-
-    certificate: Certificate
-    parameters: Mapping[str, Any]
-    tree: Mapping[str, Any]
-    tests: Sequence[Mapping[str, Any]]
-    classes: list[Any]
-
-    @classmethod
-    def of(cls, model: Any) -> _Claim:
-        certificate = getattr(model, "certificate_", None)
-        if not isinstance(certificate, Certificate):
-            raise ValueError(
-                f"{type(model).__name__} has no certificate_ to verify; "
-                "pass a fitted estimator of certree."
-            )
-        return cls(
-            certificate,
-            model.get_params(deep=False),
-            model.tree_.to_dict(),
-            [test.to_dict() for test in model.encoder_.candidates_],
-            model.classes_.tolist(),
-        )
-
-    @property
-    def nodes(self) -> Sequence[Mapping[str, Any]]:
-        return self.tree["nodes"]  # type: ignore[no-any-return]
-
-
-@dataclass
-class _Audit:
-    """The claim, what was found to hold, and what was found to differ."""
-
-    claim: _Claim
-    checks: list[str] = field(default_factory=list)
-    differences: list[str] = field(default_factory=list)
-
-    def done(self, check: str) -> None:
-        self.checks.append(check)
-
-    def differ(self, what: str) -> None:
-        self.differences.append(what)
-
-    def compare(self, what: str, certified: object, recomputed: object) -> None:
-        if certified != recomputed:
-            self.differ(f"{what}: certified {_text(certified)}, recomputed {_text(recomputed)}")
-
-    def raise_if_different(self) -> None:
-        if self.differences:
-            raise CertificateError(
-                "the certificate does not hold for this model and data:\n"
-                + "\n".join(f"  - {difference}" for difference in self.differences)
-            )
-
-
-@dataclass(frozen=True)
-class _Data:
-    """Columns of raw values, and class and exact weight of the rows that count.
-
-    Weights include those of the classes, and are ints where they are whole: sums are faster.
-    """
-
-    columns: Sequence[Sequence[Any]]
-    rows: Sequence[int]
-    classes: Mapping[int, int]
-    weights: Mapping[int, Exact]
-
-    def total(self) -> Fraction:
-        return Fraction(sum(self.weights.values()))
-
-
-@dataclass(frozen=True)
-class _Walk:
-    """The rows that pass each node, and how deep each node is."""
-
-    rows: Mapping[int, Sequence[int]]
-    depth: Mapping[int, int]
-
-    def leaves(self, nodes: Sequence[Mapping[str, Any]]) -> list[int]:
-        return [node for node in self.rows if "test" not in nodes[node]]
-
-
-# ---- reading the user's data -------------------------------------------------------------------
-
-
-def _read_data(audit: _Audit, X: Any, y: Any, sample_weight: Any) -> _Data:
-    claim = audit.claim
-    columns = _columns(X)
-    labels = _plain_list(y)
-    if len(columns) != claim.tree["n_features"]:
-        raise CertificateError(
-            f"X has {len(columns)} columns, but the tree was fitted on {claim.tree['n_features']}."
-        )
-    if len(columns[0]) != len(labels):
-        raise ValueError(f"X has {len(columns[0])} rows, but y has {len(labels)} labels.")
-    weights = _row_weights(sample_weight, len(labels), claim.certificate.weight_quantum)
-    rows = [row for row, weight in enumerate(weights) if weight > 0]
-    code = {label: position for position, label in enumerate(claim.classes)}
-    unknown = {labels[row] for row in rows} - set(code)
-    if unknown:
-        raise CertificateError(
-            f"y has the labels {sorted(map(repr, unknown))}, which the model does not know; "
-            f"its classes are {claim.classes}."
-        )
-    classes = {row: code[labels[row]] for row in rows}
-    row_weights = {row: weights[row] for row in rows}
-    class_weights = _class_weights(audit, classes, row_weights)
-    combined = {row: exact(row_weights[row] * class_weights[classes[row]]) for row in rows}
-    return _Data(columns, rows, classes, combined)
-
-
-def _columns(X: Any) -> list[list[Any]]:
-    """Return a raw table as columns of Python values."""
-    if hasattr(X, "iloc"):
-        return [X.iloc[:, i].tolist() for i in range(X.shape[1])]
-    if hasattr(X, "get_columns"):
-        return [series.to_list() for series in X.get_columns()]
-    array = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
-    if array.ndim != 2 or array.shape[1] == 0:
-        raise ValueError(f"X must be a table of rows and columns, got shape {array.shape}.")
-    return [array[:, i].tolist() for i in range(array.shape[1])]
-
-
-def _plain_list(values: Any) -> list[Any]:
-    return list(np.asarray(values).ravel().tolist())
-
-
-def _row_weights(sample_weight: Any, n_rows: int, quantum: Exact | None) -> list[Fraction]:
-    if sample_weight is None:
-        return [Fraction(1)] * n_rows
-    given = _plain_list(sample_weight)
-    if np.ndim(sample_weight) == 0:
-        given *= n_rows
-    if len(given) != n_rows:
-        raise ValueError(f"there are {n_rows} rows, but sample_weight has {len(given)} entries.")
-    if quantum is None:
-        return [_decimal(weight) for weight in given]
-    return [
-        max(Fraction(1), Fraction(round(Fraction(weight) / quantum))) * quantum
-        if weight > 0
-        else Fraction(0)
-        for weight in given
-    ]
-
-
-def _decimal(number: Any) -> Fraction:
-    """Return the decimal that a number is written as."""
-    if isinstance(number, Fraction):
-        return number
-    return Fraction(number) if isinstance(number, int) else Fraction(str(number))
-
-
-def _class_weights(
-    audit: _Audit, classes: Mapping[int, int], weights: Mapping[int, Fraction]
-) -> list[Fraction]:
-    """Return the class weights that the parameters ask for, or their certified rounding."""
-    claim = audit.claim
-    asked = claim.parameters["class_weight"]
-    n_classes = len(claim.classes)
-    wanted = [Fraction(1)] * n_classes
-    if asked is not None and asked != "balanced":
-        wanted = [_decimal(asked.get(label, 1)) for label in claim.classes]
-    if asked == "balanced" or claim.parameters["objective"] == "balanced_accuracy":
-        totals = [Fraction(0)] * n_classes
-        for row, klass in classes.items():
-            totals[klass] += weights[row]
-        if not all(totals):
-            raise CertificateError(
-                "y lacks some of the classes that the model was fitted on: "
-                f"{[c for c, total in zip(claim.classes, totals, strict=True) if not total]}."
-            )
-        # Every class then has the same total weight, but for the weights asked for.
-        wanted = [
-            weight * sum(totals) / (n_classes * total)
-            for weight, total in zip(wanted, totals, strict=True)
-        ]
-    certified = claim.certificate.class_weights
-    used = wanted if certified is None else [Fraction(weight) for weight in certified]
-    slack = max(wanted) * _CLASS_WEIGHT_ROUNDING
-    if len(used) != n_classes or any(abs(u - w) > slack for u, w in zip(used, wanted, strict=True)):
-        audit.differ(f"class weights: certified {_text(used)}, recomputed {_text(wanted)}")
-        return wanted
-    if certified is None:
-        audit.compare("class weights", [Fraction(1)] * n_classes, wanted)
-    return used
-
-
-# ---- walking down the tree ---------------------------------------------------------------------
-
-
-def _walk(audit: _Audit, data: _Data) -> _Walk:
-    """Send every row from the root to its leaf."""
-    nodes, tests = audit.claim.nodes, audit.claim.tree["tests"]
-    rows: dict[int, Sequence[int]] = {0: data.rows}
-    depth = {0: 0}
-    stack = [0]
-    while stack:
-        node = stack.pop()
-        if "test" not in nodes[node]:
-            continue
-        test = tests[nodes[node]["test"]]
-        column = data.columns[test["feature"]]
-        parts: list[list[int]] = [[] for _ in nodes[node]["children"]]
-        for row in rows[node]:
-            parts[_outcome(test, column[row])].append(row)
-        for child, part in zip(nodes[node]["children"], parts, strict=True):
-            if child in depth:
-                raise CertificateError(f"node {child} of the tree is reached twice.")
-            rows[child], depth[child] = part, depth[node] + 1
-            stack.append(child)
-    if len(rows) != len(nodes):
-        audit.differ(f"tree: {len(nodes)} nodes, of which only {len(rows)} can be reached")
-    return _Walk(rows, depth)
-
-
-def _outcome(test: Mapping[str, Any], value: Any) -> int:
-    """Return 0 if the test holds for a raw value, 1 if not; the outcome of a multiway test."""
-    kind = test["kind"]
-    if kind == "multiway":
-        return _multiway_outcome(test, value)
-    if _is_missing(value):
-        return 0 if kind == "missing" else 1
-    if kind == "missing":
-        holds = False
-    elif kind == "threshold":
-        holds = float(value) <= test["threshold"]
-    elif kind == "flag":
-        holds = float(value) > 0.5
-    elif kind == "category":
-        holds = _same_category(value, test["value"])
-    else:
-        raise CertificateError(f"the tree asks a test of unknown kind {kind!r}.")
-    return 0 if holds else 1
-
-
-def _multiway_outcome(test: Mapping[str, Any], value: Any) -> int:
-    for number, group in enumerate(test["categories"]):
-        for category in group:
-            if category is None or _is_missing(value):
-                same = category is None and _is_missing(value)
-            else:
-                same = _same_category(value, category)
-            if same:
-                return number
-    return int(test["default"])
-
-
-def _is_missing(value: Any) -> bool:
-    # pandas' NA compares to neither true nor false, and pandas need not be installed.
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, (float, np.floating)) and bool(value != value)
-
-
-def _same_category(value: Any, category: Any) -> bool:
-    if isinstance(category, str):
-        text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
-        return str(text) == category
-    return float(value) == float(category)
-
-
 # ---- the checks --------------------------------------------------------------------------------
 
 
-def _check_parameters(audit: _Audit) -> None:
+def _check_parameters(audit: Audit) -> None:
     certificate, parameters = audit.claim.certificate, audit.claim.parameters
     for name in ("max_depth", "max_splits", "min_samples_leaf", "complexity_per"):
         audit.compare(name, getattr(certificate, name), parameters[name])
     audit.compare("task", certificate.task, parameters["objective"])
-    audit.compare("complexity", certificate.complexity, _decimal(parameters["complexity"]))
+    audit.compare("complexity", certificate.complexity, decimal(parameters["complexity"]))
     audit.compare("number of tests", certificate.n_tests, len(audit.claim.tests))
     audit.done("the parameters that the certificate speaks of")
 
 
-def _check_weights(audit: _Audit, data: _Data) -> None:
+def _check_weights(audit: Audit, data: Data) -> None:
     certificate = audit.claim.certificate
     total = data.total()
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
     audit.compare("total weight", certificate.total_weight, total)
-    penalty = _decimal(audit.claim.parameters["complexity"]) * total
+    penalty = decimal(audit.claim.parameters["complexity"]) * total
     if abs(certificate.split_penalty - penalty) > total * _PENALTY_ROUNDING:
         audit.compare(
             f"penalty per {certificate.complexity_per}", certificate.split_penalty, penalty
@@ -410,7 +143,7 @@ def _check_weights(audit: _Audit, data: _Data) -> None:
     audit.done("rows, weights and penalty")
 
 
-def _check_counts(audit: _Audit, data: _Data, walk: _Walk) -> None:
+def _check_counts(audit: Audit, data: Data, walk: Walk) -> None:
     """Compare the class counts of all nodes, and see that no other label suits a leaf better."""
     classes = audit.claim.classes
     for node, rows in sorted(walk.rows.items()):
@@ -428,7 +161,7 @@ def _check_counts(audit: _Audit, data: _Data, walk: _Walk) -> None:
     audit.done("class counts of all nodes, labels of all leaves")
 
 
-def _check_limits(audit: _Audit, walk: _Walk) -> None:
+def _check_limits(audit: Audit, walk: Walk) -> None:
     certificate, nodes = audit.claim.certificate, audit.claim.nodes
     depth = max(walk.depth.values())
     leaves = walk.leaves(nodes)
@@ -449,7 +182,7 @@ def _check_limits(audit: _Audit, walk: _Walk) -> None:
     audit.done("limits on depth, splits and rows per leaf")
 
 
-def _check_cost(audit: _Audit, data: _Data, walk: _Walk) -> Fraction:
+def _check_cost(audit: Audit, data: Data, walk: Walk) -> Fraction:
     certificate, nodes = audit.claim.certificate, audit.claim.nodes
     leaves = walk.leaves(nodes)
     errors = sum(
@@ -469,33 +202,33 @@ def _check_cost(audit: _Audit, data: _Data, walk: _Walk) -> Fraction:
     return cost
 
 
-def _check_bounds(audit: _Audit) -> None:
+def _check_bounds(audit: Audit) -> None:
     """See that bound, gap and status tell one story."""
     certificate = audit.claim.certificate
     audit.compare("upper bound", certificate.upper_bound, certificate.cost)
     if certificate.lower_bound > certificate.upper_bound:
         audit.differ(
-            f"lower bound {_text(certificate.lower_bound)} is above the cost "
-            f"{_text(certificate.upper_bound)}"
+            f"lower bound {text(certificate.lower_bound)} is above the cost "
+            f"{text(certificate.upper_bound)}"
         )
     audit.compare("gap", certificate.gap, certificate.upper_bound - certificate.lower_bound)
-    accepted = _decimal(audit.claim.parameters["gap"])
+    accepted = decimal(audit.claim.parameters["gap"])
     if certificate.status not in STATUSES:
         audit.differ(f"status {certificate.status!r} is unknown")
     if certificate.status == "optimal" and certificate.gap != 0:
-        audit.differ(f"status is 'optimal', but the gap is {_text(certificate.gap)}")
+        audit.differ(f"status is 'optimal', but the gap is {text(certificate.gap)}")
     if certificate.status == "gap" and certificate.gap > accepted:
-        audit.differ(f"status is 'gap', but {_text(certificate.gap)} is above gap={accepted}")
+        audit.differ(f"status is 'gap', but {text(certificate.gap)} is above gap={accepted}")
     for _, _, upper, lower in certificate.history:
         if lower > certificate.cost or upper < certificate.lower_bound:
             audit.differ(
-                f"history: bounds {_text(lower)} to {_text(upper)} exclude the certified cost"
+                f"history: bounds {text(lower)} to {text(upper)} exclude the certified cost"
             )
             break
     audit.done("bound, gap, status and history agree")
 
 
-def _check_predictions(audit: _Audit, model: Any, X: Any, walk: _Walk) -> None:
+def _check_predictions(audit: Audit, model: Any, X: Any, walk: Walk) -> None:
     predicted = model.predict(X).tolist()
     for leaf in walk.leaves(audit.claim.nodes):
         label = audit.claim.classes[audit.claim.nodes[leaf]["label"]]
@@ -509,7 +242,7 @@ def _check_predictions(audit: _Audit, model: Any, X: Any, walk: _Walk) -> None:
     audit.done("the model predicts what its tree says")
 
 
-def _check_optimum(audit: _Audit, data: _Data) -> None:
+def _check_optimum(audit: Audit, data: Data) -> None:
     """Prove the optimum again by brute force, over all the tests that the encoder made."""
     certificate = audit.claim.certificate
     tests = []
@@ -517,7 +250,7 @@ def _check_optimum(audit: _Audit, data: _Data) -> None:
         column = data.columns[test["feature"]]
         parts: dict[int, int] = {}
         for i, row in enumerate(data.rows):
-            outcome = _outcome(test, column[row])
+            outcome = outcome_of(test, column[row])
             parts[outcome] = parts.get(outcome, 0) | 1 << i
         tests.append(tuple(parts.values()))
     is_multiway = any(test["kind"] == "multiway" for test in audit.claim.tests)
@@ -537,15 +270,7 @@ def _check_optimum(audit: _Audit, data: _Data) -> None:
     )
     if not certificate.lower_bound <= best <= certificate.cost:
         audit.differ(
-            f"optimum: the best tree costs {_text(best)}, outside of the certified bounds "
-            f"{_text(certificate.lower_bound)} to {_text(certificate.cost)}"
+            f"optimum: the best tree costs {text(best)}, outside of the certified bounds "
+            f"{text(certificate.lower_bound)} to {text(certificate.cost)}"
         )
     audit.done(f"optimum {show(best)}, by trying all trees")
-
-
-def _text(value: object) -> str:
-    if isinstance(value, (int, Fraction)) and not isinstance(value, bool):
-        return show(value)
-    if isinstance(value, Iterable) and not isinstance(value, str):
-        return "[" + ", ".join(_text(item) for item in value) + "]"
-    return repr(value)

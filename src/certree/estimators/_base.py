@@ -179,11 +179,10 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             cause, advice = "The callback stopped the search", "Let it run longer for a proof."
         else:
             cause, advice = "The search was interrupted", "Let it run longer for a proof."
-        share = float(certificate.gap / Fraction(certificate.total_weight))
         warnings.warn(
             f"{cause} before the tree was proven optimal: its cost is {show(certificate.cost)}, no "
             f"tree can cost less than {show(certificate.lower_bound)}, so the gap is "
-            f"{show(certificate.gap)} ({share:.2%} of all weight). {advice}",
+            f"{certificate.gap_text()}. {advice}",
             OptimalityWarning,
             stacklevel=3,
         )

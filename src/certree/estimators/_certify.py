@@ -74,7 +74,6 @@ def certify(
     # Outcomes of a multiway test without training rows are no leaves to be paid for.
     n_leaves = int(np.count_nonzero(model.tree_.counts[model.tree_.test < 0].any(axis=1)))
     n_paid = max(n_leaves, 1) if model.complexity_per == "leaf" else n_splits
-    plain = all(m == 1 for m in target.class_weights.multipliers)
     return Certificate(
         # A limit that stopped the choice among trees of the proven value is of no concern.
         status="optimal" if cost == lower_bound else result.status,
@@ -93,22 +92,29 @@ def certify(
             for seconds, work, u, l in result.history
         ),
         task=model.objective,
-        max_depth=None if model.max_depth is None else int(model.max_depth),
-        max_splits=None if model.max_splits is None else int(model.max_splits),
         complexity=exact(objective.complexity),
-        complexity_per=model.complexity_per,
         split_penalty=exact(penalty),
-        min_samples_leaf=int(model.min_samples_leaf),
-        n_rows=len(target.codes),
         n_row_groups=result.counters.get("row_groups"),
-        n_tests=len(model.encoder_.candidates_),
-        total_weight=exact(objective.total_weight),
-        weight_quantum=None if target.weights.is_exact else exact(target.weights.quantum),
-        class_weights=None
-        if plain and target.class_weights.quantum == 1
-        else tuple(
-            exact(m * target.class_weights.quantum) for m in target.class_weights.multipliers
-        ),
-        search=model.search,
-        version=__version__,
+        **searched(model, target),
     )
+
+
+def searched(model: OptimalTreeClassifier, target: Target) -> dict[str, Any]:
+    """Return the fields of a certificate that say what was searched, whatever was found."""
+    weights, class_weights = target.weights, target.class_weights
+    plain = class_weights.quantum == 1 and all(m == 1 for m in class_weights.multipliers)
+    return {
+        "max_depth": None if model.max_depth is None else int(model.max_depth),
+        "max_splits": None if model.max_splits is None else int(model.max_splits),
+        "complexity_per": model.complexity_per,
+        "min_samples_leaf": int(model.min_samples_leaf),
+        "n_rows": len(target.codes),
+        "n_tests": len(model.encoder_.candidates_),
+        "total_weight": exact(target.objective.total_weight),
+        "weight_quantum": None if weights.is_exact else exact(weights.quantum),
+        "class_weights": None
+        if plain
+        else tuple(exact(m * class_weights.quantum) for m in class_weights.multipliers),
+        "search": model.search,
+        "version": __version__,
+    }

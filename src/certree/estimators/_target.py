@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -58,12 +59,23 @@ class Target:
         return _engine.Problem(columns, self.codes, self.objective.cost_matrix, self.row_weights)
 
 
-def read_target(wishes: Wishes, y: Any, sample_weight: Any, n_rows: int) -> Target:
-    """Read labels and weights, and set up what is to be minimised."""
+def read_target(
+    wishes: Wishes, y: Any, sample_weight: Any, n_rows: int, *, for_metric: bool = False
+) -> Target:
+    """Read labels and weights, and set up what is to be minimised.
+
+    With `for_metric` weights are read for a metric: its searches multiply them with numbers of up
+    to their total, and its penalty is no number of errors.
+    """
     labels = check_labels(y, n_rows, type(wishes).__name__)
-    complexity = parse_complexity(wishes.complexity)
+    complexity = Fraction(0) if for_metric else parse_complexity(wishes.complexity)
     budget = wishes._cost_budget(n_rows, complexity)
-    weights = scale_weights(sample_weight, n_rows, budget=budget)
+    most = isqrt(budget) if for_metric else budget
+    if for_metric:
+        reserve = 1 if wishes.class_weight is None else 2**8
+        weights = scale_weights(sample_weight, n_rows, budget=most, reserve=reserve)
+    else:
+        weights = scale_weights(sample_weight, n_rows, budget=budget)
     values, rows = weights.values, None
     if sample_weight is not None and not values.all():
         rows = np.flatnonzero(values)
@@ -71,9 +83,11 @@ def read_target(wishes: Wishes, y: Any, sample_weight: Any, n_rows: int) -> Targ
     classes, codes = encode_labels(labels)
     row_weights = None if sample_weight is None or (values == 1).all() else values
     totals = class_sums(codes, row_weights, len(classes))
-    class_weights = class_multipliers(wishes.class_weight, classes, totals, budget=budget)
-    class_weights = drop_negligible(class_weights, classes)
-    if wishes.objective == "balanced_accuracy" and wishes.class_weight != "balanced":
+    class_weights = class_multipliers(wishes.class_weight, classes, totals, budget=most)
+    if not for_metric:
+        class_weights = drop_negligible(class_weights, classes)
+    is_balanced = not for_metric and wishes.objective == "balanced_accuracy"
+    if is_balanced and wishes.class_weight != "balanced":
         balanced = balanced_weights(class_weights, classes, totals)
         class_weights = class_multipliers(balanced, classes, totals, budget=budget)
     objective = build_objective(
