@@ -9,10 +9,9 @@ from certree.tree._labels import (
     answer,
     class_name,
     one_line,
-    percent,
     question,
-    share,
     shorten,
+    support,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def _leaf(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> str
     label = int(tree.label[node])
     texts = [class_name(tree, label)]
     if show_counts:
-        texts.append(f"{share(tree, node, label, decimals)} ({percent(tree, node, label)})")
+        texts.append(support(tree, node, label, decimals))
     colour = PALETTE[label % len(PALETTE)]
     return f'  n{node} [{_texts(texts)}, color="{colour}", fillcolor="{colour}22"];'
 

@@ -17,8 +17,8 @@ from certree.tree._labels import (
     one_line,
     percent,
     question,
-    share,
     shorten,
+    support,
     text_width,
 )
 from certree.tree._layout import centres
@@ -172,7 +172,7 @@ def _texts(tree: Tree, node: int, decimals: int | None) -> list[str]:
     if tree.test[node] >= 0:
         return [question(tree.node_test(node), decimals)]
     label = int(tree.label[node])
-    counts = f"{share(tree, node, label, decimals)} ({percent(tree, node, label)})"
+    counts = support(tree, node, label, decimals)
     return [class_name(tree, label), counts]
 
 

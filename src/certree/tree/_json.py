@@ -10,7 +10,8 @@ Format 1::
                {"label": 0, "counts": [4, 1]}, {"label": 1, "counts": [0, 2]}]}
 
 Nodes are a flat list, so depth is no limit; ``label`` and ``test`` are positions in ``classes``
-and ``tests``. A later format gets another number, and this reader keeps reading format 1.
+and ``tests``. A tree with notes has a ``note`` in every node. A later format gets another number,
+and this reader keeps reading format 1.
 """
 
 from __future__ import annotations
@@ -46,6 +47,8 @@ def to_dict(tree: Tree) -> dict[str, Any]:
             nodes.append(
                 {"test": int(tree.test[node]), "children": children, "counts": counts[node]}
             )
+        if tree.notes is not None:
+            nodes[-1]["note"] = tree.notes[node]
     return {
         "format": FORMAT,
         "type": "certree.Tree",
@@ -110,6 +113,7 @@ def _build(cls: type[TreeType], data: Mapping[str, Any]) -> TreeType:
         n_features=data["n_features"],
         columns=[t["column"] for t in data["tests"]],
         n_columns=data["n_columns"],
+        notes=[node["note"] for node in nodes] if "note" in nodes[0] else None,
     )
 
 

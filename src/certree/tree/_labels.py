@@ -77,8 +77,9 @@ def answer(test: Test, outcome: int) -> str:
 
 
 def class_name(tree: Tree, label: int) -> str:
-    """Return class number `label` as text."""
-    return str(plain(tree.classes[label]))
+    """Return class number `label` as text; numbers that are no labels to six digits."""
+    value = plain(tree.classes[label])
+    return f"{value:.6g}" if tree.notes is not None and isinstance(value, float) else str(value)
 
 
 def share(tree: Tree, node: int, label: int, decimals: int | None = None) -> str:
@@ -90,3 +91,10 @@ def share(tree: Tree, node: int, label: int, decimals: int | None = None) -> str
 def percent(tree: Tree, node: int, label: int, decimals: int = 1) -> str:
     """Return the share of class `label` in the node as a percentage."""
     return f"{100 * tree.probabilities[node, label]:.{decimals}f}%"
+
+
+def support(tree: Tree, node: int, label: int, decimals: int | None = None) -> str:
+    """Return what stands below the prediction of a leaf: its note, or the share of its class."""
+    if tree.notes is not None:
+        return one_line(tree.notes[node])
+    return f"{share(tree, node, label, decimals)} ({percent(tree, node, label)})"

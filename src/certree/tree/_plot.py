@@ -13,10 +13,9 @@ from certree.tree._labels import (
     PALETTE,
     answer,
     class_name,
-    percent,
     question,
-    share,
     shorten,
+    support,
 )
 from certree.tree._layout import centres
 
@@ -186,7 +185,7 @@ def _texts(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> li
     label = int(tree.label[node])
     lines = [shorten(class_name(tree, label), _WIDTH)]
     if show_counts:
-        lines.append(f"{share(tree, node, label, decimals)} ({percent(tree, node, label)})")
+        lines.append(support(tree, node, label, decimals))
     return lines
 
 

@@ -1,4 +1,4 @@
-"""The tree as a fitted scikit-learn DecisionTreeClassifier, for SHAP, ONNX and other tools.
+"""The tree as a fitted scikit-learn tree, for SHAP, ONNX and other tools.
 
 scikit-learn keeps a tree in a structured array whose layout differs a little between versions, so
 its own dtype is asked for and filled by field name. It sends a row left if ``float32(x) <= t``.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from certree.encoding import Flag, Multiway, Test, Threshold
 
 if TYPE_CHECKING:
-    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     from certree.tree._tree import Tree
 
@@ -23,32 +23,36 @@ if TYPE_CHECKING:
 _NO_CHILD, _UNDEFINED = -1, -2
 
 
-def to_sklearn(tree: Tree, encoded: bool) -> DecisionTreeClassifier:
-    """Build the classifier."""
-    from sklearn.tree import DecisionTreeClassifier
+def to_sklearn(
+    tree: Tree, encoded: bool, regressor: bool
+) -> DecisionTreeClassifier | DecisionTreeRegressor:
+    """Build the classifier or regressor."""
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sklearn.tree._tree import Tree as SklearnTree
 
     _require_two_outcomes(tree)
     if not encoded:
         _require_numbers(tree)
     n_features = tree.n_columns if encoded else tree.n_features
-    n_classes = int(tree.classes.size)
+    n_classes = 1 if regressor else int(tree.classes.size)
     inner = SklearnTree(n_features, np.array([n_classes], dtype=np.intp), 1)
+    values = _means(tree) if regressor else _values(tree)
     inner.__setstate__(
         {
             "max_depth": tree.depth,
             "node_count": tree.n_nodes,
             "nodes": _nodes(tree, encoded),
-            "values": np.ascontiguousarray(_values(tree)[:, np.newaxis, :]),
+            "values": np.ascontiguousarray(values[:, np.newaxis, :]),
         }
     )
-    model = DecisionTreeClassifier()
+    model = DecisionTreeRegressor() if regressor else DecisionTreeClassifier()
     model.n_features_in_ = n_features
     if tree.has_names and not encoded:
         model.feature_names_in_ = np.array(tree.feature_names, dtype=object)
     model.n_outputs_ = 1
-    model.classes_ = tree.classes.copy()
-    model.n_classes_ = np.intp(n_classes)
+    if not regressor:
+        model.classes_ = tree.classes.copy()
+        model.n_classes_ = np.intp(n_classes)
     model.max_features_ = n_features
     model.tree_ = inner
     return model
@@ -148,3 +152,17 @@ def _values(tree: Tree) -> NDArray[np.float64]:
         if values[leaf].argmax() != label:
             values[leaf, label] = np.nextafter(values[leaf].max(), np.inf)
     return values
+
+
+def _means(tree: Tree) -> NDArray[np.float64]:
+    """Return the value of each leaf, and in other nodes the mean over the rows below."""
+    if tree.classes.dtype.kind not in "iuf":
+        raise ValueError(
+            f"A regression tree predicts numbers, but this tree predicts {tree.classes.tolist()}; "
+            "use to_sklearn(regressor=False)."
+        )
+    weights = tree.counts.sum(axis=1)
+    means = tree.counts @ tree.classes / np.where(weights > 0, weights, 1)
+    leaf = tree.test < 0
+    means[leaf] = tree.classes[tree.label[leaf]]
+    return np.asarray(means, dtype=np.float64)[:, None]

@@ -31,6 +31,8 @@ def check_shapes(tree: Tree) -> None:
             f"counts must have shape (n_nodes, n_classes) = ({n_nodes}, "
             f"{tree.classes.size}), got {tree.counts.shape}."
         )
+    if tree.notes is not None and len(tree.notes) != n_nodes:
+        raise ValueError(f"notes needs one text per node, {n_nodes}, got {len(tree.notes)}.")
     if tree.test.max() >= len(tree.tests) or tree.test.min() < -1:
         raise ValueError(f"test must lie in -1..{len(tree.tests) - 1}, got {tree.test}.")
     leaf = tree.test < 0

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from certree.tree._labels import class_name, condition, percent, share, shorten
+from certree.tree._labels import class_name, condition, percent, share, shorten, support
 
 if TYPE_CHECKING:
     from certree.tree._tree import Tree
@@ -56,6 +56,8 @@ def _leaf(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> str
         return name
     if not tree.counts[node].any():
         return f"{name} (no training rows)"
+    if tree.notes is not None:
+        return f"{name} ({support(tree, node, label)})"
     return f"{name} ({share(tree, node, label, decimals)}, {percent(tree, node, label)})"
 
 

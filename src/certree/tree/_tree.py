@@ -22,7 +22,7 @@ from certree.tree._structure import check_shapes, column_names, frozen, frozen_c
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from scipy.sparse import csr_matrix
-    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
@@ -56,6 +56,8 @@ class Tree:
         Position of each test among all the columns of the encoder (by default 0, 1, ...).
     n_columns : int, optional
         Number of columns of the encoder.
+    notes : sequence of str, optional
+        A remark on each node, which exports show in place of the share of the predicted class.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Tree:
         "_has_names",
         "_label",
         "_n_columns",
+        "_notes",
         "_parent",
         "_preorder",
         "_test",
@@ -94,6 +97,7 @@ class Tree:
     _has_names: bool
     _label: IntArray
     _n_columns: int
+    _notes: tuple[str, ...] | None
     _parent: IntArray
     _preorder: IntArray
     _test: IntArray
@@ -112,6 +116,7 @@ class Tree:
         n_features: int | None = None,
         columns: Sequence[int] | None = None,
         n_columns: int | None = None,
+        notes: Sequence[str] | None = None,
     ) -> None:
         put = partial(object.__setattr__, self)
         put("_tests", tuple(tests))
@@ -125,6 +130,7 @@ class Tree:
         put("_has_names", has_names)
         put("_columns", tuple(range(len(self._tests)) if columns is None else map(int, columns)))
         put("_n_columns", max((-1, *self._columns)) + 1 if n_columns is None else int(n_columns))
+        put("_notes", None if notes is None else tuple(map(str, notes)))
         check_shapes(self)
         parent, depths, preorder = walk(self)
         put("_parent", frozen(parent, np.int32))
@@ -145,6 +151,7 @@ class Tree:
         n_features: int | None = None,
         columns: Sequence[int] | None = None,
         n_columns: int | None = None,
+        notes: Sequence[str] | None = None,
     ) -> Tree:
         """Build a tree from the solver's arrays, where `tests` is the encoder's whole list.
 
@@ -173,6 +180,7 @@ class Tree:
             n_features=n_features,
             columns=origin if columns is None else [columns[i] for i in origin],
             n_columns=len(tests) if n_columns is None else n_columns,
+            notes=notes,
         )
 
     # ---- immutability, equality, copying -----------------------------------------------------
@@ -196,6 +204,7 @@ class Tree:
             len(self._feature_names),
             self._columns,
             self._n_columns,
+            self._notes,
         )
 
     def __reduce__(self) -> tuple[Callable[..., Tree], tuple[Any, ...]]:
@@ -284,6 +293,11 @@ class Tree:
     def n_columns(self) -> int:
         """Number of columns of the encoder."""
         return self._n_columns
+
+    @property
+    def notes(self) -> tuple[str, ...] | None:
+        """A remark on each node, if there are any."""
+        return self._notes
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -540,7 +554,9 @@ class Tree:
         """
         return _sql.to_sql(self, columns, quote, alias)
 
-    def to_sklearn(self, *, encoded: bool = False) -> DecisionTreeClassifier:
+    def to_sklearn(
+        self, *, encoded: bool = False, regressor: bool = False
+    ) -> DecisionTreeClassifier | DecisionTreeRegressor:
         """Return a fitted scikit-learn DecisionTreeClassifier with the same predictions.
 
         Parameters
@@ -548,13 +564,16 @@ class Tree:
         encoded : bool
             False: a tree over the raw columns, which must then be numbers. True: a tree over the
             0/1 columns of the encoder, for which every test will do.
+        regressor : bool
+            Return a DecisionTreeRegressor, for trees that predict numbers.
         """
-        return _sklearn.to_sklearn(self, encoded)
+        return _sklearn.to_sklearn(self, encoded, regressor)
 
 
 def _restore(cls: type[Tree], *state: Any) -> Tree:
     """Rebuild a pickled tree."""
-    tests, test, first_child, label, counts, classes, names, n_features, columns, n_columns = state
+    tests, test, first_child, label, counts, classes, names, n_features, columns = state[:9]
+    n_columns, notes = state[9], state[10] if len(state) > 10 else None
     return cls(
         tests,
         test,
@@ -566,4 +585,5 @@ def _restore(cls: type[Tree], *state: Any) -> Tree:
         n_features=n_features,
         columns=columns,
         n_columns=n_columns,
+        notes=notes,
     )
