@@ -40,7 +40,10 @@ void run_alternating(const Context& context, std::int32_t depth, Counters& count
     if (unlimited.tree().depth() <= depth) context.progress.improve(found.upper, unlimited.tree());
     unlimited_is_open = !found.is_exact();
     const Interval now = context.progress.interval();
-    if (now.upper - now.lower <= context.options.gap) return;
+    if (now.upper - now.lower <= context.options.gap) {
+      if (options.smallest) run_depth_first(limited_context, depth, counters);  // chooses among equal trees
+      return;
+    }
   }
 }
 

@@ -81,7 +81,10 @@ class DepthFirst {
     Frame& root = main_.frame(0);
     Cost shallow_lower = 0;
     Record record = main_.recall(root.node.rows.key, depth, &shallow_lower);
-    record.interval.upper = std::min(record.interval.upper, context_.progress.interval().upper);
+    if (record.interval.upper < context_.progress.interval().upper) restore(depth, record.interval.upper);
+    const Cost assumed = context_.progress.interval().upper;
+    const bool is_in_table = record.interval.upper == assumed;
+    record.interval.upper = assumed;
     const bool opens = !record.interval.is_exact() && main_.open(0, depth, record, shallow_lower);
     if (opens) {
       std::vector<std::thread> threads;
@@ -95,8 +98,18 @@ class DepthFirst {
       record.interval.lower =
           std::max(record.interval.lower, std::min(record.interval.upper, Worker::least_lower(root)));
     main_.check_known_tree(root, depth, record);
-    main_.remember(root.node.rows.key, depth, record, context_.limits.work());
+    // The incumbent may be the caller's, or come from another search: the table has no tree for it.
+    const bool has_tree = is_in_table || record.interval.upper < assumed;
+    main_.remember(root.node.rows.key, depth, has_tree ? record : Record{{record.interval.lower, kInfinite}, kNoTree},
+                   context_.limits.work());
     return record.interval;
+  }
+
+  // The table of an earlier solve may know a better tree than this one has found.
+  void restore(std::int32_t depth, Cost value) {
+    Tree tree;
+    std::int32_t root = -1;
+    if (main_.add_known_tree(0, depth, value, tree, &root)) context_.progress.improve(value, std::move(tree));
   }
 
   void drive(Worker& worker, std::int32_t depth, bool is_last, Record& record) {
