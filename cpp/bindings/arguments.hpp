@@ -70,24 +70,32 @@ class PythonObserver {
   std::exception_ptr error_;
 };
 
+inline TableView view_of(const Columns& columns, const Vector<std::int32_t>& row_types,
+                         const std::optional<Vector<std::int64_t>>& weights) {
+  if (row_types.shape(0) != columns.shape(0)) throw std::invalid_argument("row_types and columns differ in length");
+  if (weights && weights->shape(0) != columns.shape(0))
+    throw std::invalid_argument("weights and columns differ in length");
+  TableView table;
+  table.columns = columns.data();
+  table.n_rows = static_cast<std::int64_t>(columns.shape(0));
+  table.n_columns = static_cast<std::int64_t>(columns.shape(1));
+  table.row_stride = columns.stride(0);
+  table.column_stride = columns.stride(1);
+  table.row_types = row_types.data();
+  table.weights = weights ? weights->data() : nullptr;
+  return table;
+}
+
+inline CountTask task_of(const Matrix& cost_matrix) {
+  return CountTask(static_cast<std::int32_t>(cost_matrix.shape(0)), static_cast<std::int32_t>(cost_matrix.shape(1)),
+                   std::vector<Cost>(cost_matrix.data(), cost_matrix.data() + cost_matrix.size()));
+}
+
 // The arguments that every kind of solve shares; the arrays outlive the call.
 struct Arguments {
   Arguments(const Columns& columns, const Vector<std::int32_t>& row_types, const Matrix& cost_matrix,
             const std::optional<Vector<std::int64_t>>& weights, const OptionDict& given)
-      : options(read_options(given)),
-        task(static_cast<std::int32_t>(cost_matrix.shape(0)), static_cast<std::int32_t>(cost_matrix.shape(1)),
-             std::vector<Cost>(cost_matrix.data(), cost_matrix.data() + cost_matrix.size())) {
-    if (row_types.shape(0) != columns.shape(0)) throw std::invalid_argument("row_types and columns differ in length");
-    if (weights && weights->shape(0) != columns.shape(0))
-      throw std::invalid_argument("weights and columns differ in length");
-    table.columns = columns.data();
-    table.n_rows = static_cast<std::int64_t>(columns.shape(0));
-    table.n_columns = static_cast<std::int64_t>(columns.shape(1));
-    table.row_stride = columns.stride(0);
-    table.column_stride = columns.stride(1);
-    table.row_types = row_types.data();
-    table.weights = weights ? weights->data() : nullptr;
-  }
+      : options(read_options(given)), task(task_of(cost_matrix)), table(view_of(columns, row_types, weights)) {}
   Options options;
   CountTask task;
   TableView table;

@@ -223,18 +223,20 @@ def solve_path(
     PathResult
         Costs are those of the leaves, in units of the cost matrix.
     """
-    raw = call_core(_core.solve_path, _arguments(problem, options), callback)
-    entries = [PathEntry(*entry) for entry in raw.entries]
-    return PathResult(raw.status, entries, raw.counters, raw.seconds)
+    return read_path(call_core(_core.solve_path, _arguments(problem, options), callback))
 
 
 class Session:
     """One table of rows, to be solved again and again with other costs.
 
+    Rows are packed once, and what was proved for one cost matrix bounds the next solve. The
+    answers are those of the functions `solve` and `solve_path`. One solve at a time: a session
+    is not for several threads, nor for its own callbacks.
+
     Parameters
     ----------
     columns, row_types, weights
-        As in `Problem`.
+        As in `Problem`; they must not change while the session is in use.
     """
 
     def __init__(
@@ -246,21 +248,21 @@ class Session:
         self.columns = columns
         self.row_types = row_types
         self.weights = weights
+        self._core = _core.Session(columns, row_types, weights)
 
     def solve(
         self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
     ) -> Result:
         """Find the best tree for these costs, as the function `solve` does."""
-        return solve(self._problem(cost_matrix), options, callback)
+        arguments = (cost_matrix, options.to_core())
+        return read_result(call_core(self._core.solve, arguments, callback))
 
     def solve_path(
         self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
     ) -> PathResult:
         """Find the best tree for every number of splits, as the function `solve_path` does."""
-        return solve_path(self._problem(cost_matrix), options, callback)
-
-    def _problem(self, cost_matrix: NDArray[np.int64]) -> Problem:
-        return Problem(self.columns, self.row_types, cost_matrix, self.weights)
+        arguments = (cost_matrix, options.to_core())
+        return read_path(call_core(self._core.solve_path, arguments, callback))
 
 
 def call_core(
@@ -287,6 +289,12 @@ def read_result(raw: Any) -> Result:
         history=raw.history,
         seconds=raw.seconds,
     )
+
+
+def read_path(raw: Any) -> PathResult:
+    """Return what the core answered to a solve for every number of splits."""
+    entries = [PathEntry(*entry) for entry in raw.entries]
+    return PathResult(raw.status, entries, raw.counters, raw.seconds)
 
 
 def _arguments(problem: Problem, options: Options) -> tuple[Any, ...]:

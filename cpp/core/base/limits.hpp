@@ -16,8 +16,9 @@ class Limits {
  public:
   using Clock = std::chrono::steady_clock;
 
-  Limits(double time_limit_s, std::int64_t work_limit)
-      : start_(Clock::now()), time_limit_s_(time_limit_s), work_limit_(work_limit) {}
+  // `earlier_work`: what was done before and need not be done again.
+  Limits(double time_limit_s, std::int64_t work_limit, std::int64_t earlier_work = 0)
+      : start_(Clock::now()), time_limit_s_(time_limit_s), work_limit_(work_limit), earlier_work_(earlier_work) {}
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
@@ -52,7 +53,8 @@ class Limits {
   void grant_effort() {
     constexpr std::int64_t kLeast = 2000;
     std::int64_t unset = 0;
-    effort_limit_.compare_exchange_strong(unset, work() + std::max(work(), kLeast), std::memory_order_relaxed);
+    effort_limit_.compare_exchange_strong(unset, work() + std::max(work() + earlier_work_, kLeast),
+                                          std::memory_order_relaxed);
   }
   std::int64_t work() const { return work_.load(std::memory_order_relaxed); }
 
@@ -60,6 +62,7 @@ class Limits {
   Clock::time_point start_;
   double time_limit_s_;
   std::int64_t work_limit_;
+  std::int64_t earlier_work_;
   std::atomic<std::int64_t> work_{0};
   std::atomic<std::int64_t> effort_limit_{0};
   std::atomic<std::int64_t> pause_at_{0};

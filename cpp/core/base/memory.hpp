@@ -17,6 +17,11 @@ struct MemoryLimitReached {};
 class MemoryBudget {
  public:
   explicit MemoryBudget(std::int64_t limit = 0) : limit_(limit) {}  // 0: no limit
+  // For another solve: its own limit, and its own peak.
+  void restart(std::int64_t limit) {
+    limit_ = limit;
+    peak_.store(used(), std::memory_order_relaxed);
+  }
   void charge(std::int64_t bytes) {
     if (!try_charge(bytes)) throw MemoryLimitReached{};
   }

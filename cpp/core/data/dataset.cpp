@@ -68,11 +68,11 @@ Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSet
   keep_distinct_columns(table);
   group_rows(table);
   weigh_groups(table, task);
-  place_groups(table, budget);
+  place_group_columns(table);
   row_bits_ = {};
   group_of_row_ = {};
   row_of_group_ = {};
-  group_weights_ = {};
+  price(task, budget);
 }
 
 // Constant columns never split; a duplicate or a complement of an earlier column splits as that one does.
@@ -128,7 +128,7 @@ void Dataset::group_rows(const TableView& table) {
 void Dataset::weigh_groups(const TableView& table, const CountTask& task) {
   const auto n_groups = static_cast<std::size_t>(n_groups_);
   const auto n_types = static_cast<std::size_t>(n_pair_types_);
-  std::vector<Cost> weights(n_groups * n_types, 0);
+  group_weights_.assign(n_groups * n_types, 0);
   row_of_group_.resize(n_groups);
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
     const std::int32_t type = table.row_types[row];
@@ -137,36 +137,46 @@ void Dataset::weigh_groups(const TableView& table, const CountTask& task) {
     require(weight >= 1, "weights must be at least 1; leave rows of weight 0 out");
     const auto group = static_cast<std::size_t>(group_of_row_[static_cast<std::size_t>(row)]);
     row_of_group_[group] = row;
-    weights[group * n_types + static_cast<std::size_t>(type)] += weight;
-    if (has_row_count_) weights[group * n_types + n_types - 1] += 1;
-  }
-  std::vector<Cost> unavoidable(n_groups);
-  for (std::size_t g = 0; g < n_groups; ++g) unavoidable[g] = task.leaf_cost(&weights[g * n_types]);
-  if (std::any_of(unavoidable.begin(), unavoidable.end(), [](Cost c) { return c > 0; })) n_types_ += 1;
-
-  const auto all_types = static_cast<std::size_t>(n_types_);
-  group_weights_.assign(n_groups * all_types, 0);
-  totals_.assign(all_types, 0);
-  for (std::size_t g = 0; g < n_groups; ++g) {
-    for (std::size_t t = 0; t < n_types; ++t) group_weights_[g * all_types + t] = weights[g * n_types + t];
-    if (all_types > n_types) group_weights_[g * all_types + n_types] = unavoidable[g];
-    for (std::size_t t = 0; t < all_types; ++t) totals_[t] += group_weights_[g * all_types + t];
+    group_weights_[group * n_types + static_cast<std::size_t>(type)] += weight;
+    if (has_row_count_) group_weights_[group * n_types + n_types - 1] += 1;
   }
 }
 
+void Dataset::price(const CountTask& task, MemoryBudget& budget) {
+  const auto n_types = static_cast<std::size_t>(n_pair_types_);
+  std::vector<Cost> unavoidable(static_cast<std::size_t>(n_groups_));
+  for (std::size_t g = 0; g < unavoidable.size(); ++g) unavoidable[g] = task.leaf_cost(&group_weights_[g * n_types]);
+  if (std::all_of(unavoidable.begin(), unavoidable.end(), [](Cost c) { return c == 0; })) unavoidable.clear();
+  if (is_placed_ && unavoidable == unavoidable_) return;
+  unavoidable_ = std::move(unavoidable);
+  n_types_ = n_pair_types_ + (unavoidable_.empty() ? 0 : 1);
+  place_groups(budget);
+  is_placed_ = true;
+}
+
+Cost Dataset::weight_of(std::size_t group, std::size_t type) const {
+  const auto n_pair_types = static_cast<std::size_t>(n_pair_types_);
+  return type < n_pair_types ? group_weights_[group * n_pair_types + type] : unavoidable_[group];
+}
+
 // One plane per type and bit of the weights, from the highest bit down, and the groups' bits in each.
-void Dataset::place_groups(const TableView& table, MemoryBudget& budget) {
+void Dataset::place_groups(MemoryBudget& budget) {
   const auto n_types = static_cast<std::size_t>(n_types_);
   std::vector<std::vector<Word>> masks;  // of the groups in each plane
+  planes_.clear();
+  totals_.assign(n_types, 0);
   for (std::size_t type = 0; type < n_types; ++type) {
     Cost all = 0;
-    for (std::size_t g = 0; g < static_cast<std::size_t>(n_groups_); ++g) all |= group_weights_[g * n_types + type];
+    for (std::size_t g = 0; g < static_cast<std::size_t>(n_groups_); ++g) {
+      all |= weight_of(g, type);
+      totals_[type] += weight_of(g, type);
+    }
     for (int shift = 62; shift >= 0; --shift) {
       if ((all >> shift & 1) == 0) continue;
       std::vector<Word> mask(group_words_, 0);
       std::int32_t count = 0;
       for (std::size_t g = 0; g < static_cast<std::size_t>(n_groups_); ++g) {
-        const auto bit = static_cast<Word>(group_weights_[g * n_types + type] >> shift & 1);
+        const auto bit = static_cast<Word>(weight_of(g, type) >> shift & 1);
         mask[g / kWordBits] |= bit << (g % kWordBits);
         count += static_cast<std::int32_t>(bit);
       }
@@ -176,7 +186,6 @@ void Dataset::place_groups(const TableView& table, MemoryBudget& budget) {
       masks.push_back(std::move(mask));
     }
   }
-  place_group_columns(table);
   // The groups' bits word by word, as the kernels want them, and from there each plane's share.
   const auto stride = static_cast<std::size_t>(stride_);
   AlignedArray<Word> by_word(budget);

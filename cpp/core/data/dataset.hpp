@@ -1,5 +1,6 @@
 // The training table as the search sees it: row groups (rows with equal columns) with integer weights per type, and
-// distinct, non-constant bit columns.  Immutable once built; shared by all threads of a solve.
+// distinct, non-constant bit columns.  Shared by all threads of a solve, and not changed while one runs; between solves
+// `price` puts other costs in place.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +31,15 @@ struct DatasetSettings {
   bool merges_rows = true;      // equal rows become one group
   bool reduces_columns = true;  // duplicate and complementary columns are left out
   Isa isa = Isa::baseline;
+  bool operator==(const DatasetSettings&) const = default;
 };
 
 class Dataset {
  public:
   Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, MemoryBudget& budget);
+
+  // Everything that depends on the costs, for another task with as many types.  If it throws, the data set is of no use.
+  void price(const CountTask& task, MemoryBudget& budget);
 
   std::int32_t n_columns() const { return static_cast<std::int32_t>(original_column_.size()); }
   std::int32_t n_groups() const { return n_groups_; }
@@ -56,6 +61,8 @@ class Dataset {
   std::int32_t stride() const { return stride_; }
   const Word* bits() const { return bits_.data(); }
   const std::vector<Cost>& totals() const { return totals_; }
+  // [group][pair type].
+  const std::vector<Cost>& group_weights() const { return group_weights_; }
   // Fingerprint of a set of groups.
   Fingerprint key_of(const Word* groups) const {
     const Fingerprint key = fingerprint(groups, group_words_);
@@ -69,8 +76,9 @@ class Dataset {
   void keep_distinct_columns(const TableView&);
   void group_rows(const TableView&);
   void weigh_groups(const TableView&, const CountTask&);
-  void place_groups(const TableView&, MemoryBudget&);
   void place_group_columns(const TableView&);
+  void place_groups(MemoryBudget&);
+  Cost weight_of(std::size_t group, std::size_t type) const;
 
   DatasetSettings settings_;
   const BitKernels& kernels_;
@@ -84,7 +92,9 @@ class Dataset {
   std::vector<Word> row_bits_;              // [column][words of rows]; released after grouping
   std::vector<std::int32_t> group_of_row_;  // released after placing
   std::vector<std::int64_t> row_of_group_;  // a row of each group; released after placing
-  std::vector<Cost> group_weights_;         // [group][type]; released after placing
+  std::vector<Cost> group_weights_;         // [group][pair type]
+  std::vector<Cost> unavoidable_;           // [group]; empty: no rows conflict
+  bool is_placed_ = false;
   AlignedArray<Word> group_columns_;
   AlignedArray<Word> bits_;
   std::vector<Plane> planes_;

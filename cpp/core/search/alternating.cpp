@@ -24,6 +24,7 @@ void run_alternating(const Context& context, std::int32_t depth, Counters& count
   Context unlimited_context{context.data,      context.statistic, options,
                             context.objective, context.limits,    context.budget,
                             context.table,     unlimited,         false};
+  unlimited_context.past = context.past;
   bool unlimited_is_open = true;
   for (std::int64_t turn = kFirstTurn; !context.limits.stopped(); turn *= 2) {
     if (unlimited_is_open) context.limits.pause_after(turn);

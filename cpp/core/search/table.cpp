@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace certree {
 
@@ -22,7 +23,13 @@ Table::Table(MemoryBudget& budget, std::int64_t max_bytes, bool shared)
 
 Table::~Table() {
   std::free(entries_);
-  budget_.release(static_cast<std::int64_t>(n_buckets_ * kBucket * sizeof(Entry)));
+  budget_.release(bytes());
+}
+
+void Table::swap(Table& other) {
+  std::swap(entries_, other.entries_);
+  std::swap(n_buckets_, other.n_buckets_);
+  std::swap(used_, other.used_);
 }
 
 bool Table::find(const Fingerprint& key, Record& out) const {
@@ -79,11 +86,13 @@ void Table::put(const Entry& entry) {
 bool Table::grow() {
   const std::size_t n_old = n_buckets_;
   const std::size_t wanted = std::max<std::size_t>(n_old * 2, 64);
-  const auto bytes = [](std::size_t buckets) { return static_cast<std::int64_t>(buckets * kBucket * sizeof(Entry)); };
-  if ((max_bytes_ > 0 && bytes(wanted) > max_bytes_) || !budget_.try_charge(bytes(wanted - n_old))) return false;
+  const auto bytes_of = [](std::size_t buckets) {
+    return static_cast<std::int64_t>(buckets * kBucket * sizeof(Entry));
+  };
+  if ((max_bytes_ > 0 && bytes_of(wanted) > max_bytes_) || !budget_.try_charge(bytes_of(wanted - n_old))) return false;
   auto* grown = static_cast<Entry*>(std::realloc(entries_, wanted * kBucket * sizeof(Entry)));
   if (grown == nullptr) {
-    budget_.release(bytes(wanted - n_old));
+    budget_.release(bytes_of(wanted - n_old));
     return false;
   }
   entries_ = grown;

@@ -3,6 +3,7 @@
 // effort in its bucket.  Forgetting an entry only costs time: every entry is a proven interval, none is needed.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 #include <shared_mutex>
@@ -42,8 +43,13 @@ class Table {
   // Merges with what is stored: the interval only shrinks.  `effort`: evaluations spent, decides what is replaced.
   void store(const Fingerprint& key, const Record& record, std::uint32_t effort);
 
+  // Exchanges the entries, not the limits; both tables are of one budget.
+  void swap(Table& other);
+  void limit(std::int64_t max_bytes) { max_bytes_ = std::max<std::int64_t>(max_bytes, 1); }
+
   std::int64_t n_entries() const { return used_; }
   std::int64_t n_evictions() const { return evictions_; }
+  std::int64_t bytes() const { return static_cast<std::int64_t>(n_buckets_ * kBucket * sizeof(Entry)); }
 
  private:
   struct Entry {

@@ -61,21 +61,32 @@ Record Worker::recall(const Fingerprint& key, std::int32_t depth, Cost* shallow_
   if (!context_.options.use_table) return record;
   const bool found = context_.table.find(mix(key, static_cast<std::uint64_t>(depth)), record);
   ++(found ? counters_.table_hits : counters_.table_misses);
+  if (!record.interval.is_exact()) use_past(key, depth, record.interval.lower);
   Record unlimited;
   if (context_.uses_unlimited_bounds && depth != kUnlimitedDepth &&
       context_.table.find(mix(key, static_cast<std::uint64_t>(kUnlimitedDepth)), unlimited))
     record.interval.lower = std::max(record.interval.lower, unlimited.interval.lower);
   // A tree of less depth is a tree of this depth.
   Record shallow;
-  if (depth > 3 && depth != kUnlimitedDepth &&
-      context_.table.find(mix(key, static_cast<std::uint64_t>(depth - 1)), shallow)) {
-    if (shallow_lower != nullptr) *shallow_lower = shallow.interval.lower;
+  if (depth <= 3 || depth == kUnlimitedDepth) return record;
+  if (context_.table.find(mix(key, static_cast<std::uint64_t>(depth - 1)), shallow)) {
     if (shallow.interval.upper < record.interval.upper) {
       record.interval.upper = shallow.interval.upper;
       record.column = kShallowTree;
     }
   }
+  if (shallow_lower != nullptr) {
+    *shallow_lower = shallow.interval.lower;
+    if (!shallow.interval.is_exact()) use_past(key, depth - 1, *shallow_lower);
+  }
   return record;
+}
+
+// What the table knows includes what the past said when the subproblem was searched.
+void Worker::use_past(const Fingerprint& key, std::int32_t depth, Cost& lower) {
+  if (context_.past == nullptr || lower > 0) return;
+  lower = context_.past->bound(mix(key, static_cast<std::uint64_t>(depth)));
+  if (lower > 0) ++counters_.reused_bounds;
 }
 
 void Worker::remember(const Fingerprint& key, std::int32_t depth, const Record& record, std::int64_t effort) {

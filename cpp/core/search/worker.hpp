@@ -20,6 +20,7 @@
 #include "search/debug_tree.hpp"
 #include "search/depth_two.hpp"
 #include "search/options.hpp"
+#include "search/past.hpp"
 #include "search/progress.hpp"
 #include "search/table.hpp"
 #include "search/tree.hpp"
@@ -43,6 +44,7 @@ struct Context {
   // Bounds without a depth limit are in the table too (search/alternating.hpp).
   bool uses_unlimited_bounds = false;
   const DebugTree* known_tree = nullptr;
+  const Past* past = nullptr;  // bounds of earlier solves; null: none
 };
 
 // A node under search.
@@ -147,6 +149,7 @@ class Worker {
     Record child[2];
   };
   Scratch& scratch(std::size_t level);
+  void use_past(const Fingerprint& key, std::int32_t depth, Cost& lower);
   bool known_children(std::size_t level, std::int32_t split, std::int32_t depth, Cost target, Cost values[2]);
   std::int32_t add_stump(std::size_t level, bool splits, Tree& tree);
   Cost add_quick_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root);

@@ -1,0 +1,173 @@
+#include "session.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/check.hpp"
+#include "run.hpp"
+#include "search/path.hpp"
+
+namespace certree {
+
+namespace {
+
+// The tree that needs no memory: one leaf, and the bound that needs no search.
+Result single_leaf(const TableView& table, const CountTask& task, const Options& options) {
+  std::vector<Cost> counts(static_cast<std::size_t>(task.n_types()), 0);
+  for (std::int64_t row = 0; row < table.n_rows; ++row)
+    counts[static_cast<std::size_t>(table.row_types[row])] += table.weights != nullptr ? table.weights[row] : 1;
+  Result result;
+  std::int32_t label = 0;
+  result.upper_bound = options.error_scale * task.leaf_cost(counts.data(), &label);
+  result.tree.add({-1, -1, -1, label});
+  result.status = result.upper_bound == 0 ? Status::optimal : Status::memory_limit;
+  return result;
+}
+
+DatasetSettings dataset_settings(const TableView& table, const Options& options) {
+  const bool unit_weights = table.weights == nullptr ||
+                            std::all_of(table.weights, table.weights + table.n_rows, [](auto w) { return w == 1; });
+  DatasetSettings settings;
+  settings.counts_rows = options.min_leaf > 1 && !unit_weights;
+  settings.merges_rows = options.use_row_groups;
+  settings.reduces_columns = options.use_column_reduction;
+  settings.isa = options.isa;
+  return settings;
+}
+
+// A share of the memory is for the tables of the past, which the table of the solve at hand has to do without.
+constexpr std::int64_t kPastShare = 8;
+
+}  // namespace
+
+// One solve, its statistic and, in builds that check themselves, the tree that it must not cut off.
+struct Session::Solve {
+  Solve(Session& session, const CountTask& task, const Options& options, Limits& limits, Observer observer)
+      : statistic(*session.data_, task),
+        run(*session.data_, statistic, worst_total(*session.data_, task), options, limits, session.budget_,
+            std::move(observer)),
+        pricing(*session.data_, task, run.inner, run.scale) {
+    if (options.memory_limit > 0) run.subproblems.limit(options.memory_limit / 2 - session.past_.bytes());
+    if (options.use_weight_reuse && options.use_table) use(session.past_);
+    if (kChecksKnownTree && !options.debug_tree.nodes.empty()) {
+      known_tree.emplace(*session.data_, task, run.scale.objective, options.debug_tree,
+                         options.debug_discount * run.scale.factor);
+      run.context.known_tree = &*known_tree;
+    }
+  }
+
+  void use(Past& past) {
+    if (const std::unique_ptr<Table> table = past.take(pricing)) run.subproblems.swap(*table);
+    past.prepare(pricing);
+    if (past.is_useful()) run.context.past = &past;
+  }
+  void keep(Past& past) {
+    auto table = std::make_unique<Table>(run.budget, 0, false);
+    table->swap(run.subproblems);
+    past.add(pricing, std::move(table));
+  }
+
+  CountDepthTwo statistic;
+  Run run;
+  Pricing pricing;
+  std::optional<DebugTree> known_tree;
+};
+
+Session::Session(const TableView& table) : table_(table) {}
+
+std::unique_lock<std::mutex> Session::begin() {
+  std::unique_lock lock(busy_, std::try_to_lock);
+  require(lock.owns_lock(), "the session is in the middle of a solve; use one session per thread");
+  return lock;
+}
+
+// Puts the data with these costs in place.  False: they do not fit into the memory.
+bool Session::open(const CountTask& task, const Options& options) {
+  const DatasetSettings settings = dataset_settings(table_, options);
+  // Keys stand for sets of row groups, records for columns.
+  if (settings.merges_rows != settings_.merges_rows || settings.reduces_columns != settings_.reduces_columns)
+    past_.clear();
+  if (options.memory_limit > 0) past_.shrink(options.memory_limit / kPastShare);
+  budget_.restart(options.memory_limit);
+  const bool is_packed = data_ != nullptr && settings == settings_ && task.n_types() == n_types_;
+  std::unique_ptr<Dataset> data = std::move(data_);
+  try {
+    if (is_packed) {
+      data->price(task, budget_);
+    } else {
+      data.reset();
+      data = std::make_unique<Dataset>(table_, task, settings, budget_);
+    }
+  } catch (const MemoryLimitReached&) {
+    return false;
+  }
+  settings_ = settings;
+  n_types_ = task.n_types();
+  data_ = std::move(data);
+  return true;
+}
+
+Result Session::solve(const CountTask& task, const Options& options, Observer observer) {
+  const auto lock = begin();
+  check_options(table_.n_rows, options);
+  return run(task, options, std::move(observer));
+}
+
+Result Session::run(const CountTask& task, const Options& options, Observer observer) {
+  Limits limits(options.time_limit_s, options.work_limit, most_work_);
+  if (!open(task, options)) return single_leaf(table_, task, options);
+  auto solve = std::make_unique<Solve>(*this, task, options, limits, std::move(observer));
+  Result result;
+  try {
+    solve->run.search(result.counters);
+  } catch (const MemoryLimitReached&) {
+    limits.stop(StopReason::memory);
+  }
+  // Threads come to the tie-break with different incumbents.  If it was cut short, one thread decides.
+  if (limits.reason() == StopReason::effort && options.threads > 1) {
+    Options alone = options;
+    alone.threads = 1;
+    if (options.time_limit_s > 0) alone.time_limit_s = std::max(options.time_limit_s - limits.seconds(), 1e-3);
+    observer = solve->run.progress.release_observer();
+    solve.reset();
+    return run(task, alone, std::move(observer));
+  }
+  if (solve->known_tree) solve->known_tree->check_root(solve->run.progress.interval().lower);
+  solve->run.progress.observe();
+  if (solve->run.progress.tree().nodes.empty() && options.known_value < 0) return single_leaf(table_, task, options);
+  solve->run.report(result);
+  most_work_ = std::max(most_work_, limits.work());
+  solve->keep(past_);
+  return result;
+}
+
+PathResult Session::solve_path(const CountTask& task, const Options& options, Observer observer) {
+  const auto lock = begin();
+  check_options(table_.n_rows, options);
+  require(options.max_depth >= 0 || options.max_splits >= 0,
+          "the path needs max_depth or max_splits: without either it has one entry per row");
+  PathResult result;
+  Limits limits(options.time_limit_s, options.work_limit);
+  if (!open(task, options)) {
+    Result leaf = single_leaf(table_, task, options);
+    result.status = Status::memory_limit;
+    result.entries.push_back({0, 0, leaf.upper_bound / options.error_scale, std::move(leaf.tree)});
+    return result;
+  }
+  const Solve solve(*this, task, options, limits, std::move(observer));
+  std::int64_t splits = most_splits(*data_, solve.run.depth);
+  if (options.max_splits >= 0) splits = std::min(splits, options.max_splits);
+  result.entries = PathSearch(solve.run.context, solve.run.depth, splits).run_whole(result.counters);
+  bool is_exact = true;
+  for (PathEntry& entry : result.entries) {
+    solve.run.translate(entry.tree);
+    is_exact = is_exact && entry.lower == entry.upper;
+  }
+  result.status = is_exact ? Status::optimal : status_of(limits, {0, 1});
+  solve.run.count(result.counters);
+  result.seconds = limits.seconds();
+  return result;
+}
+
+}  // namespace certree
