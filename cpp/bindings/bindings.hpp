@@ -8,5 +8,6 @@ namespace certree {
 void bind_solver(nanobind::module_& m);
 void bind_multiway(nanobind::module_& m);
 void bind_session(nanobind::module_& m);
+void bind_vector(nanobind::module_& m);
 
 }  // namespace certree

@@ -8,4 +8,5 @@ NB_MODULE(_core, m) {
   certree::bind_solver(m);
   certree::bind_multiway(m);
   certree::bind_session(m);
+  certree::bind_vector(m);
 }

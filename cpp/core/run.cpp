@@ -80,6 +80,15 @@ void Run::search(Counters& counters) {
   }
 }
 
+std::vector<PathEntry> Run::find_path(Counters& counters) {
+  std::int64_t splits = most_splits(data, depth);
+  if (inner.max_splits >= 0) splits = std::min(splits, inner.max_splits);
+  std::vector<PathEntry> entries = PathSearch(context, depth, splits).run_whole(counters);
+  for (PathEntry& entry : entries) translate(entry.tree);
+  count(counters);
+  return entries;
+}
+
 void Run::translate(Tree& tree) const {
   for (TreeNode& node : tree.nodes)
     if (node.column >= 0) node.column = data.original_column(node.column);

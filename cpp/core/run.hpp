@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/limits.hpp"
 #include "base/memory.hpp"
 #include "data/dataset.hpp"
 #include "result.hpp"
 #include "search/options.hpp"
+#include "search/path_entry.hpp"
 #include "search/progress.hpp"
 #include "search/scale.hpp"
 #include "search/table.hpp"
@@ -28,6 +30,8 @@ struct Run {
 
   // Runs the search that fits the limits; what it finds is in `progress`.
   void search(Counters& counters);
+  // Every entry of the error-versus-splits curve within the limits.
+  std::vector<PathEntry> find_path(Counters& counters);
   // From the data set's columns to the caller's.
   void translate(Tree& tree) const;
   void count(Counters& counters) const;

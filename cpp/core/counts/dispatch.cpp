@@ -1,15 +1,18 @@
 // Picks the kernels for the processor at hand.
 #include "base/check.hpp"
 #include "counts/kernels.hpp"
+#include "counts/vector_kernels.hpp"
 
 namespace certree {
 
-#define CERTREE_DECLARE(isa)                    \
-  namespace isa {                               \
-  extern const Kernels<std::int16_t> kernels16; \
-  extern const Kernels<std::int32_t> kernels32; \
-  extern const Kernels<std::int64_t> kernels64; \
-  extern const BitKernels bit_kernels;          \
+#define CERTREE_DECLARE(isa)                                 \
+  namespace isa {                                            \
+  extern const Kernels<std::int16_t> kernels16;              \
+  extern const Kernels<std::int32_t> kernels32;              \
+  extern const Kernels<std::int64_t> kernels64;              \
+  extern const BitKernels bit_kernels;                       \
+  extern const VectorKernels<std::int32_t> vector_kernels32; \
+  extern const VectorKernels<std::int64_t> vector_kernels64; \
   }
 CERTREE_DECLARE(isa_baseline)
 #ifdef CERTREE_HAVE_AVX2
@@ -83,6 +86,16 @@ const Kernels<std::int64_t>& kernels_for(Isa isa) {
 }
 const BitKernels& bit_kernels_for(Isa isa) {
   return pick<BitKernels>(isa, isa_baseline::bit_kernels, CERTREE_AVX2(bit_kernels), CERTREE_AVX512(bit_kernels));
+}
+template <>
+const VectorKernels<std::int32_t>& vector_kernels_for(Isa isa) {
+  return pick<VectorKernels<std::int32_t>>(isa, isa_baseline::vector_kernels32, CERTREE_AVX2(vector_kernels32),
+                                           CERTREE_AVX512(vector_kernels32));
+}
+template <>
+const VectorKernels<std::int64_t>& vector_kernels_for(Isa isa) {
+  return pick<VectorKernels<std::int64_t>>(isa, isa_baseline::vector_kernels64, CERTREE_AVX2(vector_kernels64),
+                                           CERTREE_AVX512(vector_kernels64));
 }
 
 }  // namespace certree

@@ -6,6 +6,7 @@
 #include "counts/kernels_impl_cells.hpp"
 #include "counts/kernels_impl_count.hpp"
 #include "counts/kernels_impl_lanes.hpp"
+#include "counts/kernels_impl_vector.hpp"
 
 namespace certree {
 namespace CERTREE_ISA {
@@ -141,10 +142,19 @@ constexpr Kernels<V> table() {
 extern const Kernels<std::int16_t> kernels16;
 extern const Kernels<std::int32_t> kernels32;
 extern const Kernels<std::int64_t> kernels64;
+template <class V>
+constexpr VectorKernels<V> vector_table() {
+  return {&add_rows<V>, &least_of_sides<V>, &least_of_pairs<V>};
+}
+
 extern const BitKernels bit_kernels;
+extern const VectorKernels<std::int32_t> vector_kernels32;
+extern const VectorKernels<std::int64_t> vector_kernels64;
 const Kernels<std::int16_t> kernels16 = table<std::int16_t>();
 const Kernels<std::int32_t> kernels32 = table<std::int32_t>();
 const Kernels<std::int64_t> kernels64 = table<std::int64_t>();
+const VectorKernels<std::int32_t> vector_kernels32 = vector_table<std::int32_t>();
+const VectorKernels<std::int64_t> vector_kernels64 = vector_table<std::int64_t>();
 const BitKernels bit_kernels = {&extract, &hash_columns};
 
 }  // namespace CERTREE_ISA

@@ -75,6 +75,28 @@ Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSet
   price(task, budget);
 }
 
+Dataset::Dataset(const TableView& table, const DatasetSettings& settings, MemoryBudget& budget,
+                 std::vector<std::int32_t>& group_of_row)
+    : settings_(settings),
+      kernels_(bit_kernels_for(settings.isa)),
+      n_pair_types_(1),
+      n_types_(1),
+      has_row_count_(false),
+      group_columns_(budget),
+      bits_(budget) {
+  require(table.n_rows >= 1, "the table has no rows");
+  keep_distinct_columns(table);
+  group_rows(table);
+  choose_rows(table);
+  group_weights_.assign(static_cast<std::size_t>(n_groups_), 1);
+  place_group_columns(table);
+  place_groups(budget);
+  row_bits_ = {};
+  row_of_group_ = {};
+  group_weights_ = {};
+  group_of_row = std::move(group_of_row_);
+}
+
 // Constant columns never split; a duplicate or a complement of an earlier column splits as that one does.
 void Dataset::keep_distinct_columns(const TableView& table) {
   const auto n_rows = static_cast<std::size_t>(table.n_rows);
@@ -129,14 +151,13 @@ void Dataset::weigh_groups(const TableView& table, const CountTask& task) {
   const auto n_groups = static_cast<std::size_t>(n_groups_);
   const auto n_types = static_cast<std::size_t>(n_pair_types_);
   group_weights_.assign(n_groups * n_types, 0);
-  row_of_group_.resize(n_groups);
+  choose_rows(table);
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
     const std::int32_t type = table.row_types[row];
     require(type >= 0 && type < task.n_types(), "row_types has a value outside 0 .. n_types - 1");
     const Cost weight = table.weights != nullptr ? table.weights[row] : 1;
     require(weight >= 1, "weights must be at least 1; leave rows of weight 0 out");
     const auto group = static_cast<std::size_t>(group_of_row_[static_cast<std::size_t>(row)]);
-    row_of_group_[group] = row;
     group_weights_[group * n_types + static_cast<std::size_t>(type)] += weight;
     if (has_row_count_) group_weights_[group * n_types + n_types - 1] += 1;
   }
@@ -152,6 +173,12 @@ void Dataset::price(const CountTask& task, MemoryBudget& budget) {
   n_types_ = n_pair_types_ + (unavoidable_.empty() ? 0 : 1);
   place_groups(budget);
   is_placed_ = true;
+}
+
+void Dataset::choose_rows(const TableView& table) {
+  row_of_group_.resize(static_cast<std::size_t>(n_groups_));
+  for (std::int64_t row = 0; row < table.n_rows; ++row)
+    row_of_group_[static_cast<std::size_t>(group_of_row_[static_cast<std::size_t>(row)])] = row;
 }
 
 Cost Dataset::weight_of(std::size_t group, std::size_t type) const {

@@ -37,6 +37,10 @@ struct DatasetSettings {
 class Dataset {
  public:
   Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, MemoryBudget& budget);
+  // Without types: the groups are placed once each, and what they weigh is somebody else's business, who is told the group
+  // of every row.
+  Dataset(const TableView& table, const DatasetSettings& settings, MemoryBudget& budget,
+          std::vector<std::int32_t>& group_of_row);
 
   // Everything that depends on the costs, for another task with as many types.  If it throws, the data set is of no use.
   void price(const CountTask& task, MemoryBudget& budget);
@@ -76,6 +80,7 @@ class Dataset {
   void keep_distinct_columns(const TableView&);
   void group_rows(const TableView&);
   void weigh_groups(const TableView&, const CountTask&);
+  void choose_rows(const TableView&);
   void place_group_columns(const TableView&);
   void place_groups(MemoryBudget&);
   Cost weight_of(std::size_t group, std::size_t type) const;

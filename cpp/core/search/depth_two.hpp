@@ -28,6 +28,7 @@ struct Expansion {
   explicit Expansion(MemoryBudget& budget)
       : pairs(budget),
         columns(budget),
+        rows(budget),
         yes0(budget),
         no0(budget),
         yes1(budget),
@@ -38,6 +39,7 @@ struct Expansion {
   bool has_pairs = false;  // pair counts are stored, unless there are too many columns
   AlignedArray<std::byte> pairs;
   AlignedArray<std::byte> columns;
+  AlignedArray<std::byte> rows;  // vector statistics: the rows of the node (search/depth_two_vector.hpp)
   // Leaf costs (0) and one-split costs (1) of the side where the column holds (yes) and where it does not (no);
   // at least kInfinite where a side would be smaller than the minimum leaf size.
   AlignedArray<Cost> yes0, no0, yes1, no1;

@@ -1,0 +1,145 @@
+// solve_vector() and solve_vector_path() for Python.
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "arguments.hpp"
+#include "bindings.hpp"
+#include "options.hpp"
+#include "vector_solver.hpp"
+
+namespace nb = nanobind;
+
+namespace certree {
+
+namespace {
+
+using CostArray = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using SumArray = nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<2>>;
+
+VectorKind read_kind(const std::string& name) {
+  if (name == "min_label") return VectorKind::least;
+  if (name == "squares") return VectorKind::squares;
+  if (name == "callback") return VectorKind::callback;
+  throw std::invalid_argument("kind must be 'min_label', 'squares' or 'callback', got '" + name + "'");
+}
+
+// A Python function from sums (B, m) to costs and labels, both (B,).  The search runs without the GIL and takes it for
+// every call; what the function raises stops the search and comes back as itself.
+class PythonLeaf {
+ public:
+  PythonLeaf(nb::object function, std::size_t n_statistics) : function_(std::move(function)), n_(n_statistics) {}
+
+  void operator()(const Cost* sums, std::int64_t n, Cost* costs, std::int32_t* labels) {
+    nb::gil_scoped_acquire gil;
+    try {
+      // The array must not outlive the call: the memory is the search's.
+      nb::object array = nb::cast(SumArray(sums, {static_cast<std::size_t>(n), n_}), nb::rv_policy::copy);
+      auto [found_costs, found_labels] = nb::cast<std::pair<CostArray, Vector<std::int32_t>>>(function_(array));
+      if (found_costs.shape(0) != static_cast<std::size_t>(n) || found_labels.shape(0) != static_cast<std::size_t>(n))
+        throw std::invalid_argument("leaf_function must return one cost and one label for each of " +
+                                    std::to_string(n) + " sums");
+      std::copy_n(found_costs.data(), n, costs);
+      std::copy_n(found_labels.data(), n, labels);
+    } catch (...) {
+      error_ = std::current_exception();
+      throw std::runtime_error("the leaf function failed");
+    }
+  }
+  std::exception_ptr error() const { return error_; }
+
+ private:
+  nb::object function_;
+  std::size_t n_;
+  std::exception_ptr error_;
+};
+
+struct VectorArguments {
+  VectorArguments(const Columns& columns, const Matrix& statistics, const std::string& kind,
+                  const std::optional<Vector<std::int64_t>>& row_counts, const OptionDict& given, const nb::dict& extra)
+      : options(read_options(given)) {
+    if (statistics.shape(0) != columns.shape(0)) throw std::invalid_argument("statistics and columns differ in length");
+    if (row_counts && row_counts->shape(0) != columns.shape(0))
+      throw std::invalid_argument("row_counts and columns differ in length");
+    table.table.columns = columns.data();
+    table.table.n_rows = static_cast<std::int64_t>(columns.shape(0));
+    table.table.n_columns = static_cast<std::int64_t>(columns.shape(1));
+    table.table.row_stride = columns.stride(0);
+    table.table.column_stride = columns.stride(1);
+    table.statistics = statistics.data();
+    table.row_counts = row_counts ? row_counts->data() : nullptr;
+    task.kind = read_kind(kind);
+    task.n_statistics = static_cast<std::int32_t>(statistics.shape(1));
+    if (task.kind == VectorKind::callback) task.superadditive = task.has_worst = false;
+    for (auto [key, value] : extra) read_extra(nb::cast<std::string>(key), value);
+  }
+
+  void read_extra(const std::string& name, nb::handle value) {
+    if (name == "scale") {
+      task.scale = nb::cast<Cost>(value);
+    } else if (name == "leaf_function") {
+      leaf.emplace(nb::borrow(value), static_cast<std::size_t>(task.n_statistics));
+      task.leaf = [this](const Cost* sums, std::int64_t n, Cost* costs, std::int32_t* labels) {
+        (*leaf)(sums, n, costs, labels);
+      };
+    } else if (name == "superadditive") {
+      task.superadditive = nb::cast<bool>(value);
+    } else if (name == "row_worst") {
+      worst = nb::cast<Vector<std::int64_t>>(value);
+      if (static_cast<std::int64_t>(worst->shape(0)) != table.table.n_rows)
+        throw std::invalid_argument("row_worst and columns differ in length");
+      table.row_worst = worst->data();
+      task.has_worst = true;
+    } else {
+      throw std::invalid_argument("unknown entry '" + name + "' of extra");
+    }
+  }
+
+  template <class Solve>
+  auto run(nb::object callback, Solve solve) {
+    try {
+      return run_without_gil(std::move(callback),
+                             [&](Observer observer) { return solve(table, task, options, std::move(observer)); });
+    } catch (const std::runtime_error&) {
+      if (leaf && leaf->error()) std::rethrow_exception(leaf->error());
+      throw;
+    }
+  }
+
+  Options options;
+  VectorTable table;
+  VectorTask task;
+  std::optional<PythonLeaf> leaf;
+  std::optional<Vector<std::int64_t>> worst;
+};
+
+Result solve_from_python(const Columns& columns, const Matrix& statistics, const std::string& kind,
+                         const std::optional<Vector<std::int64_t>>& row_counts, const OptionDict& options,
+                         nb::object callback, const OptionDict& extra) {
+  VectorArguments a(columns, statistics, kind, row_counts, options, extra);
+  return a.run(std::move(callback), &solve_vector);
+}
+
+PathResult path_from_python(const Columns& columns, const Matrix& statistics, const std::string& kind,
+                            const std::optional<Vector<std::int64_t>>& row_counts, const OptionDict& options,
+                            nb::object callback, const OptionDict& extra) {
+  VectorArguments a(columns, statistics, kind, row_counts, options, extra);
+  return a.run(std::move(callback), &solve_vector_path);
+}
+
+}  // namespace
+
+void bind_vector(nb::module_& m) {
+  m.def(
+      "solve_vector", &solve_from_python, nb::arg("columns"), nb::arg("statistics"), nb::arg("kind"),
+      nb::arg("row_counts").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
+      nb::arg("extra") = OptionDict(nb::dict()),
+      "Least error_scale * cost + split_penalty * splits, a leaf's cost being a function of its rows' summed vectors.");
+  m.def("solve_vector_path", &path_from_python, nb::arg("columns"), nb::arg("statistics"), nb::arg("kind"),
+        nb::arg("row_counts").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
+        nb::arg("extra") = OptionDict(nb::dict()), "Least leaf cost for every number of splits, with trees.");
+}
+
+}  // namespace certree

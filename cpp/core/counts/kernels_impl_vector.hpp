@@ -1,0 +1,239 @@
+// Sums of a vector per row, and leaf costs of such sums.  Part of kernels_impl.hpp: included once per instruction set.
+#include "counts/kernels_impl_base.hpp"
+#include "counts/vector_kernels.hpp"
+
+namespace certree {
+namespace CERTREE_ISA {
+namespace {
+
+#if defined(__AVX512BW__) || defined(__AVX2__)
+
+#if defined(__AVX512BW__)
+
+// A block is 16 columns: one register of 32-bit sums, two of 64-bit sums.
+template <class V>
+struct Sums;
+
+template <>
+struct Sums<std::int32_t> {
+  __m512i all;
+  void clear() { all = _mm512_setzero_si512(); }
+  void add(std::uint16_t holds, std::int32_t value) {
+    all = _mm512_mask_add_epi32(all, holds, all, _mm512_set1_epi32(value));
+  }
+  void store(std::int32_t* out) const { _mm512_storeu_si512(out, all); }
+};
+
+template <>
+struct Sums<std::int64_t> {
+  __m512i low, high;
+  void clear() { low = high = _mm512_setzero_si512(); }
+  void add(std::uint16_t holds, std::int64_t value) {
+    const __m512i v = _mm512_set1_epi64(value);
+    low = _mm512_mask_add_epi64(low, static_cast<__mmask8>(holds), low, v);
+    high = _mm512_mask_add_epi64(high, static_cast<__mmask8>(holds >> 8), high, v);
+  }
+  void store(std::int64_t* out) const {
+    _mm512_storeu_si512(out, low);
+    _mm512_storeu_si512(out + 8, high);
+  }
+};
+
+#else
+
+template <class V>
+struct Sums;
+
+template <>
+struct Sums<std::int32_t> {
+  __m256i part[2];
+  void clear() { part[0] = part[1] = _mm256_setzero_si256(); }
+  void add(std::uint16_t holds, std::int32_t value) {
+    const __m256i v = _mm256_set1_epi32(value);
+    const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    for (int k = 0; k < 2; ++k) {
+      const __m256i set = _mm256_and_si256(_mm256_set1_epi32(holds >> (8 * k)), bit);
+      part[k] = _mm256_add_epi32(part[k], _mm256_and_si256(_mm256_cmpeq_epi32(set, bit), v));
+    }
+  }
+  void store(std::int32_t* out) const {
+    for (int k = 0; k < 2; ++k) _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + 8 * k), part[k]);
+  }
+};
+
+template <>
+struct Sums<std::int64_t> {
+  __m256i part[4];
+  void clear() {
+    for (__m256i& p : part) p = _mm256_setzero_si256();
+  }
+  void add(std::uint16_t holds, std::int64_t value) {
+    const __m256i v = _mm256_set1_epi64x(value);
+    const __m256i bit = _mm256_setr_epi64x(1, 2, 4, 8);
+    for (int k = 0; k < 4; ++k) {
+      const __m256i set = _mm256_and_si256(_mm256_set1_epi64x(holds >> (4 * k)), bit);
+      part[k] = _mm256_add_epi64(part[k], _mm256_and_si256(_mm256_cmpeq_epi64(set, bit), v));
+    }
+  }
+  void store(std::int64_t* out) const {
+    for (int k = 0; k < 4; ++k) _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + 4 * k), part[k]);
+  }
+};
+
+#endif
+
+// `Blocks` blocks of columns from `block` on and `Statistics` statistics: all their sums stay in registers.
+template <class V, int Blocks, int Statistics>
+inline void add_tile(const VectorRows<V>& rows, const std::int32_t* list, std::int32_t n, std::int32_t block,
+                     std::int32_t statistic, V* out, std::size_t stride) {
+  Sums<V> sums[Blocks][Statistics];
+  for (auto& of_block : sums)
+    for (Sums<V>& s : of_block) s.clear();
+  for (std::int32_t k = 0; k < n; ++k) {
+    const auto row = static_cast<std::size_t>(list[k]);
+    const char* holds = reinterpret_cast<const char*>(rows.holds + row * static_cast<std::size_t>(rows.words));
+    const V* values = rows.values + row * static_cast<std::size_t>(rows.value_stride) + statistic;
+    for (int b = 0; b < Blocks; ++b) {
+      std::uint16_t of_block;
+      std::memcpy(&of_block, holds + 2 * (block + b), 2);
+      for (int s = 0; s < Statistics; ++s) sums[b][s].add(of_block, values[s]);
+    }
+  }
+  for (int b = 0; b < Blocks; ++b)
+    for (int s = 0; s < Statistics; ++s)
+      sums[b][s].store(out + static_cast<std::size_t>(statistic + s) * stride +
+                       static_cast<std::size_t>(block + b) * 16);
+}
+
+template <class V, int Statistics>
+inline void add_strip(const VectorRows<V>& rows, const std::int32_t* list, std::int32_t n, std::int32_t first,
+                      std::int32_t statistic, V* out, std::size_t stride) {
+  const std::int32_t n_blocks = (rows.n_columns + 15) / 16;
+  std::int32_t block = first / 16;
+  for (; block + 4 <= n_blocks; block += 4) add_tile<V, 4, Statistics>(rows, list, n, block, statistic, out, stride);
+  switch (n_blocks - block) {
+    case 3:
+      return add_tile<V, 3, Statistics>(rows, list, n, block, statistic, out, stride);
+    case 2:
+      return add_tile<V, 2, Statistics>(rows, list, n, block, statistic, out, stride);
+    case 1:
+      return add_tile<V, 1, Statistics>(rows, list, n, block, statistic, out, stride);
+    default:
+      return;
+  }
+}
+
+template <class V>
+void add_rows(const VectorRows<V>& rows, const std::int32_t* list, std::int32_t n, std::int32_t first,
+              std::int32_t n_statistics, V* out, std::size_t stride) {
+  std::int32_t statistic = 0;
+  for (; statistic + 4 <= n_statistics; statistic += 4) add_strip<V, 4>(rows, list, n, first, statistic, out, stride);
+  switch (n_statistics - statistic) {
+    case 3:
+      return add_strip<V, 3>(rows, list, n, first, statistic, out, stride);
+    case 2:
+      return add_strip<V, 2>(rows, list, n, first, statistic, out, stride);
+    case 1:
+      return add_strip<V, 1>(rows, list, n, first, statistic, out, stride);
+    default:
+      return;
+  }
+}
+
+#else
+
+// Without masks: column by column of those that hold.
+template <class V>
+void add_rows(const VectorRows<V>& rows, const std::int32_t* list, std::int32_t n, std::int32_t first,
+              std::int32_t n_statistics, V* out, std::size_t stride) {
+  const std::int32_t begin = first & ~15;
+  for (std::int32_t s = 0; s < n_statistics; ++s)
+    for (std::int32_t j = begin; j < rows.n_columns; ++j) out[static_cast<std::size_t>(s) * stride + j] = 0;
+  for (std::int32_t k = 0; k < n; ++k) {
+    const auto row = static_cast<std::size_t>(list[k]);
+    const Word* holds = rows.holds + row * static_cast<std::size_t>(rows.words);
+    const V* values = rows.values + row * static_cast<std::size_t>(rows.value_stride);
+    for (std::int32_t w = begin / kWordBits; w < rows.words; ++w) {
+      Word rest = holds[w];
+      if (w * kWordBits < begin) rest &= ~Word{0} << (begin - w * kWordBits);
+      for (; rest != 0; rest &= rest - 1) {
+        const std::size_t j = static_cast<std::size_t>(w) * kWordBits + static_cast<std::size_t>(__builtin_ctzll(rest));
+        for (std::int32_t s = 0; s < n_statistics; ++s) out[static_cast<std::size_t>(s) * stride + j] += values[s];
+      }
+    }
+  }
+}
+
+#endif
+
+// T is a vector of V, or V itself for a single column.  A cell is the sums of the rows where i and j do or do not hold.
+template <class V, class T, bool Difference>
+inline void least_lanes(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& pairs, std::int32_t j, T& yes,
+                        T& no) {
+  T both{}, only_i{}, only_j{}, neither{};
+  const auto visit = [&](std::int32_t statistic, auto use) {
+    const auto s = static_cast<std::size_t>(statistic);
+    const V* column = in.columns + s * static_cast<std::size_t>(in.stride);
+    T pair = load<T>(pairs.minuend + s * pairs.minuend_type_stride + j);
+    if constexpr (Difference) pair = pair - load<T>(pairs.subtrahend + s * pairs.subtrahend_type_stride + j);
+    const T rest_j = load<T>(column + j) - pair;
+    use(pair, static_cast<T>(column[i] - pair), rest_j, static_cast<T>((in.totals[s] - column[i]) - rest_j));
+  };
+  visit(0, [&](T a, T b, T c, T d) { both = a, only_i = b, only_j = c, neither = d; });
+  for (std::int32_t s = 1; s < in.n_costs; ++s)
+    visit(s, [&](T a, T b, T c, T d) {
+      both = lane_least(both, a);
+      only_i = lane_least(only_i, b);
+      only_j = lane_least(only_j, c);
+      neither = lane_least(neither, d);
+    });
+  if (in.count_statistic >= 0)
+    visit(in.count_statistic, [&](T a, T b, T c, T d) {
+      const T most = T{} + in.min_leaf, infeasible = T{} + kInfeasible<V>;
+      both = a < most ? infeasible : both;
+      only_i = b < most ? infeasible : only_i;
+      only_j = c < most ? infeasible : only_j;
+      neither = d < most ? infeasible : neither;
+    });
+  yes = lane_least(yes, static_cast<T>(both + only_i));
+  no = lane_least(no, static_cast<T>(only_j + neither));
+  const T yes_j = lane_least(load<T>(in.yes1 + j), static_cast<T>(both + only_j));
+  const T no_j = lane_least(load<T>(in.no1 + j), static_cast<T>(only_i + neither));
+  std::memcpy(in.yes1 + j, &yes_j, sizeof(T));
+  std::memcpy(in.no1 + j, &no_j, sizeof(T));
+}
+
+template <class V>
+void least_of_pairs(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
+  V yes = kInfeasible<V>, no = kInfeasible<V>;
+  if (pairs.subtrahend != nullptr) {
+    sweep<V>([&]<class T>(std::int32_t j, T& y, T& n) { least_lanes<V, T, true>(in, i, pairs, j, y, n); }, i + 1,
+             in.n_columns, yes, no);
+  } else {
+    sweep<V>([&]<class T>(std::int32_t j, T& y, T& n) { least_lanes<V, T, false>(in, i, pairs, j, y, n); }, i + 1,
+             in.n_columns, yes, no);
+  }
+  in.yes1[i] = least(in.yes1[i], yes);
+  in.no1[i] = least(in.no1[i], no);
+}
+
+template <class V>
+void least_of_sides(const VectorInput<V>& in, V* yes0, V* no0) {
+  const auto stride = static_cast<std::size_t>(in.stride);
+  for (std::int32_t j = 0; j < in.n_columns; ++j) {
+    yes0[j] = in.columns[j];
+    no0[j] = in.totals[0] - in.columns[j];
+  }
+  for (std::int32_t s = 1; s < in.n_costs; ++s) {
+    const V* column = in.columns + static_cast<std::size_t>(s) * stride;
+    const V total = in.totals[s];
+    for (std::int32_t j = 0; j < in.n_columns; ++j) {
+      yes0[j] = least(yes0[j], column[j]);
+      no0[j] = least(no0[j], static_cast<V>(total - column[j]));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace CERTREE_ISA
+}  // namespace certree

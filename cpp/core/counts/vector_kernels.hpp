@@ -1,0 +1,54 @@
+// Kernels for sums of a vector per row: where counts are popcounts, these are masked additions.
+//
+// Rows are stored row by row, as the set of columns that hold and the row's vector.  To pair column i with all others the
+// rows where i holds are listed, and every one adds its vector to the sums of the columns that hold in it: the lanes of a
+// vector register are different columns, the row's set is the mask, and sums stay in registers while the list streams by.
+// The cost is the number of rows in the list, not of all rows, so whoever calls lists the rarer side of i.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/bits.hpp"
+#include "counts/kernels.hpp"
+
+namespace certree {
+
+template <class V>
+struct VectorRows {
+  const Word* holds = nullptr;  // [row][words]: the columns that hold
+  std::int32_t words = 0;       // per row, for n_columns columns
+  const V* values = nullptr;    // [row][value_stride]
+  std::int32_t value_stride = 0;
+  std::int32_t n_columns = 0;
+};
+
+// One set of rows whose pairs are being evaluated: the node itself, or one child.
+template <class V>
+struct VectorInput {
+  std::int32_t n_columns = 0;
+  std::int32_t stride = 0;
+  std::int32_t n_costs = 0;           // the first statistics: cost of each label
+  std::int32_t count_statistic = -1;  // the statistic that counts rows, -1: leaves may have any size
+  V min_leaf = 1;
+  const V* totals = nullptr;   // [statistic]
+  const V* columns = nullptr;  // [statistic][stride]: sums of the rows where the column holds
+  V* yes1 = nullptr;           // [stride]: least cost of one split where the column holds / does not hold
+  V* no1 = nullptr;
+};
+
+template <class V>
+struct VectorKernels {
+  // Sums of the listed rows over columns [first & ~15, n_columns): out[statistic * stride + j], which has room for whole
+  // blocks of 16 columns.
+  void (*add_rows)(const VectorRows<V>&, const std::int32_t* list, std::int32_t n, std::int32_t first,
+                   std::int32_t n_statistics, V* out, std::size_t stride);
+  // A leaf costs the least of its first n_costs sums: both sides of every column, and the pairs (i, j), j > i.
+  void (*least_of_sides)(const VectorInput<V>&, V* yes0, V* no0);
+  void (*least_of_pairs)(const VectorInput<V>&, std::int32_t i, const PairRow<V>&);
+};
+
+template <class V>
+const VectorKernels<V>& vector_kernels_for(Isa);
+
+}  // namespace certree

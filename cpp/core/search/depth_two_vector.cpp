@@ -1,0 +1,389 @@
+#include "search/depth_two_vector.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/check.hpp"
+#include "search/vector_leaves.hpp"
+#include "search/vector_rows.hpp"
+
+namespace certree {
+
+namespace {
+
+std::int32_t round_up(std::int32_t n) { return (std::max(n, 1) + 15) / 16 * 16; }
+
+// Statistics of a group in the order in which they are summed: those of pairs come first.
+struct Order {
+  std::int32_t n_costs = 0;      // statistics that leaf costs are functions of
+  std::int32_t rows = 0;         // number of rows
+  std::int32_t worst = 0;        // worst change
+  std::int32_t n_in_child = 0;   // summed for the pairs of children
+  std::int32_t n_in_parent = 0;  // summed for the pairs of nodes that are searched
+  std::int32_t n_values = 0;     // summed for columns
+
+  Order(std::int32_t costs, bool pairs_need_rows, bool pairs_need_worst) : n_costs(costs) {
+    rows = pairs_need_rows ? costs : costs + 1;
+    worst = pairs_need_rows ? costs + 1 : costs;
+    n_in_child = costs + (pairs_need_rows ? 1 : 0);
+    n_in_parent = n_in_child + (pairs_need_worst ? 1 : 0);
+    n_values = costs + 2;
+  }
+};
+
+template <class V, class Leaves>
+class VectorSolver final : public DepthTwo {
+ public:
+  using Side = typename Leaves::Side;
+
+  VectorSolver(const VectorData& data, const Order& order, const LeafSize& size, GroupValues<V> groups,
+               const DepthTwoSettings& settings, Limits& limits, MemoryBudget& budget)
+      : data_(data),
+        settings_(settings),
+        order_(order),
+        limits_(limits),
+        kernels_(vector_kernels_for<V>(settings.isa)),
+        wide_kernels_(vector_kernels_for<Cost>(settings.isa)),
+        groups_(std::move(groups)),
+        leaves_(data, size, settings.isa, budget),
+        all_rows_(budget),
+        list_(budget),
+        mask_(budget),
+        rows_(budget),
+        columns_(budget),
+        other_columns_(budget),
+        pair_row_(budget),
+        wide_columns_(budget),
+        only_columns_(budget),
+        first_{Side(budget)},
+        second_{Side(budget)} {
+    std::int32_t* all = all_rows_.ensure(static_cast<std::size_t>(data.groups().n_groups()));
+    for (std::int32_t g = 0; g < data.groups().n_groups(); ++g) all[g] = g;
+  }
+
+  bool expand(const Node& node, Expansion& out) override {
+    limits_.add_work();
+    const auto rows = NodeRows<V>::lay_out(node, groups_, data_.groups().group_words(), out.rows);
+    const std::int32_t stride = round_up(node.n_columns);
+    const std::size_t row_size = static_cast<std::size_t>(order_.n_in_parent) * static_cast<std::size_t>(stride);
+    const std::size_t pairs = static_cast<std::size_t>(node.n_columns) * row_size;
+    out.has_pairs = settings_.subtracts_sibling && pairs * sizeof(V) <= settings_.pair_bytes;
+    const auto n_values = static_cast<std::size_t>(order_.n_values);
+    V* columns = reinterpret_cast<V*>(
+        out.columns.ensure(n_values * static_cast<std::size_t>(stride + 1) * sizeof(V) + kWideTotals * sizeof(Cost)));
+    const SideSums<V> sums = add_columns(rows, all_rows_.data(), rows.size(), columns, stride);
+    V* store = out.has_pairs ? reinterpret_cast<V*>(out.pairs.ensure(pairs * sizeof(V))) : pair_row_.ensure(row_size);
+    leaves_.begin(first_, sums);
+    for (std::int32_t i = 0; i < node.n_columns; ++i) {
+      V* row = out.has_pairs ? store + static_cast<std::size_t>(i) * row_size : store;
+      add_pairs(node, rows, node.valid.data(), sums, i, order_.n_in_parent, row);
+      leaves_.add_row(first_, i, {row, static_cast<std::size_t>(stride), nullptr, 0});
+      if (is_stopped(node)) return false;
+    }
+    leaves_.finish(&first_, nullptr);
+    out.errors = monotone(leaves_.errors(first_));
+    publish(node, rows, sums, out);
+    return true;
+  }
+
+  bool evaluate_children(const Node& parent, const Expansion& expansion, std::int32_t column, bool want_yes,
+                         bool want_no, ChildErrors& out) override {
+    const NodeRows<V> rows(parent, groups_, expansion.rows.data());
+    if (!expansion.has_pairs) {
+      return (!want_yes || sum_child(parent, rows, column, true, out.yes)) &&
+             (!want_no || sum_child(parent, rows, column, false, out.no));
+    }
+    std::int64_t held = 0;
+    for (std::int32_t w = 0; w < parent.n_words; ++w) held += std::popcount(word(parent, w, column));
+    const bool sums_yes = 2 * held <= rows.size();
+    return subtract_child(parent, rows, expansion, column, sums_yes, sums_yes ? want_yes : want_no,
+                          sums_yes ? want_no : want_yes, sums_yes ? out.yes : out.no, sums_yes ? out.no : out.yes);
+  }
+
+  Cost leaf_cost(const Node& node, std::int32_t* label) const override {
+    std::vector<Cost> sums(data_.n_statistics(), 0);
+    for (std::size_t w = 0; w < data_.groups().group_words(); ++w) {
+      for (Word rest = node.rows_data()[w]; rest != 0; rest &= rest - 1) {
+        const Cost* group = data_.sums(w * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
+        for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += group[s];
+      }
+    }
+    return data_.task().leaf_cost(sums.data(), label);
+  }
+
+  Cost best_split(const Node& node, std::int32_t* column) override {
+    Expansion& out = only_columns_;
+    const auto rows = NodeRows<V>::lay_out(node, groups_, data_.groups().group_words(), rows_);
+    const std::int32_t stride = round_up(node.n_columns);
+    V* columns = column_buffer(columns_, stride);
+    const SideSums<V> sums = add_columns(rows, all_rows_.data(), rows.size(), columns, stride);
+    leaves_.begin(first_, sums);
+    leaves_.finish(&first_, nullptr);
+    publish_costs(node, rows, out);
+    *column = -1;
+    Cost best = kInfinite;
+    for (std::int32_t j = 0; j < node.n_columns; ++j) {
+      const auto k = static_cast<std::size_t>(j);
+      if (out.yes0[k] >= kInfinite || out.yes0[k] + out.no0[k] >= best) continue;
+      best = out.yes0[k] + out.no0[k];
+      *column = j;
+    }
+    return best;
+  }
+
+  void common_worst(const Node& node, const Expansion& expansion, std::int32_t column, Cost* out) const override {
+    CERTREE_DCHECK(expansion.has_pairs && order_.n_in_parent > order_.worst);
+    const auto n = static_cast<std::size_t>(node.n_columns), f = static_cast<std::size_t>(column);
+    const auto stride = static_cast<std::size_t>(round_up(node.n_columns));
+    const std::size_t row_size = static_cast<std::size_t>(order_.n_in_parent) * stride;
+    const V* worst =
+        reinterpret_cast<const V*>(expansion.pairs.data()) + static_cast<std::size_t>(order_.worst) * stride;
+    for (std::size_t h = 0; h < f; ++h) out[h] = worst[h * row_size + f];
+    for (std::size_t h = f; h < n; ++h) out[h] = worst[f * row_size + h];
+  }
+
+ private:
+  static constexpr std::size_t kWideTotals = 2;
+
+  static Word word(const Node& node, std::int32_t w, std::int32_t column) {
+    return node
+        .bits[static_cast<std::size_t>(w) * static_cast<std::size_t>(node.stride) + static_cast<std::size_t>(column)];
+  }
+
+  static SplitErrors monotone(SplitErrors errors) {
+    for (std::size_t k = 1; k < errors.size(); ++k) errors[k] = std::min(errors[k], errors[k - 1]);
+    return errors;
+  }
+
+  // Room for the sums of all columns, of all rows, and for the wide sums of all rows.
+  V* column_buffer(AlignedArray<V>& buffer, std::int32_t stride) {
+    const auto n_values = static_cast<std::size_t>(order_.n_values);
+    return buffer.ensure(n_values * static_cast<std::size_t>(stride + 1) + kWideTotals * sizeof(Cost) / sizeof(V));
+  }
+  Cost* wide_totals(V* columns, std::int32_t stride) const {
+    // The columns' sums are whole cache lines; totals follow the wide ones.
+    return reinterpret_cast<Cost*>(columns +
+                                   static_cast<std::size_t>(order_.n_values) * static_cast<std::size_t>(stride));
+  }
+
+  // Sums of the listed rows for every column, and for all of them together.
+  SideSums<V> add_columns(const NodeRows<V>& rows, const std::int32_t* list, std::int32_t n, V* columns,
+                          std::int32_t stride) const {
+    kernels_.add_rows(rows.narrow(), list, n, 0, order_.n_values, columns, static_cast<std::size_t>(stride));
+    Cost* wide = wide_totals(columns, stride);
+    V* totals = reinterpret_cast<V*>(wide + kWideTotals);
+    std::fill_n(wide, kWideTotals, Cost{0});
+    std::fill_n(totals, order_.n_values, V{0});
+    for (std::int32_t k = 0; k < n; ++k) {
+      const V* values = rows.values(list[k]);
+      for (std::int32_t s = 0; s < order_.n_values; ++s) totals[s] += values[s];
+      for (std::int32_t s = 0; s < groups_.n_wide; ++s) wide[s] += rows.wide(list[k])[s];
+    }
+    return {rows.narrow().n_columns, stride, totals, columns, wide};
+  }
+
+  // The rows among `among` where the column holds, or does not, whichever are fewer; which, is returned.
+  bool list_rarer(const Node& node, const Word* among, std::int32_t column, std::int32_t* n) {
+    std::int64_t held = 0, all = 0;
+    for (std::int32_t w = 0; w < node.n_words; ++w) {
+      held += std::popcount(word(node, w, column) & among[w]);
+      all += std::popcount(among[w]);
+    }
+    const bool holds = 2 * held <= all;
+    std::int32_t* list = list_.ensure(static_cast<std::size_t>(node.n_words) * kWordBits);
+    std::int32_t count = 0;
+    for (std::int32_t w = 0; w < node.n_words; ++w) {
+      const Word bits = word(node, w, column);
+      for (Word rest = among[w] & (holds ? bits : ~bits); rest != 0; rest &= rest - 1)
+        list[count++] = w * kWordBits + std::countr_zero(rest);
+    }
+    *n = count;
+    return holds;
+  }
+
+  // Pair sums of column i with those from i on, over the rows `among`, whose column sums are known.
+  void add_pairs(const Node& node, const NodeRows<V>& rows, const Word* among, const SideSums<V>& sums, std::int32_t i,
+                 std::int32_t n_statistics, V* out) {
+    const auto stride = static_cast<std::size_t>(sums.stride);
+    std::int32_t n = 0;
+    const bool holds = list_rarer(node, among, i, &n);
+    kernels_.add_rows(rows.narrow(), list_.data(), n, i, n_statistics, out, stride);
+    if (holds) return;
+    for (std::int32_t s = 0; s < n_statistics; ++s) {
+      const V* column = sums.columns + static_cast<std::size_t>(s) * stride;
+      V* row = out + static_cast<std::size_t>(s) * stride;
+      for (std::size_t j = static_cast<std::size_t>(i) & ~std::size_t{15}; j < stride; ++j) row[j] = column[j] - row[j];
+    }
+  }
+
+  // The rows of one child, as a set among those of the parent and as a list in all_child_.
+  const Word* child_mask(const Node& parent, std::int32_t column, bool holds, std::int32_t* n) {
+    Word* mask = mask_.ensure(static_cast<std::size_t>(parent.n_words));
+    child_rows_.clear();
+    for (std::int32_t w = 0; w < parent.n_words; ++w) {
+      const Word bits = word(parent, w, column);
+      mask[w] = holds ? bits : ~bits & parent.valid[static_cast<std::size_t>(w)];
+      for (Word rest = mask[w]; rest != 0; rest &= rest - 1)
+        child_rows_.push_back(w * kWordBits + std::countr_zero(rest));
+    }
+    *n = static_cast<std::int32_t>(child_rows_.size());
+    return mask;
+  }
+
+  bool sum_child(const Node& parent, const NodeRows<V>& rows, std::int32_t column, bool holds, SplitErrors& out) {
+    limits_.add_work();
+    std::int32_t n = 0;
+    const Word* mask = child_mask(parent, column, holds, &n);
+    const std::int32_t stride = round_up(parent.n_columns);
+    const SideSums<V> sums = add_columns(rows, child_rows_.data(), n, column_buffer(columns_, stride), stride);
+    leaves_.begin(first_, sums);
+    V* row = pair_row_.ensure(static_cast<std::size_t>(order_.n_in_child) * static_cast<std::size_t>(stride));
+    for (std::int32_t i = 0; i < parent.n_columns; ++i) {
+      add_pairs(parent, rows, mask, sums, i, order_.n_in_child, row);
+      leaves_.add_row(first_, i, {row, static_cast<std::size_t>(stride), nullptr, 0});
+      if (is_stopped(parent)) return false;
+    }
+    leaves_.finish(&first_, nullptr);
+    out = monotone(leaves_.errors(first_));
+    return true;
+  }
+
+  // Sums the smaller child row by row; the larger is the parent less the smaller.
+  bool subtract_child(const Node& parent, const NodeRows<V>& rows, const Expansion& expansion, std::int32_t column,
+                      bool small_holds, bool want_small, bool want_large, SplitErrors& small_out,
+                      SplitErrors& large_out) {
+    std::int32_t n = 0;
+    const Word* mask = child_mask(parent, column, small_holds, &n);
+    const std::int32_t stride = round_up(parent.n_columns);
+    const SideSums<V> small = add_columns(rows, child_rows_.data(), n, column_buffer(columns_, stride), stride);
+    if (want_small) {
+      leaves_.begin(first_, small);
+      limits_.add_work();
+    }
+    if (want_large) {
+      leaves_.begin(second_, subtract_columns(reinterpret_cast<const V*>(expansion.columns.data()), small));
+      limits_.add_work();
+    }
+    const auto step = static_cast<std::size_t>(stride);
+    const std::size_t parent_row = static_cast<std::size_t>(order_.n_in_parent) * step;
+    const V* parent_pairs = reinterpret_cast<const V*>(expansion.pairs.data());
+    V* row = pair_row_.ensure(static_cast<std::size_t>(order_.n_in_child) * step);
+    for (std::int32_t i = 0; i < parent.n_columns; ++i) {
+      add_pairs(parent, rows, mask, small, i, order_.n_in_child, row);
+      if (want_small) leaves_.add_row(first_, i, {row, step, nullptr, 0});
+      if (want_large)
+        leaves_.add_row(second_, i, {parent_pairs + static_cast<std::size_t>(i) * parent_row, step, row, step});
+      if (is_stopped(parent)) return false;
+    }
+    leaves_.finish(want_small ? &first_ : nullptr, want_large ? &second_ : nullptr);
+    if (want_small) small_out = monotone(leaves_.errors(first_));
+    if (want_large) large_out = monotone(leaves_.errors(second_));
+    return true;
+  }
+
+  SideSums<V> subtract_columns(const V* parent, const SideSums<V>& small) {
+    V* large = column_buffer(other_columns_, small.stride);
+    const std::size_t n = static_cast<std::size_t>(order_.n_values) * static_cast<std::size_t>(small.stride);
+    for (std::size_t k = 0; k < n; ++k) large[k] = parent[k] - small.columns[k];
+    Cost* wide = wide_totals(large, small.stride);
+    const Cost* parent_wide = reinterpret_cast<const Cost*>(parent + n);
+    for (std::size_t k = 0; k < kWideTotals; ++k) wide[k] = parent_wide[k] - small.wide_totals[k];
+    V* totals = reinterpret_cast<V*>(wide + kWideTotals);
+    const V* parent_totals = reinterpret_cast<const V*>(parent_wide + kWideTotals);
+    for (std::int32_t s = 0; s < order_.n_values; ++s) totals[s] = parent_totals[s] - small.totals[s];
+    return {small.n_columns, small.stride, totals, large, wide};
+  }
+
+  // Costs of columns in 64 bits; the wide sums of columns are left in wide_columns_.
+  void publish_costs(const Node& node, const NodeRows<V>& rows, Expansion& out) {
+    const auto stride = static_cast<std::size_t>(round_up(node.n_columns));
+    for (AlignedArray<Cost>* array : {&out.yes0, &out.no0, &out.yes1, &out.no1}) array->ensure(stride);
+    Cost* wide = wide_columns_.ensure(kWideTotals * stride);
+    if (groups_.n_wide > 0)
+      wide_kernels_.add_rows(rows.wide(), all_rows_.data(), rows.size(), 0, groups_.n_wide, wide, stride);
+    leaves_.publish(first_, wide + stride, out);
+  }
+
+  void publish(const Node& node, const NodeRows<V>& rows, const SideSums<V>& sums, Expansion& out) {
+    publish_costs(node, rows, out);
+    const auto stride = static_cast<std::size_t>(sums.stride);
+    const V* column_worst = sums.columns + static_cast<std::size_t>(order_.worst) * stride;
+    Cost* unavoidable = out.yes_unavoidable.ensure(stride);
+    Cost* worst = out.yes_worst.ensure(stride);
+    for (std::size_t j = 0; j < static_cast<std::size_t>(node.n_columns); ++j) {
+      unavoidable[j] = groups_.n_wide > 0 ? wide_columns_[j] : 0;
+      worst[j] = column_worst[j];
+    }
+    out.worst = sums.totals[order_.worst];
+    out.unavoidable = sums.wide_totals[0];
+  }
+
+  // Long passes look at the clock between rows, short ones leave it to the caller.
+  bool is_stopped(const Node& node) {
+    const auto steps = static_cast<std::int64_t>(node.n_columns) * node.n_words * order_.n_in_parent;
+    return steps > (1 << 17) && limits_.poll();
+  }
+
+  const VectorData& data_;
+  DepthTwoSettings settings_;
+  Order order_;
+  Limits& limits_;
+  const VectorKernels<V>& kernels_;
+  const VectorKernels<Cost>& wide_kernels_;
+  GroupValues<V> groups_;
+  Leaves leaves_;
+  AlignedArray<std::int32_t> all_rows_, list_;
+  std::vector<std::int32_t> child_rows_;
+  AlignedArray<Word> mask_;
+  AlignedArray<std::byte> rows_;
+  AlignedArray<V> columns_, other_columns_, pair_row_;
+  AlignedArray<Cost> wide_columns_;
+  Expansion only_columns_;  // for best_split
+  Side first_, second_;
+};
+
+// All statistics of all groups in one width.
+template <class V>
+GroupValues<V> narrow_groups(const VectorData& data, const Order& order) {
+  GroupValues<V> out;
+  const auto n = static_cast<std::size_t>(data.groups().n_groups());
+  out.n_values = order.n_values;
+  out.values.resize(n * static_cast<std::size_t>(order.n_values));
+  const bool has_squares = data.task().kind == VectorKind::squares;
+  bool has_conflicts = false;
+  for (std::size_t g = 0; g < n; ++g) has_conflicts |= data.unavoidable(g) > 0;
+  out.n_wide = has_squares ? 2 : has_conflicts ? 1 : 0;
+  for (std::size_t g = 0; g < n; ++g) {
+    V* values = out.values.data() + g * static_cast<std::size_t>(order.n_values);
+    for (std::int32_t s = 0; s < order.n_costs; ++s) values[s] = static_cast<V>(data.sums(g)[s]);
+    values[order.rows] = static_cast<V>(data.rows(g));
+    values[order.worst] = static_cast<V>(data.worst(g));
+    if (out.n_wide > 0) out.wide.push_back(data.unavoidable(g));
+    if (has_squares) out.wide.push_back(data.sums(g)[2]);
+  }
+  return out;
+}
+
+template <class V>
+bool fits(const VectorData& data, const Order& order) {
+  Cost largest = std::max(data.n_rows(), data.worst_total());
+  for (std::int32_t s = 0; s < order.n_costs; ++s) largest = std::max(largest, data.size(static_cast<std::size_t>(s)));
+  return largest < kInfeasible<V>;
+}
+
+}  // namespace
+
+std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings, NodeFactory&, Limits& limits,
+                                               MemoryBudget& budget) const {
+  const VectorTask& task = data_.task();
+  const bool needs_rows = settings.min_leaf > 1;
+  const Order order(task.n_statistics, needs_rows, task.has_worst);
+  const LeafSize size{order.rows, needs_rows, settings.min_leaf};
+  if (fits<std::int32_t>(data_, order))
+    return std::make_unique<VectorSolver<std::int32_t, LeastLeaves<std::int32_t>>>(
+        data_, order, size, narrow_groups<std::int32_t>(data_, order), settings, limits, budget);
+  return std::make_unique<VectorSolver<std::int64_t, LeastLeaves<std::int64_t>>>(
+      data_, order, size, narrow_groups<std::int64_t>(data_, order), settings, limits, budget);
+}
+
+}  // namespace certree

@@ -1,0 +1,25 @@
+// The depth-two solver for sums of vectors (tasks/vector_task.hpp): the same questions as search/depth_two.hpp, answered
+// from sums instead of counts, so that every search works for every task.
+//
+// At a node the rows are laid out one by one: the columns that hold, and the vector.  Pair sums are masked additions over
+// the rarer side of each column (counts/vector_kernels.hpp); of two children only the smaller is summed.
+#pragma once
+
+#include <memory>
+
+#include "data/vector_data.hpp"
+#include "search/depth_two.hpp"
+
+namespace certree {
+
+class VectorDepthTwo final : public DepthTwoMaker {
+ public:
+  explicit VectorDepthTwo(const VectorData& data) : data_(data) {}
+  std::unique_ptr<DepthTwo> make(const DepthTwoSettings& settings, NodeFactory& factory, Limits& limits,
+                                 MemoryBudget& budget) const override;
+
+ private:
+  const VectorData& data_;
+};
+
+}  // namespace certree

@@ -1,0 +1,103 @@
+// What the depth-two solver for sums of vectors asks about leaves, one class per kind of task: leaf costs of both sides of
+// every column, pairs folded in row by row, the best of all with 0 to 3 splits.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/cost.hpp"
+#include "base/memory.hpp"
+#include "counts/kernels.hpp"
+#include "counts/vector_kernels.hpp"
+#include "data/vector_data.hpp"
+#include "search/depth_two.hpp"
+
+namespace certree {
+
+// One set of rows: the node itself, or one child.  Sums are [statistic][stride] for columns.
+template <class V>
+struct SideSums {
+  std::int32_t n_columns = 0;
+  std::int32_t stride = 0;
+  const V* totals = nullptr;
+  const V* columns = nullptr;
+  const Cost* wide_totals = nullptr;
+};
+
+// Which statistic counts rows, and how many a leaf needs.
+struct LeafSize {
+  std::int32_t statistic = 0;
+  bool in_pairs = false;
+  std::int64_t least = 1;
+};
+
+// The least of the sums (VectorKind::least).
+template <class V>
+class LeastLeaves {
+ public:
+  struct Side {
+    explicit Side(MemoryBudget& budget) : yes0(budget), no0(budget), yes1(budget), no1(budget) {}
+    AlignedArray<V> yes0, no0, yes1, no1;
+    VectorInput<V> input;
+    V leaf = 0;
+  };
+
+  LeastLeaves(const VectorData& data, const LeafSize& size, Isa isa, MemoryBudget&)
+      : n_costs_(data.task().n_statistics),
+        size_(size),
+        kernels_(vector_kernels_for<V>(isa)),
+        common_(kernels_for<V>(isa)) {}
+
+  void begin(Side& side, const SideSums<V>& sums) {
+    const auto stride = static_cast<std::size_t>(sums.stride);
+    const auto least = static_cast<V>(std::min<std::int64_t>(size_.least, kInfeasible<V>));
+    side.input = {sums.n_columns,
+                  sums.stride,
+                  n_costs_,
+                  size_.in_pairs ? size_.statistic : -1,
+                  least,
+                  sums.totals,
+                  sums.columns,
+                  side.yes1.ensure(stride),
+                  side.no1.ensure(stride)};
+    std::fill_n(side.input.yes1, stride, kInfeasible<V>);
+    std::fill_n(side.input.no1, stride, kInfeasible<V>);
+    V* yes0 = side.yes0.ensure(stride);
+    V* no0 = side.no0.ensure(stride);
+    kernels_.least_of_sides(side.input, yes0, no0);
+    const V* rows = sums.columns + static_cast<std::size_t>(size_.statistic) * stride;
+    const V all = sums.totals[size_.statistic];
+    for (std::int32_t j = 0; j < sums.n_columns; ++j)
+      if (rows[j] < least || all - rows[j] < least) yes0[j] = no0[j] = kInfeasible<V>;
+    side.leaf = *std::min_element(sums.totals, sums.totals + n_costs_);
+  }
+
+  void add_row(Side& side, std::int32_t i, const PairRow<V>& pairs) { kernels_.least_of_pairs(side.input, i, pairs); }
+  // Nothing is left to do once the rows are in.
+  void finish(Side*, Side*) {}
+
+  SplitErrors errors(const Side& side) const {
+    const SplitCosts<V> costs =
+        common_.summarise(side.input.n_columns, side.yes0.data(), side.no0.data(), side.input.yes1, side.input.no1);
+    return {static_cast<Cost>(side.leaf), widen(costs.one), widen(costs.two), widen(costs.three)};
+  }
+
+  void publish(const Side& side, const Cost*, Expansion& out) const {
+    const auto n = static_cast<std::size_t>(side.input.n_columns);
+    Cost* targets[] = {out.yes0.data(), out.no0.data(), out.yes1.data(), out.no1.data()};
+    const V* sources[] = {side.yes0.data(), side.no0.data(), side.yes1.data(), side.no1.data()};
+    for (int k = 0; k < 4; ++k)
+      for (std::size_t j = 0; j < n; ++j) targets[k][j] = widen(sources[k][j]);
+  }
+
+ private:
+  static Cost widen(V cost) { return cost >= kInfeasible<V> ? kInfinite : static_cast<Cost>(cost); }
+
+  std::int32_t n_costs_;
+  LeafSize size_;
+  const VectorKernels<V>& kernels_;
+  const Kernels<V>& common_;
+};
+
+}  // namespace certree

@@ -1,0 +1,125 @@
+#include "vector_solver.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "base/check.hpp"
+#include "run.hpp"
+#include "search/depth_two_vector.hpp"
+
+namespace certree {
+
+namespace {
+
+// Only bounds whose laws the task has (docs/theory/vector-statistics.md).
+Options lawful_options(const VectorTask& task, const Options& options) {
+  Options out = options;
+  if (!task.superadditive) out.use_equivalent_points = out.use_split_similarity = false;
+  if (!task.has_worst) out.use_nested_sets = out.use_split_similarity = out.use_leaf_support = false;
+  // The interpreter runs one thread at a time, and threads would wait for it and for each other.
+  if (task.kind == VectorKind::callback) out.threads = 1;
+  return out;
+}
+
+DatasetSettings dataset_settings(const Options& options) {
+  DatasetSettings settings;
+  settings.merges_rows = options.use_row_groups;
+  settings.reduces_columns = options.use_column_reduction;
+  settings.isa = options.isa;
+  return settings;
+}
+
+// Everything one solve owns.  Throws MemoryLimitReached if not even the data fit.
+struct Session {
+  Session(const VectorTable& table, const VectorTask& task, const Options& options, Observer observer)
+      : limits(options.time_limit_s, options.work_limit),
+        budget(options.memory_limit),
+        data(table, task, dataset_settings(options), budget),
+        statistic(data),
+        run(data.groups(), statistic, data.worst_total(), options, limits, budget, std::move(observer)) {}
+
+  Limits limits;
+  MemoryBudget budget;
+  VectorData data;
+  VectorDepthTwo statistic;
+  Run run;
+};
+
+std::unique_ptr<Session> open_session(const VectorTable& table, const VectorTask& task, const Options& options,
+                                      Observer observer) {
+  try {
+    return std::make_unique<Session>(table, task, options, std::move(observer));
+  } catch (const MemoryLimitReached&) {
+    return nullptr;
+  }
+}
+
+void check(const VectorTable& table, const VectorTask& task, const Options& options) {
+  task.check();
+  check_options(table.table.n_rows, options);
+}
+
+// The tree that needs no memory: one leaf, and the bound that needs no search.
+Result single_leaf(const VectorTable& table, const VectorTask& task, const Options& options) {
+  const auto n = static_cast<std::size_t>(task.n_statistics);
+  std::vector<Cost> sums(n, 0);
+  for (std::size_t row = 0; row < static_cast<std::size_t>(table.table.n_rows); ++row)
+    for (std::size_t s = 0; s < n; ++s) sums[s] += table.statistics[row * n + s];
+  Result result;
+  std::int32_t label = 0;
+  result.upper_bound = options.error_scale * task.leaf_cost(sums.data(), &label);
+  result.tree.add({-1, -1, -1, label});
+  result.status = result.upper_bound == 0 ? Status::optimal : Status::memory_limit;
+  return result;
+}
+
+}  // namespace
+
+Result solve_vector(const VectorTable& table, const VectorTask& task, const Options& given, Observer observer) {
+  check(table, task, given);
+  const Options options = lawful_options(task, given);
+  const auto session = open_session(table, task, options, std::move(observer));
+  if (session == nullptr) return single_leaf(table, task, options);
+  Result result;
+  try {
+    session->run.search(result.counters);
+  } catch (const MemoryLimitReached&) {
+    session->limits.stop(StopReason::memory);
+  }
+  // Threads come to the tie-break with different incumbents.  If it was cut short, one thread decides.
+  if (session->limits.reason() == StopReason::effort && options.threads > 1) {
+    Options alone = options;
+    alone.threads = 1;
+    if (options.time_limit_s > 0) alone.time_limit_s = std::max(options.time_limit_s - session->limits.seconds(), 1e-3);
+    return solve_vector(table, task, alone, session->run.progress.release_observer());
+  }
+  session->run.progress.observe();
+  if (session->run.progress.tree().nodes.empty() && options.known_value < 0) return single_leaf(table, task, options);
+  session->run.report(result);
+  return result;
+}
+
+PathResult solve_vector_path(const VectorTable& table, const VectorTask& task, const Options& given,
+                             Observer observer) {
+  check(table, task, given);
+  require(given.max_depth >= 0 || given.max_splits >= 0,
+          "the path needs max_depth or max_splits: without either it has one entry per row");
+  const Options options = lawful_options(task, given);
+  PathResult result;
+  const auto session = open_session(table, task, options, std::move(observer));
+  if (session == nullptr) {
+    Result leaf = single_leaf(table, task, options);
+    result.status = Status::memory_limit;
+    result.entries.push_back({0, 0, leaf.upper_bound / options.error_scale, std::move(leaf.tree)});
+    return result;
+  }
+  result.entries = session->run.find_path(result.counters);
+  const bool is_exact = std::all_of(result.entries.begin(), result.entries.end(),
+                                    [](const PathEntry& entry) { return entry.lower == entry.upper; });
+  result.status = is_exact ? Status::optimal : status_of(session->limits, {0, 1});
+  result.seconds = session->limits.seconds();
+  return result;
+}
+
+}  // namespace certree
