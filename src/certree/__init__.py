@@ -1,13 +1,21 @@
 """Certified optimal decision trees: the best tree there is, and the proof."""
 
-from . import datasets, metrics
+from . import datasets, metrics, tasks
+from ._check_task import TaskReport, check_task
 from ._progress import Progress
+from ._solve import Solution, solve
+from ._task_certificate import TaskCertificate
 from ._version import __version__
 from .certificate import Certificate
 from .encoding import TableEncoder
 from .estimators import (
+    CostSensitiveTreeClassifier,
+    Measurement,
     OptimalityGap,
     OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    PolicyTree,
+    PolicyValue,
     optimality_gap,
     regularization_path,
 )
@@ -19,19 +27,30 @@ from .verify import VerificationReport, verify
 __all__ = [
     "Certificate",
     "CertificateError",
+    "CostSensitiveTreeClassifier",
+    "Measurement",
     "OptimalTreeClassifier",
+    "OptimalTreeRegressor",
     "OptimalityGap",
     "OptimalityWarning",
     "PathEntry",
+    "PolicyTree",
+    "PolicyValue",
     "Progress",
     "RegularizationPath",
+    "Solution",
     "TableEncoder",
+    "TaskCertificate",
+    "TaskReport",
     "Tree",
     "VerificationReport",
     "__version__",
+    "check_task",
     "datasets",
     "metrics",
     "optimality_gap",
     "regularization_path",
+    "solve",
+    "tasks",
     "verify",
 ]

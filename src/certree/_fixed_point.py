@@ -261,8 +261,8 @@ def squares(target: NDArray[np.float64], weights: NDArray[np.int64], most: int) 
         zeros = np.zeros_like(weights)
         exact = read_fraction(float(target[0]), "y")
         return Squares(np.stack([weights, zeros, zeros], axis=1), exact, Fraction(1), Fraction(0))
-    # Sums of squares are at most `most`, so integers are at most the root of their share of it.
-    largest = math.isqrt(most // (int(weights.sum()) * 4))
+    # Distances are at most twice the spread, so integers are at most half the root of their share.
+    largest = math.isqrt(most // int(weights.sum())) // 2 - 1
     fixed = fixed_point(target, spread, max(largest, 1))
     low, high = int(fixed.values.min()), int(fixed.values.max())
     centre = (low + high) // 2

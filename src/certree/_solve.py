@@ -1,0 +1,206 @@
+"""Solve a task on a table: the door for objectives that have no estimator of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._progress import Callback
+from ._task_certificate import TaskCertificate
+from .encoding import TableEncoder
+from .estimators._task_tree import BaseTaskTree
+from .path import RegularizationPath
+from .tasks import Task
+from .tree import Tree
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best tree for a task and what is proven about it; made by :func:`solve`.
+
+    Attributes
+    ----------
+    tree : Tree
+        The tree.
+    certificate : TaskCertificate
+        What is proven.
+    encoder : TableEncoder
+        The tests that were considered.
+    path : RegularizationPath or None
+        The best tree for every number of splits, if asked for.
+    """
+
+    tree: Tree
+    certificate: TaskCertificate
+    encoder: TableEncoder
+    path: RegularizationPath | None = None
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return what the leaf of each row predicts."""
+        return self.tree.predict(X)
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the leaf that each row reaches."""
+        return self.tree.apply(X)
+
+    def __str__(self) -> str:
+        return f"{self.tree.to_text()}\n\n{self.certificate}"
+
+
+class TaskTree(BaseTaskTree):
+    """An estimator for any task; `solve` is the door for users."""
+
+    def __init__(
+        self,
+        task: Task,
+        max_depth: int | None = 4,
+        max_splits: int | None = None,
+        complexity: float = 0.0,
+        complexity_per: Literal["split", "leaf"] = "split",
+        min_samples_leaf: int = 1,
+        test_costs: Any = None,
+        categorical_features: Any = "auto",
+        thresholds: Literal["auto", "all"] | int = "auto",
+        search: Literal["auto", "depth-first", "best-first"] = "auto",
+        time_limit: float | None = 60.0,
+        memory_limit: int | str | None = "auto",
+        gap: float = 0.0,
+        n_jobs: int | None = 1,
+        verbose: int = 0,
+    ) -> None:
+        self.task = task
+        self.max_depth = max_depth
+        self.max_splits = max_splits
+        self.complexity = complexity
+        self.complexity_per = complexity_per
+        self.min_samples_leaf = min_samples_leaf
+        self.test_costs = test_costs
+        self.categorical_features = categorical_features
+        self.thresholds = thresholds
+        self.search = search
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.gap = gap
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        callback: Callback | None = None,
+        path: bool = False,
+    ) -> TaskTree:
+        """Solve the task on these rows."""
+        if not isinstance(self.task, Task):
+            raise TypeError(
+                f"task must be a certree.tasks.Task, such as tasks.RowCosts(costs), got "
+                f"{type(self.task).__name__}."
+            )
+        self._check_parameters()
+        self._check_size_limits(path)
+        watch = self._fit_task(
+            self.task, X, y, sample_weight, callback, path=path, test_costs=self.test_costs
+        )
+        self._finish(watch)
+        self._warn_about_path(self._path)
+        return self
+
+
+def solve(
+    task: Task,
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    max_depth: int | None = 4,
+    max_splits: int | None = None,
+    complexity: float = 0.0,
+    complexity_per: Literal["split", "leaf"] = "split",
+    min_samples_leaf: int = 1,
+    test_costs: Any = None,
+    categorical_features: Any = "auto",
+    thresholds: Literal["auto", "all"] | int = "auto",
+    search: Literal["auto", "depth-first", "best-first"] = "auto",
+    time_limit: float | None = 60.0,
+    memory_limit: int | str | None = "auto",
+    gap: float = 0.0,
+    n_jobs: int | None = 1,
+    verbose: int = 0,
+    callback: Callback | None = None,
+    path: bool = False,
+) -> Solution:
+    """Find the best tree for a task, with a certificate.
+
+    Parameters
+    ----------
+    task : tasks.Task
+        What is minimised: the sum of what the leaves cost.
+    X : table of shape (n_rows, n_features)
+        The rows, as for :class:`OptimalTreeClassifier`.
+    y : array-like of shape (n_rows,), optional
+        Classes or target, for tasks that need them.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of the rows.
+    max_depth, max_splits, min_samples_leaf
+        Limits on the trees, as for :class:`OptimalTreeClassifier`.
+    complexity : float, default=0.0
+        Penalty per split (or leaf) in units of the mean cost of a row: a split must lower it by
+        at least so much. For :class:`tasks.SquaredError`, in units of R2.
+    complexity_per : {"split", "leaf"}, default="split"
+        What the penalty counts.
+    test_costs : mapping, sequence or list of Measurement, optional
+        Prices of tests, as for :class:`CostSensitiveTreeClassifier`; for tasks with costs per
+        label only.
+    categorical_features, thresholds, search, time_limit, memory_limit, gap, n_jobs, verbose
+        As for :class:`OptimalTreeClassifier`; `gap` is in units of ``certificate.cost``.
+    callback : callable, optional
+        Called with a :class:`Progress` now and then; a true answer stops the search.
+    path : bool, default=False
+        Also find the best tree for every number of splits.
+
+    Returns
+    -------
+    Solution
+        Tree and certificate.
+
+    See Also
+    --------
+    check_task : Look for rows that break the laws of a task.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> costs = [[0, 4], [3, 0], [1, 2]]
+    >>> solution = solve(tasks.RowCosts(costs), [[0, 0], [0, 1], [1, 1]], max_depth=2)
+    >>> solution.certificate.cost, solution.tree.n_splits
+    (1, 2)
+    """
+    model = TaskTree(
+        task,
+        max_depth=max_depth,
+        max_splits=max_splits,
+        complexity=complexity,
+        complexity_per=complexity_per,
+        min_samples_leaf=min_samples_leaf,
+        test_costs=test_costs,
+        categorical_features=categorical_features,
+        thresholds=thresholds,
+        search=search,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        gap=gap,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    model.fit(X, y, sample_weight, callback=callback, path=path)
+    return Solution(model.tree_, model.certificate_, model.encoder_, model._path)

@@ -1,0 +1,102 @@
+"""The certificate of a task: costs that are no error counts, and what rounding may hide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from .certificate import Certificate, Exact, exact, show
+
+
+@dataclass(frozen=True)
+class TaskCertificate(Certificate):
+    """What is proven about a tree that minimises costs, regret, squared error or a leaf cost.
+
+    As :class:`Certificate`, with these differences. `cost` is the total cost of the leaves (for
+    rewards: what is lost against the best treatment of every row), prices of tests included, plus
+    the penalty. Real numbers were turned into integers first; see `rounding`.
+
+    Attributes
+    ----------
+    objective : float
+        The value in the user's terms, penalty included: mean cost, mean reward, R2, or the cost.
+    rounding : int or Fraction
+        The cost of any tree within the limits, as counted here, differs by at most this from the
+        cost with the numbers as they were given; 0 when nothing was rounded.
+    unit : int or Fraction
+        All costs are multiples of this, apart from what every tree pays.
+
+    Examples
+    --------
+    >>> from certree import OptimalTreeRegressor
+    >>> model = OptimalTreeRegressor(max_depth=1).fit([[0], [0], [1]], [1.0, 2.0, 7.5])
+    >>> model.certificate_.cost, model.certificate_.gap
+    (Fraction(1, 2), 0)
+    >>> float(model.certificate_.rounding) < 1e-9
+    True
+    """
+
+    rounding: Exact = 0
+    unit: Exact = 1
+
+    @property
+    def counts_errors(self) -> bool:
+        """Whether the cost is weighted errors: never, for a task."""
+        return False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
+        data = super().to_dict()
+        for name in ("rounding", "unit"):
+            number = data[name]
+            data[name] = str(number) if isinstance(number, Fraction) else number
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> TaskCertificate:
+        """Rebuild a certificate from what `to_dict` returned."""
+        values = dict(data)
+        for name in ("rounding", "unit"):
+            if isinstance(values.get(name), str):
+                values[name] = exact(Fraction(values[name]))
+        restored = super().from_dict(values)
+        assert isinstance(restored, cls)
+        return restored
+
+    def _name(self) -> str:
+        names = {"squared_error": "R2", "reward": "mean reward", "cost": "mean cost"}
+        return names.get(self.task, self.task.replace("_", " "))
+
+    def gap_text(self) -> str:
+        """Return the gap in words."""
+        return _short(self.gap)
+
+    def _proven_and_found(self) -> tuple[str, str]:
+        proven = f"costs less than {_short(self.lower_bound)}"
+        return proven, f"costs {_short(self.cost)}, at most {self.gap_text()} more than the best"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [
+            (name, _short(self.lower_bound) if name == "lower bound" else text)
+            for name, text in super()._facts()
+        ]
+        facts[1] = ("cost", f"{_short(self.cost)} = {self._breakdown()}")
+        if self.rounding:
+            facts.insert(-1, ("rounding", f"costs are counted to {float(self.rounding):.3g}"))
+        return facts
+
+    def _breakdown(self) -> str:
+        leaves = f"{_short(self.leaf_cost)} in the leaves"
+        if self.complexity == 0 or self.split_penalty == 0:
+            return leaves
+        n_paid = round((self.cost - self.leaf_cost) / Fraction(self.split_penalty))
+        unit = "leaves" if self.complexity_per == "leaf" else "splits"
+        return f"{leaves} + {n_paid} {unit} x {_short(self.split_penalty)}"
+
+
+def _short(number: Exact) -> str:
+    """Return an exact number as text, long fractions as decimals."""
+    text = show(number)
+    return text if len(text) <= 20 else f"~{float(number):.10g}"

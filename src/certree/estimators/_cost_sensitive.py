@@ -1,0 +1,366 @@
+"""The classifier that minimises costs: of wrong labels, per row, and of the tests it asks."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from certree._fixed_point import check_numbers
+from certree._progress import Callback
+from certree.tasks._base import Rows, Task
+from certree.tasks._labels import (
+    CostMatrix,
+    LabelProblem,
+    RowCosts,
+    match_classes,
+    read_labels,
+)
+
+from ._labels import check_labels
+from ._measurements import Measurements
+from ._task_tree import BaseTaskTree
+
+
+class _LabelledCosts(RowCosts):
+    """Costs per row and label, with the rows' own classes to count by."""
+
+    def __init__(self, costs: NDArray[np.float64], labels: NDArray[Any], codes: Any) -> None:
+        super().__init__(costs, labels)
+        self.codes = codes
+
+    def on(self, y: Any, rows: Rows) -> LabelProblem:
+        labels, costs, _ = self.table(y, rows.n_rows)
+        own = None if self.codes is None else rows.select(self.codes)
+        return LabelProblem(labels, rows.select(costs), rows, own)
+
+
+class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignore[misc]
+    r"""A decision tree classifier of proven least cost.
+
+    Among all trees within the limits it finds one that minimises, over the training rows,
+
+    .. math:: \sum_i w_i \Big( C_{i\,\hat y_i} + \text{prices of the tests that row } i
+              \text{ passes} \Big) + \text{complexity} \cdot W \cdot \text{splits},
+
+    where :math:`C_{ik}` is what label :math:`k` costs row :math:`i`, by the cost matrix or by
+    the costs passed to `fit`. The certificate is exact about it.
+
+    Parameters
+    ----------
+    cost_matrix : array-like of shape (n_classes, n_classes) or None, default=None
+        Row: true class; column: predicted class; entry: what that costs a row of weight one.
+        None: 1 for every wrong label, which is the number of errors.
+    test_costs : mapping, sequence or list of Measurement, default=None
+        What a row pays when it reaches a test. A mapping from column (name or number) to price,
+        a price for each column, or a list of :class:`Measurement`, which may reveal several
+        columns at one price and form groups with discounts. All tests of one column are paid for
+        once on a path: further thresholds or categories of it are free.
+    classes : array-like of shape (n_classes,), default=None
+        What rows and columns of the cost matrix stand for; by default the classes of y in sorted
+        order, or 0 to ``n_classes - 1`` if y holds such numbers only.
+    max_depth, max_splits, min_samples_leaf
+        Limits on the trees, as for :class:`OptimalTreeClassifier`.
+    complexity : float, default=0.0
+        Penalty per split (or leaf), in units of the mean cost of a row.
+    complexity_per, categorical_features, thresholds, search, time_limit, memory_limit
+        As for :class:`OptimalTreeClassifier`.
+    gap : float, default=0.0
+        Accept a tree whose cost is proven to be within this of the least.
+    n_jobs, verbose
+        As for :class:`OptimalTreeClassifier`.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree.
+    certificate_ : TaskCertificate
+        What is proven about it; ``cost`` is the total cost, ``objective`` the mean cost of a row.
+    classes_ : array of shape (n_classes,)
+        The labels.
+    encoder_, n_features_in_, feature_names_in_, feature_importances_, path_
+        As for :class:`OptimalTreeClassifier`; importances are shares of the saved cost.
+
+    See Also
+    --------
+    Measurement : Prices, groups and discounts of tests.
+    tasks.CostMatrix, tasks.RowCosts : The same objectives for :func:`solve`.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import CostSensitiveTreeClassifier
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "yes", "yes", "no"]
+    >>> costs = [[0, 10], [50, 0]]  # a missed "yes" is five times as bad
+    >>> model = CostSensitiveTreeClassifier(costs, test_costs=[3, 4], max_depth=2).fit(X, y)
+    >>> model.certificate_.cost, model.tree_.n_splits
+    (20, 0)
+    >>> cheap = CostSensitiveTreeClassifier(costs, test_costs=[1, 2], max_depth=2).fit(X, y)
+    >>> cheap.certificate_.cost, cheap.expected_cost(X, y)
+    (12, 3.0)
+    """
+
+    def __init__(
+        self,
+        cost_matrix: Any = None,
+        test_costs: Any = None,
+        classes: Any = None,
+        max_depth: int | None = 4,
+        max_splits: int | None = None,
+        complexity: float = 0.0,
+        complexity_per: Literal["split", "leaf"] = "split",
+        min_samples_leaf: int = 1,
+        categorical_features: Any = "auto",
+        thresholds: Literal["auto", "all"] | int = "auto",
+        search: Literal["auto", "depth-first", "best-first"] = "auto",
+        time_limit: float | None = 60.0,
+        memory_limit: int | str | None = "auto",
+        gap: float = 0.0,
+        n_jobs: int | None = 1,
+        verbose: int = 0,
+    ) -> None:
+        self.cost_matrix = cost_matrix
+        self.test_costs = test_costs
+        self.classes = classes
+        self.max_depth = max_depth
+        self.max_splits = max_splits
+        self.complexity = complexity
+        self.complexity_per = complexity_per
+        self.min_samples_leaf = min_samples_leaf
+        self.categorical_features = categorical_features
+        self.thresholds = thresholds
+        self.search = search
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.gap = gap
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        costs: Any = None,
+        callback: Callback | None = None,
+        path: bool = False,
+    ) -> CostSensitiveTreeClassifier:
+        """Find the tree of least cost for the training rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As for :class:`OptimalTreeClassifier`.
+        y : array-like of shape (n_rows,)
+            Class labels; with `costs` they may be None, and labels are then the numbers of the
+            columns, or `classes`.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights: a row of weight two pays twice, for tests as well.
+        costs : array-like of shape (n_rows, n_classes), optional
+            What each label costs each row, in place of a cost matrix. Finite numbers of any sign.
+        callback : callable, optional
+            Called with a :class:`Progress` now and then; a true answer stops the search.
+        path : bool, default=False
+            Also find the best tree for every number of splits, as ``path_``.
+
+        Returns
+        -------
+        CostSensitiveTreeClassifier
+            The fitted estimator itself.
+        """
+        self._check_parameters()
+        self._check_size_limits(path)
+        task = self._task(y, self._row_count(X), sample_weight, costs)
+        watch = self._fit_task(
+            task, X, y, sample_weight, callback, path=path, test_costs=self.test_costs
+        )
+        self.classes_ = self.tree_.classes.copy()
+        self.n_classes_ = len(self.classes_)
+        self._finish(watch)
+        self._warn_about_path(self._path)
+        return self
+
+    def _task(self, y: Any, n_rows: int, sample_weight: Any, costs: Any) -> Task:
+        """Return what is to be minimised."""
+        if costs is None:
+            if self.cost_matrix is not None:
+                return CostMatrix(self.cost_matrix, self.classes)
+            return self._errors(check_labels(y, n_rows, type(self).__name__), sample_weight)
+        if self.cost_matrix is not None:
+            raise ValueError("Give either cost_matrix or fit(..., costs=...), not both.")
+        table = check_numbers(costs, "costs", (n_rows, None))
+        if y is None:
+            return _LabelledCosts(table, read_labels(self.classes, table.shape[1], "costs"), None)
+        labels = check_labels(y, n_rows, type(self).__name__)
+        classes, codes = match_classes(labels, self.classes, table.shape[1], "costs")
+        return _LabelledCosts(table, classes, codes)
+
+    def _errors(self, labels: NDArray[Any], sample_weight: Any) -> Task:
+        """Return the task of counting errors; classes without weight are no labels."""
+        counted = labels
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        if weights is not None and weights.shape == labels.shape:
+            counted = labels[weights != 0]
+        classes = np.unique(counted) if self.classes is None else np.asarray(self.classes)
+        position = {label: k for k, label in enumerate(classes.tolist())}
+        codes = np.array([position.get(label, 0) for label in labels.tolist()], dtype=np.intp)
+        if self.classes is not None:
+            classes, codes = match_classes(labels, self.classes, len(classes), "classes")
+        costs = np.ones((len(labels), len(classes)))
+        costs[np.arange(len(labels)), codes] = 0.0
+        return _LabelledCosts(costs, classes, codes)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the label of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Labels from ``classes_``.
+        """
+        labels: NDArray[Any] = self._read(X, "predict")
+        return labels
+
+    def tests_used(self, X: Any) -> list[list[Any]]:
+        """Return what has to be measured for each row, in the order of the tests.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        list of list
+            For each row the columns that its tests ask, each once: names, or numbers if the
+            columns have none.
+        """
+        check_is_fitted(self)
+        tree = self.tree_
+        names = tree.feature_names if tree.has_names else range(tree.n_features)
+        by_leaf = {
+            leaf: [names[column] for column in dict.fromkeys(columns)]
+            for leaf, columns in self._asked().items()
+        }
+        return [list(by_leaf[leaf]) for leaf in self.apply(X).tolist()]
+
+    def test_cost(self, X: Any) -> NDArray[np.float64]:
+        """Return what the tests of each row cost.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Price of the tests that a row passes, with discounts; for a weight of one.
+        """
+        check_is_fitted(self)
+        leaves = self.apply(X)
+        prices = np.zeros(self.tree_.n_nodes)
+        measurements = self._prices()
+        if measurements is not None:
+            for leaf, columns in self._asked().items():
+                prices[leaf] = measurements.paid(columns)[0]
+        return np.asarray(prices[leaves])
+
+    def expected_cost(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, costs: Any = None
+    ) -> float:
+        """Return the mean cost of a row: of its label, and of the tests it passes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+        y : array-like of shape (n_rows,), optional
+            True classes. Without these and `costs` only the tests are counted.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+        costs : array-like of shape (n_rows, n_classes), optional
+            What each label costs each row, in place of the cost matrix.
+        """
+        paid = self.test_cost(X)
+        if y is not None or costs is not None:
+            table = self._cost_table(y, len(paid), costs)
+            position = {label: k for k, label in enumerate(self.classes_.tolist())}
+            codes = np.array([position[label] for label in self.predict(X).tolist()])
+            paid = paid + table[np.arange(len(paid)), codes]
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        return float(np.average(paid, weights=weights))
+
+    def _cost_table(self, y: Any, n_rows: int, costs: Any) -> NDArray[np.float64]:
+        """Return what each label costs each row; classes that are not known cost one error."""
+        n_classes = len(self.classes_)
+        if costs is not None:
+            return check_numbers(costs, "costs", (n_rows, n_classes))
+        labels = check_labels(y, n_rows, type(self).__name__)
+        if self.cost_matrix is None:
+            return np.asarray(labels[:, None] != self.classes_[None, :], dtype=np.float64)
+        _, codes = match_classes(labels, self.classes_, n_classes, "cost_matrix")
+        return check_numbers(self.cost_matrix, "cost_matrix", (n_classes, n_classes))[codes]
+
+    def normalized_cost(
+        self, X: Any, y: Any, sample_weight: Any = None, *, costs: Any = None
+    ) -> float:
+        r"""Return the mean cost as a share of the standard cost.
+
+        The standard cost is what all tests cost together, and in addition the dearest error for
+        all rows but those of the most frequent class:
+
+        .. math:: C + \min_k (1 - f_k) \cdot \max_{k, \hat k} C_{k \hat k}
+
+        Parameters
+        ----------
+        X, y, sample_weight, costs
+            As for :meth:`expected_cost`; the frequencies of classes are those in `y`.
+        """
+        mean = self.expected_cost(X, y, sample_weight, costs=costs)
+        labels = check_labels(y, int(self._row_count(X)), type(self).__name__)
+        weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight)
+        shares = [float(weights[labels == label].sum()) for label in np.unique(labels)]
+        measurements = self._prices()
+        every_test = 0.0 if measurements is None else float(measurements.price.sum())
+        dearest = self._cost_table(y, len(labels), costs).max()
+        if costs is None and self.cost_matrix is not None:
+            dearest = np.asarray(self.cost_matrix, dtype=np.float64).max()
+        return mean / (every_test + (1 - max(shares) / sum(shares)) * float(dearest))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, costs: Any = None) -> float:
+        """Return the negative mean cost of a row, so that greater is better.
+
+        Parameters
+        ----------
+        X, y, sample_weight, costs
+            As for :meth:`expected_cost`.
+        """
+        return -self.expected_cost(X, y, sample_weight, costs=costs)
+
+    def _asked(self) -> dict[int, list[int]]:
+        """Return the columns that are tested on the way to each leaf, in order."""
+        tree = self.tree_
+        above: dict[int, list[int]] = {0: []}
+        for node in tree.preorder.tolist():
+            for child in tree.children(node):
+                above[child] = [*above[node], tree.node_test(node).feature]
+        return {leaf: above[leaf] for leaf in np.flatnonzero(tree.test < 0).tolist()}
+
+    def _prices(self) -> Measurements | None:
+        if self.test_costs is None:
+            return None
+        names = getattr(self, "feature_names_in_", None)
+        return Measurements.read(self.test_costs, [], self.n_features_in_, names)

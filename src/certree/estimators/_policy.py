@@ -1,0 +1,471 @@
+"""The tree that decides who gets which treatment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import check_is_fitted
+
+from certree._fixed_point import check_numbers
+from certree._policy_scores import METHODS, PolicyScores, Teacher, policy_scores, read_history
+from certree._progress import Callback
+from certree.tasks._labels import Rewards
+
+from ._parameters import Check, Number, OneOf, WholeNumber
+from ._task_tree import BaseTaskTree
+
+
+class PolicyValue(NamedTuple):
+    """What a policy is estimated to be worth.
+
+    Attributes
+    ----------
+    value : float
+        Estimated mean outcome of a row under the policy.
+    standard_error : float
+        Standard error of this mean; what the models behind the scores have wrong is not in it.
+    n_rows : int
+        Number of rows it was estimated from.
+    """
+
+    value: float
+    standard_error: float
+    n_rows: int
+
+
+class PolicyTree(BaseTaskTree):
+    r"""A decision tree that gives each row the treatment with the best outcome, proven best.
+
+    From rows of which each was given one treatment, it first estimates what every treatment would
+    have brought every row (`method`), and then finds, among all trees within the limits, one that
+    maximises
+
+    .. math:: \frac1W \sum_i w_i \Gamma_{i\,\pi(x_i)} - \text{complexity} \cdot \text{splits}
+
+    for these scores :math:`\Gamma`. The certificate is exact about the scores; that they are the
+    right ones, it cannot prove.
+
+    Parameters
+    ----------
+    method : {"dr", "dm", "ipw"}, default="dr"
+        How scores are estimated, see Notes: doubly robust, by the direct method (regress and
+        compare), or by inverse propensity weighting.
+    outcome_model : estimator, default=None
+        Estimates the outcome, one fit for each treatment. A classifier is used by its
+        ``predict_proba`` (outcomes are then numbers that serve as classes, such as 0 and 1).
+        None: a random forest on the 0/1 columns of :class:`TableEncoder`.
+    propensity_model : estimator, default=None
+        Classifier that estimates the probability of each treatment. None: logistic regression on
+        the 0/1 columns of :class:`TableEncoder`.
+    cv : int, default=5
+        Folds of the cross-fitting: a row is scored by models that have not seen it. 1: no folds.
+    clip : float, default=0.01
+        Propensities below this are raised to it; `fit` warns if that concerns many rows.
+    maximise : bool, default=True
+        Whether larger outcomes are better.
+    treatments : array-like, default=None
+        The treatments, in the order of columns; by default those seen, sorted. One that was never
+        given is an error.
+    max_depth, max_splits, min_samples_leaf
+        Limits on the trees, as for :class:`OptimalTreeClassifier`.
+    complexity : float, default=0.0
+        Penalty per split (or leaf), in units of the mean outcome.
+    complexity_per, categorical_features, thresholds, search, time_limit, memory_limit
+        As for :class:`OptimalTreeClassifier`.
+    gap : float, default=0.0
+        Accept a tree whose total reward is proven to be within this of the best.
+    n_jobs, verbose
+        As for :class:`OptimalTreeClassifier`.
+    random_state : int or None, default=0
+        Seed of the folds and of the default models.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The policy.
+    certificate_ : TaskCertificate
+        What is proven: ``objective`` is the mean reward, ``cost`` the total regret, what is lost
+        against the best-scored treatment of each row.
+    treatments_ : array of shape (n_treatments,)
+        The treatments.
+    rewards_ : array of shape (n_rows, n_treatments)
+        The scores that were maximised.
+    outcomes_, propensities_ : array of shape (n_rows, n_treatments), or None
+        The estimates behind them.
+    encoder_, n_features_in_, feature_names_in_, feature_importances_, path_
+        As for :class:`OptimalTreeClassifier`; importances are shares of the gained reward.
+
+    Notes
+    -----
+    For row :math:`i` with treatment :math:`t_i` and outcome :math:`y_i`, estimated outcomes
+    :math:`\hat v_k` and propensities :math:`\hat\mu_k`:
+
+    .. math::
+
+        \Gamma^{DM}_{ik} &= \hat v_k(x_i) \\
+        \Gamma^{IPW}_{ik} &= y_i\, 1[t_i = k] / \hat\mu_k(x_i) \\
+        \Gamma^{DR}_{ik} &= \hat v_k(x_i) + (y_i - \hat v_k(x_i))\, 1[t_i = k] / \hat\mu_k(x_i)
+
+    DR is right if one of the two models is. All assume that everything that drove both treatment
+    and outcome is among the columns.
+
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import PolicyTree, datasets
+    >>> patients = datasets.make_policy_example(300)
+    >>> policy = PolicyTree(max_depth=2, cv=2)
+    >>> policy = policy.fit(patients.data, patients.treatment, patients.outcome)
+    >>> bool((policy.predict(patients.data) == patients.best).mean() > 0.8)
+    True
+    """
+
+    _parameter_checks: ClassVar[Mapping[str, Check]] = {
+        **BaseTaskTree._parameter_checks,
+        "method": OneOf(METHODS),
+        "cv": WholeNumber(1),
+        "clip": Number(0, maximum=1),
+    }
+
+    def __init__(
+        self,
+        method: Literal["dr", "dm", "ipw"] = "dr",
+        outcome_model: Any = None,
+        propensity_model: Any = None,
+        cv: int = 5,
+        clip: float = 0.01,
+        maximise: bool = True,
+        treatments: Any = None,
+        max_depth: int | None = 3,
+        max_splits: int | None = None,
+        complexity: float = 0.0,
+        complexity_per: Literal["split", "leaf"] = "split",
+        min_samples_leaf: int = 1,
+        categorical_features: Any = "auto",
+        thresholds: Literal["auto", "all"] | int = "auto",
+        search: Literal["auto", "depth-first", "best-first"] = "auto",
+        time_limit: float | None = 60.0,
+        memory_limit: int | str | None = "auto",
+        gap: float = 0.0,
+        n_jobs: int | None = 1,
+        verbose: int = 0,
+        random_state: int | None = 0,
+    ) -> None:
+        self.method = method
+        self.outcome_model = outcome_model
+        self.propensity_model = propensity_model
+        self.cv = cv
+        self.clip = clip
+        self.maximise = maximise
+        self.treatments = treatments
+        self.max_depth = max_depth
+        self.max_splits = max_splits
+        self.complexity = complexity
+        self.complexity_per = complexity_per
+        self.min_samples_leaf = min_samples_leaf
+        self.categorical_features = categorical_features
+        self.thresholds = thresholds
+        self.search = search
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.gap = gap
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        treatment: Any = None,
+        outcome: Any = None,
+        sample_weight: Any = None,
+        *,
+        propensity: Any = None,
+        outcomes: Any = None,
+        callback: Callback | None = None,
+        path: bool = False,
+    ) -> PolicyTree:
+        """Estimate what treatments bring, and find the best policy.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As for :class:`OptimalTreeClassifier`; the user's own models see it as it is.
+        treatment : array-like of shape (n_rows,)
+            What each row was given: texts, truth values or whole numbers. An array of shape
+            (n_rows, n_treatments) without `outcome` is a table of rewards, as for
+            :meth:`fit_rewards`, so that policies can be tuned as other estimators are.
+        outcome : array-like of shape (n_rows,)
+            What came of it: numbers.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows in the objective. Rows of weight zero are left out.
+        propensity : array-like of shape (n_rows,) or (n_rows, n_treatments), optional
+            Known probability of the treatment given, or of all, as in an experiment; strictly
+            between 0 and 1. No model is fitted then.
+        outcomes : array-like of shape (n_rows, n_treatments), optional
+            Outcomes predicted by other means. No model is fitted then.
+        callback : callable, optional
+            Called with a :class:`Progress` now and then; a true answer stops the search.
+        path : bool, default=False
+            Also find the best policy for every number of splits, as ``path_``.
+
+        Returns
+        -------
+        PolicyTree
+            The fitted estimator itself.
+        """
+        if outcome is None:
+            if treatment is not None and np.ndim(treatment) == 2:
+                return self.fit_rewards(X, treatment, sample_weight, callback=callback, path=path)
+            raise ValueError(
+                "PolicyTree requires y to be passed: fit(X, treatment, outcome), or "
+                "fit(X, rewards) with a table of shape (n_rows, n_treatments)."
+            )
+        self._check_parameters()
+        n_rows = self._row_count(X)
+        history = read_history(treatment, outcome, n_rows, self.treatments)
+        kept = _kept(sample_weight, n_rows)
+        if kept is None:
+            scores = policy_scores(X, history, self._teacher(), propensity, outcomes)
+        else:
+            part = read_history(
+                history.treatments[history.codes[kept]],
+                history.outcome[kept],
+                len(kept),
+                history.treatments,
+            )
+            scores = policy_scores(
+                _safe_indexing(X, kept),
+                part,
+                self._teacher(),
+                None if propensity is None else np.asarray(propensity)[kept],
+                None if outcomes is None else np.asarray(outcomes)[kept],
+            )
+            scores = _spread(scores, kept, n_rows)
+        self.outcomes_, self.propensities_ = scores.outcomes, scores.propensities
+        self._fit_scores(X, scores.rewards, history.treatments, sample_weight, callback, path)
+        return self
+
+    def fit_rewards(
+        self,
+        X: Any,
+        rewards: Any,
+        sample_weight: Any = None,
+        *,
+        callback: Callback | None = None,
+        path: bool = False,
+    ) -> PolicyTree:
+        """Find the best policy for given scores.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As for :class:`OptimalTreeClassifier`.
+        rewards : array-like of shape (n_rows, n_treatments)
+            What each treatment brings each row. A single column is what a treatment brings over
+            none: the treatments are then 0, with no reward, and 1.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+        callback : callable, optional
+            Called with a :class:`Progress` now and then; a true answer stops the search.
+        path : bool, default=False
+            Also find the best policy for every number of splits, as ``path_``.
+
+        Returns
+        -------
+        PolicyTree
+            The fitted estimator itself.
+        """
+        self._check_parameters()
+        table = _read_rewards(rewards, self._row_count(X))
+        labels = np.arange(table.shape[1]) if self.treatments is None else self.treatments
+        self.outcomes_ = self.propensities_ = None
+        self._fit_scores(X, table, labels, sample_weight, callback, path)
+        return self
+
+    def _fit_scores(
+        self,
+        X: Any,
+        rewards: NDArray[np.float64],
+        treatments: Any,
+        sample_weight: Any,
+        callback: Callback | None,
+        path: bool,
+    ) -> None:
+        self._check_size_limits(path)
+        task = Rewards(rewards, treatments, maximise=bool(self.maximise))
+        watch = self._fit_task(task, X, None, sample_weight, callback, path=path)
+        self.treatments_ = self.tree_.classes.copy()
+        self.rewards_ = rewards
+        self._finish(watch)
+        self._warn_about_path(self._path)
+
+    def _teacher(self) -> Teacher:
+        return Teacher(
+            self.method,
+            self.outcome_model,
+            self.propensity_model,
+            int(self.cv),
+            float(self.clip),
+            self.random_state,
+        )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the treatment of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Treatments from ``treatments_``.
+        """
+        treatments: NDArray[Any] = self._read(X, "predict")
+        return treatments
+
+    def value(
+        self,
+        X: Any,
+        treatment: Any = None,
+        outcome: Any = None,
+        *,
+        rewards: Any = None,
+        propensity: Any = None,
+        outcomes: Any = None,
+        method: Literal["dr", "dm", "ipw"] | None = None,
+        sample_weight: Any = None,
+    ) -> PolicyValue:
+        """Estimate the mean outcome under this policy, with its standard error.
+
+        Use rows that the policy was not learned from: on its own rows the value is too good.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+        treatment, outcome : array-like of shape (n_rows,), optional
+            What these rows were given and what came of it; scores are estimated from these rows
+            as in `fit`.
+        rewards : array-like of shape (n_rows, n_treatments), optional
+            Scores, or true outcomes, in place of treatment and outcome.
+        propensity, outcomes
+            As for :meth:`fit`.
+        method : {"dr", "dm", "ipw"}, optional
+            How to estimate scores; by default as in `fit`.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+        """
+        check_is_fitted(self)
+        chosen = self.predict(X)
+        n_rows = len(chosen)
+        if rewards is not None:
+            table = _read_rewards(rewards, n_rows)
+            if table.shape[1] != len(self.treatments_):
+                raise ValueError(
+                    f"rewards must have one column for each of the {len(self.treatments_)} "
+                    f"treatments, got {table.shape[1]}."
+                )
+        elif treatment is not None and outcome is not None:
+            history = read_history(treatment, outcome, n_rows, self.treatments_)
+            teacher = self._teacher()
+            if method is not None:
+                OneOf(METHODS)("method", method)
+                teacher = Teacher(method, *_rest(teacher))
+            table = policy_scores(X, history, teacher, propensity, outcomes).rewards
+        else:
+            raise ValueError("value needs rewards, or treatment and outcome.")
+        position = {label: k for k, label in enumerate(self.treatments_.tolist())}
+        codes = np.array([position[label] for label in chosen.tolist()], dtype=np.intp)
+        return _mean(table[np.arange(n_rows), codes], sample_weight)
+
+    def score(
+        self, X: Any, treatment: Any, outcome: Any = None, sample_weight: Any = None
+    ) -> float:
+        """Return the estimated mean outcome, or its negative if outcomes are minimised.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+        treatment, outcome : array-like of shape (n_rows,)
+            What these rows were given and what came of it; or, as `treatment` alone, rewards of
+            shape (n_rows, n_treatments).
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+        """
+        if outcome is None and np.ndim(treatment) == 2:
+            found = self.value(X, rewards=treatment, sample_weight=sample_weight)
+        else:
+            found = self.value(X, treatment, outcome, sample_weight=sample_weight)
+        return found.value if self.maximise else -found.value
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # What is learned from besides X is a table of rewards, or treatment and outcome.
+        tags.target_tags.required = True
+        tags.target_tags.single_output = False
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _read_rewards(rewards: Any, n_rows: int) -> NDArray[np.float64]:
+    table = check_numbers(rewards, "rewards", (n_rows, None))
+    if table.shape[1] == 1:
+        return np.hstack([np.zeros((n_rows, 1)), table])
+    return table
+
+
+def _kept(sample_weight: Any, n_rows: int) -> NDArray[np.intp] | None:
+    """Return the rows of positive weight, or None if that is all or not to be seen here."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight)
+    if weights.shape != (n_rows,) or weights.dtype.kind not in "iuf" or (weights > 0).all():
+        return None
+    return np.flatnonzero(weights > 0)
+
+
+def _spread(scores: PolicyScores, kept: NDArray[np.intp], n_rows: int) -> PolicyScores:
+    """Return scores for all rows, zero for those that do not count."""
+
+    def spread(part: NDArray[np.float64] | None) -> NDArray[np.float64] | None:
+        if part is None:
+            return None
+        whole = np.zeros((n_rows, part.shape[1]))
+        whole[kept] = part
+        return whole
+
+    rewards = spread(scores.rewards)
+    assert rewards is not None
+    return PolicyScores(rewards, spread(scores.outcomes), spread(scores.propensities))
+
+
+def _rest(teacher: Teacher) -> tuple[Any, ...]:
+    return (
+        teacher.outcome_model,
+        teacher.propensity_model,
+        teacher.cv,
+        teacher.clip,
+        teacher.random_state,
+    )
+
+
+def _mean(scores: NDArray[np.float64], sample_weight: Any) -> PolicyValue:
+    """Return the weighted mean and its standard error."""
+    weights = np.ones(len(scores))
+    if sample_weight is not None:
+        weights = check_numbers(sample_weight, "sample_weight", (len(scores),))
+    total = float(weights.sum())
+    mean = float(weights @ scores) / total
+    n_rows = int(np.count_nonzero(weights))
+    spread = float(np.square(weights * (scores - mean)).sum())
+    correction = n_rows / (n_rows - 1) if n_rows > 1 else float("nan")
+    return PolicyValue(mean, float(np.sqrt(spread * correction)) / total, n_rows)

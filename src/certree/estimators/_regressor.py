@@ -1,0 +1,189 @@
+"""The optimal regression tree."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+from sklearn.utils import column_or_1d
+
+from certree._fixed_point import check_numbers
+from certree._progress import Callback
+from certree.tasks._squares import SquaredError
+
+from ._task_tree import BaseTaskTree
+
+
+class OptimalTreeRegressor(RegressorMixin, BaseTaskTree):  # type: ignore[misc]
+    r"""A regression tree with constant leaves that is proven best within its limits.
+
+    Among all trees within the limits it finds one that maximises
+
+    .. math:: R^2 - \text{complexity} \cdot \text{splits}, \qquad
+              R^2 = 1 - \frac{\sum_i w_i (y_i - \hat y_i)^2}{\sum_i w_i (y_i - \bar y)^2}
+
+    on the training rows; every leaf predicts the weighted mean of its rows.
+
+    Parameters
+    ----------
+    max_depth, max_splits, min_samples_leaf
+        Limits on the trees, as for :class:`OptimalTreeClassifier`.
+    complexity : float, default=0.0
+        Penalty per split (or leaf) in units of R2, from 0 to 1: a split must raise R2 by as much.
+    complexity_per, categorical_features, thresholds, search, time_limit, memory_limit
+        As for :class:`OptimalTreeClassifier`.
+    gap : float, default=0.0
+        Accept a tree whose squared error is proven to be within this of the least.
+    n_jobs, verbose
+        As for :class:`OptimalTreeClassifier`.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree.
+    certificate_ : TaskCertificate
+        What is proven about it: ``cost`` is the squared error plus the penalty, ``objective`` is
+        R2 less the complexity of the tree.
+    encoder_, n_features_in_, feature_names_in_, feature_importances_, path_
+        As for :class:`OptimalTreeClassifier`; importances are shares of the explained squares.
+
+    Notes
+    -----
+    Targets that are short decimals are exact integers of a power of ten; others are rounded to
+    about 13 digits. Squared errors of leaves are fractions, which the search rounds down to a fine
+    unit. ``certificate_.rounding`` bounds what both can change in the cost of any tree.
+
+    Absolute error is not offered: the median of a leaf is no function of a sum over its rows, so
+    that nothing can be added up while the search goes from one set of rows to the next. With a
+    list of values to predict it is: :func:`tasks.pinball` with quantile 0.5.
+
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import OptimalTreeRegressor
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [1.0, 2.0, 4.0, 4.5]
+    >>> model = OptimalTreeRegressor(max_depth=1).fit(X, y)
+    >>> model.predict([[0, 0], [1, 1]])
+    array([1.5 , 4.25])
+    >>> model.certificate_.cost
+    Fraction(5, 8)
+    """
+
+    def __init__(
+        self,
+        max_depth: int | None = 4,
+        max_splits: int | None = None,
+        complexity: float = 0.0,
+        complexity_per: Literal["split", "leaf"] = "split",
+        min_samples_leaf: int = 1,
+        categorical_features: Any = "auto",
+        thresholds: Literal["auto", "all"] | int = "auto",
+        search: Literal["auto", "depth-first", "best-first"] = "auto",
+        time_limit: float | None = 60.0,
+        memory_limit: int | str | None = "auto",
+        gap: float = 0.0,
+        n_jobs: int | None = 1,
+        verbose: int = 0,
+    ) -> None:
+        self.max_depth = max_depth
+        self.max_splits = max_splits
+        self.complexity = complexity
+        self.complexity_per = complexity_per
+        self.min_samples_leaf = min_samples_leaf
+        self.categorical_features = categorical_features
+        self.thresholds = thresholds
+        self.search = search
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.gap = gap
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        callback: Callback | None = None,
+        path: bool = False,
+    ) -> OptimalTreeRegressor:
+        """Find the best tree for the training rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As for :class:`OptimalTreeClassifier`.
+        y : array-like of shape (n_rows,)
+            Numbers to be predicted.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights, not negative. Rows of weight zero are left out.
+        callback : callable, optional
+            Called with a :class:`Progress` now and then; a true answer stops the search.
+        path : bool, default=False
+            Also find the best tree for every number of splits, as ``path_``.
+
+        Returns
+        -------
+        OptimalTreeRegressor
+            The fitted estimator itself.
+        """
+        self._check_parameters()
+        self._check_size_limits(path)
+        target = self._read_target(y, self._row_count(X))
+        watch = self._fit_task(SquaredError(), X, target, sample_weight, callback, path=path)
+        self._finish(watch)
+        self._warn_about_path(self._path)
+        return self
+
+    def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None; give "
+                "one number per row."
+            )
+        given = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
+        if given.dtype.kind == "c":
+            raise ValueError(f"Complex data not supported: y has dtype {given.dtype}.")
+        if len(given) != n_rows:
+            raise ValueError(f"X has {n_rows} rows, but y has {len(given)}; give one per row.")
+        try:
+            numbers = given.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"y must hold numbers, got values of type {given.dtype}.") from None
+        if np.isnan(numbers).any():
+            row = int(np.argmax(np.isnan(numbers)))
+            raise ValueError(f"Input y contains NaN (first in row {row}); drop such rows.")
+        if not np.isfinite(numbers).all():
+            row = int(np.argmax(~np.isfinite(numbers)))
+            raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
+        return check_numbers(numbers, "y", (n_rows,))
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the mean of the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Predicted values.
+        """
+        values: NDArray[np.float64] = self._read(X, "predict")
+        return values
+
+    def to_sklearn(self, *, encoded: bool = False) -> Any:
+        """Return a fitted scikit-learn DecisionTreeRegressor with the same predictions.
+
+        Parameters
+        ----------
+        encoded : bool, default=False
+            Whether it is over the 0/1 columns of the encoder, not over the raw ones.
+        """
+        return self.tree_.to_sklearn(encoded=encoded, regressor=True)

@@ -1,0 +1,379 @@
+"""What trees for a task share: the integers of the search, the solve, the tree, the certificate."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from certree import _engine, _vector
+from certree._exact import cost_budget, read_fraction, scale_weights
+from certree._progress import Callback, Observer
+from certree._task_certificate import TaskCertificate
+from certree._version import __version__
+from certree.certificate import exact
+from certree.path import PathEntry, RegularizationPath
+from certree.tasks._base import LeafProblem, Rows, Task
+from certree.tree import Tree
+
+from ._base import BaseOptimalTree
+from ._measurements import Measurements
+
+# Share of the integer range kept free for the denominator of the complexity.
+_RESERVED = 2**10
+
+
+@dataclass(frozen=True)
+class TaskObjective:
+    """What the search minimises, and how it relates to the user's cost.
+
+    ``U = error_scale * (units of the leaves) + split_penalty * splits``, and the cost is
+    ``(U + offset) * unit + constant``.
+    """
+
+    error_scale: int
+    split_penalty: int
+    offset: int
+    unit: Fraction
+    constant: Fraction
+    penalty: Fraction
+    complexity: Fraction
+
+    def cost(self, value: int) -> Fraction:
+        """Return the cost that U = `value` stands for."""
+        return (int(value) + self.offset) * self.unit + self.constant
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A task on the rows of a table, ready to be solved."""
+
+    name: str
+    rows: Rows
+    columns: NDArray[np.uint8]
+    problem: LeafProblem
+    objective: TaskObjective
+    weights_are_exact: bool
+    measurements: Measurements | None
+    seconds: float
+
+    def engine_problem(self) -> _vector.VectorProblem:
+        """Return what the core is asked to solve."""
+        settings = dict(self.problem.engine_settings())
+        if self.measurements is not None:
+            settings["test_costs"] = self.measurements.for_engine(self.problem)
+            settings["row_counts"] = self.rows.weights
+        return _vector.VectorProblem(
+            self.columns, self.problem.statistics, kind=self.problem.kind, **settings
+        )
+
+
+class BaseTaskTree(BaseOptimalTree):
+    """Base of the estimators whose leaves cost what a sum over their rows says."""
+
+    splits = "binary"
+
+    certificate_: TaskCertificate
+    complexity_per: str
+    gap: float
+
+    def _check_size_limits(self, path: bool = False) -> None:
+        """Warn if nothing limits the size of the tree and that makes the search endless."""
+        if self.max_depth is not None or self.max_splits is not None:
+            return
+        if path:
+            raise ValueError(
+                "The path needs max_depth or max_splits: without either it would go on until every "
+                "row has a leaf of its own."
+            )
+        if int(self.min_samples_leaf) > 1 and _complexity(self.complexity) == 0:
+            warnings.warn(
+                "Nothing limits the size of the tree: max_depth and max_splits are None, and "
+                "complexity is 0. The search may well end at time_limit or memory_limit; set a "
+                "complexity or a limit.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _set_up(
+        self, task: Task, X: Any, y: Any, sample_weight: Any, test_costs: Any = None
+    ) -> Setting:
+        """Encode the table and turn the task into integers."""
+        start = perf_counter()
+        n_rows = self._row_count(X)
+        most_splits = self._most_splits(n_rows)
+        budget = cost_budget(n_rows, most_splits)
+        weights = scale_weights(sample_weight, n_rows, budget=budget)
+        kept, values = None, weights.values
+        if not values.all():
+            kept = np.flatnonzero(values)
+            values = values[kept]
+        columns = self._encode(X, None if sample_weight is None else weights.values, kept)
+        measurements = None
+        if test_costs is not None:
+            measurements = Measurements.read(
+                test_costs,
+                [test.feature for test in self.encoder_.tests_],
+                self.n_features_in_,
+                getattr(self, "feature_names_in_", None),
+            )
+        rows = Rows(
+            n_rows,
+            kept,
+            values,
+            weights.quantum,
+            budget // _RESERVED,
+            budget,
+            most_splits + 1,
+            None if measurements is None else measurements.numbers(),
+            0.0 if measurements is None else measurements.most_paid(self.max_depth),
+        )
+        problem, objective = self._state(task, y, rows, most_splits)
+        return Setting(
+            task.name,
+            rows,
+            columns,
+            problem,
+            objective,
+            weights.is_exact,
+            measurements,
+            perf_counter() - start,
+        )
+
+    def _most_splits(self, n_rows: int) -> int:
+        """Return a number of splits that no tree within the limits exceeds."""
+        limits = [int(limit) for limit in (self.max_depth, self.max_splits) if limit is not None]
+        depth = min(limits, default=40)
+        return min(n_rows, (1 << min(depth, 40)) - 1)
+
+    def _state(
+        self, task: Task, y: Any, rows: Rows, most_splits: int
+    ) -> tuple[LeafProblem, TaskObjective]:
+        """Return the task in integers, and what the search minimises."""
+        problem = task.on(y, rows)
+        if rows.prices is not None and not hasattr(problem, "prices"):
+            raise ValueError(
+                f"test_costs need a task with costs per label, but {task!r} is none; leave them "
+                "out."
+            )
+        # The search makes room for a tree with the most splits, which all pay the penalty.
+        wanted = _complexity(self.complexity) * problem.complexity_unit / problem.unit
+        share = min(wanted / max(problem.largest, 1), Fraction(1))
+        room = int(rows.budget / (1 + share * (most_splits + 2)))
+        if problem.largest > room:
+            smaller = replace(rows, budget=room, most=max(room // _RESERVED, 1))
+            problem = task.on(y, smaller)
+        return problem, self._task_objective(problem, room)
+
+    def _task_objective(self, problem: LeafProblem, budget: int) -> TaskObjective:
+        complexity = _complexity(self.complexity)
+        wanted = complexity * problem.complexity_unit
+        room = max(budget // max(problem.largest, 1), 1)
+        # No split saves more than the largest leaf costs, so a higher penalty is as good as that.
+        most = Fraction(problem.largest + 1)
+        units = min(wanted / problem.unit, most)
+        penalty = units.limit_denominator(room)
+        if units > 0 and penalty == 0:
+            penalty = Fraction(1, room)
+        used = wanted if units == most else penalty * problem.unit
+        per_leaf = self.complexity_per == "leaf"
+        return TaskObjective(
+            error_scale=penalty.denominator,
+            split_penalty=penalty.numerator,
+            offset=0,
+            unit=problem.unit / penalty.denominator,
+            constant=problem.constant + (used if per_leaf else 0),
+            penalty=used,
+            complexity=complexity,
+        )
+
+    def _fit_task(
+        self,
+        task: Task,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        callback: Callback | None = None,
+        *,
+        path: bool = False,
+        test_costs: Any = None,
+    ) -> Observer | None:
+        """Solve a task, keep tree and certificate, and return what watched the search."""
+        setting = self._set_up(task, X, y, sample_weight, test_costs)
+        objective = setting.objective
+        gap = min(
+            read_fraction(self.gap, "gap") / objective.unit,
+            Fraction(setting.problem.largest * objective.error_scale),
+        )
+        options = replace(
+            self._engine_options(setting.seconds),
+            error_scale=objective.error_scale,
+            split_penalty=objective.split_penalty,
+            gap=int(gap),
+        )
+        scale = exact(setting.problem.largest * setting.problem.unit) or 1
+        watch = self._watch(objective.cost, scale, callback)
+        result = _vector.solve(setting.engine_problem(), options, watch)
+        self._keep(setting, result)
+        self._path = self._solve_task_path(setting) if path else None
+        return watch
+
+    def _keep(self, setting: Setting, result: _engine.Result) -> None:
+        """Give the fitted estimator its tree and certificate."""
+        sums = node_sums(setting, result)
+        self.tree_ = self._task_tree(setting, result, sums)
+        self._node_costs = setting.problem.units(sums) * float(setting.problem.unit)
+        self.certificate_ = self._certify_task(setting, result)
+
+    def _task_tree(self, setting: Setting, result: _engine.Nodes, sums: NDArray[np.int64]) -> Tree:
+        problem = setting.problem
+        leaf = result.test < 0
+        predictions = problem.read(sums)
+        classes = problem.classes()
+        if classes is None:
+            classes = np.unique(predictions[leaf])
+        positions = {value: k for k, value in enumerate(classes.tolist())}
+        label = np.full(len(leaf), -1, dtype=np.int32)
+        label[leaf] = [positions[value] for value in predictions[leaf].tolist()]
+        names = getattr(self, "feature_names_in_", None)
+        return Tree.from_arrays(
+            self.encoder_.candidates_,
+            result.test,
+            result.first_child,
+            label,
+            counts=_counts(setting, result, label, len(classes)),
+            classes=classes,
+            feature_names=None if names is None else names.tolist(),
+            n_features=self.n_features_in_,
+            n_columns=setting.columns.shape[1],
+            notes=problem.describe(sums),
+        )
+
+    def _certify_task(self, setting: Setting, result: _engine.Result) -> TaskCertificate:
+        """Translate a result to the user's terms."""
+        objective, problem = setting.objective, setting.problem
+        cost = objective.cost(result.upper_bound)
+        lower_bound = min(objective.cost(result.lower_bound), cost)
+        n_splits = self.tree_.n_splits
+        n_paid = n_splits + 1 if self.complexity_per == "leaf" else n_splits
+        return TaskCertificate(
+            status="optimal" if cost == lower_bound else result.status,
+            objective=problem.objective(cost),
+            cost=exact(cost),
+            lower_bound=exact(lower_bound),
+            upper_bound=exact(cost),
+            gap=exact(cost - lower_bound),
+            leaf_cost=exact(cost - n_paid * objective.penalty),
+            n_splits=n_splits,
+            depth=self.tree_.depth,
+            seconds=setting.seconds + result.seconds,
+            counters=dict(result.counters),
+            history=tuple(
+                (setting.seconds + s, work, exact(objective.cost(u)), exact(objective.cost(l)))
+                for s, work, u, l in result.history
+            ),
+            task=setting.name,
+            max_depth=None if self.max_depth is None else int(self.max_depth),
+            max_splits=None if self.max_splits is None else int(self.max_splits),
+            complexity=exact(objective.complexity),
+            complexity_per=self.complexity_per,
+            split_penalty=exact(objective.penalty),
+            min_samples_leaf=int(self.min_samples_leaf),
+            n_rows=len(setting.rows.weights),
+            n_row_groups=result.counters.get("row_groups"),
+            n_tests=len(self.encoder_.candidates_),
+            total_weight=exact(setting.rows.total_weight),
+            weight_quantum=None if setting.weights_are_exact else exact(setting.rows.quantum),
+            class_weights=None,
+            search=self.search,
+            version=__version__,
+            rounding=exact(problem.rounding),
+            unit=exact(objective.unit),
+        )
+
+    def _solve_task_path(self, setting: Setting) -> RegularizationPath:
+        """Find the best tree for every number of splits."""
+        problem = setting.problem
+        options = self._engine_options(setting.seconds)
+        result = _vector.solve_path(setting.engine_problem(), options)
+        entries = []
+        for entry in result.entries:
+            cost = entry.upper_bound * problem.unit + problem.constant
+            bound = entry.lower_bound * problem.unit + problem.constant
+            tree = self._task_tree(setting, entry, node_sums(setting, entry))
+            entries.append(
+                PathEntry(entry.splits, exact(cost), exact(bound), problem.objective(cost), tree)
+            )
+        return RegularizationPath(
+            entries,
+            total_weight=exact(problem.complexity_unit),
+            status=result.status,
+            max_depth=options.max_depth,
+            max_splits=options.max_splits,
+            min_samples_leaf=options.min_leaf,
+            seconds=setting.seconds + result.seconds,
+            counters=result.counters,
+        )
+
+    @property
+    def path_(self) -> RegularizationPath:
+        """The best tree for every number of splits, after ``fit(..., path=True)``."""
+        path: RegularizationPath | None = getattr(self, "_path", None)
+        if path is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no path_: it is computed on request only, by "
+                "fit(..., path=True)."
+            )
+        return path
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Normalised decrease of the leaf cost by the splits on each column."""
+        check_is_fitted(self)
+        tree = self.tree_
+        result = np.zeros(tree.n_features)
+        for node in np.flatnonzero(tree.test >= 0).tolist():
+            below = self._node_costs[list(tree.children(node))].sum()
+            result[tree.node_test(node).feature] += max(self._node_costs[node] - below, 0.0)
+        total = result.sum()
+        return result / total if total > 0 else result
+
+
+def node_sums(setting: Setting, result: _engine.Nodes) -> NDArray[np.int64]:
+    """Return the sums of the statistics in every node."""
+    leaves = _engine.leaves_of_rows(result, setting.columns)
+    statistics = setting.problem.statistics
+    sums = np.zeros((len(result.test), statistics.shape[1]), dtype=np.int64)
+    np.add.at(sums, leaves, statistics)
+    return _engine.sums_of_nodes(result, sums)
+
+
+def _counts(
+    setting: Setting, result: _engine.Nodes, label: NDArray[np.int32], n_classes: int
+) -> NDArray[Any]:
+    """Return the weight of the rows in every node by their class, or by what they get."""
+    leaves = _engine.leaves_of_rows(result, setting.columns)
+    codes = setting.problem.codes()
+    if codes is None:
+        codes = label[leaves].astype(np.intp)
+    cells = np.zeros((len(result.test), n_classes), dtype=np.int64)
+    np.add.at(cells, (leaves, codes), setting.rows.weights)
+    counts = _engine.sums_of_nodes(result, cells)
+    quantum = setting.rows.quantum
+    if quantum == 1:
+        return counts
+    # Rounded once from the exact value, so that equal weights stay equal.
+    return np.array([[float(int(c) * quantum) for c in line] for line in counts])
+
+
+def _complexity(value: Any) -> Fraction:
+    complexity = read_fraction(value, "complexity")
+    if complexity < 0:
+        raise ValueError(f"complexity must be at least 0, got {value!r}.")
+    return complexity

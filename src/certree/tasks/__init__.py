@@ -1,0 +1,26 @@
+"""What can be minimised: tasks, the laws they keep, and ready-made leaf costs."""
+
+from __future__ import annotations
+
+from ._base import Laws, LeafCosts, Task
+from ._examples import entropy, exponential_survival, gini, pinball, poisson_deviance
+from ._labels import CostMatrix, Misclassification, Rewards, RowCosts
+from ._leaf_cost import LeafCost
+from ._squares import SquaredError
+
+__all__ = [
+    "CostMatrix",
+    "Laws",
+    "LeafCost",
+    "LeafCosts",
+    "Misclassification",
+    "Rewards",
+    "RowCosts",
+    "SquaredError",
+    "Task",
+    "entropy",
+    "exponential_survival",
+    "gini",
+    "pinball",
+    "poisson_deviance",
+]

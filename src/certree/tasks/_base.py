@@ -1,0 +1,181 @@
+"""What a task is: per-row statistics, what a leaf costs by their sum, and the laws it keeps."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Sums = NDArray[np.int64]
+"""Sums of statistics, one line per leaf."""
+
+
+@dataclass(frozen=True)
+class Laws:
+    """What is known of a leaf cost; bounds that need a law are used only where it is stated.
+
+    Attributes
+    ----------
+    superadditive : bool
+        Splitting rows never costs more: ``cost(A) + cost(B) <= cost(A + B)`` for the sums A and B
+        of any two disjoint sets of rows. Then subsets never cost more than sets, and rows that no
+        test tells apart cost at least what they cost in a leaf of their own.
+    worst_change : array of shape (n_rows,), optional
+        A row in addition raises the cost of any leaf by at most this much.
+    """
+
+    superadditive: bool = False
+    worst_change: NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows that count, and the range of the integers.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows of the table, those of weight zero included.
+    kept : array of int, or None
+        The rows of positive weight; None: all.
+    weights : int64 array of shape (n_kept,)
+        Integer weights of these.
+    quantum : Fraction
+        What one unit of weight stands for.
+    most : int
+        Largest total that statistics and costs may have, with room for a penalty's denominator.
+    budget : int
+        The same without such room.
+    most_leaves : int
+        No tree has more leaves.
+    prices : float array, optional
+        Prices of tests, in units of cost.
+    most_paid : float
+        The most that one row can pay for tests.
+    """
+
+    n_rows: int
+    kept: NDArray[np.intp] | None
+    weights: NDArray[np.int64]
+    quantum: Fraction
+    most: int
+    budget: int
+    most_leaves: int
+    prices: NDArray[np.float64] | None = None
+    most_paid: float = 0.0
+
+    def select(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the entries of the rows that count."""
+        chosen: NDArray[Any] = values if self.kept is None else values[self.kept]
+        return chosen
+
+    @property
+    def total_weight(self) -> Fraction:
+        """Weight of all rows."""
+        return int(self.weights.sum()) * self.quantum
+
+
+class LeafProblem(ABC):
+    """A task on certain rows, as the search reads it, and how to read what it answers.
+
+    Attributes
+    ----------
+    kind : str
+        Which leaf cost of the core applies: "min_label", "squares" or "callback".
+    statistics : int64 array of shape (n_rows, n_statistics)
+        What is summed over the rows of a leaf, weights included.
+    unit, constant : Fraction
+        ``cost = unit * (units of the search) + constant``.
+    rounding : Fraction
+        The cost of any tree within the limits, as counted here, differs by at most this from the
+        one with the numbers as they were given.
+    complexity_unit : Fraction
+        What a complexity of one costs.
+    largest : int
+        No leaf costs more units than this.
+    """
+
+    kind: ClassVar[str]
+    statistics: NDArray[np.int64]
+    unit: Fraction
+    constant: Fraction
+    rounding: Fraction
+    complexity_unit: Fraction
+    largest: int
+
+    def engine_settings(self) -> dict[str, Any]:
+        """Return what the core needs to know beyond the statistics."""
+        return {}
+
+    @abstractmethod
+    def units(self, sums: Sums) -> NDArray[np.int64]:
+        """Return what leaves with these sums cost, in units of the search."""
+
+    @abstractmethod
+    def read(self, sums: Sums) -> NDArray[Any]:
+        """Return what leaves with these sums predict."""
+
+    @abstractmethod
+    def describe(self, sums: Sums) -> list[str] | None:
+        """Return a remark on each node for the exports; None: shares of classes say it all."""
+
+    @abstractmethod
+    def objective(self, cost: Fraction) -> float:
+        """Return a cost in the user's terms."""
+
+    def classes(self) -> NDArray[Any] | None:
+        """Return the labels to choose from; None if a leaf may predict any value."""
+        return None
+
+    def codes(self) -> NDArray[np.intp] | None:
+        """Return what the rows are counted by in nodes: positions in `classes`."""
+        return None
+
+
+class Task(ABC):
+    """What is minimised over trees: the sum of what the leaves cost.
+
+    The cost of a leaf is a function of the sum of a vector over its rows. Subclasses say which
+    vector and which function; see the guide on tasks of your own.
+    """
+
+    name: ClassVar[str]
+    """What certificates call it."""
+
+    laws: Laws
+    """What is known of the leaf cost."""
+
+    @abstractmethod
+    def on(self, y: Any, rows: Rows) -> LeafProblem:
+        """Return the task on certain rows, with what there is to be predicted, if anything."""
+
+    @abstractmethod
+    def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
+        """Return statistics and leaf cost in the user's own numbers, to be looked at by itself."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+@dataclass(frozen=True)
+class LeafCosts:
+    """A task as its definition has it: what is summed, and what sums cost.
+
+    Attributes
+    ----------
+    statistics : array of shape (n_rows, n_statistics)
+        What is summed over the rows of a leaf.
+    cost : callable
+        From sums, of shape (n_leaves, n_statistics), to costs, of shape (n_leaves,).
+    state : callable, optional
+        From row numbers to the statistics of these rows together, where they were given so.
+    """
+
+    statistics: NDArray[Any]
+    cost: Callable[[NDArray[Any]], NDArray[np.float64]]
+    state: Callable[[NDArray[np.intp]], Any] | None = None

@@ -1,0 +1,199 @@
+"""Ready-made leaf costs: impurities, deviances and quantiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree._fixed_point import check_numbers
+from certree.estimators._labels import check_labels, encode_labels
+
+from ._labels import RowCosts
+from ._leaf_cost import LeafCost
+
+# So many candidate values a quantile is chosen from, unless they are listed.
+_CANDIDATES = 64
+
+
+def gini(y: Any) -> LeafCost:
+    r"""Return the task of least Gini impurity: :math:`\sum_{leaves} w (1 - \sum_k p_k^2)`.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Class labels; a leaf predicts its most frequent class.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> solution = solve(tasks.gini([0, 1, 1]), [[0], [1], [0]], max_depth=1)
+    >>> float(solution.certificate.cost)
+    1.0
+    """
+    classes, counts = _one_hot(y)
+
+    def cost(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        total = np.maximum(sums.sum(axis=1), 1e-300)
+        return total - np.square(sums).sum(axis=1) / total, classes[sums.argmax(axis=1)]
+
+    return LeafCost(counts, cost, bounds="superadditive", name="gini")
+
+
+def entropy(y: Any) -> LeafCost:
+    r"""Return the task of least entropy: :math:`-\sum_{leaves} w \sum_k p_k \log p_k`.
+
+    That is the negative log-likelihood of the classes under the leaves' class shares.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Class labels; a leaf predicts its most frequent class.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> solution = solve(tasks.entropy([0, 1, 1]), [[0], [1], [0]], max_depth=1)
+    >>> round(float(solution.certificate.cost), 3)
+    1.386
+    """
+    classes, counts = _one_hot(y)
+
+    def cost(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        total = sums.sum(axis=1)
+        loss = _times_log(total, total) - _times_log(sums, sums).sum(axis=1)
+        return np.maximum(loss, 0.0), classes[sums.argmax(axis=1)]
+
+    return LeafCost(counts, cost, bounds="superadditive", name="entropy")
+
+
+def poisson_deviance(y: Any, exposure: Any = None) -> LeafCost:
+    r"""Return the task of least Poisson deviance, for counts.
+
+    .. math:: 2 \sum_i \Big( y_i \log \frac{y_i}{\mu_i} - (y_i - \mu_i) \Big),
+              \qquad \mu_i = e_i \frac{\sum y}{\sum e} \text{ over the rows of the leaf}
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Counts, not negative; a leaf predicts the rate of its rows.
+    exposure : array-like of shape (n_rows,), optional
+        Time or size that a count refers to, positive; by default one each.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.poisson_deviance([0, 1, 5, 7])
+    >>> solve(task, [[0], [0], [1], [1]], max_depth=1).predict([[0], [1]]).tolist()
+    [0.5, 6.0]
+    """
+    counts = check_numbers(y, "y", (None,))
+    time = np.ones(len(counts)) if exposure is None else exposure
+    time = check_numbers(time, "exposure", (len(counts),))
+    _refuse(counts < 0, "y", counts, "negative; counts must not be")
+    _refuse(time <= 0, "exposure", time, "not positive; exposures must be")
+    statistics = np.stack([counts, time, _times_log(counts, counts / time)], axis=1)
+
+    def cost(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        events, length, own = sums.T
+        rate = events / np.maximum(length, 1e-300)
+        return np.maximum(2 * (own - _times_log(events, rate)), 0.0), rate
+
+    return LeafCost(statistics, cost, bounds="superadditive", name="poisson_deviance")
+
+
+def exponential_survival(time: Any, event: Any) -> LeafCost:
+    r"""Return the task of least deviance of exponential survival times, some of them censored.
+
+    In a leaf with :math:`d` events in the total time :math:`T` the hazard is :math:`d / T`; the
+    deviance against a hazard of its own for every row is
+
+    .. math:: -2 \Big( d \log \frac dT + \sum_{\text{events}} \log t_i \Big).
+
+    Parameters
+    ----------
+    time : array-like of shape (n_rows,)
+        Time under observation, positive.
+    event : array-like of shape (n_rows,)
+        Whether it ended with the event (1) or was censored (0). A leaf predicts its hazard.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.exponential_survival([1, 3, 10, 30], [1, 1, 1, 0])
+    >>> solve(task, [[0], [0], [1], [1]], max_depth=1).predict([[0], [1]]).tolist()
+    [0.5, 0.025]
+    """
+    times = check_numbers(time, "time", (None,))
+    events = check_numbers(event, "event", (len(times),))
+    _refuse(times <= 0, "time", times, "not positive; times must be")
+    _refuse((events != 0) & (events != 1), "event", events, "neither 0 nor 1; events must be")
+    statistics = np.stack([events, times, -events * np.log(times)], axis=1)
+
+    def cost(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+        deaths, length, own = sums.T
+        hazard = deaths / np.maximum(length, 1e-300)
+        return np.maximum(2 * (own - _times_log(deaths, hazard)), 0.0), hazard
+
+    return LeafCost(statistics, cost, bounds="superadditive", name="exponential_survival")
+
+
+def pinball(y: Any, quantile: float = 0.5, candidates: Any = None) -> RowCosts:
+    r"""Return the task of least pinball loss, with leaf values from a list: quantile regression.
+
+    .. math:: \sum_i \max\big(q (y_i - v), (q - 1) (y_i - v)\big)
+
+    The best value of a leaf is no function of a sum over its rows, but the loss of each candidate
+    value is one. With ``quantile=0.5`` the loss is half the absolute error.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Numbers to be predicted.
+    quantile : float, default=0.5
+        Strictly between 0 and 1.
+    candidates : array-like, optional
+        Values that a leaf may predict; by default up to 64 of those in y, at equal distances in
+        rank. With all of them the tree is best without restriction.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.pinball([1.0, 2.0, 9.0, 5.0], quantile=0.5)
+    >>> solve(task, [[0], [0], [0], [1]], max_depth=1).predict([[0], [1]]).tolist()
+    [2.0, 5.0]
+    """
+    target = check_numbers(y, "y", (None,))
+    if not 0 < quantile < 1:
+        raise ValueError(f"quantile must lie strictly between 0 and 1, got {quantile!r}.")
+    if candidates is None:
+        values = np.unique(target)
+        places = np.linspace(0, len(values) - 1, min(len(values), _CANDIDATES))
+        values = values[np.unique(np.rint(places).astype(np.intp))]
+    else:
+        values = np.unique(check_numbers(candidates, "candidates", (None,)))
+    above = target[:, None] - values[None, :]
+    # Rounded where a decimal is meant: 0.1 * 3 is 0.30000000000000004.
+    costs = np.round(np.maximum(quantile * above, (quantile - 1) * above), 12)
+    return RowCosts(costs, labels=values)
+
+
+def _one_hot(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the classes, and one column for each with ones in its rows."""
+    labels = np.asarray(y)
+    classes, codes = encode_labels(check_labels(labels, len(labels), "The task"))
+    return classes, np.eye(len(classes), dtype=np.int64)[codes]
+
+
+def _times_log(factor: NDArray[Any], number: NDArray[Any]) -> NDArray[np.float64]:
+    """Return ``factor * log(number)``, and 0 where the factor is."""
+    positive = factor > 0
+    logs = np.log(np.where(positive, number, 1.0))
+    return np.asarray(np.where(positive, factor * logs, 0.0), dtype=np.float64)
+
+
+def _refuse(bad: NDArray[np.bool_], what: str, values: NDArray[Any], why: str) -> None:
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise ValueError(f"{what}[{row}] = {values[row].item()!r} is {why}.")

@@ -1,0 +1,278 @@
+"""Tasks written in Python: statistics per row and a function from sums to costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree._fixed_point import check_numbers, fixed_point
+
+from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
+
+# Sums of statistics stay below this, so that a float64 holds them all.
+_MOST_SUM = 2**52
+
+# The most that a leaf may cost, in units of the search, if no law bounds it.
+_MOST_UNKNOWN = 2**44
+
+Cost = Callable[[NDArray[Any]], Any]
+"""From sums (n_leaves, n_statistics) to costs (n_leaves,), or costs and predictions."""
+
+
+class FunctionProblem(LeafProblem):
+    """A leaf cost that is called with batches of sums.
+
+    Costs that are floats become whole numbers of units, rounded down: whole parts of a
+    superadditive cost are superadditive. Costs that are integers are taken as they are.
+    """
+
+    kind: ClassVar[str] = "callback"
+
+    def __init__(self, task: LeafCost, rows: Rows) -> None:
+        self.task = task
+        given = task.table(rows.n_rows)
+        table = check_numbers(given, "statistics", (rows.n_rows, None))
+        self.is_integer = given.dtype.kind in "iub"
+        self.statistics, self.quanta = _scaled(rows.select(table), rows)
+        self.weight_quantum = rows.quantum
+        self.total_weight = rows.total_weight
+        self.complexity_unit = rows.total_weight
+        whole = self.statistics.sum(axis=0, keepdims=True)
+        costs, _ = call_cost(task.cost, self.sums(whole))
+        self.is_exact = costs.dtype.kind in "iub"
+        largest = float(costs[0])
+        if largest < 0:
+            raise ValueError(
+                f"cost gives {largest!r} for all rows in one leaf; costs must not be negative. "
+                "Add a constant per row to the statistics or to the cost."
+            )
+        if self.is_exact:
+            self.scale = Fraction(1)
+        else:
+            self.scale = _scale(largest, rows.most)
+        self.unit = 1 / self.scale
+        self.constant = Fraction(0)
+        self.rounding = Fraction(0) if self.is_exact else self.unit * rows.most_leaves
+        self.most = rows.most
+        self.largest = max(int(largest * self.scale), 1)
+        if not task.laws.superadditive:
+            # Nothing says that the whole costs more than its parts; the core allows for this much.
+            self.largest = max(self.largest, _MOST_UNKNOWN)
+        self.worst_change = self._worst_change(task, rows)
+
+    def _worst_change(self, task: LeafCost, rows: Rows) -> NDArray[np.int64] | None:
+        if task.laws.worst_change is None:
+            return None
+        changes = check_numbers(task.laws.worst_change, "worst_change", (rows.n_rows,))
+        if (changes < 0).any():
+            row = int(np.argmax(changes < 0))
+            raise ValueError(f"worst_change[{row}] = {float(changes[row])!r} must not be negative.")
+        weights = rows.weights * float(rows.quantum)
+        # Rounded up, and one more for the whole parts of two costs.
+        units = np.ceil(rows.select(changes) * weights * float(self.scale)) + 1
+        worst: NDArray[np.int64] = np.minimum(units, float(self.largest)).astype(np.int64)
+        return worst
+
+    def engine_settings(self) -> dict[str, Any]:
+        return {
+            "leaf_function": self.leaf_units,
+            "superadditive": self.task.laws.superadditive,
+            "worst_change": self.worst_change,
+        }
+
+    def sums(self, units: Sums) -> NDArray[Any]:
+        """Return sums in the user's own numbers."""
+        if self.is_integer and all(q == 1 for q in self.quanta):
+            return units
+        return np.asarray(units * np.array([float(q) for q in self.quanta]))
+
+    def leaf_units(self, sums: Sums) -> NDArray[np.int64]:
+        """Return the cost of leaves in units of the search; called by it with batches."""
+        costs, _ = call_cost(self.task.cost, self.sums(sums))
+        if self.is_exact:
+            if costs.dtype.kind not in "iub":
+                raise ValueError(
+                    "cost gave integers for all rows in one leaf, and numbers of type "
+                    f"{costs.dtype} for others; give the same type always."
+                )
+            units = costs.astype(np.int64)
+        else:
+            scaled = np.floor(costs * float(self.scale))
+            # The noise of float64 around zero is no cost.
+            units = np.where((scaled < 0) & (costs > -1e-9), 0.0, scaled)
+            if units.max(initial=0.0) > self.most:
+                place = int(np.argmax(units))
+                raise ValueError(
+                    f"cost gives {float(costs[place])!r}, which is more than the search can "
+                    "count in this unit; give costs of a smaller range, or a larger quantum."
+                )
+            units = units.astype(np.int64)
+        if units.min(initial=0) < 0:
+            place = int(np.argmin(units))
+            raise ValueError(
+                f"cost gives {costs[place].item()!r} for the sums "
+                f"{self.sums(sums)[place].tolist()}; costs must not be negative."
+            )
+        return np.ascontiguousarray(units)
+
+    def units(self, sums: Sums) -> NDArray[np.int64]:
+        return self.leaf_units(sums)
+
+    def read(self, sums: Sums) -> NDArray[Any]:
+        _, predictions = call_cost(self.task.cost, self.sums(sums))
+        if predictions is None:
+            return np.zeros(len(sums), dtype=np.int64)
+        return predictions
+
+    def describe(self, sums: Sums) -> list[str]:
+        costs, _ = call_cost(self.task.cost, self.sums(sums))
+        return [f"cost {float(cost):.5g}" for cost in costs]
+
+    def objective(self, cost: Fraction) -> float:
+        return float(cost)
+
+
+class LeafCost(Task):
+    """A task of your own: what is summed over the rows of a leaf, and what the sums cost.
+
+    Parameters
+    ----------
+    statistics : array-like of shape (n_rows, n_statistics), or callable
+        What is summed over the rows of a leaf, times their weights. A callable takes an array of
+        row numbers and returns the statistics of these rows together, which must be the sum of
+        what it returns for each of them; :func:`check_task` tries that.
+    cost : callable
+        Called with an array of sums, one line per leaf, of shape (n_leaves, n_statistics); returns
+        the costs of these leaves, or a pair of costs and predictions, each of shape (n_leaves,).
+        Costs are not negative. The batches are large, so NumPy does the work. Sums are integers
+        if the statistics and the sample weights are, floats otherwise; costs that are integers are
+        used exactly, floats are rounded down to a fine quantum.
+    bounds : "superadditive", Laws or None, default=None
+        The laws that the cost keeps. Without any, only bounds that hold for every cost are used.
+        :func:`check_task` looks for rows that break them.
+    name : str, default="leaf_cost"
+        What the certificate calls it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from certree import solve, tasks
+    >>> def smaller_part(sums):
+    ...     return sums.min(axis=1), sums.argmax(axis=1)
+    >>> classes = np.eye(2, dtype=int)[[0, 1, 0]]
+    >>> task = tasks.LeafCost(classes, smaller_part, bounds="superadditive")
+    >>> solve(task, [[0], [1], [1]], max_depth=1).certificate.cost
+    1
+    """
+
+    name: ClassVar[str] = "leaf_cost"
+
+    def __init__(
+        self,
+        statistics: Any,
+        cost: Cost,
+        bounds: Laws | str | None = None,
+        name: str = "leaf_cost",
+    ) -> None:
+        if not callable(cost):
+            raise TypeError(f"cost must be callable, got {type(cost).__name__}.")
+        self.statistics = statistics
+        self.cost = cost
+        self.bounds = bounds
+        self.name = name  # type: ignore[misc]
+        self.laws = _read_laws(bounds)
+
+    def on(self, y: Any, rows: Rows) -> FunctionProblem:
+        return FunctionProblem(self, rows)
+
+    def table(self, n_rows: int) -> NDArray[Any]:
+        """Return the statistics of every row."""
+        if not callable(self.statistics):
+            return np.asarray(self.statistics)
+        lines = [np.atleast_1d(self.statistics(np.array([row]))) for row in range(n_rows)]
+        return np.stack(lines)
+
+    def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
+        table = self.table(n_rows)
+        check_numbers(table, "statistics", (n_rows, None))
+        return LeafCosts(
+            table,
+            lambda sums: call_cost(self.cost, sums)[0],
+            self.statistics if callable(self.statistics) else None,
+        )
+
+    def __repr__(self) -> str:
+        return f"LeafCost(name={self.name!r}, bounds={self.bounds!r})"
+
+
+def call_cost(cost: Cost, sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """Call a user's leaf cost and check what it returns.
+
+    Raises
+    ------
+    ValueError
+        If costs or predictions have another shape than one per leaf, or a cost is no number.
+    """
+    answer = cost(sums)
+    predictions = None
+    if isinstance(answer, tuple):
+        if len(answer) != 2:
+            raise ValueError(
+                f"cost must return costs, or costs and predictions; got {len(answer)} things."
+            )
+        answer, predictions = answer[0], np.asarray(answer[1])
+    costs = np.asarray(answer)
+    for what, values in (("costs", costs), ("predictions", predictions)):
+        if values is not None and values.shape != (len(sums),):
+            raise ValueError(
+                f"cost must return {what} of shape ({len(sums)},), one for each line of sums, got "
+                f"shape {values.shape}."
+            )
+    if costs.dtype.kind not in "iubf":
+        raise ValueError(f"cost must return numbers, got costs of type {costs.dtype}.")
+    if costs.dtype.kind == "f" and not np.isfinite(costs).all():
+        place = int(np.argmax(~np.isfinite(costs)))
+        raise ValueError(
+            f"cost[{place}] = {costs[place].item()!r} for the sums {sums[place].tolist()} is not a "
+            "finite number."
+        )
+    return costs, predictions
+
+
+def _read_laws(bounds: Laws | str | None) -> Laws:
+    if bounds is None:
+        return Laws()
+    if isinstance(bounds, Laws):
+        return bounds
+    if bounds == "superadditive":
+        return Laws(superadditive=True)
+    raise ValueError(f"bounds must be 'superadditive', tasks.Laws(...) or None, got {bounds!r}.")
+
+
+def _scaled(table: NDArray[np.float64], rows: Rows) -> tuple[NDArray[np.int64], list[Fraction]]:
+    """Return weighted statistics as integers, and what one unit of each column stands for."""
+    columns, quanta = [], []
+    for column in table.T:
+        total = float(np.abs(column) @ rows.weights)
+        fixed = fixed_point(column, total, min(_MOST_SUM, rows.most))
+        columns.append(fixed.values * rows.weights)
+        quanta.append(fixed.quantum * rows.quantum)
+    if not columns:
+        raise ValueError("statistics must have at least one column, got none.")
+    return np.stack(columns, axis=1), quanta
+
+
+def _scale(largest: float, most: int) -> Fraction:
+    """Return the units per cost, a power of ten: about 12 digits of the largest cost."""
+    if largest <= 0:
+        return Fraction(10**9)
+    digits = 0
+    while Fraction(largest) * Fraction(10) ** (digits + 1) <= min(most, 10**12):
+        digits += 1
+    while Fraction(largest) * Fraction(10) ** digits > most:
+        digits -= 1
+    return Fraction(10) ** digits

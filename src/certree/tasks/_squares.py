@@ -1,0 +1,135 @@
+"""The task of regression: squared error around the mean of each leaf."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree._fixed_point import Squares, check_numbers, squares
+
+from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
+
+
+class SquareProblem(LeafProblem):
+    r"""Squared error of integer targets, in fine units.
+
+    A leaf with weight :math:`w`, sum :math:`s` and sum of squares :math:`q` has the squared error
+    :math:`q - s^2 / w`, a fraction. The search takes the whole part of `scale` times it, which is
+    superadditive as the error itself is, since whole parts add up to no more than the whole part of
+    the sum. A tree is thus counted at less than its leaves' number of units too little.
+    """
+
+    kind: ClassVar[str] = "squares"
+
+    def __init__(self, target: NDArray[np.float64], rows: Rows) -> None:
+        found: Squares = squares(target, rows.weights, rows.budget)
+        self.statistics = found.statistics
+        self.centre, self.quantum = found.centre, found.quantum
+        total = found.statistics.sum(axis=0)
+        self.total = _error(*map(int, total))
+        self.largest = _most_error(found.statistics)
+        self.scale = _scale(self.largest, rows.budget)
+        self.largest *= self.scale
+        self.unit = found.quantum**2 * rows.quantum / self.scale
+        self.constant = Fraction(0)
+        self.rounding = self.unit * rows.most_leaves + self._target_rounding(found, rows)
+        self.complexity_unit = self.total * found.quantum**2 * rows.quantum
+        self.weight_quantum = rows.quantum
+
+    def _target_rounding(self, found: Squares, rows: Rows) -> Fraction:
+        """Return how much rounded targets can change the squared error of a tree.
+
+        Its root is a distance, so that of y differs from that of y + d by at most the root of the
+        sum of w d**2, and is itself at most the root of the error of a single leaf.
+        """
+        if found.error == 0:
+            return Fraction(0)
+        most = found.error**2 * rows.total_weight
+        whole = self.total * found.quantum**2 * rows.quantum
+        # Rounded up: the bound must not be a bit too small.
+        return most + 2 * Fraction(math.sqrt(float(most) * float(whole)) * (1 + 1e-9))
+
+    def engine_settings(self) -> dict[str, Any]:
+        return {"scale": self.scale}
+
+    def units(self, sums: Sums) -> NDArray[np.int64]:
+        return np.array([int(_error(*map(int, s)) * self.scale) for s in sums], dtype=np.int64)
+
+    def exact_cost(self, sums: Sums) -> Fraction:
+        """Return the squared error of leaves with these sums, without whole parts."""
+        errors = sum((_error(*map(int, s)) for s in sums), Fraction(0))
+        return errors * self.quantum**2 * self.weight_quantum
+
+    def read(self, sums: Sums) -> NDArray[np.float64]:
+        return np.array([float(self._mean(int(w), int(s))) for w, s, _ in sums])
+
+    def _mean(self, weight: int, total: int) -> Fraction:
+        return self.centre + self.quantum * Fraction(total, weight) if weight else self.centre
+
+    def describe(self, sums: Sums) -> list[str]:
+        texts = []
+        for w, s, q in sums.tolist():
+            deviation = math.sqrt(float(_error(w, s, q) / max(w, 1))) * float(self.quantum)
+            weight = float(w * self.weight_quantum)
+            texts.append(f"weight {weight:g}, deviation {deviation:.4g}")
+        return texts
+
+    def objective(self, cost: Fraction) -> float:
+        return float(1 - cost / self.complexity_unit) if self.complexity_unit else 1.0
+
+
+class SquaredError(Task):
+    r"""Weighted squared error around the mean of each leaf: regression.
+
+    .. math:: \sum_{\text{leaves}} \sum_{i \in \text{leaf}} w_i (y_i - \bar y_\text{leaf})^2
+
+    A complexity of one costs as much as the squared error of a single leaf, so that
+    ``objective = R2 - complexity * splits``.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> solution = solve(tasks.SquaredError(), [[0], [0], [1]], [1.0, 2.0, 7.5], max_depth=1)
+    >>> solution.certificate.cost
+    Fraction(1, 2)
+    >>> solution.tree.predict([[0], [1]]).tolist()
+    [1.5, 7.5]
+    """
+
+    name: ClassVar[str] = "squared_error"
+    laws: Laws = Laws(superadditive=True)
+
+    def on(self, y: Any, rows: Rows) -> SquareProblem:
+        target = check_numbers(y, "y", (rows.n_rows,))
+        return SquareProblem(rows.select(target), rows)
+
+    def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
+        target = check_numbers(y, "y", (n_rows,))
+        target = target - target.mean()
+
+        def cost(sums: NDArray[Any]) -> NDArray[np.float64]:
+            w, s, q = sums.T
+            return np.asarray(q - s * s / np.maximum(w, 1), dtype=np.float64)
+
+        return LeafCosts(np.stack([np.ones(n_rows), target, target**2], axis=1), cost)
+
+
+def _error(weight: int, total: int, square: int) -> Fraction:
+    return square - Fraction(total * total, weight) if weight else Fraction(0)
+
+
+def _most_error(statistics: NDArray[np.int64]) -> int:
+    """Return a bound on all sums of squares: every row at the distance of the two extremes."""
+    targets = statistics[:, 1] // statistics[:, 0]
+    width = int(targets.max()) - int(targets.min()) + 1
+    return int(statistics[:, 0].sum()) * width * width
+
+
+def _scale(total: int, most: int) -> int:
+    """Return the largest power of two with which the largest error fits, at least one."""
+    room = most // max(total, 1)
+    return 1 << max(room.bit_length() - 1, 0)
