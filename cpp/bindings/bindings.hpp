@@ -9,5 +9,6 @@ void bind_solver(nanobind::module_& m);
 void bind_multiway(nanobind::module_& m);
 void bind_session(nanobind::module_& m);
 void bind_vector(nanobind::module_& m);
+void bind_chain(nanobind::module_& m);
 
 }  // namespace certree

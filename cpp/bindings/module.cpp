@@ -9,4 +9,5 @@ NB_MODULE(_core, m) {
   certree::bind_multiway(m);
   certree::bind_session(m);
   certree::bind_vector(m);
+  certree::bind_chain(m);
 }

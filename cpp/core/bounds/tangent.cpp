@@ -1,0 +1,149 @@
+#include "bounds/tangent.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.hpp"
+
+namespace certree {
+
+namespace {
+
+// A label each in the scalar problem: more of them cost time and sharpen the bound little.
+constexpr std::size_t kReferenceEdges = 12;
+
+}  // namespace
+
+Tangent::Tangent(const ChainObjective& objective, ReferenceChain reference)
+    : objective_(objective), reference_(std::move(reference)) {
+  const Cost multiplier = reference_.unit;
+  // Twice the area, with x in units of 1 / (multiplier * fpr_den) negatives: over an edge of width w and height v the
+  // bound is  2 w h(v / w) + (v / w) (end^2 - start^2) / (multiplier * fpr_den).
+  const Cost scale = objective.area_scale, den = objective.fpr_den;
+  const Cost end = multiplier * objective.limit();
+  Cost x = 0;
+  Exact moment = 0;  // of 2 * multiplier * fpr_den times the constant
+  for (const Edge& edge : reference_.edges) {
+    const Cost width = std::min(den * edge.x, end - x);
+    if (width <= 0) continue;
+    // Any slope is valid, so that of an edge cut off by the limit is rounded to what integers can say.
+    const Cost rise = width == den * edge.x
+                          ? 2 * scale * den * edge.y
+                          : static_cast<Cost>(Exact{2} * scale * edge.y * width / edge.x);
+    terms_.push_back({rise, 2 * scale * width});
+    moment += Exact{rise} * (2 * x + width);
+    ceiling_ += 2 * scale * width;
+    x += width;
+  }
+  CERTREE_DCHECK(x == end);
+  const Exact unit = Exact{2} * multiplier * den;
+  constant_ = static_cast<Cost>((moment + unit - 1) / unit);
+  std::stable_sort(terms_.begin(), terms_.end(),
+                   [](const Term& a, const Term& b) { return Exact{a.x} * b.y < Exact{b.x} * a.y; });
+}
+
+// Label j takes the j flattest slopes.
+CountTask Tangent::task() const {
+  const auto labels = static_cast<std::int32_t>(terms_.size()) + 1;
+  std::vector<Cost> matrix(2 * static_cast<std::size_t>(labels));
+  Cost x = 0, y = 0;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(labels); ++j) {
+    matrix[j] = x;
+    matrix[static_cast<std::size_t>(labels) + j] = ceiling_ - y;
+    if (j < terms_.size()) {
+      x += terms_[j].x;
+      y += terms_[j].y;
+    }
+  }
+  return CountTask(2, labels, std::move(matrix));
+}
+
+std::vector<Edge> coarsen(std::vector<Edge> chain, std::size_t most) {
+  while (chain.size() > most && chain.size() > 1) {
+    std::size_t least = 0;
+    for (std::size_t k = 1; k + 1 < chain.size(); ++k)
+      if (-cross(chain[k], chain[k + 1]) < -cross(chain[least], chain[least + 1])) least = k;
+    chain[least] = chain[least] + chain[least + 1];
+    chain.erase(chain.begin() + static_cast<std::ptrdiff_t>(least) + 1);
+  }
+  return chain;
+}
+
+namespace {
+
+struct Point {
+  double x = 0, y = 0;
+};
+
+// Vertices of the mixture, in rows, without the origin.
+std::vector<Point> mixed_vertices(const ReferenceChain& first, const ReferenceChain& second, double share) {
+  std::vector<Point> edges;
+  for (const Edge& e : first.edges)
+    edges.push_back({(1 - share) * static_cast<double>(e.x) / static_cast<double>(first.unit),
+                     (1 - share) * static_cast<double>(e.y) / static_cast<double>(first.unit)});
+  for (const Edge& e : second.edges)
+    edges.push_back({share * static_cast<double>(e.x) / static_cast<double>(second.unit),
+                     share * static_cast<double>(e.y) / static_cast<double>(second.unit)});
+  std::stable_sort(edges.begin(), edges.end(),
+                   [](const Point& a, const Point& b) { return a.y * b.x > b.y * a.x; });
+  Point at;
+  for (Point& e : edges) {
+    at = {at.x + e.x, at.y + e.y};
+    e = at;
+  }
+  return edges;
+}
+
+double area_until(const std::vector<Point>& vertices, double end) {
+  double area = 0;
+  Point at;
+  for (const Point& p : vertices) {
+    const double width = p.x - at.x;
+    if (p.x > end) {
+      const double inside = end - at.x;
+      return area + inside * (at.y + 0.5 * (p.y - at.y) * (width > 0 ? inside / width : 0));
+    }
+    area += width * 0.5 * (p.y + at.y);
+    at = p;
+  }
+  return area;
+}
+
+}  // namespace
+
+ReferenceChain mix_chains(const ReferenceChain& first, const ReferenceChain& second, double share, Cost unit) {
+  Edge total;
+  for (const Edge& e : first.edges) total = total + e;
+  const Edge end{total.x / first.unit * unit, total.y / first.unit * unit};
+  const std::vector<Point> vertices = mixed_vertices(first, second, share);
+  ReferenceChain out{{}, unit};
+  Edge at;
+  for (std::size_t k = 0; k < vertices.size(); ++k) {
+    Edge next = end;
+    if (k + 1 < vertices.size()) {
+      next = {std::clamp(std::llround(vertices[k].x * static_cast<double>(unit)), static_cast<long long>(at.x),
+                         static_cast<long long>(end.x)),
+              std::clamp(std::llround(vertices[k].y * static_cast<double>(unit)), static_cast<long long>(at.y),
+                         static_cast<long long>(end.y))};
+    }
+    if (next == at) continue;
+    out.edges.push_back(next - at);
+    at = next;
+  }
+  out.edges = coarsen(std::move(out.edges), kReferenceEdges);
+  return out;
+}
+
+double best_share(const ChainObjective& objective, const ReferenceChain& first, const ReferenceChain& second) {
+  const double end = static_cast<double>(objective.limit()) / static_cast<double>(objective.fpr_den);
+  double best = 0, best_area = area_until(mixed_vertices(first, second, 0), end) * (1 + 1e-9);
+  for (const double share : {1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 3.0 / 4, 1.0}) {
+    const double area = area_until(mixed_vertices(first, second, share), end);
+    if (area <= best_area) continue;
+    best_area = area;
+    best = share;
+  }
+  return best;
+}
+
+}  // namespace certree

@@ -1,0 +1,323 @@
+#include "chain_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "base/check.hpp"
+#include "bounds/tangent.hpp"
+#include "search/chain_search.hpp"
+
+namespace certree {
+
+namespace {
+
+constexpr int kMostRounds = 12;
+constexpr Cost kFinestMixture = 64;
+constexpr Cost kLargest = Cost{1} << 59;  // scores, which may be added in pairs
+
+void check_arguments(const TableView& table, const ChainQuestion& question, const Options& options) {
+  require(table.n_rows >= 1, "the table has no rows");
+  require(question.fpr_num >= 1 && question.fpr_num <= question.fpr_den,
+          "the limit of the false positive rate must be above 0 and at most 1");
+  require(options.max_depth >= -1, "max_depth must be -1 (no limit) or at least 0");
+  require(options.max_splits >= -1, "max_splits must be -1 (no limit) or at least 0");
+  require(options.min_leaf >= 1, "min_leaf must be at least 1");
+  require(options.error_scale >= 1, "error_scale must be at least 1");
+  require(options.split_penalty >= 0, "split_penalty must not be negative");
+  require(options.gap >= 0, "gap must not be negative");
+  require(options.known_value < 0, "a known value is not supported for areas");
+}
+
+bool product_overflows(std::initializer_list<Cost> factors, Cost& product) {
+  product = 1;
+  for (const Cost factor : factors)
+    if (__builtin_mul_overflow(product, factor, &product)) return true;
+  return product >= kLargest;
+}
+
+ChainObjective make_objective(const TableView& table, const ChainQuestion& question, const Options& options) {
+  ChainObjective objective;
+  bool overflows = false;
+  for (std::int64_t row = 0; row < table.n_rows; ++row) {
+    const std::int32_t type = table.row_types[row];
+    require(type == 0 || type == 1, "row_types must be 0 (negative) or 1 (positive)");
+    const Cost weight = table.weights != nullptr ? table.weights[row] : 1;
+    require(weight >= 1, "weights must be at least 1; leave rows of weight 0 out");
+    Cost& sum = type == 1 ? objective.positives : objective.negatives;
+    overflows |= __builtin_add_overflow(sum, weight, &sum);
+  }
+  require(objective.negatives > 0 && objective.positives > 0, "the area needs rows of both types, 0 and 1");
+  objective.fpr_num = question.fpr_num;
+  objective.fpr_den = question.fpr_den;
+  objective.area_scale = options.error_scale;
+  objective.split_penalty = options.split_penalty;
+  Cost most = 0;
+  overflows |= product_overflows(
+      {2, objective.positives, objective.negatives, question.fpr_den, options.error_scale}, most);
+  Cost splits = 0;
+  overflows |= product_overflows({std::max<Cost>(options.split_penalty, 1), table.n_rows}, splits);
+  require(!overflows, "the area overflows 64-bit integers; scale weights, max_fpr's denominator or penalties down");
+  return objective;
+}
+
+// The finest grid for mixtures on which scores stay within 64 bits.
+Cost mixture_unit(const ChainObjective& o, std::int64_t n_rows) {
+  Cost unit = kFinestMixture, product = 0;
+  while (unit > 1 && (product_overflows({2, unit, o.positives, o.negatives, o.fpr_den, o.area_scale}, product) ||
+                      product_overflows({unit, std::max<Cost>(o.split_penalty, 1), n_rows}, product)))
+    unit /= 2;
+  return unit;
+}
+
+// Leaf counts of a tree over the caller's columns.
+std::vector<Edge> count_leaves(const TableView& table, const Tree& tree) {
+  std::vector<Edge> counts(tree.nodes.size());
+  for (std::int64_t row = 0; row < table.n_rows; ++row) {
+    std::size_t at = 0;
+    while (tree.nodes[at].column >= 0) {
+      const TreeNode& node = tree.nodes[at];
+      const bool holds = table.columns[row * table.row_stride + node.column * table.column_stride] & 1;
+      at = static_cast<std::size_t>(holds ? node.yes : node.no);
+    }
+    (table.row_types[row] == 1 ? counts[at].y : counts[at].x) += table.weights != nullptr ? table.weights[row] : 1;
+  }
+  return counts;
+}
+
+// Copies the subtree without splits whose leaves have the same slope: they change no area.
+std::int32_t copy_useful(const Tree& from, std::int32_t at, std::vector<Edge>& counts, Tree& to,
+                         std::vector<Edge>& to_counts) {
+  const TreeNode& node = from.nodes[static_cast<std::size_t>(at)];
+  const std::int32_t root = to.add({-1, -1, -1, -1});
+  to_counts.push_back(counts[static_cast<std::size_t>(at)]);
+  if (node.column < 0) return root;
+  const std::int32_t yes = copy_useful(from, node.yes, counts, to, to_counts);
+  const std::int32_t no = copy_useful(from, node.no, counts, to, to_counts);
+  const auto leaf = [&](std::int32_t n) { return to.nodes[static_cast<std::size_t>(n)].column < 0; };
+  const Edge a = to_counts[static_cast<std::size_t>(yes)], b = to_counts[static_cast<std::size_t>(no)];
+  if (leaf(yes) && leaf(no) && cross(a, b) == 0) {
+    to.nodes.resize(static_cast<std::size_t>(root) + 1);
+    to_counts.resize(static_cast<std::size_t>(root) + 1);
+    to_counts.back() = a + b;
+    return root;
+  }
+  to.nodes[static_cast<std::size_t>(root)] = {node.column, yes, no, -1};
+  to_counts[static_cast<std::size_t>(root)] = a + b;
+  return root;
+}
+
+struct Measured {
+  Tree tree;
+  std::vector<Edge> chain;
+  ChainValue value;
+};
+
+Measured measure(const TableView& table, const ChainObjective& objective, const Tree& tree) {
+  Measured out;
+  std::vector<Edge> counts = count_leaves(table, tree), kept;
+  copy_useful(tree, 0, counts, out.tree, kept);
+  for (std::size_t v = 0; v < out.tree.nodes.size(); ++v) {
+    TreeNode& node = out.tree.nodes[v];
+    if (node.column >= 0) continue;
+    // A leaf is positive if it has a larger share of the positives than of the negatives.
+    node.label = Exact{kept[v].y} * objective.negatives >= Exact{kept[v].x} * objective.positives ? 1 : 0;
+    out.chain.push_back(kept[v]);
+  }
+  sort_by_slope(out.chain);
+  out.value = objective.value(out.chain.data(), out.chain.size(), out.tree.n_splits());
+  return out;
+}
+
+// A quarter of an ellipse, to start from.
+ReferenceChain round_chain(const ChainObjective& objective, Cost unit) {
+  constexpr int kEdges = 10;
+  ReferenceChain out{{}, unit};
+  const Edge end{objective.negatives * unit, objective.positives * unit};
+  Edge at;
+  for (int k = 1; k <= kEdges; ++k) {
+    const double angle = k * 1.5707963267948966 / kEdges;
+    const Edge next = k == kEdges ? end
+                                  : Edge{std::llround((1 - std::cos(angle)) * static_cast<double>(end.x)),
+                                         std::llround(std::sin(angle) * static_cast<double>(end.y))};
+    if (next == at) continue;
+    out.edges.push_back(next - at);
+    at = next;
+  }
+  return out;
+}
+
+// Everything one solve owns.
+class ChainSolve {
+ public:
+  ChainSolve(const TableView& table, const ChainQuestion& question, const Options& options, Observer observer)
+      : table_(table),
+        options_(options),
+        objective_(make_objective(table, question, options)),
+        unit_(mixture_unit(objective_, table.n_rows)),
+        limits_(options.time_limit_s, options.work_limit),
+        budget_(options.memory_limit),
+        progress_(limits_, std::move(observer), 1) {}
+
+  ChainResult run() {
+    ChainResult result;
+    Tree leaf;
+    leaf.add({});
+    offer(leaf);
+    bound_ = objective_.perfect();
+    if (options_.use_chain_tangents) descend(result.counters);
+    if (!is_done()) prove(result.counters);
+    progress_.observe();
+    report(result);
+    return result;
+  }
+
+ private:
+  bool is_done() const {
+    if (limits_.stopped()) return true;
+    const Interval now = progress_.interval();
+    return now.upper - now.lower <= options_.gap;
+  }
+
+  // A tree over the caller's columns.
+  Measured offer(const Tree& tree) {
+    Measured measured = measure(table_, objective_, tree);
+    if (incumbent_.value < measured.value) {
+      incumbent_ = {measured.value, measured.chain, measured.tree};
+      progress_.improve(objective_.perfect() - measured.value.whole, measured.tree);
+      progress_.replace_tree(measured.tree);
+    }
+    return measured;
+  }
+
+  void stop_as(Status status) {
+    if (status == Status::memory_limit) limits_.stop(StopReason::memory);
+    if (status == Status::interrupted) limits_.stop(StopReason::interrupted);
+    if (status == Status::time_limit) limits_.stop(StopReason::time);
+    if (status == Status::work_limit) limits_.stop(StopReason::work);
+  }
+
+  // Solves the additive problem of one tangent; its tree is a candidate, its bound holds for all trees.
+  std::optional<Measured> follow(const Tangent& tangent, Counters& counters, Cost& bound) {
+    Options inner = options_;
+    inner.error_scale = 1;
+    inner.split_penalty = tangent.penalty();
+    inner.gap = 0;
+    inner.smallest = false;
+    inner.debug_tree = {};
+    if (options_.time_limit_s > 0) inner.time_limit_s = std::max(options_.time_limit_s - limits_.seconds(), 1e-3);
+    if (options_.work_limit > 0) inner.work_limit = std::max<std::int64_t>(options_.work_limit - limits_.work(), 1);
+    const Result found = solve(table_, tangent.task(), inner, [&](const ProgressEvent&) {
+      progress_.observe();
+      return limits_.stopped();
+    });
+    for (std::int64_t k = 0; k < found.counters.depth_two_evaluations; ++k) limits_.add_work();
+    counters.add(found.counters);
+    counters.row_groups = found.counters.row_groups;
+    counters.columns = found.counters.columns;
+    stop_as(found.status);
+    const Cost sum = tangent.constant() + tangent.ceiling() * objective_.positives - found.lower_bound;
+    bound = sum >= 0 ? sum / tangent.multiplier() : 0;
+    bound_ = std::min(bound_, bound);
+    const Measured measured = offer(found.tree);
+    progress_.raise(objective_.perfect() - std::max(bound_, incumbent_.value.whole));
+    return measured;
+  }
+
+  // Lowers the bound of the whole problem: from tangent to tangent, each mixed with the tree that attained the last bound
+  // (docs/theory/auc.md).  Keeps the tangents of the best bounds.
+  void descend(Counters& counters) {
+    ReferenceChain reference = round_chain(objective_, unit_);
+    std::optional<ReferenceChain> best;
+    Cost best_bound = kInfinite;
+    for (int round = 0; round < kMostRounds && !is_done(); ++round) {
+      const Tangent tangent(objective_, reference);
+      Cost bound = 0;
+      const auto found = follow(tangent, counters, bound);
+      if (is_done()) return;
+      const Cost gap = std::min(best_bound, bound) - incumbent_.value.whole;
+      const bool is_better = bound < best_bound;
+      // A step that gains less than a tenth of the gap is not worth the next one.
+      const bool is_small = round > 1 && (!is_better || best_bound - bound < gap / 10);
+      if (is_better) {
+        best_bound = bound;
+        best = reference;
+        tangents_.insert(tangents_.begin(), tangent);
+      }
+      if (round > 0 && is_small) break;
+      const ReferenceChain tree{found->chain, 1};
+      if (round == 0) {
+        reference = tree;
+        continue;
+      }
+      const double share = best_share(objective_, *best, tree);
+      if (share <= 0) break;
+      reference = mix_chains(*best, tree, share, unit_);
+    }
+    if (tangents_.size() > 2) tangents_.erase(tangents_.begin() + 2, tangents_.end());
+  }
+
+  void prove(Counters& counters) {
+    const CountTask task(2, 2, {0, 1, 1, 0});
+    const bool unit_weights = table_.weights == nullptr || std::all_of(table_.weights, table_.weights + table_.n_rows,
+                                                                       [](auto w) { return w == 1; });
+    DatasetSettings settings;
+    settings.counts_rows = options_.min_leaf > 1 && !unit_weights;
+    settings.merges_rows = options_.use_row_groups;
+    settings.reduces_columns = options_.use_column_reduction;
+    settings.isa = options_.isa;
+    try {
+      const Dataset data(table_, task, settings, budget_);
+      counters.row_groups = data.n_groups();
+      counters.columns = data.n_columns();
+      const ChainContext context{data, options_, objective_, limits_, budget_, progress_, unit_};
+      ChainIncumbent incumbent{incumbent_.value, incumbent_.chain, {}};
+      ChainSearch(context, incumbent).run(depth_of(data), tangents_, bound_, counters);
+    } catch (const MemoryLimitReached&) {
+      limits_.stop(StopReason::memory);
+    }
+  }
+
+  // No path has more splits than distinct columns, or than groups less one.
+  std::int32_t depth_of(const Dataset& data) const {
+    std::int64_t depth = std::min<std::int64_t>(data.n_columns(), data.n_groups() - 1);
+    if (options_.max_depth >= 0) depth = std::min<std::int64_t>(depth, options_.max_depth);
+    if (options_.max_splits >= 0) depth = std::min(depth, options_.max_splits);
+    return static_cast<std::int32_t>(depth);
+  }
+
+  void report(ChainResult& result) {
+    offer(progress_.tree());  // without splits that change nothing
+    const Interval interval = progress_.interval();
+    result.upper_bound = interval.upper;
+    result.lower_bound = std::min(interval.lower, interval.upper);
+    result.status = status_of(limits_, {result.lower_bound, result.upper_bound}, options_.gap);
+    result.tree = measure(table_, objective_, progress_.tree()).tree;
+    result.history = progress_.history();
+    result.counters.depth_two_evaluations = limits_.work();
+    result.counters.peak_bytes = std::max(result.counters.peak_bytes, budget_.peak());
+    result.seconds = limits_.seconds();
+    result.loss_denominator = 2 * objective_.positives * objective_.limit();
+  }
+
+  const TableView& table_;
+  const Options& options_;
+  ChainObjective objective_;
+  Cost unit_;
+  Limits limits_;
+  MemoryBudget budget_;
+  Progress progress_;
+  ChainIncumbent incumbent_;
+  Cost bound_ = kInfinite;
+  std::vector<Tangent> tangents_;
+};
+
+}  // namespace
+
+ChainResult solve_chain(const TableView& table, const ChainQuestion& question, const Options& options,
+                        Observer observer) {
+  check_arguments(table, question, options);
+  return ChainSolve(table, question, options, std::move(observer)).run();
+}
+
+}  // namespace certree

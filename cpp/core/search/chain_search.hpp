@@ -1,0 +1,105 @@
+// The proof for (partial) AUC: chains of the two sides of every root split that the tangents leave open.
+//
+// A tree that beats the incumbent scores more than the incumbent's value under every tangent (bounds/tangent.hpp).  Scores
+// add up over leaves, so a root split is closed when the best scores of its sides do not reach that under some tangent;
+// otherwise the chains of one side are listed that reach it together with the best of the other, then those of the other
+// side, and the pairs are evaluated.  Of the chains of one row set only those matter that no other one is nowhere below.
+// For a split that is closer to the incumbent new tangents are made on the spot, from mixtures of the old ones with the
+// trees that attain the bound.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/limits.hpp"
+#include "base/memory.hpp"
+#include "bounds/tangent.hpp"
+#include "data/node.hpp"
+#include "search/chain_pairs.hpp"
+#include "search/options.hpp"
+#include "search/progress.hpp"
+
+namespace certree {
+
+// A tree's chain becomes its value in Progress as  perfect() - value,  rounded up to an integer.
+struct ChainIncumbent {
+  ChainValue value;
+  std::vector<Edge> chain;
+  Tree tree;  // over the caller's columns
+};
+
+struct ChainContext {
+  const Dataset& data;
+  const Options& options;
+  const ChainObjective& objective;
+  Limits& limits;
+  MemoryBudget& budget;
+  Progress& progress;
+  Cost mixture_unit;  // multiplier of tangents made of mixtures
+};
+
+class ChainSearch {
+ public:
+  ChainSearch(const ChainContext& context, ChainIncumbent& incumbent);
+
+  // Proves or improves the incumbent for trees of depth at most `depth`, with these tangents to start from.  `bound`: no
+  // tree's value is larger.  What is proven goes to context.progress.
+  void run(std::int32_t depth, std::vector<Tangent> tangents, Cost bound, Counters& counters);
+
+ private:
+  // One child of a split, with the pairs of its columns.
+  struct Side {
+    Side(const ChainContext& context, const ChainPairSettings& settings);
+    Node node;
+    std::unique_ptr<ChainPairs> pairs;
+  };
+  struct Level {
+    std::unique_ptr<Side> sides[2];  // where the split does not hold, and where it does
+  };
+  struct KeyHash {
+    std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low); }
+  };
+  using Scores = std::vector<Cost>;
+
+  Level& level_at(std::size_t level);
+  void set_active(std::vector<const Tangent*> tangents, bool are_shared);
+  bool make_sides(const Node& parent, std::int32_t column, std::size_t level);
+  // Bounds (chain_bounds.cpp).  Best scores of trees of a depth under the active tangents; false: stopped.
+  bool best_scores(Side& side, std::int32_t depth, std::size_t level, Scores& out);
+  bool search_best_scores(Side& side, std::int32_t depth, std::size_t level, Scores& out);
+  void cap_scores(const Node& node, Scores& out) const;
+  bool bound_root_splits(const Node& root, std::int32_t depth, std::vector<Cost>& bounds);
+  bool refine(std::int32_t column, Cost& bound);
+  void offer_best_tree(std::int32_t column, const Tangent& tangent, ReferenceChain& out);
+  // Lists (chain_lists.cpp); false: stopped.
+  bool list_both(std::int32_t depth, std::size_t level, const Scores& thresholds, ChainSet& yes, ChainSet& no);
+  bool list_chains(Side& side, std::int32_t depth, std::size_t level, const Scores& thresholds, ChainSet& out);
+  bool list_deep_chains(Side& side, std::int32_t depth, std::size_t level, const Scores& thresholds, ChainSet& out);
+  bool combine(std::int32_t column, const ChainSet& yes, const ChainSet& no, const Scores& thresholds, ChainSet& out);
+  bool combine_at_root(std::int32_t column, ChainSet& yes, ChainSet& no);
+  bool explore(const Node& root, std::int32_t column, std::int32_t depth, Cost& bound);
+  std::int32_t keep_origin(const ChainOrigin& origin, std::int32_t splits);
+  void offer(const Edge* edges, std::size_t count, std::int32_t splits, const ChainOrigin& origin);
+  std::int32_t plant(std::int32_t origin, Tree& tree) const;
+  Scores root_thresholds() const;
+  Cost bound_of(const Tangent& tangent, Cost score) const;
+  void publish_bound(Cost value);
+
+  const ChainContext& context_;
+  ChainIncumbent& incumbent_;
+  ChainPairSettings settings_;
+  NodeFactory factory_;
+  std::deque<Tangent> tangents_;
+  std::vector<const Tangent*> active_;
+  bool shares_active_ = true;  // the active tangents are those that all splits share
+  std::vector<std::vector<Cost>> group_scores_;  // of the active tangents, where equivalent points are used
+  std::vector<std::unique_ptr<Level>> levels_;
+  std::vector<ChainOrigin> origins_;
+  std::unordered_map<Fingerprint, Scores, KeyHash> known_;  // best scores under the tangents that all splits share
+  Counters* counters_ = nullptr;
+};
+
+}  // namespace certree
