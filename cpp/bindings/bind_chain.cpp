@@ -29,7 +29,8 @@ ChainResult solve_from_python(const Columns& columns, const Vector<std::int32_t>
 void bind_chain(nb::module_& m) {
   nb::class_<ChainResult, Result>(m, "ChainResult", "What a solve for the (partial) area found, in the caller's units.")
       .def_prop_ro(
-          "loss_unit", [](const ChainResult& r) { return nb::typed<nb::tuple, Cost, Cost>(nb::make_tuple(1, r.loss_denominator)); },
+          "loss_unit",
+          [](const ChainResult& r) { return nb::typed<nb::tuple, Cost, Cost>(nb::make_tuple(1, r.loss_denominator)); },
           "(num, den): 1 - normalised area = loss * num / den.");
   m.def("solve_chain", &solve_from_python, nb::arg("columns"), nb::arg("row_types"), nb::arg("weights").none(),
         nb::arg("options"), nb::arg("fpr_num"), nb::arg("fpr_den"), nb::arg("callback") = nb::none(),

@@ -53,8 +53,8 @@ ChainObjective make_objective(const TableView& table, const ChainQuestion& quest
   objective.area_scale = options.error_scale;
   objective.split_penalty = options.split_penalty;
   Cost most = 0;
-  overflows |= product_overflows(
-      {2, objective.positives, objective.negatives, question.fpr_den, options.error_scale}, most);
+  overflows |=
+      product_overflows({2, objective.positives, objective.negatives, question.fpr_den, options.error_scale}, most);
   Cost splits = 0;
   overflows |= product_overflows({std::max<Cost>(options.split_penalty, 1), table.n_rows}, splits);
   require(!overflows, "the area overflows 64-bit integers; scale weights, max_fpr's denominator or penalties down");
@@ -216,8 +216,7 @@ class ChainSolve {
     counters.row_groups = found.counters.row_groups;
     counters.columns = found.counters.columns;
     stop_as(found.status);
-    const Cost sum = tangent.constant() + tangent.ceiling() * objective_.positives - found.lower_bound;
-    bound = sum >= 0 ? sum / tangent.multiplier() : 0;
+    bound = tangent.bound(tangent.ceiling() * objective_.positives - found.lower_bound);
     bound_ = std::min(bound_, bound);
     const Measured measured = offer(found.tree);
     progress_.raise(objective_.perfect() - std::max(bound_, incumbent_.value.whole));

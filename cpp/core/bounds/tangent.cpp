@@ -27,9 +27,8 @@ Tangent::Tangent(const ChainObjective& objective, ReferenceChain reference)
     const Cost width = std::min(den * edge.x, end - x);
     if (width <= 0) continue;
     // Any slope is valid, so that of an edge cut off by the limit is rounded to what integers can say.
-    const Cost rise = width == den * edge.x
-                          ? 2 * scale * den * edge.y
-                          : static_cast<Cost>(Exact{2} * scale * edge.y * width / edge.x);
+    const Cost rise = width == den * edge.x ? 2 * scale * den * edge.y
+                                            : static_cast<Cost>(Exact{2} * scale * edge.y * width / edge.x);
     terms_.push_back({rise, 2 * scale * width});
     moment += Exact{rise} * (2 * x + width);
     ceiling_ += 2 * scale * width;
@@ -84,8 +83,7 @@ std::vector<Point> mixed_vertices(const ReferenceChain& first, const ReferenceCh
   for (const Edge& e : second.edges)
     edges.push_back({share * static_cast<double>(e.x) / static_cast<double>(second.unit),
                      share * static_cast<double>(e.y) / static_cast<double>(second.unit)});
-  std::stable_sort(edges.begin(), edges.end(),
-                   [](const Point& a, const Point& b) { return a.y * b.x > b.y * a.x; });
+  std::stable_sort(edges.begin(), edges.end(), [](const Point& a, const Point& b) { return a.y * b.x > b.y * a.x; });
   Point at;
   for (Point& e : edges) {
     at = {at.x + e.x, at.y + e.y};

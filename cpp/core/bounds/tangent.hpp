@@ -49,6 +49,18 @@ class Tangent {
   Cost multiplier() const { return reference_.unit; }
   Cost penalty() const { return reference_.unit * objective_.split_penalty; }
   const ReferenceChain& reference() const { return reference_; }
+  // No tree of this score (penalties deducted) or less has a larger value, in integers: values of full AUC are integers
+  // themselves, so that the bound is rounded down, those of partial AUC are not.
+  Cost bound(Cost score) const {
+    const Cost sum = constant_ + score, unit = reference_.unit;
+    const Cost down = sum >= 0 ? sum / unit : -((unit - 1 - sum) / unit);
+    return down + (objective_.is_integral() || down * unit == sum ? 0 : 1);
+  }
+  // A tree of a larger value has a larger score.
+  Cost threshold(const ChainValue& value) const {
+    return reference_.unit * value.whole + static_cast<Cost>(Exact{reference_.unit} * value.rest / value.of) -
+           constant_;
+  }
   // No leaf scores more than this per positive.
   Cost ceiling() const { return ceiling_; }
   // score(x, y) = ceiling() * y - (cost of the leaf in this task).

@@ -73,8 +73,7 @@ bool ChainSearch::search_best_scores(Side& side, std::int32_t depth, std::size_t
     Level& below = level_at(level + 1);
     if (!best_scores(*below.sides[1], depth - 1, level + 1, yes)) return false;
     if (!best_scores(*below.sides[0], depth - 1, level + 1, no)) return false;
-    for (std::size_t r = 0; r < active_.size(); ++r)
-      out[r] = std::max(out[r], yes[r] + no[r] - active_[r]->penalty());
+    for (std::size_t r = 0; r < active_.size(); ++r) out[r] = std::max(out[r], yes[r] + no[r] - active_[r]->penalty());
   }
   return true;
 }
@@ -94,7 +93,7 @@ bool ChainSearch::bound_root_splits(const Node& root, std::int32_t depth, std::v
     Level& at = level_at(0);
     if (!best_scores(*at.sides[1], depth - 1, 0, yes) || !best_scores(*at.sides[0], depth - 1, 0, no)) return false;
     for (std::size_t r = 0; r < active_.size(); ++r)
-      bound = std::min(bound, bound_of(*active_[r], yes[r] + no[r] - active_[r]->penalty()));
+      bound = std::min(bound, active_[r]->bound(yes[r] + no[r] - active_[r]->penalty()));
   }
   return true;
 }
@@ -150,7 +149,7 @@ bool ChainSearch::refine(std::int32_t column, Cost& bound) {
   const auto measure = [&](const Tangent& tangent) {
     at.sides[1]->pairs->score(tangent, yes);
     at.sides[0]->pairs->score(tangent, no);
-    found.emplace_back(bound_of(tangent, yes.best + no.best - tangent.penalty()), &tangent);
+    found.emplace_back(tangent.bound(yes.best + no.best - tangent.penalty()), &tangent);
   };
   const auto by_bound = [](const auto& a, const auto& b) { return a.first < b.first; };
   const Tangent of_incumbent(context_.objective, {incumbent_.chain, 1});

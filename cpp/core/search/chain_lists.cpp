@@ -102,8 +102,7 @@ bool ChainSearch::combine(std::int32_t column, const ChainSet& yes, const ChainS
       const std::int32_t splits = 1 + of_yes.splits + of_no.splits;
       if (!is_wanted || (settings_.max_splits >= 0 && splits > settings_.max_splits)) continue;
       edges.resize(of_yes.n_edges + of_no.n_edges);
-      const std::size_t count =
-          merge_chains(of_yes.edges, of_yes.n_edges, of_no.edges, of_no.n_edges, edges.data());
+      const std::size_t count = merge_chains(of_yes.edges, of_yes.n_edges, of_no.edges, of_no.n_edges, edges.data());
       out.add({edges.data(), count, splits, scores.data()},
               {column, origin_of(yes, a, yes_origin), origin_of(no, b, no_origin)});
     }
@@ -136,8 +135,7 @@ bool ChainSearch::combine_at_root(std::int32_t column, ChainSet& yes, ChainSet& 
       const std::int32_t splits = 1 + of_yes.splits + of_no.splits;
       if (settings_.max_splits >= 0 && splits > settings_.max_splits) continue;
       edges.resize(of_yes.n_edges + of_no.n_edges);
-      const std::size_t count =
-          merge_chains(of_yes.edges, of_yes.n_edges, of_no.edges, of_no.n_edges, edges.data());
+      const std::size_t count = merge_chains(of_yes.edges, of_yes.n_edges, of_no.edges, of_no.n_edges, edges.data());
       if (!(incumbent_.value < context_.objective.value(edges.data(), count, splits))) continue;
       offer(edges.data(), count, splits,
             {column, keep_origin(yes.origin(a), of_yes.splits), keep_origin(no.origin(b), of_no.splits)});

@@ -56,9 +56,7 @@ class ChainPairsOf final : public ChainPairs {
     const Cell side = column_cell(static_cast<std::size_t>(column));
     return is_large(side) && is_large(total_ - side);
   }
-  Edge yes_side(std::int32_t column) const override {
-    return column_cell(static_cast<std::size_t>(column)).edge();
-  }
+  Edge yes_side(std::int32_t column) const override { return column_cell(static_cast<std::size_t>(column)).edge(); }
   Edge both_hold(std::int32_t a, std::int32_t b) const override {
     return pair_cell(static_cast<std::size_t>(a), static_cast<std::size_t>(b)).edge();
   }
@@ -174,8 +172,7 @@ class ChainPairsOf final : public ChainPairs {
     // What a stub must exceed, given the best of the other side.
     std::vector<Cost> least(n_tangents);
     for (std::size_t r = 0; r < n_tangents; ++r)
-      least[r] =
-          needs.thresholds[r] + needs.tangents[r]->penalty() - (holds ? sides[r].no[i] : sides[r].yes[i]);
+      least[r] = needs.thresholds[r] + needs.tangents[r]->penalty() - (holds ? sides[r].no[i] : sides[r].yes[i]);
     const auto is_wanted = [&](const Stub& stub) {
       for (std::size_t r = 0; r < n_tangents; ++r)
         if (stub_score(*needs.tangents[r], stub) <= least[r]) return false;
@@ -239,8 +236,7 @@ class ChainPairsOf final : public ChainPairs {
         const Edge first[] = {yes[a].top, yes[a].rest}, second[] = {no[b].top, no[b].rest};
         const std::size_t n = merge_chains(first, static_cast<std::size_t>(1 + yes[a].splits()), second,
                                            static_cast<std::size_t>(1 + no[b].splits()), edges.data());
-        out.add({edges.data(), n, splits, scores.data()},
-                {data_column(i), stub_origin(yes[a]), stub_origin(no[b])});
+        out.add({edges.data(), n, splits, scores.data()}, {data_column(i), stub_origin(yes[a]), stub_origin(no[b])});
       }
     }
   }

@@ -52,16 +52,9 @@ bool ChainSearch::make_sides(const Node& parent, std::int32_t column, std::size_
   return !context_.limits.poll();
 }
 
-// No tree's value is larger than this if its score under the tangent is not.
-Cost ChainSearch::bound_of(const Tangent& tangent, Cost score) const {
-  const Cost sum = tangent.constant() + score;
-  return sum >= 0 ? sum / tangent.multiplier() : -((-sum + tangent.multiplier() - 1) / tangent.multiplier());
-}
-
-// A better tree scores more than this: its value is above `whole`, an integer after multiplication.
 ChainSearch::Scores ChainSearch::root_thresholds() const {
   Scores out;
-  for (const Tangent* t : active_) out.push_back(t->multiplier() * incumbent_.value.whole - t->constant());
+  for (const Tangent* t : active_) out.push_back(t->threshold(incumbent_.value));
   return out;
 }
 
@@ -91,8 +84,8 @@ void ChainSearch::offer(const Edge* edges, std::size_t count, std::int32_t split
 
 std::int32_t ChainSearch::plant(std::int32_t origin, Tree& tree) const {
   if (origin == kChainLeaf) return tree.add({});
-  const ChainOrigin made =
-      origin < 0 ? ChainOrigin{stump_column(origin), kChainLeaf, kChainLeaf} : origins_[static_cast<std::size_t>(origin)];
+  const ChainOrigin made = origin < 0 ? ChainOrigin{stump_column(origin), kChainLeaf, kChainLeaf}
+                                      : origins_[static_cast<std::size_t>(origin)];
   const std::int32_t root = tree.add({made.column, -1, -1, -1});
   const std::int32_t yes = plant(made.yes, tree), no = plant(made.no, tree);
   tree.nodes[static_cast<std::size_t>(root)].yes = yes;

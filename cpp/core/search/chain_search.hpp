@@ -85,7 +85,6 @@ class ChainSearch {
   void offer(const Edge* edges, std::size_t count, std::int32_t splits, const ChainOrigin& origin);
   std::int32_t plant(std::int32_t origin, Tree& tree) const;
   Scores root_thresholds() const;
-  Cost bound_of(const Tangent& tangent, Cost score) const;
   void publish_bound(Cost value);
 
   const ChainContext& context_;
@@ -94,7 +93,7 @@ class ChainSearch {
   NodeFactory factory_;
   std::deque<Tangent> tangents_;
   std::vector<const Tangent*> active_;
-  bool shares_active_ = true;  // the active tangents are those that all splits share
+  bool shares_active_ = true;                    // the active tangents are those that all splits share
   std::vector<std::vector<Cost>> group_scores_;  // of the active tangents, where equivalent points are used
   std::vector<std::unique_ptr<Level>> levels_;
   std::vector<ChainOrigin> origins_;

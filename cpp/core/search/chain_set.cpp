@@ -96,9 +96,8 @@ void ChainSet::sort_by_score() {
   if (n_scores_ == 0) return;
   std::vector<std::size_t> order(size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return scores_[a * n_scores_] > scores_[b * n_scores_];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return scores_[a * n_scores_] > scores_[b * n_scores_]; });
   keep(order);
 }
 

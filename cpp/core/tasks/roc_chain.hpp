@@ -51,6 +51,8 @@ struct ChainObjective {
   Cost split_penalty = 0;
 
   Cost limit() const { return negatives * fpr_num; }
+  // Every tree's value is an integer.
+  bool is_integral() const { return fpr_num == fpr_den; }
   // The value of a perfect tree that costs no splits.
   Cost perfect() const { return 2 * area_scale * positives * limit(); }
   // `edges` by falling slope.
