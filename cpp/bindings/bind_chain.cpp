@@ -19,9 +19,8 @@ ChainResult solve_from_python(const Columns& columns, const Vector<std::int32_t>
   const Options options = read_options(given);
   const TableView table = view_of(columns, row_types, weights);
   const ChainQuestion question{fpr_num, fpr_den};
-  return run_without_gil(std::move(callback), [&](Observer observer) {
-    return solve_chain(table, question, options, std::move(observer));
-  });
+  return run_without_gil(std::move(callback),
+                         [&](Observer observer) { return solve_chain(table, question, options, std::move(observer)); });
 }
 
 }  // namespace
