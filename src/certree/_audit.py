@@ -17,8 +17,9 @@ from .certificate import Certificate, Exact, exact, show
 from .exceptions import CertificateError
 
 # Class weights that do not fit the integers of the search are rounded there, by no more than this
-# share of the largest.
+# share of the largest; more where the weights of the two errors need bits as well.
 _CLASS_WEIGHT_ROUNDING = Fraction(1, 2**19)
+_CLASS_WEIGHT_ROUNDING_OF_METRICS = Fraction(1, 2**10)
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,9 @@ def _class_weights(
         ]
     certified = claim.certificate.class_weights
     used = wanted if certified is None else [Fraction(weight) for weight in certified]
-    slack = max(wanted) * _CLASS_WEIGHT_ROUNDING
+    counts_errors = claim.certificate.counts_errors
+    share = _CLASS_WEIGHT_ROUNDING if counts_errors else _CLASS_WEIGHT_ROUNDING_OF_METRICS
+    slack = max(wanted) * share
     if len(used) != n_classes or any(abs(u - w) > slack for u, w in zip(used, wanted, strict=True)):
         audit.differ(f"class weights: certified {text(used)}, recomputed {text(wanted)}")
         return wanted

@@ -21,6 +21,7 @@ STATUSES = {
     "memory_limit": "stopped by the memory limit",
     "work_limit": "stopped by the work limit",
     "interrupted": "interrupted",
+    "precision": "stopped where the next weights exceed 64 bits",
 }
 
 _EXACT_FIELDS = (
@@ -62,7 +63,7 @@ class Certificate:
     ----------
     status : str
         "optimal", "gap" (the accepted gap was reached), "time_limit", "memory_limit",
-        "work_limit" or "interrupted".
+        "work_limit", "interrupted" or "precision" (a metric's next weights exceed 64 bits).
     objective : float
         The value in the user's terms: accuracy, or another metric, minus
         ``complexity * n_splits`` (or leaves); the recall, for a point of a front.

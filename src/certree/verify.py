@@ -13,9 +13,18 @@ from fractions import Fraction
 from time import perf_counter
 from typing import Any
 
-from ._audit import Audit, Claim, Data, Walk, decimal, outcome_of, read_data, text, walk_down
-from ._reprove import Question, best_cost, best_multiway_cost
+from . import metrics
+from ._audit import Audit, Claim, Data, Walk, decimal, read_data, text, walk_down
+from ._reprove import best_cost, best_multiway_cost
+from ._verify_metric import (
+    ask,
+    check_front,
+    check_metric_cost,
+    check_metric_optimum,
+    check_whole_front,
+)
 from .certificate import STATUSES, Exact, exact, show
+from .front import ParetoFront
 
 # Penalties that do not fit the integers of the search are rounded there, by no more than this share
 # of the total weight.
@@ -97,6 +106,7 @@ def verify(
     True
     """
     start = perf_counter()
+    model, front = _model_and_front(model)
     audit = Audit(Claim.of(model))
     data = read_data(audit, X, y, sample_weight)
     walk = walk_down(audit, data)
@@ -105,16 +115,28 @@ def verify(
     _check_weights(audit, data)
     _check_counts(audit, data, walk)
     _check_limits(audit, walk)
-    cost = _check_cost(audit, data, walk)
+    counts_errors = audit.claim.certificate.counts_errors
+    cost = (_check_cost if counts_errors else check_metric_cost)(audit, data, walk)
     _check_bounds(audit)
     _check_predictions(audit, model, X, walk)
+    if front is not None:
+        check_front(audit, data, front)
     audit.raise_if_different()
     if exhaustive:
-        _check_optimum(audit, data)
+        (_check_optimum if counts_errors else check_metric_optimum)(audit, data)
+        if front is not None:
+            check_whole_front(audit, data, front)
         audit.raise_if_different()
     return VerificationReport(
         tuple(audit.checks), exact(cost), len(data.rows), exhaustive, perf_counter() - start
     )
+
+
+def _model_and_front(given: Any) -> tuple[Any, Any]:
+    """Return a model, and the front that it keeps or was given for it."""
+    if isinstance(given, ParetoFront):
+        return given._whole(), given
+    return given, getattr(given, "front_", None)
 
 
 # ---- the checks --------------------------------------------------------------------------------
@@ -124,7 +146,11 @@ def _check_parameters(audit: Audit) -> None:
     certificate, parameters = audit.claim.certificate, audit.claim.parameters
     for name in ("max_depth", "max_splits", "min_samples_leaf", "complexity_per"):
         audit.compare(name, getattr(certificate, name), parameters[name])
-    audit.compare("task", certificate.task, parameters["objective"])
+    objective = parameters["objective"]
+    is_direct = isinstance(objective, str) and objective in ("accuracy", "balanced_accuracy")
+    audit.compare("task", certificate.task, objective if is_direct else metrics.get(objective).name)
+    if is_direct != certificate.counts_errors:
+        audit.differ(f"the cost of {objective!r} is not what the certificate speaks of")
     audit.compare("complexity", certificate.complexity, decimal(parameters["complexity"]))
     audit.compare("number of tests", certificate.n_tests, len(audit.claim.tests))
     audit.done("the parameters that the certificate speaks of")
@@ -135,7 +161,13 @@ def _check_weights(audit: Audit, data: Data) -> None:
     total = data.total()
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
     audit.compare("total weight", certificate.total_weight, total)
-    penalty = decimal(audit.claim.parameters["complexity"]) * total
+    penalty = decimal(audit.claim.parameters["complexity"])
+    if certificate.counts_errors:
+        penalty *= total
+    elif certificate.split_penalty != penalty:
+        audit.compare(
+            f"penalty per {certificate.complexity_per}", certificate.split_penalty, penalty
+        )
     if abs(certificate.split_penalty - penalty) > total * _PENALTY_ROUNDING:
         audit.compare(
             f"penalty per {certificate.complexity_per}", certificate.split_penalty, penalty
@@ -153,7 +185,12 @@ def _check_counts(audit: Audit, data: Data, walk: Walk) -> None:
             counts[data.classes[row]] += data.weights[row]
         if [float(count) for count in counts] != [float(count) for count in claimed["counts"]]:
             audit.compare(f"class counts of node {node}", claimed["counts"], counts)
-        if "test" not in claimed and counts[claimed["label"]] < max(counts):
+        # A metric may well want another label than that of most rows.
+        if (
+            "test" not in claimed
+            and audit.claim.certificate.counts_errors
+            and counts[claimed["label"]] < max(counts)
+        ):
             best = classes[counts.index(max(counts))]
             audit.differ(
                 f"label of leaf {node}: {classes[claimed['label']]!r}, but {best!r} has more weight"
@@ -245,29 +282,8 @@ def _check_predictions(audit: Audit, model: Any, X: Any, walk: Walk) -> None:
 def _check_optimum(audit: Audit, data: Data) -> None:
     """Prove the optimum again by brute force, over all the tests that the encoder made."""
     certificate = audit.claim.certificate
-    tests = []
-    for test in audit.claim.tests:
-        column = data.columns[test["feature"]]
-        parts: dict[int, int] = {}
-        for i, row in enumerate(data.rows):
-            outcome = outcome_of(test, column[row])
-            parts[outcome] = parts.get(outcome, 0) | 1 << i
-        tests.append(tuple(parts.values()))
     is_multiway = any(test["kind"] == "multiway" for test in audit.claim.tests)
-    penalty = Fraction(certificate.split_penalty)
-    best = (best_multiway_cost if is_multiway else best_cost)(
-        Question(
-            tests,
-            [data.classes[row] for row in data.rows],
-            [Fraction(data.weights[row]) for row in data.rows],
-            len(audit.claim.classes),
-            penalty,
-            certificate.max_depth,
-            certificate.max_splits,
-            certificate.min_samples_leaf,
-            certificate.complexity_per == "leaf",
-        )
-    )
+    best = (best_multiway_cost if is_multiway else best_cost)(ask(audit, data))
     if not certificate.lower_bound <= best <= certificate.cost:
         audit.differ(
             f"optimum: the best tree costs {text(best)}, outside of the certified bounds "

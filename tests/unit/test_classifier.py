@@ -61,6 +61,7 @@ def test_the_constructor_has_the_documented_parameters_and_defaults() -> None:
         "complexity": 0.0,
         "complexity_per": "split",
         "objective": "accuracy",
+        "pos_label": None,
         "min_samples_leaf": 1,
         "class_weight": None,
         "splits": "binary",

@@ -202,8 +202,8 @@ def test_parameters_are_checked_as_by_fit() -> None:
     X, y = table()
     with pytest.raises(ValueError, match="max_depth must be an integer of at least 0"):
         regularization_path(X, y, max_depth=-1)
-    with pytest.raises(ValueError, match="objective='f1' is not supported"):
-        regularization_path(X, y, max_depth=2, objective="f1")
+    with pytest.raises(ValueError, match="objective='gini' is not supported"):
+        regularization_path(X, y, max_depth=2, objective="gini")
     with pytest.raises(ValueError, match="120 rows, but y has 3"):
         regularization_path(X, y[:3], max_depth=2)
 

@@ -18,6 +18,7 @@ from certree._progress import Callback, Observer, ProgressLine
 from certree.certificate import STATUSES, Certificate, Exact, show
 from certree.encoding import TableEncoder, compare_columns, read_table
 from certree.exceptions import OptimalityWarning
+from certree.front import ParetoFront
 from certree.path import RegularizationPath
 from certree.tree import Tree
 
@@ -171,7 +172,10 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             watch.finish(certificate)
         if certificate.status in ("optimal", "gap"):
             return
-        if certificate.status != "interrupted":
+        if certificate.status == "precision":
+            cause = "The search needed weights of more than 64 bits"
+            advice = "Accept a gap, or use coarser sample weights."
+        elif certificate.status != "interrupted":
             limit = getattr(self, certificate.status, None)
             cause = f"The search reached {certificate.status}={limit!r}"
             advice = f"Raise {certificate.status}, accept a gap, or ask for a smaller tree."
@@ -196,6 +200,18 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             f"The path was {STATUSES.get(path.status, path.status)}: {proven} of {len(path)} trees "
             "are proven best for their number of splits. Raise the limit, or ask for a smaller "
             "max_depth or max_splits.",
+            OptimalityWarning,
+            stacklevel=3,
+        )
+
+    def _warn_about_front(self, front: ParetoFront | None) -> None:
+        """Warn if a limit ended the search for a front."""
+        if front is None or front.is_optimal:
+            return
+        warnings.warn(
+            f"The search for the front was {STATUSES.get(front.status, front.status)}: "
+            f"{len(front)} trees were found, and others may be missing; its lower_points bound "
+            "what any tree can reach. Raise the limit, or ask for smaller trees.",
             OptimalityWarning,
             stacklevel=3,
         )

@@ -21,8 +21,11 @@ from certree.encoding import read_table
 from certree.path import PathEntry, RegularizationPath
 
 from ._base import BaseOptimalTree
+from ._binary_fit import fit_binary
 from ._certify import build_tree, certify
-from ._parameters import Check, OneOf
+from ._metric_fit import Rows
+from ._objective import check_objective, is_direct, read_metric
+from ._parameters import Check
 from ._target import Target, read_target
 from ._warm_start import WarmTree, better_of, broken_limits, express, read_tree
 
@@ -35,8 +38,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
 
     .. math:: \text{accuracy} - \text{complexity} \cdot \text{splits}
 
-    on the training rows, and says in ``certificate_`` what is proven. Ties go to the tree with
-    fewer splits, then, if all tests are binary, to the shallower one and to earlier columns.
+    (or another metric in place of accuracy) on the training rows, and says in ``certificate_`` what
+    is proven. Ties go to the tree with fewer splits, then, if all tests are binary, to the
+    shallower one and to earlier columns.
 
     Parameters
     ----------
@@ -49,14 +53,21 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         decimal fraction that is written: 0.1 is one tenth.
     complexity_per : {"split", "leaf"}, default="split"
         What the penalty counts.
-    objective : {"accuracy", "balanced_accuracy"}, default="accuracy"
-        What is maximised: the share of rows that are right, or the mean of this share over the
-        classes (weighted by `class_weight`, if given).
+    objective : str, Metric or callable, default="accuracy"
+        What is maximised. "accuracy": the share of rows that are right; "balanced_accuracy": the
+        mean of this share over the classes (weighted by `class_weight`, if given). For two
+        classes: "f1", "mcc", "auc" and the other names of :func:`certree.metrics.names`, a metric
+        of :mod:`certree.metrics`, or a function ``metric(fp, fn, positives, negatives)`` that does
+        not rise with either error. ``metrics.Front()`` finds all nondominated trees, as
+        ``front_``, and predicts with the most accurate of them.
+    pos_label : label or None, default=None
+        The positive class of objectives that have one; None: the greater of the two.
     min_samples_leaf : int, default=1
         Fewest rows in a leaf. Rows are counted, whatever they weigh.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied with the rows' own; "balanced" gives all classes the same
-        total. Errors in a class of less than 2**-20 of the largest weight count as nothing.
+        total. Errors in a class of less than 2**-20 of the largest weight count as nothing. A
+        metric is that of the rows with these weights.
         ``{positive: w}`` counts a false negative as much as `w` false positives.
     splits : {"binary", "multiway", "both"}, default="binary"
         "binary": every test has two outcomes. "multiway": tests of category columns have one
@@ -76,7 +87,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         Bytes, a text such as "2GB" or "1.5GiB", "auto" (half of the machine's memory) or None.
     gap : float, default=0.0
         Accept a tree whose cost is proven to be within this of the best, in units of
-        ``certificate_.cost``: weighted errors.
+        ``certificate_.cost``: weighted errors, or one minus the metric.
     n_jobs : int or None, default=1
         Threads; -1: all processors. The tree does not depend on it. Multiway searches use one.
     verbose : int, default=0
@@ -102,11 +113,14 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         Normalised decrease of the Gini impurity by the splits on each column.
     path_ : RegularizationPath
         The best tree for every number of splits, after ``fit(..., path=True)``.
+    front_ : ParetoFront
+        All nondominated trees, for ``objective=metrics.Front()``.
 
     See Also
     --------
     verify : Recompute a certificate from the data.
     regularization_path : The best tree for every number of splits.
+    pareto_front : All nondominated pairs of false positives and false negatives.
     optimality_gap : How far any tree is from the best.
     TableEncoder : The tests that are considered.
 
@@ -127,7 +141,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
 
     _parameter_checks: ClassVar[Mapping[str, Check]] = {
         **BaseOptimalTree._parameter_checks,
-        "objective": OneOf(("accuracy", "balanced_accuracy")),
+        "objective": check_objective,
     }
 
     def __init__(
@@ -136,7 +150,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         max_splits: int | None = None,
         complexity: float = 0.0,
         complexity_per: Literal["split", "leaf"] = "split",
-        objective: str = "accuracy",
+        objective: Any = "accuracy",
+        pos_label: Any = None,
         min_samples_leaf: int = 1,
         class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
         splits: Literal["binary", "multiway", "both"] = "binary",
@@ -154,6 +169,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         self.complexity = complexity
         self.complexity_per = complexity_per
         self.objective = objective
+        self.pos_label = pos_label
         self.min_samples_leaf = min_samples_leaf
         self.class_weight = class_weight
         self.splits = splits
@@ -208,7 +224,10 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         self._check_parameters()
         self._check_size_limits(path)
         watch = self._fit(X, y, sample_weight, callback, warm_start_tree, path=path)
-        self._finish(watch)
+        front = getattr(self, "front_", None)
+        if front is None:
+            self._finish(watch)
+        self._warn_about_front(front)
         self._warn_about_path(self._path)
         return self
 
@@ -225,6 +244,13 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     ) -> Observer | None:
         """Fit with parameters that have been checked, and return what watched the search."""
         start = perf_counter()
+        if hasattr(self, "front_"):
+            del self.front_
+        metric = read_metric(self.objective)
+        if metric is not None:
+            self._refuse_with_metric(metric.name, warm_start_tree, path)
+            self._path = None
+            return fit_binary(self, metric, Rows(X, y, sample_weight), callback)
         target = read_target(self, y, sample_weight, self._row_count(X))
         columns = self._encode(X, target.sample_weight, target.rows)
         if self.encoder_.multiway_columns_ is not None:
@@ -300,6 +326,24 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
                 "limits, or fit without it."
             )
         return None if broken else warm, columns
+
+    def _refuse_with_metric(self, name: str, warm_start_tree: Any, path: bool) -> None:
+        """Refuse what only searches that count errors can do."""
+        instead = "use objective='accuracy' or 'balanced_accuracy'"
+        if self.splits != "binary":
+            raise ValueError(
+                f"The metric {name!r} needs splits='binary', got splits={self.splits!r}; or "
+                f"{instead}."
+            )
+        if warm_start_tree is not None:
+            raise ValueError(f"warm_start_tree is of no use to the metric {name!r}; {instead}.")
+        if path:
+            raise ValueError(f"There is no path for the metric {name!r}; {instead}.")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = is_direct(self.objective)
+        return tags
 
     @property
     def path_(self) -> RegularizationPath:

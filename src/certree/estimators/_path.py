@@ -10,6 +10,7 @@ from certree._progress import Callback
 from certree.path import RegularizationPath
 
 from ._classifier import OptimalTreeClassifier
+from ._objective import read_metric
 from ._target import read_target
 
 
@@ -99,6 +100,9 @@ def _find(
     start = perf_counter()
     model._check_parameters()
     model._check_size_limits(path=True)
+    metric = read_metric(model.objective)
+    if metric is not None:
+        model._refuse_with_metric(metric.name, None, path=True)
     target = read_target(model, y, sample_weight, model._row_count(X))
     columns = model._encode(X, target.sample_weight, target.rows)
     return model._solve_path(columns, target, perf_counter() - start, callback)

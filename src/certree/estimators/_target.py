@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -60,19 +59,25 @@ class Target:
 
 
 def read_target(
-    wishes: Wishes, y: Any, sample_weight: Any, n_rows: int, *, for_metric: bool = False
+    wishes: Wishes,
+    y: Any,
+    sample_weight: Any,
+    n_rows: int,
+    *,
+    most_weight: Callable[[int], int] | None = None,
 ) -> Target:
     """Read labels and weights, and set up what is to be minimised.
 
-    With `for_metric` weights are read for a metric: its searches multiply them with numbers of up
-    to their total, and its penalty is no number of errors.
+    Objectives with a positive class multiply weights with others, and their penalty is no number of
+    errors: `most_weight` then says how much of the range of the integers all rows may weigh.
     """
     labels = check_labels(y, n_rows, type(wishes).__name__)
+    for_metric = most_weight is not None
     complexity = Fraction(0) if for_metric else parse_complexity(wishes.complexity)
     budget = wishes._cost_budget(n_rows, complexity)
-    most = isqrt(budget) if for_metric else budget
+    most = budget if most_weight is None else max(most_weight(budget), 1)
     if for_metric:
-        reserve = 1 if wishes.class_weight is None else 2**8
+        reserve = 1 if wishes.class_weight is None else 2**12
         weights = scale_weights(sample_weight, n_rows, budget=most, reserve=reserve)
     else:
         weights = scale_weights(sample_weight, n_rows, budget=budget)

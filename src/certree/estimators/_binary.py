@@ -1,0 +1,151 @@
+"""Rows with a positive class: what a metric of false positives and negatives needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import _engine
+from certree.certificate import Exact, exact
+
+from ._target import Target, class_sums
+
+# One unit of cost for a false positive, and one for a false negative: [row type][label].
+_ERRORS = np.array([[0, 1], [1, 0]], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class PlainNodes:
+    """A tree over columns, as the core numbers its nodes."""
+
+    test: NDArray[np.int32]
+    first_child: NDArray[np.int32]
+    label: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class BinaryTarget:
+    """A target of two classes, of which one is the positive.
+
+    Attributes
+    ----------
+    target : Target
+        Labels and weights.
+    positive : int
+        Code of the positive class.
+    row_types : int32 array
+        1 for positive rows, 0 for the others.
+    weights : int64 array or None
+        Integer weight of each row, class weights included; None: one each.
+    positives, negatives : int
+        Their totals.
+    """
+
+    target: Target
+    positive: int
+    row_types: NDArray[np.int32]
+    weights: NDArray[np.int64] | None
+    positives: int
+    negatives: int
+
+    @property
+    def unit(self) -> Fraction:
+        """The weight that one unit of integer weight stands for."""
+        return self.target.unit
+
+    @property
+    def pos_label(self) -> Any:
+        """The positive class, as a plain value."""
+        return self.target.classes[self.positive : self.positive + 1].tolist()[0]
+
+    def problem(self, columns: NDArray[np.uint8]) -> _engine.Problem:
+        """Return the rows as the searches for metrics take them."""
+        return _engine.Problem(columns, self.row_types, _ERRORS, self.weights)
+
+    def weight(self, units: int) -> Exact:
+        """Return the weight that so many units stand for."""
+        return exact(units * self.unit)
+
+    def totals(self) -> dict[str, Any]:
+        """Return the fields of a certificate that say what is positive, and how much."""
+        return {
+            "positives": self.weight(self.positives),
+            "negatives": self.weight(self.negatives),
+            "pos_label": self.pos_label,
+        }
+
+    def with_class_labels(self, nodes: _engine.Nodes) -> PlainNodes:
+        """Return a tree whose labels are codes of classes, not 1 for positive."""
+        label = np.asarray(nodes.label, dtype=np.int32)
+        if self.positive == 0:
+            label = np.where(label >= 0, 1 - label, label).astype(np.int32)
+        return PlainNodes(nodes.test, nodes.first_child, label)
+
+    def leaf_counts(
+        self, nodes: _engine.Nodes, columns: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return integer weight of negatives and positives in every node that is a leaf."""
+        n_nodes = len(nodes.test)
+        cells = _engine.leaves_of_rows(nodes, columns) * 2 + self.row_types
+        sums = class_sums(cells, self.weights, 2 * n_nodes).reshape(n_nodes, 2)
+        return sums[:, 0], sums[:, 1]
+
+
+def read_binary(target: Target, pos_label: Any, metric_name: str) -> BinaryTarget:
+    """Find the positive class, and refuse what has no two classes.
+
+    Raises
+    ------
+    ValueError
+        If there are not two classes with weight, or the positive class is not among them.
+    """
+    labels = target.classes.tolist()
+    if len(labels) > 2:
+        some = ", ".join(map(repr, labels[:5])) + (", ..." if labels[5:] else "")
+        raise ValueError(
+            f"Only binary classification is supported by the metric {metric_name!r}: y has "
+            f"{len(labels)} classes, {some}. Make it two classes, or use objective='accuracy' or "
+            "'balanced_accuracy'."
+        )
+    positive = find_positive(labels, pos_label)
+    if len(labels) < 2:
+        raise ValueError(
+            f"The metric {metric_name!r} needs rows of two classes, but y has only one class, "
+            f"{labels[0]!r}, among the rows that count; give rows of both, or use "
+            "objective='accuracy'."
+        )
+    multipliers = target.class_weights.multipliers
+    if not all(multipliers):
+        raise ValueError(
+            f"class_weight gives the class {labels[multipliers.index(0)]!r} no weight, but the "
+            f"metric {metric_name!r} needs two classes; give both a weight greater than 0."
+        )
+    row_types = (target.codes == positive).astype(np.int32)
+    weights = target.row_weights
+    if any(multiplier != 1 for multiplier in multipliers):
+        per_row = np.array(multipliers, dtype=np.int64)[target.codes]
+        weights = per_row if weights is None else weights * per_row
+    negatives, positives = class_sums(row_types, weights, 2).tolist()
+    return BinaryTarget(target, positive, row_types, weights, positives, negatives)
+
+
+def find_positive(labels: list[Any], pos_label: Any) -> int:
+    """Return the position of the positive class; by default the last of them.
+
+    Raises
+    ------
+    ValueError
+        If it is not there.
+    """
+    if pos_label is None:
+        return len(labels) - 1
+    if pos_label not in labels:
+        raise ValueError(
+            f"pos_label={pos_label!r} is not among the classes of y, which are {labels}; None "
+            "stands for the greater of two classes."
+        )
+    return labels.index(pos_label)

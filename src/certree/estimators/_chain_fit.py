@@ -1,0 +1,119 @@
+"""Fits whose objective is the area under the ROC convex hull, or a part of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import isqrt
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from certree._chain import ChainResult, solve_chain
+from certree._exact import parse_complexity, read_fraction
+from certree._progress import Callback, Observer
+from certree.certificate import Certificate, exact
+from certree.metrics import PartialAUC
+
+from ._binary import PlainNodes
+from ._certify import build_tree, searched
+from ._metric_fit import Encoded, Rows, encode_binary
+
+if TYPE_CHECKING:
+    from ._classifier import OptimalTreeClassifier
+
+
+def fit_chain(
+    model: OptimalTreeClassifier, metric: PartialAUC, rows: Rows, callback: Callback | None
+) -> Observer | None:
+    """Maximise the area up to a false positive rate; return what watched the search."""
+    rate, complexity = Fraction(metric.max_fpr), parse_complexity(model.complexity)
+    # The search counts in units of 2 P N a, times the denominator of the complexity.
+    factor = rate.numerator * complexity.denominator
+    encoded = encode_binary(model, metric.name, rows, lambda budget: isqrt(budget // factor))
+    scale = _Scale(encoded, rate, complexity, per_leaf=model.complexity_per == "leaf")
+    options = replace(
+        model._engine_options(encoded.seconds),
+        error_scale=scale.error_scale,
+        split_penalty=scale.split_penalty,
+        gap=int(min(read_fraction(model.gap, "gap"), Fraction(1)) / scale.unit),
+    )
+    watch = model._watch(scale.cost, 1, callback)
+    binary = encoded.binary
+    result = solve_chain(binary.problem(encoded.columns), rate, options, watch)
+    nodes = _with_majority_labels(encoded, result)
+    model.tree_ = build_tree(model, nodes, encoded.columns, binary.target)
+    model.certificate_ = _certify(model, metric, encoded, result, scale)
+    return watch
+
+
+class _Scale:
+    """How the integers of the search relate to the cost: one minus the area, plus penalty."""
+
+    def __init__(
+        self, encoded: Encoded, rate: Fraction, complexity: Fraction, *, per_leaf: bool
+    ) -> None:
+        binary = encoded.binary
+        loss_unit = Fraction(1, 2 * binary.positives * binary.negatives * rate.numerator)
+        penalty = complexity / loss_unit
+        self.complexity = complexity
+        self.error_scale, self.split_penalty = penalty.denominator, penalty.numerator
+        self.unit = loss_unit / self.error_scale
+        self.first_leaf = complexity if per_leaf else Fraction(0)
+
+    def cost(self, value: int | Fraction) -> Fraction:
+        """Return the cost that a value of the search stands for."""
+        return value * self.unit + self.first_leaf
+
+
+def _with_majority_labels(encoded: Encoded, result: ChainResult) -> PlainNodes:
+    """Label the leaves by most weight, as predictions by the probabilities would."""
+    negatives, positives = encoded.binary.leaf_counts(result, encoded.columns)
+    by_class = [negatives, positives] if encoded.binary.positive else [positives, negatives]
+    label = np.where(result.test < 0, by_class[1] > by_class[0], -1).astype(np.int32)
+    return PlainNodes(result.test, result.first_child, label)
+
+
+def _certify(
+    model: OptimalTreeClassifier,
+    metric: PartialAUC,
+    encoded: Encoded,
+    result: ChainResult,
+    scale: _Scale,
+) -> Certificate:
+    """Translate a result to the user's terms."""
+    binary = encoded.binary
+    cost, lower = exact(scale.cost(result.value)), exact(scale.cost(result.bound))
+    negatives, positives = binary.leaf_counts(result, encoded.columns)
+    says = _with_majority_labels(encoded, result).label == binary.positive
+    leaves = result.test < 0
+    return Certificate(
+        status="optimal" if cost == lower else result.status,
+        objective=float(1 - cost),
+        cost=cost,
+        lower_bound=lower,
+        upper_bound=cost,
+        gap=exact(cost - lower),
+        leaf_cost=exact(1 - result.area),
+        n_splits=model.tree_.n_splits,
+        depth=model.tree_.depth,
+        seconds=encoded.seconds + result.seconds,
+        counters=dict(result.counters),
+        history=tuple(
+            (
+                encoded.seconds + seconds,
+                work,
+                max(cost, exact(scale.cost(upper))),
+                min(lower, exact(scale.cost(least))),
+            )
+            for seconds, work, upper, least in result.history
+        ),
+        task=metric.name,
+        complexity=exact(scale.complexity),
+        split_penalty=exact(scale.complexity),
+        n_row_groups=encoded.n_row_groups,
+        fp=binary.weight(int(negatives[leaves & says].sum())),
+        fn=binary.weight(int(positives[leaves & ~says].sum())),
+        **binary.totals(),
+        **searched(model, binary.target),
+    )

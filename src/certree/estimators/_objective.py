@@ -1,0 +1,40 @@
+"""What a user asks to be large: names, metrics and plain functions, read and checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from certree import metrics
+from certree.metrics import Metric
+
+from ._parameters import OneOf
+
+DIRECT = ("accuracy", "balanced_accuracy")
+"""Objectives for any number of classes that one search answers, in units of weighted errors."""
+
+
+def check_objective(name: str, value: object) -> None:
+    """Raise TypeError or ValueError unless `value` can be an objective."""
+    if isinstance(value, type):
+        raise TypeError(
+            f"{name}={value.__name__} is a class; give one of its instances, {value.__name__}()."
+        )
+    if isinstance(value, Metric) or callable(value):
+        return
+    OneOf((*DIRECT, *(other for other in metrics.names() if other not in DIRECT)))(name, value)
+
+
+def read_metric(objective: Any) -> Metric | None:
+    """Return the metric that an objective stands for; None for a direct one."""
+    return None if is_direct(objective) else metrics.get(objective)
+
+
+def is_direct(objective: object) -> bool:
+    """Return whether an objective is one that counts weighted errors."""
+    return isinstance(objective, str) and objective in DIRECT
+
+
+def task_name(objective: Any) -> str:
+    """Return the name that certificates give an objective."""
+    metric = read_metric(objective)
+    return str(objective) if metric is None else metric.name
