@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import _safe_indexing
 
@@ -69,8 +69,9 @@ class Teacher:
     outcome_model, propensity_model : estimator or None
         Any of scikit-learn's; None: a forest for outcomes and a logistic regression for
         propensities, both on the 0/1 columns of :class:`TableEncoder`.
-    cv : int
-        Number of folds for cross-fitting; 1: models see all rows, also those they estimate.
+    cv : int, splitter or iterable
+        Number of folds for cross-fitting; 1: models see all rows, also those they estimate. Or
+        folds as scikit-learn has them.
     clip : float
         Propensities below this are raised to it.
     random_state : int or None
@@ -80,7 +81,7 @@ class Teacher:
     method: Literal["dm", "ipw", "dr"] = "dr"
     outcome_model: Any = None
     propensity_model: Any = None
-    cv: int = 5
+    cv: Any = 5
     clip: float = 0.01
     random_state: int | None = 0
 
@@ -209,6 +210,10 @@ class _Folds:
         if self.known is not None:
             return self.known
         n_rows = len(self.history.codes)
+        if not isinstance(self.teacher.cv, int):
+            splitter = check_cv(self.teacher.cv, self.history.codes, classifier=True)
+            self.known = list(splitter.split(np.zeros((n_rows, 1)), self.history.codes))
+            return self.known
         counts = np.bincount(self.history.codes, minlength=len(self.history.treatments))
         fewest = int(counts.min())
         n_folds = min(self.teacher.cv, fewest)
@@ -259,7 +264,7 @@ class _Folds:
         history = self.history
         model = self.teacher.propensity_model
         if model is None:
-            model = make_pipeline(TableEncoder(), LogisticRegression(max_iter=1000))
+            model = _default_propensity_model()
         if len(history.treatments) == 1:
             return np.ones((len(history.codes), 1))
         result = np.zeros((len(history.codes), len(history.treatments)))
@@ -271,6 +276,11 @@ class _Folds:
 
     def _fit(self, model: Any, rows: NDArray[np.intp], target: NDArray[Any]) -> Any:
         return clone(model).fit(_safe_indexing(self.X, rows), target)
+
+
+def _default_propensity_model() -> Any:
+    # Few cut points and some regularisation: propensities near 0 are worse than smooth ones.
+    return make_pipeline(TableEncoder(thresholds=8), LogisticRegression(C=0.3, max_iter=1000))
 
 
 def _default_outcome_model(outcome: NDArray[np.float64], random_state: int | None) -> Any:

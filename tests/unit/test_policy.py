@@ -99,8 +99,10 @@ def test_what_is_wrong_is_named() -> None:
         PolicyTree("ipw").fit(X, treatment, outcome, propensity=np.zeros(60))
     with pytest.raises(ValueError, match=r"propensity\[0\] = 1.0 must lie strictly"):
         PolicyTree("ipw").fit(X, treatment, outcome, propensity=np.ones(60))
-    with pytest.raises(ValueError, match="requires y to be passed"):
+    with pytest.raises(ValueError, match="needs outcomes"):
         PolicyTree().fit(X, treatment)
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        PolicyTree().fit(X)
     with pytest.raises(ValueError, match="method='best' is not supported"):
         PolicyTree(method="best").fit(X, treatment, outcome)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="clip must be a number from 0 to 1"):

@@ -206,7 +206,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
         """Return the task of counting errors; classes without weight are no labels."""
         counted = labels
         weights = None if sample_weight is None else np.asarray(sample_weight)
-        if weights is not None and weights.shape == labels.shape:
+        if weights is not None and weights.shape == labels.shape and weights.any():
             counted = labels[weights != 0]
         classes = np.unique(counted) if self.classes is None else np.asarray(self.classes)
         position = {label: k for k, label in enumerate(classes.tolist())}

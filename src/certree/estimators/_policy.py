@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from certree._fixed_point import check_numbers
 from certree._policy_scores import METHODS, PolicyScores, Teacher, policy_scores, read_history
 from certree._progress import Callback
+from certree.encoding import read_table
 from certree.tasks._labels import Rewards
 
-from ._parameters import Check, Number, OneOf, WholeNumber
+from ._parameters import Check, Number, OneOf, WholeNumber, is_whole
 from ._task_tree import BaseTaskTree
 
 
@@ -61,7 +62,7 @@ class PolicyTree(BaseTaskTree):
     propensity_model : estimator, default=None
         Classifier that estimates the probability of each treatment. None: logistic regression on
         the 0/1 columns of :class:`TableEncoder`.
-    cv : int, default=5
+    cv : int, splitter or iterable, default=5
         Folds of the cross-fitting: a row is scored by models that have not seen it. 1: no folds.
     clip : float, default=0.01
         Propensities below this are raised to it; `fit` warns if that concerns many rows.
@@ -128,7 +129,6 @@ class PolicyTree(BaseTaskTree):
     _parameter_checks: ClassVar[Mapping[str, Check]] = {
         **BaseTaskTree._parameter_checks,
         "method": OneOf(METHODS),
-        "cv": WholeNumber(1),
         "clip": Number(0, maximum=1),
     }
 
@@ -137,7 +137,7 @@ class PolicyTree(BaseTaskTree):
         method: Literal["dr", "dm", "ipw"] = "dr",
         outcome_model: Any = None,
         propensity_model: Any = None,
-        cv: int = 5,
+        cv: Any = 5,
         clip: float = 0.01,
         maximise: bool = True,
         treatments: Any = None,
@@ -181,10 +181,11 @@ class PolicyTree(BaseTaskTree):
     def fit(
         self,
         X: Any,
-        treatment: Any = None,
+        y: Any = None,
         outcome: Any = None,
         sample_weight: Any = None,
         *,
+        treatment: Any = None,
         propensity: Any = None,
         outcomes: Any = None,
         callback: Callback | None = None,
@@ -196,14 +197,16 @@ class PolicyTree(BaseTaskTree):
         ----------
         X : table of shape (n_rows, n_features)
             As for :class:`OptimalTreeClassifier`; the user's own models see it as it is.
-        treatment : array-like of shape (n_rows,)
-            What each row was given: texts, truth values or whole numbers. An array of shape
-            (n_rows, n_treatments) without `outcome` is a table of rewards, as for
+        y : array-like of shape (n_rows,)
+            The treatment that each row was given: texts, truth values or whole numbers. An array
+            of shape (n_rows, n_treatments) without `outcome` is a table of rewards, as for
             :meth:`fit_rewards`, so that policies can be tuned as other estimators are.
         outcome : array-like of shape (n_rows,)
             What came of it: numbers.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows in the objective. Rows of weight zero are left out.
+        treatment : array-like of shape (n_rows,), optional
+            Another name of `y`: ``fit(X, treatment=..., outcome=...)``.
         propensity : array-like of shape (n_rows,) or (n_rows, n_treatments), optional
             Known probability of the treatment given, or of all, as in an experiment; strictly
             between 0 and 1. No model is fitted then.
@@ -219,16 +222,25 @@ class PolicyTree(BaseTaskTree):
         PolicyTree
             The fitted estimator itself.
         """
-        if outcome is None:
-            if treatment is not None and np.ndim(treatment) == 2:
-                return self.fit_rewards(X, treatment, sample_weight, callback=callback, path=path)
+        if (y is None) == (treatment is None):
             raise ValueError(
-                "PolicyTree requires y to be passed: fit(X, treatment, outcome), or "
-                "fit(X, rewards) with a table of shape (n_rows, n_treatments)."
+                "PolicyTree requires y to be passed, but the target y is None; call "
+                "fit(X, treatment, outcome), or fit_rewards(X, rewards)."
             )
+        given = treatment if y is None else y
         self._check_parameters()
+        if is_whole(self.cv):
+            WholeNumber(1)("cv", self.cv)
         n_rows = self._row_count(X)
-        history = read_history(treatment, outcome, n_rows, self.treatments)
+        if outcome is None:
+            if np.asarray(given).ndim == 2:
+                return self.fit_rewards(X, given, sample_weight, callback=callback, path=path)
+            read_table(X)
+            raise ValueError(
+                "PolicyTree needs outcomes: fit(X, treatment, outcome), or fit(X, rewards) with a "
+                "table of shape (n_rows, n_treatments)."
+            )
+        history = read_history(given, outcome, n_rows, self.treatments)
         kept = _kept(sample_weight, n_rows)
         if kept is None:
             scores = policy_scores(X, history, self._teacher(), propensity, outcomes)
@@ -310,7 +322,7 @@ class PolicyTree(BaseTaskTree):
             self.method,
             self.outcome_model,
             self.propensity_model,
-            int(self.cv),
+            int(self.cv) if is_whole(self.cv) else self.cv,
             float(self.clip),
             self.random_state,
         )
@@ -386,25 +398,23 @@ class PolicyTree(BaseTaskTree):
         codes = np.array([position[label] for label in chosen.tolist()], dtype=np.intp)
         return _mean(table[np.arange(n_rows), codes], sample_weight)
 
-    def score(
-        self, X: Any, treatment: Any, outcome: Any = None, sample_weight: Any = None
-    ) -> float:
+    def score(self, X: Any, y: Any, outcome: Any = None, sample_weight: Any = None) -> float:
         """Return the estimated mean outcome, or its negative if outcomes are minimised.
 
         Parameters
         ----------
         X : table of shape (n_rows, n_features)
             Raw rows, with the columns seen in `fit`.
-        treatment, outcome : array-like of shape (n_rows,)
-            What these rows were given and what came of it; or, as `treatment` alone, rewards of
-            shape (n_rows, n_treatments).
+        y, outcome : array-like of shape (n_rows,)
+            What these rows were given and what came of it; or, as `y` alone, rewards of shape
+            (n_rows, n_treatments).
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows.
         """
-        if outcome is None and np.ndim(treatment) == 2:
-            found = self.value(X, rewards=treatment, sample_weight=sample_weight)
+        if outcome is None and np.asarray(y).ndim == 2:
+            found = self.value(X, rewards=y, sample_weight=sample_weight)
         else:
-            found = self.value(X, treatment, outcome, sample_weight=sample_weight)
+            found = self.value(X, y, outcome, sample_weight=sample_weight)
         return found.value if self.maximise else -found.value
 
     def __sklearn_tags__(self) -> Any:
