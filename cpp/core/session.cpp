@@ -48,8 +48,14 @@ struct Session::Solve {
         run(*session.data_, statistic, worst_total(*session.data_, task), options, limits, session.budget_,
             std::move(observer)),
         pricing(*session.data_, task, run.inner, run.scale) {
-    if (options.memory_limit > 0) run.subproblems.limit(options.memory_limit / 2 - session.past_.bytes());
-    if (options.use_weight_reuse && options.use_table) use(session.past_);
+    if (options.memory_limit > 0)
+      run.subproblems.limit(options.memory_limit / 2 - session.past_.bytes() - session.past_curves_.bytes());
+    if (options.use_weight_reuse && options.use_table) {
+      use(session.past_);
+      use(session.past_curves_);
+    }
+    if (curves == nullptr) curves = std::make_unique<CurveTable>(session.budget_);
+    run.context.curves = curves.get();
     if (kChecksKnownTree && !options.debug_tree.nodes.empty()) {
       known_tree.emplace(*session.data_, task, run.scale.objective, options.debug_tree,
                          options.debug_discount * run.scale.factor);
@@ -62,15 +68,23 @@ struct Session::Solve {
     past.prepare(pricing);
     if (past.is_useful()) run.context.past = &past;
   }
-  void keep(Past& past) {
+  void use(PastCurves& past) {
+    const Pricing leaves = pricing.of_leaves();
+    curves = past.take(leaves);
+    past.prepare(leaves);
+    if (past.is_useful()) run.context.past_curves = &past;
+  }
+  void keep(Past& past, PastCurves& past_curves) {
     auto table = std::make_unique<Table>(run.budget, 0, false);
     table->swap(run.subproblems);
     past.add(pricing, std::move(table));
+    past_curves.add(pricing.of_leaves(), std::move(curves));
   }
 
   CountDepthTwo statistic;
   Run run;
   Pricing pricing;
+  std::unique_ptr<CurveTable> curves;
   std::optional<DebugTree> known_tree;
 };
 
@@ -86,9 +100,14 @@ std::unique_lock<std::mutex> Session::begin() {
 bool Session::open(const CountTask& task, const Options& options) {
   const DatasetSettings settings = dataset_settings(table_, options);
   // Keys stand for sets of row groups, records for columns.
-  if (settings.merges_rows != settings_.merges_rows || settings.reduces_columns != settings_.reduces_columns)
+  if (settings.merges_rows != settings_.merges_rows || settings.reduces_columns != settings_.reduces_columns) {
     past_.clear();
-  if (options.memory_limit > 0) past_.shrink(options.memory_limit / kPastShare);
+    past_curves_.clear();
+  }
+  if (options.memory_limit > 0) {
+    past_.shrink(options.memory_limit / kPastShare);
+    past_curves_.shrink(options.memory_limit / kPastShare);
+  }
   budget_.restart(options.memory_limit);
   const bool is_packed = data_ != nullptr && settings == settings_ && task.n_types() == n_types_;
   std::unique_ptr<Dataset> data = std::move(data_);
@@ -138,7 +157,7 @@ Result Session::run(const CountTask& task, const Options& options, Observer obse
   if (solve->run.progress.tree().nodes.empty() && options.known_value < 0) return single_leaf(table_, task, options);
   solve->run.report(result);
   most_work_ = std::max(most_work_, limits.work());
-  solve->keep(past_);
+  solve->keep(past_, past_curves_);
   return result;
 }
 
@@ -155,7 +174,7 @@ PathResult Session::solve_path(const CountTask& task, const Options& options, Ob
     result.entries.push_back({0, 0, leaf.upper_bound / options.error_scale, std::move(leaf.tree)});
     return result;
   }
-  const Solve solve(*this, task, options, limits, std::move(observer));
+  Solve solve(*this, task, options, limits, std::move(observer));
   std::int64_t splits = most_splits(*data_, solve.run.depth);
   if (options.max_splits >= 0) splits = std::min(splits, options.max_splits);
   result.entries = PathSearch(solve.run.context, solve.run.depth, splits).run_whole(result.counters);
@@ -166,6 +185,7 @@ PathResult Session::solve_path(const CountTask& task, const Options& options, Ob
   }
   result.status = is_exact ? Status::optimal : status_of(limits, {0, 1});
   solve.run.count(result.counters);
+  solve.keep(past_, past_curves_);
   result.seconds = limits.seconds();
   return result;
 }

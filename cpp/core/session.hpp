@@ -37,6 +37,7 @@ class Session {
   DatasetSettings settings_;
   std::int32_t n_types_ = 0;
   Past past_;
+  PastCurves past_curves_;
   std::int64_t most_work_ = 0;  // of any solve so far
 };
 

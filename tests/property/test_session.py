@@ -249,6 +249,21 @@ def test_the_same_costs_again_take_up_where_the_last_solve_stopped() -> None:
     assert evaluations(second) < 0.7 * evaluations(whole)
 
 
+def test_curves_are_reused_as_values_are() -> None:
+    """The same costs under another penalty cost next to nothing, costs between others less."""
+    columns, types = table()
+    options = {"max_depth": 4, "max_splits": 6}
+    session = _core.Session(columns, types)
+    for matrix in (costs(80, 120), costs(120, 80), costs(100, 100)):
+        last = session.solve(matrix, options)
+    fresh = _core.solve(columns, types, costs(100, 100), None, options)
+    assert facts(last) == facts(fresh)
+    assert evaluations(last) < 0.8 * evaluations(fresh)
+    again = session.solve(costs(100, 100), {**options, "split_penalty": 1})
+    assert again.upper_bound == fresh.upper_bound + int(np.count_nonzero(fresh.test >= 0))
+    assert 5 * evaluations(again) < evaluations(fresh)
+
+
 def test_a_price_that_falls_to_nothing_leaves_no_bound() -> None:
     """No share of the old bound holds where a mistake is free."""
     columns, types = table()

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace certree {
 
 Pricing::Pricing(const Dataset& data, const CountTask& task, const Options& options, const Scale& scale)
-    : n_labels(task.n_labels()), factor(scale.factor), tie_break(options.smallest ? 1 : 0), min_leaf(options.min_leaf) {
+    : n_labels(task.n_labels()),
+      factor(scale.factor),
+      tie_break(options.smallest ? 1 : 0),
+      min_leaf(options.min_leaf),
+      error_scale(options.error_scale) {
   for (std::int32_t t = 0; t < task.n_types(); ++t)
     for (std::int32_t l = 0; l < task.n_labels(); ++l)
       prices.push_back(data.totals()[static_cast<std::size_t>(t)] > 0 ? options.error_scale * task.cost(t, l) : 0);
@@ -20,72 +25,90 @@ Prices Pricing::inner() const {
   return out;
 }
 
-std::unique_ptr<Table> Past::take(const Pricing& now) {
-  for (std::size_t k = solves_.size(); k-- > 0;) {
-    if (!(solves_[k].pricing == now)) continue;
-    auto table = std::move(solves_[k].table);
-    solves_.erase(solves_.begin() + static_cast<std::ptrdiff_t>(k));
-    return table;
+Pricing Pricing::of_leaves() const {
+  Pricing out = *this;
+  for (Cost& price : out.prices) price /= error_scale;
+  out.prices.back() = 0;
+  out.factor = out.error_scale = 1;
+  out.tie_break = 0;
+  return out;
+}
+
+bool Pricing::bounds(const Pricing& now) const {
+  return n_labels == now.n_labels && prices.size() == now.prices.size() && min_leaf <= now.min_leaf;
+}
+
+SharePlan::SharePlan(const std::vector<Prices>& then, const Prices& now) : is_used_(then.size(), false) {
+  for (std::size_t k = 0; k < then.size(); ++k) {
+    const auto shares = then[k].empty() ? std::nullopt : share_of_one(then[k], now);
+    if (!shares) continue;
+    is_used_[k] = true;
+    singles_.push_back({k, *shares});
   }
-  return nullptr;
-}
-
-void Past::add(const Pricing& pricing, std::unique_ptr<Table> table) {
-  if (table->n_entries() == 0) return;
-  if (solves_.size() == kMost) {
-    const auto least = std::min_element(solves_.begin(), solves_.end(), [](const Solve& a, const Solve& b) {
-      return a.table->n_entries() < b.table->n_entries();
-    });
-    solves_.erase(least);
+  for (std::size_t i = 0; i < singles_.size(); ++i) {
+    for (std::size_t j = i + 1; j < singles_.size(); ++j) {
+      const std::size_t first = singles_[i].solve, second = singles_[j].solve;
+      for (const Shares& shares : shares_of_two(then[first], then[second], now))
+        pairs_.push_back({first, second, shares});
+    }
   }
-  solves_.push_back({pricing, std::move(table)});
 }
 
-std::int64_t Past::bytes() const {
-  std::int64_t sum = 0;
-  for (const Solve& solve : solves_) sum += solve.table->bytes();
-  return sum;
-}
-
-void Past::shrink(std::int64_t max_bytes) {
-  while (!solves_.empty() && bytes() > max_bytes) solves_.erase(solves_.begin());
+Cost SharePlan::of(const Cost* bounds) const {
+  Cost best = 0;
+  for (const Single& single : singles_) best = std::max(best, single.shares.of(bounds[single.solve], 0));
+  for (const Pair& pair : pairs_) best = std::max(best, pair.shares.of(bounds[pair.first], bounds[pair.second]));
+  return best;
 }
 
 void Past::prepare(const Pricing& now) {
-  singles_.clear();
-  pairs_.clear();
-  factor_ = now.factor;
-  for (std::size_t k = 0; k < solves_.size(); ++k) {
-    const Pricing& then = solves_[k].pricing;
-    if (then.n_labels != now.n_labels || then.prices.size() != now.prices.size() || then.min_leaf > now.min_leaf)
-      continue;
-    const auto callers = share_of_one(then.prices, now.prices);
-    if (!callers) continue;
-    singles_.push_back({k, *callers, share_of_one(then.inner(), now.inner()).value_or(Shares{})});
+  std::vector<Prices> then;
+  inner_.clear();
+  for (const Solve& solve : solves_) {
+    const bool is_valid = solve.pricing.bounds(now);
+    then.push_back(is_valid ? solve.pricing.prices : Prices{});
+    inner_.push_back((is_valid ? share_of_one(solve.pricing.inner(), now.inner()) : std::nullopt).value_or(Shares{}));
   }
-  for (std::size_t i = 0; i < singles_.size(); ++i)
-    for (std::size_t j = i + 1; j < singles_.size(); ++j)
-      for (const Shares& shares : shares_of_two(solves_[singles_[i].solve].pricing.prices,
-                                                solves_[singles_[j].solve].pricing.prices, now.prices))
-        pairs_.push_back({i, j, shares});
+  plan_ = SharePlan(then, now.prices);
+  factor_ = now.factor;
 }
 
 Cost Past::bound(const Fingerprint& key) const {
   std::array<Cost, kMost> callers{};
-  Cost best_callers = 0, best = 0;
-  for (std::size_t i = 0; i < singles_.size(); ++i) {
-    const Single& single = singles_[i];
-    const Solve& solve = solves_[single.solve];
+  Cost best = 0;
+  for (std::size_t k = 0; k < solves_.size(); ++k) {
     Record record;
-    if (!solve.table->find(key, record)) continue;
+    if (!plan_.uses(k) || !solves_[k].table->find(key, record)) continue;
     // A bound counts the splits of its tree in the tie-break; what is left when these are rounded away holds without.
-    callers[i] = record.interval.lower / solve.pricing.factor;
-    best_callers = std::max(best_callers, single.callers.of(callers[i], 0));
-    best = std::max(best, single.inner.of(record.interval.lower, 0));
+    callers[k] = record.interval.lower / solves_[k].pricing.factor;
+    best = std::max(best, inner_[k].of(record.interval.lower, 0));
   }
-  for (const Pair& pair : pairs_)
-    best_callers = std::max(best_callers, pair.shares.of(callers[pair.first], callers[pair.second]));
-  return std::max(best, best_callers * factor_);
+  return std::max(best, plan_.of(callers.data()) * factor_);
+}
+
+void PastCurves::prepare(const Pricing& now) {
+  std::vector<Prices> then;
+  for (const Solve& solve : solves_) then.push_back(solve.pricing.bounds(now) ? solve.pricing.prices : Prices{});
+  plan_ = SharePlan(then, now.prices);
+}
+
+bool PastCurves::raise(const Fingerprint& key, Curve& curve) const {
+  std::array<const Curve*, kMost> known{};
+  bool is_known = false;
+  for (std::size_t k = 0; k < solves_.size(); ++k) {
+    if (!plan_.uses(k)) continue;
+    known[k] = solves_[k].table->look(key);
+    is_known = is_known || known[k] != nullptr;
+  }
+  if (!is_known) return false;
+  for (std::size_t splits = 0; splits < curve.size(); ++splits) {
+    std::array<Cost, kMost> lower{};
+    // A curve that ends earlier was asked for fewer splits, and says nothing of more.
+    for (std::size_t k = 0; k < solves_.size(); ++k)
+      if (known[k] != nullptr && splits < known[k]->size()) lower[k] = known[k]->lower[splits];
+    curve.lower[splits] = std::max(curve.lower[splits], plan_.of(lower.data()));
+  }
+  return true;
 }
 
 }  // namespace certree

@@ -8,30 +8,14 @@
 
 namespace certree {
 
-void Curve::reset(std::size_t size) {
-  lower.assign(size, 0);
-  upper.assign(size, kInfinite);
-  column.assign(size, kNoTree);
-  yes_splits.assign(size, 0);
-}
-
-void Curve::offer(std::size_t k, Cost cost, std::int32_t root, std::int32_t yes) {
-  if (cost >= upper[k]) return;
-  upper[k] = cost;
-  column[k] = root;
-  yes_splits[k] = yes;
-}
-
-void Curve::make_monotone() {
-  for (std::size_t k = 1; k < size(); ++k) offer(k, upper[k - 1], column[k - 1], yes_splits[k - 1]);
-  for (std::size_t k = size() - 1; k-- > 0;) lower[k] = std::max(lower[k], lower[k + 1]);
-}
-
 PathSearch::PathSearch(const Context& context, std::int32_t depth, std::int64_t max_splits)
     : context_(context),
       depth_(static_cast<std::int32_t>(std::min<std::int64_t>(depth, max_splits))),
       max_splits_(static_cast<std::size_t>(max_splits)),
-      worker_(context, true) {
+      worker_(context, true),
+      own_table_(context.curves == nullptr ? std::make_unique<CurveTable>(context.budget) : nullptr),
+      known_(context.curves == nullptr ? *own_table_ : *context.curves) {
+  if (context.options.memory_limit > 0) known_.limit(context.options.memory_limit / 2);
   if (depth_ < 30) max_splits_ = std::min(max_splits_, (std::size_t{1} << depth_) - 1);
 }
 
@@ -111,39 +95,27 @@ bool PathSearch::can_improve(const Cost* lower, const Needs& bound) const {
 
 void PathSearch::recall(const Fingerprint& key, std::int32_t depth, Curve& curve) {
   if (!context_.options.use_table) return;
-  ++(look_up(key, depth, curve) ? worker_.counters().table_hits : worker_.counters().table_misses);
-}
-
-bool PathSearch::look_up(const Fingerprint& key, std::int32_t depth, Curve& curve) const {
-  const auto entry = known_.find(mix(key, static_cast<std::uint64_t>(depth)));
-  if (entry == known_.end()) return false;
-  for (std::size_t k = 0; k < curve.size(); ++k) {
-    curve.lower[k] = std::max(curve.lower[k], entry->second.lower[k]);
-    curve.offer(k, entry->second.upper[k], entry->second.column[k], entry->second.yes_splits[k]);
+  Counters& counters = worker_.counters();
+  const Fingerprint subproblem = mix(key, static_cast<std::uint64_t>(depth));
+  if (known_.find(subproblem, curve)) {
+    ++counters.table_hits;
+    return;
   }
-  return true;
+  ++counters.table_misses;
+  // What the table knows includes what the past said when the subproblem was searched.
+  if (context_.past_curves != nullptr && context_.past_curves->raise(subproblem, curve)) ++counters.reused_bounds;
 }
 
 void PathSearch::remember(const Fingerprint& key, std::int32_t depth, const Curve& curve) {
   if constexpr (kChecksKnownTree) {
     if (context_.known_tree != nullptr) context_.known_tree->check_curve(key, depth, curve.lower);
   }
-  const auto bytes = static_cast<std::int64_t>(curve.size() * 24 + 160);
-  const std::int64_t limit = context_.options.memory_limit / 2;
-  if (limit > 0 && known_bytes_ + bytes > limit) {
-    // Forgetting costs time, never correctness.
-    worker_.counters().table_evictions += static_cast<std::int64_t>(known_.size());
-    known_.clear();
-    context_.budget.release(known_bytes_);
-    known_bytes_ = 0;
-  }
   Curve kept = curve;
   if (!context_.options.use_infeasibility) {
     for (std::size_t k = 0; k < kept.size(); ++k)
       if (kept.lower[k] < kept.upper[k]) kept.lower[k] = 0;
   }
-  const auto [entry, is_new] = known_.insert_or_assign(mix(key, static_cast<std::uint64_t>(depth)), std::move(kept));
-  if (is_new && context_.budget.try_charge(bytes)) known_bytes_ += bytes;
+  worker_.counters().table_evictions += known_.store(mix(key, static_cast<std::uint64_t>(depth)), std::move(kept));
 }
 
 void PathSearch::solve(std::size_t level, std::int32_t depth, const Needs& need, Curve& curve) {
@@ -316,7 +288,7 @@ Cost PathSearch::add_tree(std::size_t level, std::int32_t depth, std::size_t k, 
     curve = *given;
   } else {
     curve.reset(capacity(depth));
-    if (!look_up(f.node.rows.key, depth, curve)) {
+    if (!known_.find(mix(f.node.rows.key, static_cast<std::uint64_t>(depth)), curve)) {
       // Never stored because its first bounds were exact, or forgotten: search for this entry again.
       Needs need(curve.size(), -kInfinite);
       need[std::min(k, curve.size() - 1)] = kInfinite;
@@ -410,7 +382,8 @@ void PathSearch::run(Counters& counters) {
     follows_objective_ = true;
     solve(0, depth_, Needs(curve.size(), kInfinite), curve);
     follows_objective_ = false;
-    publish(curve);
+    // An earlier solve may have answered all.
+    if (worker_.counters().nodes_expanded > 0 || worker_.expand(worker_.frame(0))) publish(curve);
     const Objective& o = context_.objective;
     Cost lower = kInfinite;
     for (std::size_t k = 0; k < curve.size(); ++k)

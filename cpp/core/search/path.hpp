@@ -8,28 +8,14 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
+#include <memory>
 #include <vector>
 
+#include "search/curve_table.hpp"
 #include "search/path_entry.hpp"
 #include "search/worker.hpp"
 
 namespace certree {
-
-// What is known of the least leaf cost with at most k splits, k = 0 .. size - 1, and where the tree of cost upper[k] is.
-struct Curve {
-  std::vector<Cost> lower, upper;
-  std::vector<std::int32_t> column;      // root of that tree: a data set's column, kDepthTwoTree, kLeafTree
-  std::vector<std::int32_t> yes_splits;  // splits on the side where the root's column holds
-
-  void reset(std::size_t size);
-  std::size_t size() const { return lower.size(); }
-  // Entry k needs no more search: exact, or not below `need`.
-  bool is_closed(std::size_t k, Cost need) const { return lower[k] >= std::min(upper[k], need); }
-  void offer(std::size_t k, Cost cost, std::int32_t root, std::int32_t yes);
-  // More splits never cost more, fewer never less.
-  void make_monotone();
-};
 
 class PathSearch {
  public:
@@ -68,7 +54,6 @@ class PathSearch {
   bool can_improve(const Cost* lower, const Needs& bound) const;
   void spread(const Frame& frame, Level& l, std::int32_t split, std::size_t width, const Cost* lower);
   void recall(const Fingerprint& key, std::int32_t depth, Curve& curve);
-  bool look_up(const Fingerprint& key, std::int32_t depth, Curve& curve) const;
   void remember(const Fingerprint& key, std::int32_t depth, const Curve& curve);
   Needs needs_for_objective(const Curve& curve) const;
   void publish(const Curve& curve);
@@ -85,11 +70,8 @@ class PathSearch {
   bool follows_objective_ = false;  // at the root only what can beat the incumbent is needed
   Worker worker_;
   std::vector<std::unique_ptr<Level>> levels_;
-  struct KeyHash {
-    std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low); }
-  };
-  std::unordered_map<Fingerprint, Curve, KeyHash> known_;
-  std::int64_t known_bytes_ = 0;
+  std::unique_ptr<CurveTable> own_table_;  // where the context has none
+  CurveTable& known_;
 };
 
 }  // namespace certree

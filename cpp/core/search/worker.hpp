@@ -44,7 +44,10 @@ struct Context {
   // Bounds without a depth limit are in the table too (search/alternating.hpp).
   bool uses_unlimited_bounds = false;
   const DebugTree* known_tree = nullptr;
-  const Past* past = nullptr;  // bounds of earlier solves; null: none
+  // Bounds of earlier solves, and the curves of this one where they are to outlive it; null: none.
+  const Past* past = nullptr;
+  const PastCurves* past_curves = nullptr;
+  CurveTable* curves = nullptr;
 };
 
 // A node under search.
