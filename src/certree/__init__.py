@@ -2,6 +2,7 @@
 
 from . import datasets, metrics, tasks
 from ._check_task import TaskReport, check_task
+from ._plots import plot_roc
 from ._progress import Progress
 from ._solve import Solution, solve
 from ._task_certificate import TaskCertificate
@@ -21,12 +22,14 @@ from .estimators import (
 )
 from .exceptions import CertificateError, OptimalityWarning
 from .path import PathEntry, RegularizationPath
+from .summary import ClassificationSummary, classification_summary
 from .tree import Tree
 from .verify import VerificationReport, verify
 
 __all__ = [
     "Certificate",
     "CertificateError",
+    "ClassificationSummary",
     "CostSensitiveTreeClassifier",
     "Measurement",
     "OptimalTreeClassifier",
@@ -46,9 +49,11 @@ __all__ = [
     "VerificationReport",
     "__version__",
     "check_task",
+    "classification_summary",
     "datasets",
     "metrics",
     "optimality_gap",
+    "plot_roc",
     "regularization_path",
     "solve",
     "tasks",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from certree._progress import Callback, Observer
 from certree.metrics import Front, Metric, PartialAUC
 
+from ._chain_fit import fit_chain
 from ._metric_fit import Rows, fit_metric
 
 if TYPE_CHECKING:
@@ -18,8 +19,6 @@ def fit_binary(
 ) -> Observer | None:
     """Fit a model, and return what watched the search."""
     if isinstance(metric, PartialAUC):
-        from ._chain_fit import fit_chain
-
         return fit_chain(model, metric, rows, callback)
     if isinstance(metric, Front):
         from ._front_fit import fit_front
