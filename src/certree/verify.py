@@ -16,6 +16,7 @@ from typing import Any
 from . import metrics
 from ._audit import Audit, Claim, Data, Walk, decimal, read_data, text, walk_down
 from ._reprove import best_cost, best_multiway_cost
+from ._task_certificate import TaskCertificate
 from ._verify_metric import (
     ask,
     check_front,
@@ -23,6 +24,7 @@ from ._verify_metric import (
     check_metric_optimum,
     check_whole_front,
 )
+from ._verify_task import check_task_costs, check_task_optimum, task_audit
 from .certificate import STATUSES, Exact, exact, show
 from .front import ParetoFront
 
@@ -64,7 +66,13 @@ class VerificationReport:
 
 
 def verify(
-    model: Any, X: Any, y: Any, sample_weight: Any = None, exhaustive: bool = False
+    model: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    exhaustive: bool = False,
+    *,
+    costs: Any = None,
 ) -> VerificationReport:
     """Recompute what a fitted model certifies, and raise if anything differs.
 
@@ -77,9 +85,11 @@ def verify(
     model : OptimalTreeClassifier
         A fitted model.
     X, y, sample_weight
-        The data it was fitted on.
+        The data it was fitted on; for a :class:`PolicyTree`, y is its ``rewards_``.
     exhaustive : bool, default=False
         Also prove the bound again by trying all trees, for small problems.
+    costs : array-like of shape (n_rows, n_classes), optional
+        The costs that a :class:`CostSensitiveTreeClassifier` was fitted with, if any.
 
     Returns
     -------
@@ -106,6 +116,8 @@ def verify(
     True
     """
     start = perf_counter()
+    if isinstance(getattr(model, "certificate_", None), TaskCertificate):
+        return _verify_task(model, X, y, sample_weight, exhaustive, costs)
     model, front = _model_and_front(model)
     audit = Audit(Claim.of(model))
     data = read_data(audit, X, y, sample_weight)
@@ -126,6 +138,25 @@ def verify(
         (_check_optimum if counts_errors else check_metric_optimum)(audit, data)
         if front is not None:
             check_whole_front(audit, data, front)
+        audit.raise_if_different()
+    return VerificationReport(
+        tuple(audit.checks), exact(cost), len(data.rows), exhaustive, perf_counter() - start
+    )
+
+
+def _verify_task(
+    model: Any, X: Any, y: Any, sample_weight: Any, exhaustive: bool, costs: Any
+) -> VerificationReport:
+    """Check the certificate of a task."""
+    start = perf_counter()
+    audit = task_audit(model)
+    data, walk, cost, priced = check_task_costs(audit, model, X, y, sample_weight, costs)
+    _check_limits(audit, walk)
+    _check_bounds(audit)
+    _check_predictions(audit, model, X, walk)
+    audit.raise_if_different()
+    if exhaustive:
+        check_task_optimum(audit, data, priced)
         audit.raise_if_different()
     return VerificationReport(
         tuple(audit.checks), exact(cost), len(data.rows), exhaustive, perf_counter() - start

@@ -234,7 +234,7 @@ class BaseTaskTree(BaseOptimalTree):
     def _task_tree(self, setting: Setting, result: _engine.Nodes, sums: NDArray[np.int64]) -> Tree:
         problem = setting.problem
         leaf = result.test < 0
-        predictions = problem.read(sums)
+        predictions = problem.read(sums, _engine.leaves_of_rows(result, setting.columns))
         classes = problem.classes()
         if classes is None:
             classes = np.unique(predictions[leaf])

@@ -117,8 +117,8 @@ class LeafProblem(ABC):
         """Return what leaves with these sums cost, in units of the search."""
 
     @abstractmethod
-    def read(self, sums: Sums) -> NDArray[Any]:
-        """Return what leaves with these sums predict."""
+    def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
+        """Return what nodes with these sums predict; `leaves` are those of the rows."""
 
     @abstractmethod
     def describe(self, sums: Sums) -> list[str] | None:

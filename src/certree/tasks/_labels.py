@@ -51,7 +51,7 @@ class LabelProblem(LeafProblem):
     def units(self, sums: Sums) -> NDArray[np.int64]:
         return np.asarray(sums.min(axis=1))
 
-    def read(self, sums: Sums) -> NDArray[Any]:
+    def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
         chosen: NDArray[Any] = self.labels[sums.argmin(axis=1)]
         return chosen
 

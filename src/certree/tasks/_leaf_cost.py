@@ -122,7 +122,7 @@ class FunctionProblem(LeafProblem):
     def units(self, sums: Sums) -> NDArray[np.int64]:
         return self.leaf_units(sums)
 
-    def read(self, sums: Sums) -> NDArray[Any]:
+    def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
         _, predictions = call_cost(self.task.cost, self.sums(sums))
         if predictions is None:
             return np.zeros(len(sums), dtype=np.int64)

@@ -27,6 +27,8 @@ class SquareProblem(LeafProblem):
 
     def __init__(self, target: NDArray[np.float64], rows: Rows) -> None:
         found: Squares = squares(target, rows.weights, rows.budget)
+        self.target = target
+        self.is_rounded = found.error > 0
         self.statistics = found.statistics
         self.centre, self.quantum = found.centre, found.quantum
         total = found.statistics.sum(axis=0)
@@ -64,8 +66,15 @@ class SquareProblem(LeafProblem):
         errors = sum((_error(*map(int, s)) for s in sums), Fraction(0))
         return errors * self.quantum**2 * self.weight_quantum
 
-    def read(self, sums: Sums) -> NDArray[np.float64]:
-        return np.array([float(self._mean(int(w), int(s))) for w, s, _ in sums])
+    def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[np.float64]:
+        means = np.array([float(self._mean(int(w), int(s))) for w, s, _ in sums])
+        if self.is_rounded:
+            # Trees are compared by rounded targets, but predict the means of the given ones.
+            weights = self.statistics[:, 0]
+            for leaf in np.unique(leaves):
+                at = leaves == leaf
+                means[leaf] = math.fsum(weights[at] * self.target[at]) / int(weights[at].sum())
+        return means
 
     def _mean(self, weight: int, total: int) -> Fraction:
         return self.centre + self.quantum * Fraction(total, weight) if weight else self.centre
