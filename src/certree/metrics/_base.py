@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from fractions import Fraction
+from math import lcm
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -67,6 +68,10 @@ class Metric(ABC):
         fractions.Fraction or Root
             In the order of the real numbers.
         """
+
+    def approximate(self, fp: float, fn: float, positives: Exact, negatives: Exact) -> float:
+        """Return about the same, quickly: good enough to choose what to look at, not to decide."""
+        return float(self.exact(Fraction(fp), Fraction(fn), positives, negatives))
 
     def __call__(self, fp: Any, fn: Any, positives: Exact, negatives: Exact) -> float:
         """Return the value for false positives, false negatives and the totals of the classes."""
@@ -168,14 +173,31 @@ class RatioMetric(Metric):
     def denominator(self, positives: Exact, negatives: Exact) -> Affine:
         """Return the lower affine function; positive at every point."""
 
+    def _forms(self, positives: Exact, negatives: Exact) -> tuple[Affine, Affine]:
+        """Return both functions, scaled to whole numbers; the last ones are kept."""
+        kept = self.__dict__.get("_kept")
+        if kept is not None and kept[0] == (positives, negatives):
+            return kept[1]  # type: ignore[no-any-return]
+        forms = *self.numerator(positives, negatives), *self.denominator(positives, negatives)
+        scale = lcm(*(Fraction(number).denominator for number in forms))
+        whole = [int(number * scale) for number in forms]
+        both = Affine(*whole[:3]), Affine(*whole[3:])
+        self._kept = (positives, negatives), both
+        return both
+
     def exact(self, fp: Exact, fn: Exact, positives: Exact, negatives: Exact) -> Fraction:
         """Return the exact value."""
-        above = self.numerator(positives, negatives)(fp, fn)
-        return Fraction(above) / self.denominator(positives, negatives)(fp, fn)
+        above, below = self._forms(positives, negatives)
+        return Fraction(above(fp, fn)) / below(fp, fn)
+
+    def approximate(self, fp: float, fn: float, positives: Exact, negatives: Exact) -> float:
+        """Return the value in floating point."""
+        (a, a_fp, a_fn), (b, b_fp, b_fn) = self._forms(positives, negatives)
+        return float(a + a_fp * fp + a_fn * fn) / float(b + b_fp * fp + b_fn * fn)
 
     def level_line(self, level: Fraction, positives: Exact, negatives: Exact) -> Affine:
         """Return ``a`` such that the value exceeds the level exactly where ``a(fp, fn) < 0``."""
-        above, below = self.numerator(positives, negatives), self.denominator(positives, negatives)
+        above, below = self._forms(positives, negatives)
         constant, fp, fn = (level * b - a for a, b in zip(above, below, strict=True))
         return Affine(constant, fp, fn)
 

@@ -86,7 +86,7 @@ class Root:
 
     def _compare(self, other: Any) -> int:
         """Return the sign of ``self - other``."""
-        if isinstance(other, int | Fraction):
+        if type(other) is not Root:
             return _sign_with_root(self.shift - other, self.sign, self.square)
         number = self.shift - other.shift
         roots = sign(self.sign * self.square - other.sign * other.square)
@@ -101,14 +101,19 @@ class Root:
         return own * _sign_with_root(rest, self.sign * other.sign, product)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, int | Fraction | Root):
+        if type(other) is not Root and not isinstance(other, int | Fraction):
             return NotImplemented
         return self._compare(other) == 0
 
     def __lt__(self, other: Any) -> bool:
-        if not isinstance(other, int | Fraction | Root):
+        if type(other) is not Root and not isinstance(other, int | Fraction):
             return NotImplemented
         return self._compare(other) < 0
+
+    def __le__(self, other: Any) -> bool:
+        if type(other) is not Root and not isinstance(other, int | Fraction):
+            return NotImplemented
+        return self._compare(other) <= 0
 
     def __hash__(self) -> int:
         return hash(float(self))

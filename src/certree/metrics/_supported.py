@@ -7,6 +7,7 @@ with either error, so their best point is a corner of the convex hull of all poi
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from ._base import SupportedMetric
@@ -41,6 +42,13 @@ class MCC(SupportedMetric):
         above = positives * negatives - positives * fp - negatives * fn
         return signed_root(sign(above), Fraction(above * above) / square)
 
+    def approximate(self, fp: float, fn: float, positives: Exact, negatives: Exact) -> float:
+        """Return the value in floating point."""
+        predicted = float(positives) - fn + fp
+        square = positives * negatives * predicted * (positives + negatives - predicted)
+        above = positives * negatives - positives * fp - negatives * fn
+        return above / math.sqrt(square) if square > 0 else 0.0
+
     def tangent(
         self, fp: int, fn: int, positives: Exact, negatives: Exact
     ) -> tuple[Exact, Exact] | None:
@@ -72,6 +80,11 @@ class FowlkesMallows(SupportedMetric):
             return Fraction(0)
         right = positives - fn
         return signed_root(sign(right), Fraction(right * right) / (positives * predicted))
+
+    def approximate(self, fp: float, fn: float, positives: Exact, negatives: Exact) -> float:
+        """Return the value in floating point."""
+        square = positives * (positives - fn + fp)
+        return (positives - fn) / math.sqrt(square) if square > 0 else 0.0
 
     def tangent(
         self, fp: int, fn: int, positives: Exact, negatives: Exact

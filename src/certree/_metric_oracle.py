@@ -1,0 +1,246 @@
+"""Scalar solves for metric searches: shared limits, cuts proven, and trees found on the way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _engine
+from ._exact import cost_budget
+from ._metric_cuts import Cut
+
+# Counters that say how large something is, which is the largest and not the sum.
+_SIZES = ("peak_bytes", "table_entries", "row_groups", "columns")
+
+
+class Labels(NamedTuple):
+    """A choice of labels for the leaves of a tree, and its point."""
+
+    fp: int
+    fn: int
+    label: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A tree, and where it is in the plane of false positives and negatives."""
+
+    test: NDArray[np.int32]
+    first_child: NDArray[np.int32]
+    label: NDArray[np.int32]
+    fp: int
+    fn: int
+    n_splits: int
+    leaf_sums: NDArray[np.int64] | None = None
+
+    @property
+    def point(self) -> tuple[int, int]:
+        """False positives and false negatives."""
+        return self.fp, self.fn
+
+
+class Rows:
+    """The rows of a binary problem, with their weights by class."""
+
+    def __init__(self, problem: _engine.Session | _engine.Problem) -> None:
+        self.columns = problem.columns
+        types = np.unique(problem.row_types).tolist()
+        if not set(types) <= {0, 1}:
+            raise ValueError(
+                f"Metrics of false positives and negatives need row types 0 and 1, got {types[:9]}."
+            )
+        n_rows = len(problem.row_types)
+        weights = np.ones(n_rows, dtype=np.int64) if problem.weights is None else problem.weights
+        self.by_class = np.zeros((n_rows, 2), dtype=np.int64)
+        self.by_class[np.arange(n_rows), problem.row_types] = weights
+        self.negatives, self.positives = (int(total) for total in self.by_class.sum(axis=0))
+
+    def leaf(self, label: int) -> Found:
+        """Return the tree of one leaf."""
+        minus = np.array([-1], dtype=np.int32)
+        fp, fn = (self.negatives, 0) if label else (0, self.positives)
+        return Found(minus, minus, np.array([label], dtype=np.int32), fp, fn, 0)
+
+    def found(self, nodes: _engine.Nodes) -> Found:
+        """Return a tree with its point."""
+        sums = self.leaf_sums(nodes)
+        fp, fn = int(sums[nodes.label == 1, 0].sum()), int(sums[nodes.label == 0, 1].sum())
+        splits = int(np.count_nonzero(nodes.test >= 0))
+        return Found(nodes.test, nodes.first_child, nodes.label, fp, fn, splits, sums)
+
+    def relabellings(self, nodes: Found) -> list[Labels]:
+        """Return the labels of the leaves that are best for some weights of the two errors.
+
+        With leaves in the order of their share of positive rows, some first ones are positive and
+        the others negative.
+        """
+        sums = self.leaf_sums(nodes) if nodes.leaf_sums is None else nodes.leaf_sums
+        leaves = np.flatnonzero(nodes.test < 0)
+        share = sums[leaves, 0] / np.maximum(sums[leaves].sum(axis=1), 1)
+        label = np.where(nodes.test < 0, 0, -1).astype(np.int32)
+        choices = [Labels(0, self.positives, label)]
+        for leaf in leaves[np.argsort(share, kind="stable")]:
+            fp, fn, label = choices[-1]
+            label = label.copy()
+            label[leaf] = 1
+            choices.append(Labels(fp + int(sums[leaf, 0]), fn - int(sums[leaf, 1]), label))
+        return choices
+
+    def leaf_sums(self, nodes: _engine.Nodes) -> NDArray[np.int64]:
+        """Return the weights of negative and positive rows in each leaf."""
+        leaves = _engine.leaves_of_rows(nodes, self.columns)
+        sums = np.zeros((len(nodes.test), 2), dtype=np.int64)
+        np.add.at(sums, leaves, self.by_class)
+        return sums
+
+
+def merged(nodes: _engine.Nodes, labels: Labels) -> Found:
+    """Return a tree with other labels, without splits between leaves of the same label."""
+    only = labels.label.copy()
+    # A child is numbered after its parent: backwards, all subtrees of one label become leaves.
+    for node in range(len(only) - 1, -1, -1):
+        if nodes.test[node] >= 0:
+            child = nodes.first_child[node]
+            only[node] = only[child] if only[child] == only[child + 1] else -1
+    test, first_child, label = [], [], []
+    pending = [0]
+    for node in pending:  # grows while it is read
+        is_leaf = only[node] >= 0
+        test.append(-1 if is_leaf else nodes.test[node])
+        first_child.append(-1 if is_leaf else len(pending))
+        label.append(only[node])
+        if not is_leaf:
+            pending += [nodes.first_child[node], nodes.first_child[node] + 1]
+    arrays = (np.array(values, dtype=np.int32) for values in (test, first_child, label))
+    return Found(*arrays, labels.fp, labels.fn, len(test) // 2)
+
+
+class Oracle:
+    """Runs scalar solves within common limits and keeps what they prove.
+
+    Attributes
+    ----------
+    status : str
+        "optimal" for as long as no limit was reached.
+    cuts : list of Cut
+        What has been proven.
+    counters : Counter
+        Work of all solves.
+    """
+
+    def __init__(
+        self, problem: _engine.Session | _engine.Problem, options: _engine.Options
+    ) -> None:
+        if isinstance(problem, _engine.Problem):
+            problem = _engine.Session(problem.columns, problem.row_types, problem.weights)
+        self.session = problem
+        self.options = options
+        self.rows = Rows(problem)
+        self.status = "optimal"
+        self.cuts: list[Cut] = []
+        self.n_solves = 0
+        self.counters: Counter[str] = Counter()
+        self.work = 0
+        self.callback: _engine.Callback | None = None
+        self._start = perf_counter()
+        self.max_splits = self._most_splits()
+        total = max(self.rows.positives + self.rows.negatives, 1)
+        # Weights up to this keep every cost within the 64 bits of the core.
+        self.largest_weight = max(cost_budget(len(self.rows.columns), self.max_splits) // total, 1)
+
+    @property
+    def seconds(self) -> float:
+        """Time since the search began."""
+        return perf_counter() - self._start
+
+    def _most_splits(self) -> int:
+        """Return the number of splits that no tree within the limits exceeds."""
+        most = max(len(self.rows.columns) - 1, 0)
+        if self.options.max_splits is not None:
+            most = min(most, self.options.max_splits)
+        if self.options.max_depth is not None and self.options.max_depth < 60:
+            most = min(most, 2**self.options.max_depth - 1)
+        return most
+
+    def solve(
+        self,
+        weights: tuple[int, int, int],
+        known: tuple[int, int] | None = None,
+        *,
+        max_splits: int | None = None,
+        max_depth: int | None = None,
+    ) -> Found | None:
+        """Minimise ``fp * w_fp + fn * w_fn + splits * w_split``.
+
+        Parameters
+        ----------
+        weights : tuple of int
+            Of a false positive, a false negative and a split.
+        known : tuple of int, optional
+            Only trees below this value, or of this value and with fewer splits, are wanted.
+        max_splits : int, optional
+            A limit below that of the search; the cut then holds for so many splits only.
+        max_depth : int, optional
+            A limit below that of the search, for a first tree: nothing is then proven.
+
+        Returns
+        -------
+        Found or None
+            None where no such tree was found.
+        """
+        limits = self._remaining()
+        if limits is None:
+            return None
+        options = replace(limits, split_penalty=weights[2], known=known)
+        if max_splits is not None and max_splits < self.max_splits:
+            options = replace(options, max_splits=max_splits)
+        else:
+            max_splits = None
+        if max_depth is not None:
+            options = replace(options, max_depth=max_depth)
+        matrix = np.array([[0, weights[0]], [weights[1], 0]], dtype=np.int64)
+        result = self.session.solve(matrix, options, self._event if self.callback else None)
+        self._account(result)
+        if max_depth is None:
+            self.cuts.append(Cut(*weights, result.lower_bound, max_splits))
+        return self.rows.found(result) if len(result.test) else None
+
+    def _remaining(self) -> _engine.Options | None:
+        """Return the options with what is left of the limits, or None and the status."""
+        if self.status != "optimal":
+            return None
+        options = replace(self.options, error_scale=1, gap=0)
+        if options.time_limit is not None:
+            left = options.time_limit - self.seconds
+            if left <= 0:
+                self.status = "time_limit"
+                return None
+            options = replace(options, time_limit=left)
+        work_limit = options.extra.get("work_limit", 0)
+        if work_limit:
+            if work_limit <= self.work:
+                self.status = "work_limit"
+                return None
+            extra = {**options.extra, "work_limit": work_limit - self.work}
+            options = replace(options, extra=extra)
+        return options
+
+    def _account(self, result: _engine.Result | _engine.PathResult) -> None:
+        self.n_solves += 1
+        for name, count in result.counters.items():
+            kept = self.counters[name]
+            self.counters[name] = max(kept, count) if name in _SIZES else kept + count
+        if isinstance(result, _engine.Result) and result.history:
+            self.work += result.history[-1][1]
+        if result.status != "optimal":
+            self.status = result.status
+
+    def _event(self, event: _engine.Event) -> object:
+        assert self.callback is not None
+        moved: dict[str, Any] = {**event, "seconds": self.seconds, "work": self.work}
+        return self.callback(moved)

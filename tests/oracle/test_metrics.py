@@ -1,0 +1,176 @@
+"""The search for metrics against all trees, for every metric and every limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import cycle
+from typing import Any, Literal
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from certree import _engine, metrics
+from certree._metric_search import MetricResult, solve_metric
+from tests.oracle.confusion import Confusions
+from tests.problems import FUZZ, random_columns, random_types
+
+METRICS = [
+    metrics.Accuracy(),
+    metrics.WeightedAccuracy("7/3"),
+    metrics.BalancedAccuracy(),
+    metrics.Informedness(),
+    metrics.F1(),
+    metrics.FBeta(2),
+    metrics.FBeta(0.5),
+    metrics.Jaccard(),
+    metrics.Tversky(0.3, 0.9),
+    metrics.Tversky(0, 1),
+    metrics.CohenKappa(),
+    metrics.MCC(),
+    metrics.FowlkesMallows(),
+]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A binary problem with limits."""
+
+    columns: NDArray[np.uint8]
+    row_types: NDArray[np.int32]
+    weights: NDArray[np.int64] | None
+    max_depth: int | None
+    max_splits: int | None
+    min_leaf: int
+
+    @property
+    def problem(self) -> _engine.Problem:
+        return _engine.Problem(
+            self.columns, self.row_types, np.zeros((2, 2), dtype=np.int64), self.weights
+        )
+
+    @property
+    def totals(self) -> tuple[int, int]:
+        """Weight of the positive and of the negative rows."""
+        weights = np.ones(len(self.row_types)) if self.weights is None else self.weights
+        return int(weights[self.row_types == 1].sum()), int(weights[self.row_types == 0].sum())
+
+    def triples(self) -> frozenset[tuple[int, int, int]]:
+        weights = None if self.weights is None else self.weights.tolist()
+        oracle = Confusions(
+            self.columns.tolist(), self.row_types.tolist(), weights, min_leaf=self.min_leaf
+        )
+        return oracle.triples(self.max_depth, self.max_splits)
+
+    def options(self, **more: Any) -> _engine.Options:
+        return _engine.Options(
+            max_depth=self.max_depth,
+            max_splits=self.max_splits,
+            min_leaf=self.min_leaf,
+            **more,
+        )
+
+
+def cases(
+    seed: int, count: int, depths: tuple[int | None, ...] = (0, 1, 2, 2, 2, 2, 3)
+) -> Iterator[Case]:
+    """Draw problems: noise and planted trees, conflicts, weights, and very few positive rows."""
+    for number in range(count):
+        rng = np.random.default_rng([FUZZ, seed, number])
+        depth = depths[int(rng.integers(len(depths)))]
+        n_rows = int(rng.integers(1, 12 if depth is None or depth > 2 else 22, size=2).max())
+        n_columns = int(rng.integers(1, 4 if depth is None or depth > 2 else 6, size=2).max())
+        columns = random_columns(rng, n_rows, n_columns)
+        types = random_types(rng, columns, 2)
+        if rng.random() < 0.2:
+            types = (np.arange(n_rows) < rng.integers(1, 3)).astype(np.int32)
+        weights = None
+        if rng.random() < 0.3:
+            weights = rng.integers(1, rng.choice([3, 50]), size=n_rows, endpoint=True)
+        yield Case(
+            columns,
+            types,
+            weights,
+            depth,
+            int(rng.integers(0, 5)) if rng.random() < 0.25 else None,
+            int(rng.integers(2, 5)) if rng.random() < 0.3 else 1,
+        )
+
+
+def best(
+    case: Case, metric: metrics.Metric, penalty: Fraction = Fraction(0)
+) -> tuple[Any, frozenset[tuple[int, int, int]]]:
+    """Return the greatest objective of all trees, and what trees there are."""
+    triples = case.triples()
+    totals = case.totals
+    return max(metric.exact(fp, fn, *totals) - penalty * k for fp, fn, k in triples), triples
+
+
+def check(
+    result: MetricResult,
+    case: Case,
+    metric: metrics.Metric,
+    triples: frozenset[tuple[int, int, int]],
+    penalty: Fraction = Fraction(0),
+) -> None:
+    """The tree is one within the limits, with the errors and the value that the result says."""
+    assert (result.fp, result.fn, result.n_splits) in triples, case
+    assert int(np.count_nonzero(result.test >= 0)) == result.n_splits, case
+    leaves = _engine.leaves_of_rows(result, case.columns)
+    predicted = result.label[leaves]
+    weights = np.ones(len(predicted), dtype=np.int64) if case.weights is None else case.weights
+    assert result.fp == weights[(predicted == 1) & (case.row_types == 0)].sum(), case
+    assert result.fn == weights[(predicted == 0) & (case.row_types == 1)].sum(), case
+    assert result.value == metric.exact(result.fp, result.fn, *case.totals), case
+    assert result.objective == result.value - penalty * result.n_splits, case
+    for fp, fn, split, value, limit in result.cuts:
+        assert all(
+            fp * a + fn * b + split * k >= value
+            for a, b, k in triples
+            if limit is None or k <= limit
+        ), (case, fp, fn, split, value, limit)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=repr)
+def test_the_value_is_the_greatest_of_all_trees(metric: metrics.Metric) -> None:
+    """Without a penalty: proven, and reached by the tree that comes back."""
+    for case in cases(40, 150):
+        value, triples = best(case, metric)
+        result = solve_metric(case.problem, metric, case.options())
+        assert result.status == "optimal", case
+        assert result.objective == result.bound == value, case
+        check(result, case, metric, triples)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=repr)
+def test_penalties_are_exact(metric: metrics.Metric) -> None:
+    """Per split and per leaf, with depth limits and without."""
+    penalties = cycle([Fraction(1, 100), Fraction(1, 20), Fraction(1, 7), Fraction(3, 1000)])
+    pers: Iterator[Literal["split", "leaf"]] = cycle(["split", "split", "leaf"])  # type: ignore[list-item]
+    for case in cases(50, 60, depths=(1, 2, 2, 3, None)):
+        penalty, per = next(penalties), next(pers)
+        value, _ = best(case, metric, penalty)
+        result = solve_metric(case.problem, metric, case.options(), complexity=penalty, per=per)
+        offset = penalty if per == "leaf" else 0
+        assert result.status == "optimal", case
+        assert result.objective + offset == result.bound + offset == value, (case, penalty)
+        assert result.objective == result.value - penalty * result.n_splits - offset
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=repr)
+@pytest.mark.parametrize("penalty", [Fraction(0), Fraction(1, 50)], ids=str)
+def test_a_search_that_is_stopped_has_a_valid_bound(
+    metric: metrics.Metric, penalty: Fraction
+) -> None:
+    """Whatever the work done so far, the best value lies between objective and bound."""
+    limits = cycle([1, 2, 3, 5, 8])
+    for case in cases(60, 25, depths=(3,)):
+        value, triples = best(case, metric, penalty)
+        options = case.options(extra={"work_limit": next(limits)})
+        result = solve_metric(case.problem, metric, options, complexity=penalty)
+        assert result.objective <= value <= result.bound, case
+        check(result, case, metric, triples, penalty)
+        if result.status == "optimal":
+            assert result.objective == value
