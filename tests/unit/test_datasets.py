@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree.datasets import load_binary_example, load_credit
+from certree.datasets import load_binary_example, load_credit, make_fourclass
 from certree.encoding import TableEncoder
 
 
@@ -78,3 +78,59 @@ def test_binary_example_is_the_exclusive_or_of_two_columns() -> None:
 def test_binary_example_never_changes() -> None:
     data, target = load_binary_example(return_X_y=True)
     assert _digest((data.tolist(), target.tolist())) == "a92a28d871b74475"
+
+
+def test_fourclass_is_deterministic_by_its_seed() -> None:
+    first, again, other = (make_fourclass(random_state=seed) for seed in (None, 0, 1))
+    np.testing.assert_array_equal(first.data, again.data)
+    np.testing.assert_array_equal(first.target, again.target)
+    assert not np.array_equal(first.data, other.data)
+    assert _digest((first.data.tolist(), first.target.tolist())) == "2856a3cf02f89d52"
+
+
+def test_fourclass_has_two_numbers_and_two_classes_in_the_published_proportion() -> None:
+    points = make_fourclass()
+    assert points.data.shape == (862, 2)
+    assert points.data.dtype == np.float64
+    assert points.data.min() >= 0
+    assert points.data.max() <= 1
+    assert points.feature_names == ["x", "y"]
+    for seed in range(5):
+        assert 0.3 < make_fourclass(random_state=seed).target.mean() < 0.42
+
+
+def test_fourclass_needs_more_than_a_few_straight_cuts() -> None:
+    points = make_fourclass()
+    errors = []
+    for column in points.data.T:
+        order = np.argsort(column, kind="stable")
+        positives = np.cumsum(points.target[order])
+        negatives = np.arange(1, len(order) + 1) - positives
+        wrong = positives + negatives[-1] - negatives
+        errors.append(min(wrong.min(), (len(order) - wrong).min()))
+    assert min(errors) > 0.25 * len(points.target)
+
+
+def test_fourclass_classes_do_not_touch_without_noise() -> None:
+    points = make_fourclass()
+    ones, zeros = points.data[points.target == 1], points.data[points.target == 0]
+    distances = np.abs(ones[:, None] - zeros[None]).max(axis=2)
+    assert distances.min() > 0.005
+
+
+def test_fourclass_noise_flips_labels_and_moves_no_point() -> None:
+    clean, noisy = make_fourclass(), make_fourclass(noise=0.2)
+    np.testing.assert_array_equal(clean.data, noisy.data)
+    assert 0.04 < (clean.target != noisy.target).mean() < 0.16
+
+
+@pytest.mark.parametrize(("bad", "message"), [(0, "n must be"), (2.5, "n must be")])
+def test_fourclass_refuses_other_sizes(bad: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make_fourclass(bad)
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.5, "much", float("nan")])
+def test_fourclass_refuses_other_shares_of_noise(bad: Any) -> None:
+    with pytest.raises(ValueError, match="noise must be a number between 0 and 1"):
+        make_fourclass(noise=bad)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._binary import load_binary_example
 from ._credit import load_credit
+from ._fourclass import make_fourclass
 from ._policy import make_policy_example
 
-__all__ = ["load_binary_example", "load_credit", "make_policy_example"]
+__all__ = ["load_binary_example", "load_credit", "make_fourclass", "make_policy_example"]
