@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
@@ -85,9 +83,9 @@ def make_fourclass(n: int = 862, *, noise: float = 0.0, random_state: int | None
 
 
 def _check(n: object, noise: object) -> None:
-    if not isinstance(n, Integral) or isinstance(n, bool) or n < 1:
+    if not isinstance(n, int | np.integer) or n < 1:
         raise ValueError(f"n must be a whole number from 1 on, got {n!r}.")
-    if not isinstance(noise, Real) or isinstance(noise, bool) or not 0 <= noise <= 1:
+    if not isinstance(noise, int | float | np.floating) or not 0 <= noise <= 1:
         raise ValueError(f"noise must be a number between 0 and 1, got {noise!r}.")
 
 
