@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree._exact import parse_complexity, read_fraction
+from certree._metric_search import MetricResult, solve_metric
 from certree._progress import Callback, Observer
 from certree._rounding import at_most, nearest
 from certree.certificate import Certificate, Exact, exact
@@ -22,8 +23,6 @@ from ._certify import build_tree, searched
 from ._target import read_target
 
 if TYPE_CHECKING:
-    from certree._metric_search import MetricResult
-
     from ._classifier import OptimalTreeClassifier
 
 # Weights of false positives and negatives up to this can be told apart in 64 bits.
@@ -75,8 +74,6 @@ def fit_metric(
     model: OptimalTreeClassifier, metric: Metric, rows: Rows, callback: Callback | None
 ) -> Observer | None:
     """Maximise a metric of false positives and negatives; return what watched the search."""
-    from certree._metric_search import solve_metric
-
     encoded = encode_binary(model, metric.name, rows)
     binary = encoded.binary
     watch = model._watch(_decimal, 1, callback)
