@@ -41,6 +41,16 @@ class PythonObserver {
   explicit PythonObserver(nanobind::object callback) : callback_(std::move(callback)) {}
 
   bool operator()(const ProgressEvent& event) {
+    return tell([&](nanobind::dict& info) {
+      info["seconds"] = event.seconds;
+      info["work"] = event.work;
+      info["upper_bound"] = event.upper;
+      info["lower_bound"] = event.lower;
+    });
+  }
+  // `describe(info)` fills what the callback is told.
+  template <class Describe>
+  bool tell(Describe describe) {
     nanobind::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) {
       if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
@@ -52,10 +62,7 @@ class PythonObserver {
     }
     if (callback_.is_none()) return false;
     nanobind::dict info;
-    info["seconds"] = event.seconds;
-    info["work"] = event.work;
-    info["upper_bound"] = event.upper;
-    info["lower_bound"] = event.lower;
+    describe(info);
     try {
       return nanobind::cast<bool>(nanobind::bool_(callback_(info)));
     } catch (...) {

@@ -10,5 +10,6 @@ void bind_multiway(nanobind::module_& m);
 void bind_session(nanobind::module_& m);
 void bind_vector(nanobind::module_& m);
 void bind_chain(nanobind::module_& m);
+void bind_front(nanobind::module_& m);
 
 }  // namespace certree

@@ -10,4 +10,5 @@ NB_MODULE(_core, m) {
   certree::bind_session(m);
   certree::bind_vector(m);
   certree::bind_chain(m);
+  certree::bind_front(m);
 }

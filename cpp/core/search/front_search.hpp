@@ -1,0 +1,166 @@
+// The Pareto front of (fp, fn) over all trees within a depth, a number of splits and a least leaf size, by depth-first
+// branch and bound over splits.
+//
+// A subproblem is a row set, a remaining depth and an excluded set of points: what its caller has or cannot use.  `solve`
+// adds to the excluded set the points of trees until every tree of the subproblem is in it; then the set is at once the
+// wanted part of the front and a lower bound.  A split is left out when the bounds of its children leave nothing
+// outside of the excluded set, and a child is asked only for what its sibling's bounds leave it (reverse-front
+// subtraction).  With one set per number of splits the same search answers limits on splits and the front in three
+// objectives.  docs/theory/front.md
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/limits.hpp"
+#include "base/memory.hpp"
+#include "data/node.hpp"
+#include "search/front.hpp"
+#include "search/front_depth_two.hpp"
+#include "search/front_directions.hpp"
+#include "search/options.hpp"
+#include "search/tree.hpp"
+
+namespace certree {
+
+struct FrontEvent {
+  double seconds = 0;
+  std::int64_t work = 0;
+  std::int64_t n_points = 0;
+};
+// Called from the thread that searches: after changes and every 50 ms.  True: stop.
+using FrontObserver = std::function<bool(const FrontEvent&)>;
+
+// A tree's point, or a bound.
+struct FrontEntry {
+  Cost fp = 0;
+  Cost fn = 0;
+  std::int64_t splits = 0;
+  Tree tree;  // columns are the data set's; empty for a bound
+};
+
+class FrontSearch {
+ public:
+  FrontSearch(const Dataset& data, const Options& options, const FrontSlots& slots, std::int32_t depth, Limits& limits,
+              MemoryBudget& budget, FrontObserver observer);
+
+  // Finds the front of everything that is not at or above one of these points.  May throw MemoryLimitReached; whatever
+  // happens, the results below are valid.
+  void run(const FrontPoints& dominated);
+  bool is_complete() const { return is_complete_; }
+  // Nondominated in (fp, fn) with at most `slots.max_splits` splits, or in (fp, fn, splits).
+  std::vector<FrontEntry> front(bool by_splits) const;
+  // Every wanted tree is at or above one of these.
+  std::vector<FrontEntry> lower() const;
+  const std::vector<FrontEvent>& history() const { return history_; }
+  Counters& counters() { return counters_; }
+  std::int64_t n_table_entries() const { return static_cast<std::int64_t>(known_.size()); }
+
+ private:
+  // A node under search.
+  struct Level {
+    explicit Level(MemoryBudget& budget)
+        : node(budget),
+          expansion(budget),
+          rows{RowSet(budget), RowSet(budget)},
+          child_lower{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)},
+          negatives(budget),
+          positives(budget),
+          unavoidable(budget) {}
+    Node node;
+    FrontExpansion expansion;
+    RowSet rows[2];      // children of the split under search, [holds]
+    Cost total[2] = {};  // negatives, positives
+    Cost total_unavoidable = 0;
+    std::vector<Stairs> excluded;       // [slot]
+    std::vector<Wanted> wanted;         // [slot]: outside of it
+    bool is_stale = true;               // `wanted` is older than `excluded`
+    std::vector<FrontPoints> result;    // [slot]: minimal points of `excluded` at the end
+    std::vector<FrontPoints> found[2];  // [holds][slot]: results or bounds of the children of the split under search
+    std::vector<Cost> lower[2];         // [holds][slot][direction] of those children
+    std::vector<Cost> known;            // [slot][direction] of this node, from its parent
+    std::vector<Cost> merged;           // [slot][direction] of the split under search
+    AlignedArray<Cost> child_lower[2];  // [holds], [slot][direction][split]
+    AlignedArray<Cost> negatives, positives, unavoidable;  // where a split's column holds
+    std::vector<std::int32_t> order;
+    std::vector<std::uint8_t> closed;  // per split: everything it has is in `excluded`
+    bool is_open = false;
+  };
+  // Two children and where their sum goes.
+  struct Division {
+    std::size_t yes, no, sum;
+  };
+  struct Record {
+    std::size_t begin = 0;             // in pool_
+    std::vector<std::uint32_t> sizes;  // per slot
+  };
+  struct KeyHash {
+    std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low); }
+  };
+
+  Level& level_at(std::size_t level);
+  std::size_t n_directions() const { return directions_.size(); }
+  const std::vector<Division>& divisions(std::int32_t depth);
+  bool poll();
+  bool solve(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
+  bool close(std::size_t level, std::int32_t depth, const Fingerprint& key);
+  bool open(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
+  bool add_depth_two_front(std::size_t level, std::int32_t depth);
+  bool search_splits(std::size_t level, std::int32_t depth);
+  void start_children(Level& l, std::int32_t depth);
+  void order_splits(Level& l);
+  bool try_terminal(std::size_t level, std::int32_t split, std::int32_t depth);
+  bool try_deep(std::size_t level, std::int32_t split, std::int32_t depth);
+  bool combine(Level& l, std::int32_t split, std::int32_t depth);
+  void spread(Level& l, std::int32_t split, std::int32_t depth);
+  void merge_lower(Level& l, std::int32_t depth);
+  bool is_wanted(Level& l, std::int32_t depth);
+  void refresh(Level& l);
+  void bound_by_directions(Level& l, std::int32_t split, std::int32_t depth, int holds);
+  bool subtract(Level& l, std::int32_t split, std::int32_t depth, int holds, std::vector<Stairs>& out);
+  void raise_lower(Level& l, int holds);
+  Cost child_total(const Level& l, std::int32_t split, int holds, int type) const;
+  std::int32_t plan_of(const Origin& origin);
+  std::int32_t plan_of_side(std::int32_t side);
+  std::int32_t add_plan(std::int32_t column, std::int32_t yes, std::int32_t no);
+  void extract(const std::vector<Stairs>& stairs, bool is_depth_two, std::vector<FrontPoints>& out);
+  bool recall(const Fingerprint& key, std::int32_t depth, Level& l);
+  bool raise_by_table(const Fingerprint& key, std::int32_t depth, Level& l, int holds);
+  void remember(const Fingerprint& key, std::int32_t depth, std::size_t level);
+  void forget(std::size_t level);
+  std::int64_t table_bytes() const;
+  void add_tree(std::int32_t plan, Tree& tree, std::int32_t* root) const;
+
+  const Dataset& data_;
+  Options options_;
+  FrontSlots slots_;
+  std::int32_t depth_;
+  Limits& limits_;
+  MemoryBudget& budget_;
+  FrontObserver observer_;
+  NodeFactory factory_;
+  std::unique_ptr<FrontDepthTwo> depth_two_;
+  Directions directions_;
+  std::vector<std::unique_ptr<Level>> levels_;
+  std::vector<std::vector<Division>> divisions_;  // per depth
+  std::vector<PlanNode> plans_;
+  std::unordered_map<Fingerprint, Record, KeyHash> known_;
+  std::vector<FrontPoint> pool_;
+  std::int64_t charged_ = 0;
+  // Scratch.
+  std::vector<Stairs> scratch_;
+  std::vector<Wanted> scratch_wanted_;
+  std::vector<Corners> candidates_;
+  std::vector<Cost> room_;
+  AlignedArray<Cost> common_[2];
+  Counters counters_;
+  bool is_complete_ = false;
+  std::vector<FrontEvent> history_;
+  double next_observation_s_ = 0.05;
+  std::size_t n_observed_ = 0;
+};
+
+}  // namespace certree

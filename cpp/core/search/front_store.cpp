@@ -1,0 +1,220 @@
+// What a front search keeps: plans of trees, and the table of subproblems.
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "search/front_search.hpp"
+
+namespace certree {
+
+std::int32_t FrontSearch::add_plan(std::int32_t column, std::int32_t yes, std::int32_t no) {
+  plans_.push_back({column, yes, no});
+  return static_cast<std::int32_t>(plans_.size()) - 1;
+}
+
+std::int32_t FrontSearch::plan_of_side(std::int32_t side) {
+  if (side == -1) return kNegativeLeaf;
+  if (side == -2) return kPositiveLeaf;
+  const bool is_swapped = (side & 1) != 0;
+  return add_plan(side >> 1, is_swapped ? kNegativeLeaf : kPositiveLeaf, is_swapped ? kPositiveLeaf : kNegativeLeaf);
+}
+
+std::int32_t FrontSearch::plan_of(const Origin& origin) {
+  if (origin.kind < 0) return kNoPlan;
+  return origin.kind == kKnownPlan ? origin.yes : add_plan(origin.kind, origin.yes, origin.no);
+}
+
+// The minimal points.  `is_depth_two`: origins are those of FrontDepthTwo.
+void FrontSearch::extract(const std::vector<Stairs>& stairs, bool is_depth_two, std::vector<FrontPoints>& out) {
+  out.resize(stairs.size());
+  for (std::size_t k = 0; k < stairs.size(); ++k) {
+    out[k].clear();
+    stairs[k].visit([&](Cost fp, Cost fn, const Origin& origin) {
+      std::int32_t plan = kNoPlan;
+      if (is_depth_two && origin.kind >= 0 && origin.kind != kKnownPlan)
+        plan = add_plan(origin.kind, plan_of_side(origin.yes), plan_of_side(origin.no));
+      else
+        plan = plan_of(origin);
+      out[k].push_back({fp, fn, plan});
+    });
+  }
+}
+
+// Offers what is known of a subproblem.  True: that is all that is wanted.
+bool FrontSearch::recall(const Fingerprint& key, std::int32_t depth, Level& l) {
+  if (!options_.use_table) return false;
+  const auto entry = known_.find(mix(key, static_cast<std::uint64_t>(depth)));
+  if (entry == known_.end()) {
+    ++counters_.table_misses;
+    return false;
+  }
+  ++counters_.table_hits;
+  const FrontPoint* p = pool_.data() + entry->second.begin;
+  const FrontPoint* const first = p;
+  for (std::size_t k = 0; k < l.excluded.size(); ++k)
+    for (std::uint32_t i = 0; i < entry->second.sizes[k]; ++i, ++p)
+      if (p->plan >= 0 && offer_from(l.excluded, k, p->fp, p->fn, {kKnownPlan, p->plan, -1})) l.is_stale = true;
+  // A bound that is excluded by now hides nothing.
+  p = first;
+  bool is_all = true;
+  for (std::size_t k = 0; k < l.excluded.size(); ++k)
+    for (std::uint32_t i = 0; i < entry->second.sizes[k]; ++i, ++p)
+      is_all = is_all && (p->plan >= 0 || l.excluded[k].covers(p->fp, p->fn));
+  return is_all;
+}
+
+// The points of a child and its values in all directions, from the table.  False: it has none.
+bool FrontSearch::raise_by_table(const Fingerprint& key, std::int32_t depth, Level& l, int holds) {
+  if (!options_.use_table) return false;
+  const auto entry = known_.find(mix(key, static_cast<std::uint64_t>(depth)));
+  if (entry == known_.end()) return false;
+  const FrontPoint* p = pool_.data() + entry->second.begin;
+  l.found[holds].resize(entry->second.sizes.size());
+  for (std::size_t k = 0; k < entry->second.sizes.size(); p += entry->second.sizes[k], ++k)
+    l.found[holds][k].assign(p, p + entry->second.sizes[k]);
+  raise_lower(l, holds);
+  return true;
+}
+
+std::int64_t FrontSearch::table_bytes() const {
+  return static_cast<std::int64_t>(pool_.capacity() * sizeof(FrontPoint) + plans_.capacity() * sizeof(PlanNode) +
+                                   known_.size() * 128);
+}
+
+void FrontSearch::remember(const Fingerprint& key, std::int32_t depth, std::size_t level) {
+  const std::vector<FrontPoints>& result = level_at(level).result;
+  const bool is_exact = std::all_of(result.begin(), result.end(), [](const FrontPoints& points) {
+    return std::all_of(points.begin(), points.end(), [](const FrontPoint& p) { return p.plan >= 0; });
+  });
+  if (options_.use_table && (is_exact || options_.use_front_infeasibility)) {
+    Record record;
+    record.begin = pool_.size();
+    for (const FrontPoints& points : result) {
+      record.sizes.push_back(static_cast<std::uint32_t>(points.size()));
+      pool_.insert(pool_.end(), points.begin(), points.end());
+    }
+    known_.insert_or_assign(mix(key, static_cast<std::uint64_t>(depth)), std::move(record));
+  }
+  const std::int64_t limit = options_.memory_limit / 2;
+  if (limit > 0 && table_bytes() > limit) forget(level);
+  const std::int64_t bytes = table_bytes();
+  if (bytes > charged_) budget_.charge(bytes - charged_);
+  if (bytes < charged_) budget_.release(charged_ - bytes);
+  charged_ = bytes;
+}
+
+// Empties the table and keeps the plans of the nodes under search only.  It costs time, never correctness.
+void FrontSearch::forget(std::size_t level) {
+  counters_.table_evictions += static_cast<std::int64_t>(known_.size());
+  known_.clear();
+  std::vector<FrontPoint>().swap(pool_);
+  std::vector<PlanNode> kept(2);
+  std::vector<std::int32_t> moved(plans_.size(), kNoPlan);
+  moved[kNegativeLeaf] = kNegativeLeaf;
+  moved[kPositiveLeaf] = kPositiveLeaf;
+  // Children are older than their parents, so one pass upwards over what is marked would do; the recursion is shallow.
+  const std::function<std::int32_t(std::int32_t)> move = [&](std::int32_t plan) -> std::int32_t {
+    if (plan < 0 || static_cast<std::size_t>(plan) >= plans_.size()) return kNoPlan;
+    std::int32_t& target = moved[static_cast<std::size_t>(plan)];
+    if (target >= 0) return target;
+    const PlanNode node = plans_[static_cast<std::size_t>(plan)];
+    const std::int32_t yes = move(node.yes), no = move(node.no);
+    kept.push_back({node.column, yes, no});
+    return target = static_cast<std::int32_t>(kept.size()) - 1;
+  };
+  for (std::size_t i = 0; i <= level; ++i) {
+    Level& l = *levels_[i];
+    for (Stairs& stairs : l.excluded) {
+      stairs.change_origins([&](Origin& o) {
+        if (o.kind < 0) return;
+        o.yes = move(o.yes);
+        if (o.kind != kKnownPlan) o.no = move(o.no);
+      });
+    }
+    for (FrontPoints& points : l.result)
+      for (FrontPoint& p : points) p.plan = move(p.plan);
+    for (auto& side : l.found)
+      for (FrontPoints& points : side)
+        for (FrontPoint& p : points) p.plan = move(p.plan);
+  }
+  plans_ = std::move(kept);
+}
+
+void FrontSearch::add_tree(std::int32_t plan, Tree& tree, std::int32_t* root) const {
+  const PlanNode& node = plans_[static_cast<std::size_t>(plan)];
+  if (node.column < 0) {
+    *root = tree.add({-1, -1, -1, plan == kPositiveLeaf ? 1 : 0});
+    return;
+  }
+  const std::int32_t self = tree.add({node.column, -1, -1, -1});
+  std::int32_t child = -1;
+  add_tree(node.yes, tree, &child);
+  tree.nodes[static_cast<std::size_t>(self)].yes = child;
+  add_tree(node.no, tree, &child);
+  tree.nodes[static_cast<std::size_t>(self)].no = child;
+  *root = self;
+}
+
+std::vector<FrontEntry> FrontSearch::front(bool by_splits) const {
+  std::vector<FrontEntry> out;
+  if (levels_.empty()) return out;
+  const std::vector<Stairs>& excluded = levels_.front()->excluded;
+  for (std::size_t k = by_splits ? 0 : excluded.size() - 1; k < excluded.size(); ++k) {
+    excluded[k].visit([&](Cost fp, Cost fn, const Origin& origin) {
+      if (origin.kind < 0 || (by_splits && k > 0 && excluded[k - 1].covers(fp, fn))) return;
+      FrontEntry entry{fp, fn, 0, {}};
+      std::int32_t root = -1;
+      if (origin.kind == kKnownPlan) {
+        add_tree(origin.yes, entry.tree, &root);
+      } else {
+        entry.tree.add({origin.kind, -1, -1, -1});
+        add_tree(origin.yes, entry.tree, &root);
+        entry.tree.nodes[0].yes = root;
+        add_tree(origin.no, entry.tree, &root);
+        entry.tree.nodes[0].no = root;
+      }
+      entry.splits = entry.tree.n_splits();
+      out.push_back(std::move(entry));
+    });
+  }
+  std::sort(out.begin(), out.end(),
+            [](const FrontEntry& a, const FrontEntry& b) { return a.fp != b.fp ? a.fp < b.fp : a.splits < b.splits; });
+  return out;
+}
+
+std::vector<FrontEntry> FrontSearch::lower() const {
+  std::vector<FrontEntry> out;
+  if (levels_.empty()) return {FrontEntry{}};
+  const Level& root = *levels_.front();
+  const std::size_t m = n_directions();
+  const auto add = [&](Cost fp, Cost fn, std::size_t k) { out.push_back({fp, fn, static_cast<std::int64_t>(k), {}}); };
+  for (std::size_t k = 0; k < root.excluded.size(); ++k) {
+    root.excluded[k].visit([&](Cost fp, Cost fn, const Origin& origin) {
+      if (origin.kind >= 0 && (k == 0 || !root.excluded[k - 1].covers(fp, fn))) add(fp, fn, k);
+    });
+  }
+  if (is_complete_) return out;
+  if (!root.is_open) return {FrontEntry{}};
+  // Of the splits still open, the least value in every direction.
+  const std::size_t stride = static_cast<std::size_t>(root.node.stride);
+  std::vector<Cost> least(root.excluded.size() * m, kInfinite);
+  bool is_any = false;
+  for (std::size_t s = 0; s < root.closed.size(); ++s) {
+    if (root.closed[s]) continue;
+    is_any = true;
+    for (const Division& way : divisions_[static_cast<std::size_t>(depth_)])
+      for (std::size_t d = 0; d < m; ++d)
+        least[way.sum * m + d] =
+            std::min(least[way.sum * m + d], root.child_lower[1][(way.yes * m + d) * stride + s] +
+                                                 root.child_lower[0][(way.no * m + d) * stride + s]);
+  }
+  if (!is_any) return out;
+  FrontPoints bound;
+  for (std::size_t k = slots_.by_splits ? 1 : 0; k < root.excluded.size(); ++k) {
+    lower_points(directions_, least.data() + k * m, root.total[0], root.total[1], 256, bound);
+    for (const FrontPoint& p : bound)
+      if (!root.excluded[k].covers(p.fp, p.fn)) add(p.fp, p.fn, k);
+  }
+  return out;
+}
+
+}  // namespace certree
