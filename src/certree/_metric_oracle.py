@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -209,6 +210,25 @@ class Oracle:
         if max_depth is None:
             self.cuts.append(Cut(*weights, result.lower_bound, max_splits))
         return self.rows.found(result) if len(result.test) else None
+
+    def solve_path(self, weights: tuple[int, int]) -> list[Found]:
+        """Minimise ``fp * w_fp + fn * w_fn`` for every number of splits; return the trees."""
+        options = self._remaining()
+        if options is None:
+            return []
+        matrix = np.array([[0, weights[0]], [weights[1], 0]], dtype=np.int64)
+        result = self.session.solve_path(
+            matrix, replace(options, known=None), self._event if self.callback else None
+        )
+        self._account(result)
+        entries = result.entries
+        for entry, after in zip_longest(entries, entries[1:]):
+            limit: int | None = entry.splits
+            # Numbers of splits without an entry are no better than the entry before.
+            if result.status == "optimal":
+                limit = None if after is None else after.splits - 1
+            self.cuts.append(Cut(*weights, 0, entry.lower_bound, limit))
+        return [self.rows.found(entry) for entry in entries]
 
     def _remaining(self) -> _engine.Options | None:
         """Return the options with what is left of the limits, or None and the status."""

@@ -13,7 +13,12 @@ import pytest
 from numpy.typing import NDArray
 
 from certree import _engine, metrics
-from certree._metric_search import MetricResult, solve_metric
+from certree._metric_search import (
+    MetricResult,
+    solve_metric,
+    solve_metric_path,
+    supported_front,
+)
 from tests.oracle.confusion import Confusions
 from tests.problems import FUZZ, random_columns, random_types
 
@@ -174,3 +179,110 @@ def test_a_search_that_is_stopped_has_a_valid_bound(
         check(result, case, metric, triples, penalty)
         if result.status == "optimal":
             assert result.objective == value
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=repr)
+def test_every_number_of_splits_has_its_best_tree(metric: metrics.Metric) -> None:
+    """One entry for each number of splits that helps, each the best of all trees so small."""
+    for case in cases(70, 50, depths=(0, 1, 2, 2, 3)):
+        triples, totals = case.triples(), case.totals
+        path = solve_metric_path(case.problem, metric, case.options())
+        assert path.status == "optimal", case
+        greatest: list[Any] = []
+        for k in range(max(splits for _, _, splits in triples) + 1):
+            value = max(metric.exact(fp, fn, *totals) for fp, fn, s in triples if s <= k)
+            if not greatest or value > greatest[-1][1]:
+                greatest.append((k, value))
+        assert [(e.n_splits, e.value) for e in path.entries] == greatest, case
+        for entry in path.entries:
+            assert (entry.fp, entry.fn, entry.n_splits) in triples, case
+            assert entry.bound == entry.value == metric.exact(entry.fp, entry.fn, *totals), case
+
+
+def test_a_path_that_is_stopped_has_valid_bounds() -> None:
+    """For every number of splits, whatever the work done so far."""
+    metric = metrics.F1()
+    for number, case in enumerate(cases(71, 60, depths=(3,))):
+        triples, totals = case.triples(), case.totals
+        options = case.options(extra={"work_limit": 1 + number % 6})
+        for entry in solve_metric_path(case.problem, metric, options).entries:
+            small = [t for t in triples if t[2] <= entry.n_splits]
+            value = max(metric.exact(fp, fn, *totals) for fp, fn, _ in small)
+            assert metric.exact(entry.fp, entry.fn, *totals) == entry.value <= value, case
+            assert value <= entry.bound, case
+
+
+def test_paths_without_an_end_are_refused() -> None:
+    """Some limit on the number of splits is needed."""
+    case = next(cases(72, 1, depths=(None,)))
+    options = _engine.Options()
+    with pytest.raises(ValueError, match="needs max_depth or max_splits"):
+        solve_metric_path(case.problem, metrics.F1(), options)
+
+
+def _hull(points: set[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Corners that are the only best points for some positive weights, by trying pairs."""
+
+    def is_corner(p: tuple[int, int]) -> bool:
+        if any(q != p and q[0] <= p[0] and q[1] <= p[1] for q in points):
+            return False
+        for a in points:
+            for b in points:
+                if a[0] < p[0] < b[0] and a[1] > p[1]:
+                    # p is no corner if it is on or above the line from a to b.
+                    height = (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0])
+                    if height >= 0:
+                        return False
+        return True
+
+    return sorted(filter(is_corner, points))
+
+
+def test_the_supported_front_is_the_hull_of_all_trees() -> None:
+    """All corners and nothing else, each with a tree."""
+    for case in cases(80, 400):
+        triples = case.triples()
+        front = supported_front(case.problem, case.options())
+        assert front.status == "optimal", case
+        found = [tree.point for tree in front.trees]
+        assert found == _hull({(fp, fn) for fp, fn, _ in triples}), case
+        for tree in front.trees:
+            assert (tree.fp, tree.fn, tree.n_splits) in triples, case
+        for triple in triples:
+            assert any(
+                all(a <= b for a, b in zip(low, triple, strict=True)) for low in front.lower_points
+            ), case
+
+
+def test_a_supported_front_that_is_stopped_is_bounded_from_below() -> None:
+    """Every tree is at or above a lower point."""
+    for number, case in enumerate(cases(81, 100, depths=(3,))):
+        options = case.options(extra={"work_limit": 1 + number % 6})
+        front = supported_front(case.problem, options)
+        for triple in case.triples():
+            assert any(
+                all(a <= b for a, b in zip(low, triple, strict=True)) for low in front.lower_points
+            ), case
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=repr)
+def test_metrics_with_convex_sublevel_sets_are_best_at_a_corner(metric: metrics.Metric) -> None:
+    """Theorem 2, on random point sets that contain the single leaves."""
+    rng = np.random.default_rng(90)
+    for _ in range(60):
+        positives, negatives = (int(n) for n in rng.integers(1, 30, size=2))
+        points = {(0, positives), (negatives, 0)}
+        for fp, fn in zip(
+            rng.integers(0, negatives + 1, 12), rng.integers(0, positives + 1, 12), strict=True
+        ):
+            points.add((int(fp), int(fn)))
+        values = {p: metric.exact(*p, positives, negatives) for p in points}
+        assert max(values[p] for p in _hull(points)) == max(values.values())
+
+
+def test_the_geometric_mean_is_not() -> None:
+    """The counterexample: two single leaves, and one point above the line between them."""
+    points = {(0, 100), (100, 0), (55, 55)}
+    best_point = max(points, key=lambda p: metrics.GMean().exact(*p, 100, 100))
+    assert best_point == (55, 55)
+    assert best_point not in _hull(points)
