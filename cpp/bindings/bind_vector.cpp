@@ -1,5 +1,6 @@
 // solve_vector() and solve_vector_path() for Python.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 
 #include <optional>
 #include <string>

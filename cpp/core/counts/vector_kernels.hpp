@@ -37,6 +37,25 @@ struct VectorInput {
   V* no1 = nullptr;
 };
 
+// The same for squared errors: statistics 0 and 1 are the weight w and the weighted target u, and what a leaf saves by its
+// mean is ceil(scale u^2 / w).  The rest of its cost does not depend on the tree.
+template <class V>
+struct SquareInput {
+  std::int32_t n_columns = 0;
+  std::int32_t stride = 0;
+  std::int32_t count_statistic = -1;
+  V min_leaf = 1;
+  std::int64_t scale = 1;
+  bool is_narrow = true;  // scale w^2 < 2^52 and |u| < 2^50 for all sums: doubles will do
+  const V* totals = nullptr;
+  const V* columns = nullptr;
+  std::int64_t* yes1 = nullptr;  // the most that one split saves; kNoSaving: none is feasible
+  std::int64_t* no1 = nullptr;
+};
+
+// Less than anything saved; a few of them can be added.
+inline constexpr std::int64_t kNoSaving = -(std::int64_t{1} << 60);
+
 template <class V>
 struct VectorKernels {
   // Sums of the listed rows over columns [first & ~15, n_columns): out[statistic * stride + j], which has room for whole
@@ -46,6 +65,9 @@ struct VectorKernels {
   // A leaf costs the least of its first n_costs sums: both sides of every column, and the pairs (i, j), j > i.
   void (*least_of_sides)(const VectorInput<V>&, V* yes0, V* no0);
   void (*least_of_pairs)(const VectorInput<V>&, std::int32_t i, const PairRow<V>&);
+  // What means save, likewise.
+  void (*squares_of_sides)(const SquareInput<V>&, std::int64_t* yes0, std::int64_t* no0);
+  void (*squares_of_pairs)(const SquareInput<V>&, std::int32_t i, const PairRow<V>&);
 };
 
 template <class V>

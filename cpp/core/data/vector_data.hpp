@@ -1,6 +1,7 @@
 // The training table of a vector task: row groups with the sums of their rows' vectors.  Immutable once built.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -37,6 +38,9 @@ class VectorData {
   Cost n_rows() const { return n_rows_; }
   // No tree's leaves cost more.  If the task says nothing of it, no leaf may cost more than its share of this.
   Cost worst_total() const { return worst_total_; }
+  Cost leaf_limit() const {
+    return task_.superadditive ? worst_total_ : worst_total_ / std::max<Cost>(groups_.n_groups(), 1);
+  }
   const std::vector<Cost>& totals() const { return totals_; }
 
  private:

@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "search/vector_callback_leaves.hpp"
 #include "search/vector_leaves.hpp"
 #include "search/vector_rows.hpp"
+#include "search/vector_square_leaves.hpp"
 
 namespace certree {
 
@@ -138,8 +140,8 @@ class VectorSolver final : public DepthTwo {
     const std::size_t row_size = static_cast<std::size_t>(order_.n_in_parent) * stride;
     const V* worst =
         reinterpret_cast<const V*>(expansion.pairs.data()) + static_cast<std::size_t>(order_.worst) * stride;
-    for (std::size_t h = 0; h < f; ++h) out[h] = worst[h * row_size + f];
-    for (std::size_t h = f; h < n; ++h) out[h] = worst[f * row_size + h];
+    for (std::size_t h = 0; h < f; ++h) out[h] = worst[h * row_size + f] * groups_.worst_unit;
+    for (std::size_t h = f; h < n; ++h) out[h] = worst[f * row_size + h] * groups_.worst_unit;
   }
 
  private:
@@ -312,9 +314,9 @@ class VectorSolver final : public DepthTwo {
     Cost* worst = out.yes_worst.ensure(stride);
     for (std::size_t j = 0; j < static_cast<std::size_t>(node.n_columns); ++j) {
       unavoidable[j] = groups_.n_wide > 0 ? wide_columns_[j] : 0;
-      worst[j] = column_worst[j];
+      worst[j] = column_worst[j] * groups_.worst_unit;
     }
-    out.worst = sums.totals[order_.worst];
+    out.worst = sums.totals[order_.worst] * groups_.worst_unit;
     out.unavoidable = sums.wide_totals[0];
   }
 
@@ -349,6 +351,8 @@ GroupValues<V> narrow_groups(const VectorData& data, const Order& order) {
   const auto n = static_cast<std::size_t>(data.groups().n_groups());
   out.n_values = order.n_values;
   out.values.resize(n * static_cast<std::size_t>(order.n_values));
+  // Sums of n numbers, each rounded up to whole units, are less than the sum of the numbers and n units.
+  while (data.worst_total() / out.worst_unit + static_cast<Cost>(n) >= kInfeasible<V>) out.worst_unit *= 2;
   const bool has_squares = data.task().kind == VectorKind::squares;
   bool has_conflicts = false;
   for (std::size_t g = 0; g < n; ++g) has_conflicts |= data.unavoidable(g) > 0;
@@ -357,7 +361,7 @@ GroupValues<V> narrow_groups(const VectorData& data, const Order& order) {
     V* values = out.values.data() + g * static_cast<std::size_t>(order.n_values);
     for (std::int32_t s = 0; s < order.n_costs; ++s) values[s] = static_cast<V>(data.sums(g)[s]);
     values[order.rows] = static_cast<V>(data.rows(g));
-    values[order.worst] = static_cast<V>(data.worst(g));
+    values[order.worst] = static_cast<V>((data.worst(g) + out.worst_unit - 1) / out.worst_unit);
     if (out.n_wide > 0) out.wide.push_back(data.unavoidable(g));
     if (has_squares) out.wide.push_back(data.sums(g)[2]);
   }
@@ -366,9 +370,28 @@ GroupValues<V> narrow_groups(const VectorData& data, const Order& order) {
 
 template <class V>
 bool fits(const VectorData& data, const Order& order) {
-  Cost largest = std::max(data.n_rows(), data.worst_total());
+  Cost largest = std::max<Cost>(data.n_rows(), data.groups().n_groups() * Cost{2});
   for (std::int32_t s = 0; s < order.n_costs; ++s) largest = std::max(largest, data.size(static_cast<std::size_t>(s)));
   return largest < kInfeasible<V>;
+}
+
+template <class V>
+std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, const DepthTwoSettings& settings,
+                                   Limits& limits, MemoryBudget& budget) {
+  const LeafSize size{order.rows, order.rows < order.n_in_child, settings.min_leaf};
+  GroupValues<V> groups = narrow_groups<V>(data, order);
+  const auto make = [&]<class Leaves>() -> std::unique_ptr<DepthTwo> {
+    return std::make_unique<VectorSolver<V, Leaves>>(data, order, size, std::move(groups), settings, limits, budget);
+  };
+  switch (data.task().kind) {
+    case VectorKind::squares:
+      return make.template operator()<SquareLeaves<V>>();
+    case VectorKind::callback:
+      return make.template operator()<CallbackLeaves<V>>();
+    case VectorKind::least:
+      break;
+  }
+  return make.template operator()<LeastLeaves<V>>();
 }
 
 }  // namespace
@@ -376,14 +399,11 @@ bool fits(const VectorData& data, const Order& order) {
 std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings, NodeFactory&, Limits& limits,
                                                MemoryBudget& budget) const {
   const VectorTask& task = data_.task();
-  const bool needs_rows = settings.min_leaf > 1;
-  const Order order(task.n_statistics, needs_rows, task.has_worst);
-  const LeafSize size{order.rows, needs_rows, settings.min_leaf};
-  if (fits<std::int32_t>(data_, order))
-    return std::make_unique<VectorSolver<std::int32_t, LeastLeaves<std::int32_t>>>(
-        data_, order, size, narrow_groups<std::int32_t>(data_, order), settings, limits, budget);
-  return std::make_unique<VectorSolver<std::int64_t, LeastLeaves<std::int64_t>>>(
-      data_, order, size, narrow_groups<std::int64_t>(data_, order), settings, limits, budget);
+  // The sum of squares is not summed for pairs; a function of the caller's is not asked about cells without rows.
+  const std::int32_t n_costs = task.kind == VectorKind::squares ? 2 : task.n_statistics;
+  const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst);
+  return fits<std::int32_t>(data_, order) ? make_for<std::int32_t>(data_, order, settings, limits, budget)
+                                          : make_for<std::int64_t>(data_, order, settings, limits, budget);
 }
 
 }  // namespace certree

@@ -29,6 +29,7 @@ template <class V>
 struct GroupValues {
   std::int32_t n_values = 0;
   std::vector<V> values;    // [group][n_values]
+  Cost worst_unit = 1;      // of the worst change, which is rounded up to whole units
   std::int32_t n_wide = 0;  // numbers that are summed for columns only, never for pairs
   std::vector<Cost> wide;   // [group][n_wide]
 };

@@ -1,0 +1,91 @@
+// Squared error around the mean (VectorKind::squares), as what means save: the sum of squares does not depend on the tree.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "search/vector_leaves.hpp"
+
+namespace certree {
+
+template <class V>
+class SquareLeaves {
+ public:
+  struct Side {
+    explicit Side(MemoryBudget& budget) : yes0(budget), no0(budget), yes1(budget), no1(budget) {}
+    AlignedArray<Cost> yes0, no0, yes1, no1;  // saved
+    SquareInput<V> input;
+    Cost squares = 0;  // of all rows, scaled
+    Cost leaf = 0;     // saved
+  };
+
+  SquareLeaves(const VectorData& data, const LeafSize& size, Isa isa, MemoryBudget&)
+      : scale_(data.task().scale), size_(size), kernels_(vector_kernels_for<V>(isa)) {
+    constexpr Cost kMost = Cost{1} << 52;
+    Cost square = 0;
+    is_narrow_ = data.size(1) < kMost / 4 && !__builtin_mul_overflow(data.size(0), data.size(0), &square) &&
+                 !__builtin_mul_overflow(square, scale_, &square) && square < kMost;
+  }
+
+  void begin(Side& side, const SideSums<V>& sums) {
+    const auto stride = static_cast<std::size_t>(sums.stride);
+    const auto least = static_cast<V>(std::min<std::int64_t>(size_.least, kInfeasible<V>));
+    side.input = {sums.n_columns,
+                  sums.stride,
+                  size_.in_pairs ? size_.statistic : -1,
+                  least,
+                  scale_,
+                  is_narrow_,
+                  sums.totals,
+                  sums.columns,
+                  side.yes1.ensure(stride),
+                  side.no1.ensure(stride)};
+    std::fill_n(side.input.yes1, stride, kNoSaving);
+    std::fill_n(side.input.no1, stride, kNoSaving);
+    Cost* yes0 = side.yes0.ensure(stride);
+    Cost* no0 = side.no0.ensure(stride);
+    kernels_.squares_of_sides(side.input, yes0, no0);
+    const V* rows = sums.columns + static_cast<std::size_t>(size_.statistic) * stride;
+    const V all = sums.totals[size_.statistic];
+    for (std::int32_t j = 0; j < sums.n_columns; ++j)
+      if (rows[j] < least || all - rows[j] < least) yes0[j] = no0[j] = kNoSaving;
+    side.squares = scale_ * sums.wide_totals[1];
+    side.leaf = saved_squares(scale_, sums.totals[1], sums.totals[0]);
+  }
+
+  void add_row(Side& side, std::int32_t i, const PairRow<V>& pairs) { kernels_.squares_of_pairs(side.input, i, pairs); }
+  void finish(Side*, Side*) {}
+
+  SplitErrors errors(const Side& side) const {
+    Cost one = kNoSaving, two = kNoSaving, three = kNoSaving;
+    for (std::size_t j = 0; j < static_cast<std::size_t>(side.input.n_columns); ++j) {
+      if (side.yes0[j] < 0) continue;
+      one = std::max(one, side.yes0[j] + side.no0[j]);
+      two = std::max({two, side.yes1[j] + side.no0[j], side.yes0[j] + side.no1[j]});
+      three = std::max(three, side.yes1[j] + side.no1[j]);
+    }
+    return {side.squares - side.leaf, cost(side.squares, one), cost(side.squares, two), cost(side.squares, three)};
+  }
+
+  // `squares`: the sum of squares of the rows where each column holds.
+  void publish(const Side& side, const Cost* squares, Expansion& out) const {
+    for (std::size_t j = 0; j < static_cast<std::size_t>(side.input.n_columns); ++j) {
+      const Cost yes = scale_ * squares[j], no = side.squares - yes;
+      out.yes0[j] = cost(yes, side.yes0[j]);
+      out.no0[j] = cost(no, side.no0[j]);
+      out.yes1[j] = cost(yes, side.yes1[j]);
+      out.no1[j] = cost(no, side.no1[j]);
+    }
+  }
+
+ private:
+  static Cost cost(Cost squares, Cost saved) { return saved < 0 ? kInfinite : squares - saved; }
+
+  Cost scale_;
+  LeafSize size_;
+  bool is_narrow_ = false;
+  const VectorKernels<V>& kernels_;
+};
+
+}  // namespace certree
