@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ class Instance:
     name: str
     columns: Array
     labels: Array
+    extra: dict[str, Array] = field(default_factory=dict)  # costs, targets, prices
 
 
 def data_folder() -> Path | None:

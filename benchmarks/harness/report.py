@@ -18,7 +18,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 # Below this a peer's time is mostly its fixed price, and a ratio says little about the search.
 COUNTED_FROM_S = 0.05
 # Suites whose rows are variants of certree, not different solvers.
-VARIANT_SUITES = ("ablation", "threads")
+VARIANT_SUITES = ("ablation", "threads", "metrics")
 WORK_COUNTERS = ("depth_two_evaluations", "table_hits", "splits_pruned")
 
 
@@ -157,7 +157,10 @@ def comparison_table(groups: list[list[Row]]) -> str:
     """Show the reference beside its peers, with work counters."""
     peers = [row.solver for row in groups[0][1:]]
     counters = [name for name in WORK_COUNTERS if any(name in g[0].counters for g in groups)]
+    has_points = any(group[0].points is not None for group in groups)
     header = ["data set", "setting", "objective", f"{groups[0][0].solver} s"]
+    if has_points:
+        header.insert(3, "points")
     for peer in peers:
         header += [f"{peer} s", "ratio"]
     header += ["MB", *(f"{peer} MB" for peer in peers), *(c.replace("_", " ") for c in counters)]
@@ -165,6 +168,8 @@ def comparison_table(groups: list[list[Row]]) -> str:
     for group in groups:
         ours = group[0]
         line = [ours.instance, ours.setting, objective_text(ours), seconds_text(ours)]
+        if has_points:
+            line.insert(3, f"{ours.points or 0:,}")
         for row in group[1:]:
             line += [seconds_text(row), ratio_text(ours, row)]
         line += [f"{(row.peak_kib or 0) / 1024:.1f}" for row in group]
@@ -177,7 +182,9 @@ def objective_text(row: Row) -> str:
     """Write training errors, or for penalised runs the objective; (!) if not the published one."""
     if row.objective is None:
         return "none"
-    if row.setting.startswith("complexity"):
+    if row.cost is not None:
+        return f"cost {row.cost:.6g}"
+    if row.setting.startswith("complexity") or row.metric != "accuracy":
         return f"{float(value(row)):.5f}{matches(row)}"
     return f"{row.errors} errors"
 
@@ -197,6 +204,18 @@ def variants_table(groups: list[list[Row]]) -> str:
     return markdown(header, lines)
 
 
+def proof_table(groups: list[list[Row]]) -> str:
+    """Show how far the proof of one solver has come."""
+    header = ["data set", "rows", "columns", "setting", "objective", "s", "status", "gap", "MB"]
+    lines = []
+    for row in (row for group in groups for row in group):
+        gap = "-" if row.gap is None else f"{row.gap:.5f}"
+        shape = [f"{row.rows:,}", f"{row.columns:,}"]
+        found = [row.setting, objective_text(row), seconds_text(row), row.status or "-", gap]
+        lines.append([row.instance, *shape, *found, f"{(row.peak_kib or 0) / 1024:.1f}"])
+    return markdown(header, lines)
+
+
 def variants_summary(groups: list[list[Row]], variant: str) -> dict[str, Any]:
     """Average the price of a variant relative to the reference, in time and in work."""
     matched = [(a, b) for a, b in pairs(groups, variant) if a.seconds and b.seconds]
@@ -213,14 +232,20 @@ def variants_summary(groups: list[list[Row]], variant: str) -> dict[str, Any]:
         "work": None if work_mean is None else round(work_mean, 2),
         "unproven": [b.instance for _, b in matched if not b.proven],
         "other_value": [
-            b.instance for a, b in matched if a.proven and b.proven and a.objective != b.objective
+            b.instance
+            for a, b in matched
+            if a.proven and b.proven and a.metric == b.metric and a.objective != b.objective
         ],
     }
 
 
 def table(suite: str, groups: list[list[Row]]) -> str:
     """Lay out a suite in the form that suits it."""
-    text = (variants_table if suite in VARIANT_SUITES else comparison_table)(groups)
+    if suite == "auc":
+        layout = proof_table
+    else:
+        layout = variants_table if suite in VARIANT_SUITES else comparison_table
+    text = layout(groups)
     failed = [row for group in groups for row in group if row.failure]
     notes = [f"{row.solver} on {row.instance} ({row.setting}): {row.failure}" for row in failed]
     return "\n\n".join([text, *notes])

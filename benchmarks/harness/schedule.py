@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from . import peers
+from . import peers, scores
 from .suites import Case, Entry
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -31,6 +31,11 @@ ONE_THREAD = dict.fromkeys(
 LONG_FIT_S = 10.0
 # Within one process short fits are repeated until this much time has been spent on them.
 ENOUGH_S = 1.0
+# What a worker may tell of a fit, beside its times.
+ANSWERED = (
+    *("errors", "cost", "positives", "fp", "fn", "area", "splits", "points"),
+    *("proven", "status", "gap", "counters", "version"),
+)
 
 
 @dataclass
@@ -47,10 +52,18 @@ class Row:
     times: list[float] = field(default_factory=list)
     peak_kib: int | None = None
     errors: int | None = None
+    cost: float | None = None
     splits: int | None = None
     proven: bool = False
     status: str | None = None
-    objective: str | None = None  # exact: accuracy - complexity * splits
+    objective: str | None = None  # exact: accuracy - complexity * splits; or a metric (scores.py)
+    metric: str = "accuracy"
+    positives: int | None = None
+    fp: int | None = None
+    fn: int | None = None
+    area: str | None = None
+    gap: float | None = None
+    points: int | None = None  # of a front
     expected: str | None = None
     counters: dict[str, int] = field(default_factory=dict)
     version: str | None = None
@@ -114,7 +127,7 @@ def merge(row: Row, answer: dict[str, Any]) -> None:
     least = min(answer["processor_times"])
     row.processor_seconds = min(least, row.processor_seconds or least)
     row.peak_kib = max(row.peak_kib or 0, answer["peak_kib"])
-    for name in ("errors", "splits", "proven", "status", "counters", "version"):
+    for name in ANSWERED:
         if name in answer:
             setattr(row, name, answer[name])
 
@@ -128,7 +141,7 @@ def run_case(case: Case, rounds: int, memory_limit: int) -> list[Row]:
     ]
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder, "data.npz")
-        np.savez(data, columns=instance.columns, labels=instance.labels)
+        np.savez(data, columns=instance.columns, labels=instance.labels, **instance.extra)
         for _ in range(rounds):
             for entry, row in zip(case.entries, rows, strict=True):
                 if row.failure is None:
@@ -139,5 +152,11 @@ def run_case(case: Case, rounds: int, memory_limit: int) -> list[Row]:
         if row.errors is not None and row.splits is not None:
             cost = Fraction(row.errors, shape[0]) + Fraction(repr(entry.complexity)) * row.splits
             row.objective = str(1 - cost)
+        if row.cost is not None:
+            # Sums of floats in another order differ in the last digits.
+            row.objective = str(-Fraction(f"{row.cost:.9g}"))
+        row.metric = entry.metric
+        if row.metric != "accuracy" and row.objective is not None:
+            row.objective = str(scores.value(row.metric, row.rows, asdict(row)))
         row.expected = None if case.expected is None else str(case.expected)
     return rows

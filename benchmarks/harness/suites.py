@@ -22,6 +22,7 @@ class Entry:
     complexity: float = 0.0
     limit: float = 300.0
     options: dict[str, Any] = field(default_factory=dict)
+    metric: str = "accuracy"  # what the objective column shows
 
 
 @dataclass(frozen=True)

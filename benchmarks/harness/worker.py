@@ -66,6 +66,19 @@ class Solver(ABC):
         """Predict the training rows."""
         return np.asarray(model.predict(columns))
 
+    def read(self, data: Any) -> tuple[Any, Any]:
+        """Take from the data file what this solver needs."""
+        return self.prepare(data["columns"], data["labels"])
+
+    def warm_up(self) -> None:
+        """Fit a tiny table, so that lazy imports are charged to nobody."""
+        columns = np.array([[i >> b & 1 for b in range(4)] for i in range(16)], dtype=np.uint8)
+        self.fit(*self.prepare(columns, columns[:, 0] ^ columns[:, 1]))
+
+    def measure(self, model: Any, columns: Any, labels: Any) -> Answer:
+        """Count what the tree costs, from its predictions."""
+        return {"errors": int((self.predict(model, columns) != labels).sum())}
+
     @abstractmethod
     def describe(self, model: Any) -> Answer:
         """Report ``proven``, ``splits``, and ``counters`` where the solver has them."""
@@ -232,6 +245,18 @@ SOLVERS: dict[str, type[Solver]] = {
 }
 
 
+def solver_class(name: str) -> type[Solver]:
+    """Find a solver by name; those of tasks and metrics live in files of their own."""
+    if name in SOLVERS:
+        return SOLVERS[name]
+    # This file is the main program: the others must see the same classes.
+    sys.modules.setdefault("worker", sys.modules[__name__])
+    from metric_solvers import METRIC_SOLVERS
+    from task_solvers import TASK_SOLVERS
+
+    return {**METRIC_SOLVERS, **TASK_SOLVERS}[name]
+
+
 def integer_objective(complexity: float, rows: int) -> tuple[int, int]:
     """Turn "errors + complexity * rows * splits" into two integer coefficients."""
     from fractions import Fraction
@@ -284,11 +309,9 @@ def measured(action: Callable[[], Any]) -> tuple[Any, float, float, int]:
 def run(job: Job) -> Answer:
     """Do the job: warm up, fit one or more times, check the result."""
     data = np.load(job["data"])
-    solver = SOLVERS[job["solver"]](job)
-    warm_columns = np.array([[i >> b & 1 for b in range(4)] for i in range(16)], dtype=np.uint8)
-    solver.fit(*solver.prepare(warm_columns, warm_columns[:, 0] ^ warm_columns[:, 1]))
-
-    columns, labels = solver.prepare(data["columns"], data["labels"])
+    solver = solver_class(job["solver"])(job)
+    solver.warm_up()
+    columns, labels = solver.read(data)
     model, seconds, processor_seconds, peak = measured(lambda: solver.fit(columns, labels))
     times, processor_times = [seconds], [processor_seconds]
     while len(times) < job["repeats"] and sum(times) < job["enough"]:
@@ -299,7 +322,7 @@ def run(job: Job) -> Answer:
     answer: Answer = {"times": times, "processor_times": processor_times, "peak_kib": peak}
     answer |= solver.describe(model)
     if answer["splits"] is not None:
-        answer["errors"] = int((solver.predict(model, columns) != labels).sum())
+        answer |= solver.measure(model, columns, labels)
     answer["version"] = importlib.metadata.version(solver.package)
     return answer
 

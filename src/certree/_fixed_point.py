@@ -209,9 +209,11 @@ def label_costs(
     prices_fixed = fixed.values[costs.size :]
     cheapest = table.min(axis=1)
     above = (table - cheapest[:, None]) * weights[:, None]
-    constant = sum(int(w) * int(c) for w, c in zip(weights, cheapest, strict=True))
-    common = int(np.gcd(np.gcd.reduce(above, axis=None), np.gcd.reduce(prices_fixed, axis=None)))
-    common = max(common, 1)
+    constant = _exact_dot(weights, cheapest)
+    common = 1
+    if fixed.error == 0:  # rounded numbers have no common divisor worth looking for
+        divisors = np.gcd.reduce(above, axis=None), np.gcd.reduce(prices_fixed, axis=None)
+        common = max(int(np.gcd(*divisors)), 1)
     unit = fixed.quantum * weight_quantum
     n_paid = 1 + (len(extra) if price_total else 0)
     return LabelCosts(
@@ -221,6 +223,14 @@ def label_costs(
         constant * unit,
         fixed.error * weight_quantum * int(weights.sum()) * n_paid,
     )
+
+
+def _exact_dot(weights: NDArray[np.int64], values: NDArray[np.int64]) -> int:
+    """Return the sum of products, whether or not it fits 64 bits."""
+    largest = int(np.abs(values).max(initial=0))
+    if largest * int(weights.sum()) < 2**62:
+        return int(weights @ values)
+    return sum(int(w) * int(v) for w, v in zip(weights, values, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,15 +226,22 @@ class BaseTaskTree(BaseOptimalTree):
 
     def _keep(self, setting: Setting, result: _engine.Result) -> None:
         """Give the fitted estimator its tree and certificate."""
-        sums = node_sums(setting, result)
-        self.tree_ = self._task_tree(setting, result, sums)
+        leaves = _engine.leaves_of_rows(result, setting.columns)
+        sums = node_sums(setting, result, leaves)
+        self.tree_ = self._task_tree(setting, result, leaves, sums)
         self._node_costs = setting.problem.units(sums) * float(setting.problem.unit)
         self.certificate_ = self._certify_task(setting, result)
 
-    def _task_tree(self, setting: Setting, result: _engine.Nodes, sums: NDArray[np.int64]) -> Tree:
+    def _task_tree(
+        self,
+        setting: Setting,
+        result: _engine.Nodes,
+        leaves: NDArray[np.intp],
+        sums: NDArray[np.int64],
+    ) -> Tree:
         problem = setting.problem
         leaf = result.test < 0
-        predictions = problem.read(sums, _engine.leaves_of_rows(result, setting.columns))
+        predictions = problem.read(sums, leaves)
         classes = problem.classes()
         if classes is None:
             classes = np.unique(predictions[leaf])
@@ -247,7 +254,7 @@ class BaseTaskTree(BaseOptimalTree):
             result.test,
             result.first_child,
             label,
-            counts=_counts(setting, result, label, len(classes)),
+            counts=_counts(setting, result, leaves, label[leaves], len(classes)),
             classes=classes,
             feature_names=None if names is None else names.tolist(),
             n_features=self.n_features_in_,
@@ -306,7 +313,8 @@ class BaseTaskTree(BaseOptimalTree):
         for entry in result.entries:
             cost = entry.upper_bound * problem.unit + problem.constant
             bound = entry.lower_bound * problem.unit + problem.constant
-            tree = self._task_tree(setting, entry, node_sums(setting, entry))
+            leaves = _engine.leaves_of_rows(entry, setting.columns)
+            tree = self._task_tree(setting, entry, leaves, node_sums(setting, entry, leaves))
             entries.append(
                 PathEntry(entry.splits, exact(cost), exact(bound), problem.objective(cost), tree)
             )
@@ -345,9 +353,10 @@ class BaseTaskTree(BaseOptimalTree):
         return result / total if total > 0 else result
 
 
-def node_sums(setting: Setting, result: _engine.Nodes) -> NDArray[np.int64]:
+def node_sums(
+    setting: Setting, result: _engine.Nodes, leaves: NDArray[np.intp]
+) -> NDArray[np.int64]:
     """Return the sums of the statistics in every node."""
-    leaves = _engine.leaves_of_rows(result, setting.columns)
     statistics = setting.problem.statistics
     sums = np.zeros((len(result.test), statistics.shape[1]), dtype=np.int64)
     np.add.at(sums, leaves, statistics)
@@ -355,13 +364,16 @@ def node_sums(setting: Setting, result: _engine.Nodes) -> NDArray[np.int64]:
 
 
 def _counts(
-    setting: Setting, result: _engine.Nodes, label: NDArray[np.int32], n_classes: int
+    setting: Setting,
+    result: _engine.Nodes,
+    leaves: NDArray[np.intp],
+    predicted: NDArray[np.int32],
+    n_classes: int,
 ) -> NDArray[Any]:
     """Return the weight of the rows in every node by their class, or by what they get."""
-    leaves = _engine.leaves_of_rows(result, setting.columns)
     codes = setting.problem.codes()
     if codes is None:
-        codes = label[leaves].astype(np.intp)
+        codes = predicted.astype(np.intp)
     cells = np.zeros((len(result.test), n_classes), dtype=np.int64)
     np.add.at(cells, (leaves, codes), setting.rows.weights)
     counts = _engine.sums_of_nodes(result, cells)

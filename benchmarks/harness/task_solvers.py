@@ -1,0 +1,331 @@
+"""Solvers for costs, policies and regression, beside those of :mod:`worker`.
+
+Like the worker this runs in the project's environment and in the peers', so it imports nothing of
+the harness but the worker. What a tree costs is computed here from the tree, row by row, by the
+same code for everybody: the cost of the labels, and the prices of the tests that a row passes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+try:
+    from worker import Answer, Array, Solver
+except ImportError:  # as a module of the harness
+    from .worker import Answer, Array, Solver
+
+Node = Any
+"""A leaf is its label; another node is (column, node where it holds, node where it does not)."""
+
+
+class TaskSolver(Solver):
+    """A solver of a task: how to read its data, what its trees cost."""
+
+    def read(self, data: Any) -> tuple[Any, Any]:
+        """Give columns and the rest of the data."""
+        extra = {name: data[name] for name in data.files if name not in ("columns", "setting")}
+        extra["setting"] = json.loads(str(data["setting"]))
+        return self.prepare(data["columns"], extra)
+
+    def tree(self, model: Any) -> Node:
+        """Give the tree of a model as nested tuples."""
+        raise NotImplementedError
+
+    def measure(self, model: Any, columns: Any, labels: Any) -> Answer:
+        """Give the training cost of the tree."""
+        return {"cost": total_cost(self.tree(model), np.asarray(columns), labels)}
+
+    def warm_up(self) -> None:
+        """Fit a tiny table, so that lazy imports are charged to nobody."""
+        bits = np.array([[i >> b & 1 for b in range(4)] for i in range(16)], dtype=np.uint8)
+        self.fit(*self.prepare(bits, self.tiny(bits[:, 0] ^ bits[:, 1])))
+
+    def tiny(self, labels: Array) -> dict[str, Any]:
+        """Give the data of the warm-up."""
+        raise NotImplementedError
+
+
+def total_cost(node: Node, columns: Array, data: dict[str, Any]) -> float:
+    """Add up what all rows cost: labels by the table of costs, tests by their prices."""
+    prices = data["setting"].get("prices")
+
+    def visit(node: Node, rows: Array, made: tuple[int, ...]) -> float:
+        if not isinstance(node, tuple):
+            if "target" in data:
+                return float(np.square(data["target"][rows] - node).sum())
+            return float(data["costs"][rows, int(node)].sum())
+        column, yes, no = node
+        holds = columns[rows, column] == 1
+        paid, then = 0.0, made
+        if prices is not None:
+            number = prices["of_column"][column]
+            if number not in made:
+                groups = {prices["group"][other] for other in made}
+                known = prices["group"][number] in groups
+                paid = prices["discounted" if known else "price"][number] * len(rows)
+                then = (*made, number)
+        return paid + visit(yes, rows[holds], then) + visit(no, rows[~holds], then)
+
+    return visit(node, np.arange(len(columns)), ())
+
+
+class _Certree(TaskSolver):
+    """An estimator of certree."""
+
+    package = "certree"
+
+    def tree(self, model: Any) -> Node:
+        tree = model.tree_
+        columns = list(tree.columns)
+
+        def visit(node: int) -> Node:
+            if tree.test[node] < 0:
+                label = int(tree.label[node])
+                return float(tree.classes[label]) if self.predicts_numbers else label
+            child = int(tree.first_child[node])
+            return columns[int(tree.test[node])], visit(child), visit(child + 1)
+
+        return visit(0)
+
+    predicts_numbers = False
+
+    def settings(self) -> dict[str, Any]:
+        """Give the parameters that all estimators share."""
+        return {
+            "max_depth": self.depth,
+            "complexity": self.complexity,
+            "time_limit": self.limit,
+            "n_jobs": 1,
+            **self.options,
+        }
+
+    def describe(self, model: Any) -> Answer:
+        certificate = model.certificate_
+        return {
+            "proven": bool(certificate.is_optimal),
+            "splits": int(model.tree_.n_splits),
+            "status": certificate.status,
+            "counters": dict(certificate.counters),
+        }
+
+
+class _Streed(TaskSolver):
+    """A solver of STreeD, with data in the types that it converts everything to."""
+
+    package = "pystreed"
+
+    def prepare(self, columns: Array, labels: Any) -> tuple[Any, Any]:
+        return np.ascontiguousarray(columns, dtype=np.intc), labels
+
+    def settings(self) -> dict[str, Any]:
+        """Give the parameters that all solvers share."""
+        depth = 20 if self.depth is None else self.depth
+        nodes = 2**depth - 1
+        return {
+            "max_depth": depth,
+            "max_num_nodes": nodes,
+            "time_limit": self.limit,
+            **self.options,
+        }
+
+    def tree(self, model: Any) -> Node:
+        def visit(node: Any) -> Node:
+            if node.is_leaf_node():
+                return node.label
+            return int(node.feature), visit(node.right_child), visit(node.left_child)
+
+        return visit(model.get_tree())
+
+    def describe(self, model: Any) -> Answer:
+        if not hasattr(model, "fit_result"):  # The limit came before any tree did.
+            return {"proven": False, "splits": None}
+        result = model.fit_result
+        return {"proven": bool(result.is_optimal()), "splits": int(result.tree_nodes())}
+
+
+def tiny_costs(labels: Array) -> dict[str, Any]:
+    """Give costs of errors, with a price for every column."""
+    prices = {
+        "of_column": [0, 1, 2, 3],
+        "group": [0, 1, 2, 3],
+        "price": [0.1] * 4,
+        "discounted": [0.1] * 4,
+    }
+    matrix = [[0.0, 1.0], [1.0, 0.0]]
+    costs = 1.0 - np.eye(2)[labels]
+    return {"labels": labels, "costs": costs, "setting": {"matrix": matrix, "prices": prices}}
+
+
+class CertreeCosts(_Certree):
+    """Cost matrix and prices of tests."""
+
+    def tiny(self, labels: Array) -> dict[str, Any]:
+        return tiny_costs(labels)
+
+    def prepare(self, columns: Array, labels: Any) -> tuple[Any, Any]:
+        from certree import Measurement
+
+        prices = labels["setting"]["prices"]
+        of_column = np.array(prices["of_column"])
+        measurements = []
+        for number, group in enumerate(prices["group"]):
+            full, less = prices["price"][number], prices["discounted"][number]
+            alone = prices["group"].count(group) == 1
+            measurements.append(
+                Measurement(
+                    np.flatnonzero(of_column == number).tolist(),
+                    full,
+                    None if alone else str(group),
+                    None if alone else less,
+                )
+            )
+        return columns, {**labels, "measurements": measurements}
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from certree import CostSensitiveTreeClassifier
+
+        matrix = labels["setting"]["matrix"]
+        model = CostSensitiveTreeClassifier(
+            matrix, labels["measurements"], classes=range(len(matrix)), **self.settings()
+        )
+        return model.fit(columns, labels["labels"])
+
+
+class StreedCosts(_Streed):
+    """Cost matrix and prices of tests."""
+
+    def tiny(self, labels: Array) -> dict[str, Any]:
+        return tiny_costs(labels)
+
+    def prepare(self, columns: Array, labels: Any) -> tuple[Any, Any]:
+        from pystreed import CostSpecifier, FeatureCostSpecifier
+
+        setting = labels["setting"]
+        prices = setting["prices"]
+        of_column = np.array(prices["of_column"])
+        features = []
+        for number, group in enumerate(prices["group"]):
+            places = np.flatnonzero(of_column == number)
+            alone = prices["group"].count(group) == 1
+            features.append(
+                FeatureCostSpecifier(
+                    prices["price"][number],
+                    prices["discounted"][number],
+                    "x" if alone else str(group),
+                    int(places[0]),
+                    int(places[-1]),
+                )
+            )
+        costs = CostSpecifier(setting["matrix"], features)
+        columns = np.ascontiguousarray(columns, dtype=np.intc)
+        return columns, {**labels, "labels": labels["labels"].astype(np.intc), "specifier": costs}
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from pystreed import STreeDCostSensitiveClassifier
+
+        model = STreeDCostSensitiveClassifier(**self.settings())
+        return model.fit(columns, labels["labels"], labels["specifier"])
+
+
+class CertreeInstance(_Certree):
+    """Costs per row and label."""
+
+    def tiny(self, labels: Array) -> dict[str, Any]:
+        return tiny_costs(labels) | {"setting": {}}
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from certree import CostSensitiveTreeClassifier
+
+        model = CostSensitiveTreeClassifier(**self.settings())
+        return model.fit(columns, costs=labels["costs"])
+
+
+class StreedInstance(_Streed):
+    """Costs per row and label."""
+
+    def tiny(self, labels: Array) -> dict[str, Any]:
+        return tiny_costs(labels) | {"setting": {}}
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from pystreed import STreeDInstanceCostSensitiveClassifier
+
+        return STreeDInstanceCostSensitiveClassifier(**self.settings()).fit(
+            columns, labels["costs"]
+        )
+
+
+class CertreePolicy(_Certree):
+    """Doubly robust scores; forming them is part of the fit, as it is for STreeD."""
+
+    def tiny(self, labels: Array) -> dict[str, Any]:
+        n = len(labels)
+        chance, outcomes = np.full(n, 0.5), np.stack([labels, 1.0 - labels], axis=1)
+        history = np.column_stack([labels, np.ones(n), chance, outcomes])
+        return {"history": history, "costs": -outcomes, "setting": {}}
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from certree import PolicyTree
+
+        return PolicyTree(**self.settings()).fit_rewards(columns, doubly_robust(labels["history"]))
+
+
+class StreedPolicy(_Streed):
+    """Doubly robust scores."""
+
+    tiny = CertreePolicy.tiny
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from pystreed import STreeDPrescriptivePolicyGenerator
+
+        model = STreeDPrescriptivePolicyGenerator(teacher_method="DR", **self.settings())
+        return model.fit(columns, labels["history"])
+
+
+def doubly_robust(history: Array) -> Array:
+    """Give the scores: predicted outcome, and for the treatment given the weighted rest."""
+    given, outcome, chance = history[:, 0].astype(np.int64), history[:, 1], history[:, 2]
+    scores = history[:, 3:].copy()
+    rows = np.arange(len(history))
+    scores[rows, given] += (outcome - scores[rows, given]) / chance
+    return scores
+
+
+class CertreeRegression(_Certree):
+    """Squared error."""
+
+    predicts_numbers = True
+
+    def tiny(self, labels: Array) -> dict[str, Any]:
+        return {"target": labels.astype(np.float64), "setting": {}}
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from certree import OptimalTreeRegressor
+
+        return OptimalTreeRegressor(**self.settings()).fit(columns, labels["target"])
+
+
+class StreedRegression(_Streed):
+    """Squared error, without a penalty."""
+
+    tiny = CertreeRegression.tiny
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from pystreed import STreeDRegressor
+
+        model = STreeDRegressor("regression", **self.settings())
+        return model.fit(columns, labels["target"])
+
+
+TASK_SOLVERS: dict[str, type[TaskSolver]] = {
+    "certree-costs": CertreeCosts,
+    "pystreed-costs": StreedCosts,
+    "certree-instance": CertreeInstance,
+    "pystreed-instance": StreedInstance,
+    "certree-policy": CertreePolicy,
+    "pystreed-policy": StreedPolicy,
+    "certree-regression": CertreeRegression,
+    "pystreed-regression": StreedRegression,
+}
