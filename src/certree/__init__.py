@@ -14,13 +14,16 @@ from .estimators import (
     Measurement,
     OptimalityGap,
     OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
     OptimalTreeRegressor,
     PolicyTree,
     PolicyValue,
     optimality_gap,
+    pareto_front,
     regularization_path,
 )
 from .exceptions import CertificateError, OptimalityWarning
+from .front import FrontCertificate, ParetoFront
 from .path import PathEntry, RegularizationPath
 from .summary import ClassificationSummary, classification_summary
 from .tree import Tree
@@ -31,11 +34,14 @@ __all__ = [
     "CertificateError",
     "ClassificationSummary",
     "CostSensitiveTreeClassifier",
+    "FrontCertificate",
     "Measurement",
     "OptimalTreeClassifier",
+    "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",
     "OptimalityGap",
     "OptimalityWarning",
+    "ParetoFront",
     "PathEntry",
     "PolicyTree",
     "PolicyValue",
@@ -53,6 +59,7 @@ __all__ = [
     "datasets",
     "metrics",
     "optimality_gap",
+    "pareto_front",
     "plot_roc",
     "regularization_path",
     "solve",

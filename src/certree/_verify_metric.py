@@ -297,7 +297,7 @@ def check_whole_front(audit: Audit, data: Data, front: Any) -> None:
                 f"front: {len(missing)} points are missing, {len(extra)} are no part of it, by "
                 "trying all trees"
             )
-    elif not claimed.supported_only:
+    if claimed.status != "optimal" or claimed.supported_only:
         for point in points:
             if not any(
                 all(a <= b for a, b in zip(low, point, strict=True)) for low in claimed.lower_points

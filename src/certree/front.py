@@ -49,8 +49,8 @@ class FrontCertificate:
     points : tuple of (fp, fn, splits)
         The points found, by rising false positives. Weights are exact numbers.
     lower_points : tuple of (fp, fn, splits)
-        Every tree within the limits has one of these that is no greater in any of the three; of a
-        proven front its own points. For the convex part alone, see `supported_only`.
+        Every tree within the limits has one of these that is no greater in any of the three; the
+        points themselves, for a proven front that is not only its convex part.
     positives, negatives : int or Fraction
         Weight of the rows of the positive class, and of the others.
     pos_label : object
@@ -164,7 +164,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
 
     @property
     def lower_points(self) -> NDArray[Any]:
-        """No tree is better than all of these; equal to the points of a proven front."""
+        """Every tree has one of these that is no worse; of a proven front, its points."""
         return _array(self.certificate.lower_points)
 
     @property

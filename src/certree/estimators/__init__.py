@@ -2,8 +2,10 @@
 
 from ._classifier import OptimalTreeClassifier
 from ._cost_sensitive import CostSensitiveTreeClassifier
+from ._cv import OptimalTreeClassifierCV
 from ._measurements import Measurement
 from ._optimality import OptimalityGap, optimality_gap
+from ._pareto import pareto_front
 from ._path import regularization_path
 from ._policy import PolicyTree, PolicyValue
 from ._regressor import OptimalTreeRegressor
@@ -12,10 +14,12 @@ __all__ = [
     "CostSensitiveTreeClassifier",
     "Measurement",
     "OptimalTreeClassifier",
+    "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",
     "OptimalityGap",
     "PolicyTree",
     "PolicyValue",
     "optimality_gap",
+    "pareto_front",
     "regularization_path",
 ]

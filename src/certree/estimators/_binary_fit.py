@@ -8,6 +8,7 @@ from certree._progress import Callback, Observer
 from certree.metrics import Front, Metric, PartialAUC
 
 from ._chain_fit import fit_chain
+from ._front_fit import fit_front
 from ._metric_fit import Rows, fit_metric
 
 if TYPE_CHECKING:
@@ -21,7 +22,5 @@ def fit_binary(
     if isinstance(metric, PartialAUC):
         return fit_chain(model, metric, rows, callback)
     if isinstance(metric, Front):
-        from ._front_fit import fit_front
-
         return fit_front(model, metric, rows, callback)
     return fit_metric(model, metric, rows, callback)

@@ -1,0 +1,384 @@
+"""The tree whose depth and size are chosen by cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
+
+from certree.certificate import Certificate
+from certree.exceptions import OptimalityWarning
+from certree.tree import Tree
+
+from ._base import BaseOptimalTree
+from ._binary import find_positive
+from ._classifier import OptimalTreeClassifier
+from ._labels import check_labels
+from ._metric_fit import Rows
+from ._objective import check_objective, is_direct, read_metric
+from ._parameters import Check, OneOf, check_parameters, is_whole
+from ._sizes import Sizes, trees_of_all_sizes
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some rows: a training or a test part."""
+
+    X: Any
+    y: NDArray[Any]
+    weights: NDArray[np.float64] | None
+
+    def rows(self, indices: NDArray[np.intp]) -> _Part:
+        weights = None if self.weights is None else self.weights[indices]
+        return _Part(_safe_indexing(self.X, indices), self.y[indices], weights)
+
+
+class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """An optimal tree whose depth and number of splits are chosen by cross-validation.
+
+    For every depth and every number of splits from 1 to ``2**depth - 1`` the best tree for the
+    training part of each fold is scored on the rest, by the metric that the trees are optimised
+    for. The depth and size with the best mean score are then used on all rows. One search per fold
+    and depth gives the trees of all sizes.
+
+    Parameters
+    ----------
+    depths : sequence of int, default=(1, 2, 3, 4)
+        Depths to try.
+    max_splits : int or None, default=None
+        Most splits to try; None: as many as the depth allows.
+    cv : int, splitter or iterable, default=5
+        How rows are divided, as in scikit-learn: a number of stratified folds, a splitter, or pairs
+        of training and test rows.
+    rule : {"best", "one_se"}, default="best"
+        "best": the best mean score, of equal ones the fewest splits. "one_se": the fewest splits
+        whose mean score is within one standard error of the best.
+    objective, pos_label, min_samples_leaf, class_weight, categorical_features, thresholds
+        As for :class:`OptimalTreeClassifier`.
+    time_limit : float or None, default=60.0
+        Seconds for each search, of which there are the number of folds times that of depths, and
+        one.
+    memory_limit, n_jobs, verbose
+        As for :class:`OptimalTreeClassifier`; `verbose` shows the last search.
+
+    Attributes
+    ----------
+    best_depth_, best_splits_ : int
+        The limits chosen.
+    best_score_ : float
+        Their mean score on rows that were not trained on.
+    cv_results_ : dict of str to array
+        One entry for each pair of limits: param_max_depth, param_max_splits,
+        split0_test_score, ..., mean_test_score, std_test_score, rank_test_score.
+    n_splits_ : int
+        Number of folds.
+    best_estimator_ : OptimalTreeClassifier
+        The model fitted to all rows with these limits.
+    tree_ : Tree
+        Its tree.
+    certificate_ : Certificate
+        What is proven about it.
+    classes_ : array of shape (n_classes,)
+        The class labels.
+    n_features_in_ : int
+        Number of columns in `fit`.
+    feature_names_in_ : array of shape (`n_features_in_`,)
+        Their names, if they were text.
+
+    See Also
+    --------
+    OptimalTreeClassifier : One tree for given limits.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import OptimalTreeClassifierCV, datasets
+    >>> X, y = datasets.load_binary_example(return_X_y=True)
+    >>> model = OptimalTreeClassifierCV(depths=(1, 2), cv=3, objective="f1").fit(X, y)
+    >>> model.best_splits_ <= 3
+    True
+    """
+
+    _parameter_checks: ClassVar[Mapping[str, Check]] = {
+        name: BaseOptimalTree._parameter_checks[name]
+        for name in ("max_splits", "min_samples_leaf", "time_limit", "verbose")
+    } | {"objective": check_objective, "rule": OneOf(("best", "one_se"))}
+
+    best_estimator_: OptimalTreeClassifier
+
+    def __init__(
+        self,
+        depths: Sequence[int] = (1, 2, 3, 4),
+        max_splits: int | None = None,
+        cv: Any = 5,
+        rule: Literal["best", "one_se"] = "best",
+        objective: Any = "accuracy",
+        pos_label: Any = None,
+        min_samples_leaf: int = 1,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        categorical_features: Any = "auto",
+        thresholds: Literal["auto", "all"] | int = "auto",
+        time_limit: float | None = 60.0,
+        memory_limit: int | str | None = "auto",
+        n_jobs: int | None = 1,
+        verbose: int = 0,
+    ) -> None:
+        self.depths = depths
+        self.max_splits = max_splits
+        self.cv = cv
+        self.rule = rule
+        self.objective = objective
+        self.pos_label = pos_label
+        self.min_samples_leaf = min_samples_leaf
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.thresholds = thresholds
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> OptimalTreeClassifierCV:
+        """Choose depth and size by cross-validation, and find the best tree for all rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Training rows, as for :class:`OptimalTreeClassifier`.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights, in training and in scores.
+        groups : array-like of shape (n_rows,), optional
+            Groups of rows, for splitters that keep them together.
+
+        Returns
+        -------
+        OptimalTreeClassifierCV
+            The fitted estimator itself.
+        """
+        check_parameters(self, self._parameter_checks)
+        depths = self._depths()
+        n_rows = OptimalTreeClassifier()._row_count(X)
+        labels = check_labels(y, n_rows, type(self).__name__)
+        table = X if hasattr(X, "__getitem__") else np.asarray(X)
+        data = _Part(table, labels, _weights(sample_weight, n_rows))
+        if n_rows < 2:
+            raise ValueError("Cross-validation needs more than 1 sample, got n_samples = 1.")
+        folds = list(
+            check_cv(self.cv, data.y, classifier=True).split(np.zeros(n_rows), data.y, groups)
+        )
+        scoring = self._scoring(data)
+        found = [self._sizes_of(data.rows(train), depths) for train, _ in folds]
+        limits = [(depth, size) for depth in depths for size in self._sizes(depth)]
+        scores = np.empty((len(limits), len(folds)))
+        for number, (_, test) in enumerate(folds):
+            rows, weights = data.rows(test), None if scoring is None else scoring[test]
+            scores[:, number] = self._score_all(found[number], limits, rows, weights)
+        self.n_splits_ = len(folds)
+        self._choose(limits, scores)
+        self._refit(X, y, sample_weight)
+        self._warn(found)
+        return self
+
+    def _depths(self) -> list[int]:
+        try:
+            depths = list(self.depths)
+        except TypeError:
+            depths = []
+        if not depths or not all(is_whole(depth) and 1 <= depth <= 20 for depth in depths):
+            raise ValueError(
+                f"depths must be a few integers from 1 to 20, such as (1, 2, 3), got "
+                f"{self.depths!r}."
+            )
+        return sorted({int(depth) for depth in depths})
+
+    def _sizes(self, depth: int) -> range:
+        most = 2**depth - 1
+        if self.max_splits is not None:
+            most = min(most, max(int(self.max_splits), 1))
+        return range(1, most + 1)
+
+    def _tree(self, depth: int) -> OptimalTreeClassifier:
+        """Return the estimator for one depth."""
+        return OptimalTreeClassifier(
+            max_depth=depth,
+            max_splits=self.max_splits,
+            objective=self.objective,
+            pos_label=self.pos_label,
+            min_samples_leaf=self.min_samples_leaf,
+            class_weight=self.class_weight,
+            categorical_features=self.categorical_features,
+            thresholds=self.thresholds,
+            time_limit=self.time_limit,
+            memory_limit=self.memory_limit,
+            n_jobs=self.n_jobs,
+        )
+
+    def _sizes_of(self, rows: _Part, depths: list[int]) -> list[Sizes]:
+        """Return for each depth the best trees of all sizes."""
+        return trees_of_all_sizes(
+            self._tree(depths[-1]), Rows(rows.X, rows.y, rows.weights), depths
+        )
+
+    # ---- scores ---------------------------------------------------------------------------------
+
+    def _scoring(self, data: _Part) -> NDArray[np.float64] | None:
+        """Return the weights of rows in scores, those of the classes included."""
+        if self.class_weight is None:
+            return data.weights
+        by_class: NDArray[np.float64] = compute_sample_weight(self.class_weight, data.y)
+        return by_class if data.weights is None else by_class * data.weights
+
+    def _score_all(
+        self,
+        found: list[Sizes],
+        limits: list[tuple[int, int]],
+        rows: _Part,
+        weights: NDArray[np.float64] | None,
+    ) -> list[float]:
+        """Return the score of the tree for each pair of limits on rows not trained on."""
+        by_depth = {sizes.depth: sizes for sizes in found}
+        known: dict[int, float] = {}
+        scores = []
+        for depth, size in limits:
+            tree = by_depth[depth].best(size)
+            if id(tree) not in known:
+                known[id(tree)] = self._score(tree, rows, weights)
+            scores.append(known[id(tree)])
+        return scores
+
+    def _score(self, tree: Tree, rows: _Part, weights: NDArray[np.float64] | None) -> float:
+        metric = read_metric(self.objective)
+        if metric is None:
+            score = accuracy_score if self.objective == "accuracy" else balanced_accuracy_score
+            return float(score(rows.y, tree.predict(rows.X), sample_weight=weights))
+        classes = tree.classes.tolist()
+        positive = find_positive(classes, self.pos_label)
+        if metric.kind == "chain":
+            answers: Any = tree.predict_proba(rows.X)[:, positive]
+        else:
+            answers = tree.predict(rows.X)
+        return metric.score(rows.y, answers, pos_label=classes[positive], sample_weight=weights)
+
+    def _choose(self, limits: list[tuple[int, int]], scores: NDArray[np.float64]) -> None:
+        """Set the results, and the limits that are best by the rule."""
+        means, spreads = scores.mean(axis=1), scores.std(axis=1)
+        best = float(means.max())
+        least = best
+        if self.rule == "one_se" and scores.shape[1] > 1:
+            place = int(means.argmax())
+            least -= float(scores[place].std(ddof=1) / np.sqrt(scores.shape[1]))
+        # Means of the same scores in another order differ by rounding.
+        good = [i for i, mean in enumerate(means) if mean >= least - 1e-12]
+        chosen = min(good, key=lambda i: (limits[i][1], limits[i][0]))
+        self.best_depth_, self.best_splits_ = limits[chosen]
+        self.best_score_ = float(means[chosen])
+        results: dict[str, Any] = {
+            "params": [{"max_depth": depth, "max_splits": size} for depth, size in limits],
+            "param_max_depth": np.array([depth for depth, _ in limits]),
+            "param_max_splits": np.array([size for _, size in limits]),
+        }
+        for number in range(scores.shape[1]):
+            results[f"split{number}_test_score"] = scores[:, number]
+        results["mean_test_score"], results["std_test_score"] = means, spreads
+        results["rank_test_score"] = 1 + np.array(
+            [int(np.count_nonzero(means > mean + 1e-12)) for mean in means]
+        )
+        self.cv_results_ = results
+
+    # ---- the tree for all rows ------------------------------------------------------------------
+
+    def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        model = self._tree(self.best_depth_)
+        model.max_splits, model.verbose = self.best_splits_, self.verbose
+        model.fit(X, y, sample_weight)
+        self.best_estimator_ = model
+        self.classes_ = model.classes_
+        self.n_features_in_ = model.n_features_in_
+        if hasattr(model, "feature_names_in_"):
+            self.feature_names_in_ = model.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _warn(self, found: list[list[Sizes]]) -> None:
+        stopped = [sizes for fold in found for sizes in fold if sizes.status != "optimal"]
+        if stopped:
+            total = sum(len(fold) for fold in found)
+            warnings.warn(
+                f"{len(stopped)} of {total} searches in cross-validation ended before their trees "
+                f"were proven best ({stopped[0].status}), so that scores are those of the best "
+                "trees found. Raise time_limit, or try smaller depths.",
+                OptimalityWarning,
+                stacklevel=3,
+            )
+
+    @property
+    def tree_(self) -> Tree:
+        """The tree for all rows."""
+        check_is_fitted(self)
+        return self.best_estimator_.tree_
+
+    @property
+    def certificate_(self) -> Certificate:
+        """What is proven about it, among trees within the limits chosen."""
+        check_is_fitted(self)
+        return self.best_estimator_.certificate_
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X)
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the class frequencies of the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+        """
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.classifier_tags.multi_class = is_direct(self.objective)
+        return tags
+
+
+def _weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        return np.full(n_rows, weights)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have one entry per row, got shape {weights.shape} for {n_rows} "
+            "rows."
+        )
+    return weights

@@ -1,0 +1,180 @@
+"""Fits whose objective is the front of all nondominated trees."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from certree import _engine
+from certree._exact import parse_complexity
+from certree._front import solve_front
+from certree._metric_search import supported_front
+from certree._progress import Callback, Observer, Progress
+from certree.certificate import Certificate, exact
+from certree.front import FrontCertificate, ParetoFront, Point, most_accurate
+from certree.metrics import Front
+
+from ._certify import build_tree, searched
+from ._metric_fit import Encoded, Rows, encode_binary
+
+if TYPE_CHECKING:
+    from ._classifier import OptimalTreeClassifier
+
+
+@dataclass(frozen=True)
+class FoundFront:
+    """What a search for a front found, in integer weights."""
+
+    status: str
+    points: Sequence[tuple[int, int, int]]
+    trees: Sequence[_engine.Nodes]
+    lower_points: Sequence[tuple[int, int, int]]
+    counters: dict[str, int]
+    seconds: float
+    n_solves: int
+
+
+class FrontObserver(Observer):
+    """Watch a search that has no incumbent: any number of false negatives is still possible."""
+
+    def __init__(self, positives: Any, callback: Callback | None) -> None:
+        super().__init__(exact, callback)
+        self._positives = positives
+
+    def __call__(self, event: _engine.Event) -> bool:
+        most = self._positives
+        progress = Progress(event["seconds"], event["work"], most, 0, most)
+        if self._callback is not None and self._callback(progress):
+            self.asked_to_stop = True
+        return self.asked_to_stop
+
+
+def fit_front(
+    model: OptimalTreeClassifier, metric: Front, rows: Rows, callback: Callback | None
+) -> Observer | None:
+    """Find the front, and fit the model to its most accurate tree."""
+    if parse_complexity(model.complexity) > 0:
+        raise ValueError(
+            f"A front has no penalty, got complexity={model.complexity!r}; use "
+            "pareto_front(..., per_splits=True) and front.best(metric, complexity=...)."
+        )
+    front = find_front(model, rows, callback, supported_only=metric.supported_only)
+    pick = front[most_accurate(front.certificate.points)]
+    model.tree_, model.certificate_, model.front_ = pick.tree_, pick.certificate_, front
+    return None
+
+
+def find_front(
+    model: OptimalTreeClassifier,
+    rows: Rows,
+    callback: Callback | None,
+    *,
+    supported_only: bool = False,
+    per_splits: bool = False,
+) -> ParetoFront:
+    """Find the front within a model's limits, and leave the model encoded."""
+    encoded = encode_binary(model, "front", rows)
+    binary = encoded.binary
+    watch = None if callback is None else FrontObserver(binary.weight(binary.positives), callback)
+    search = _search_supported if supported_only else _search
+    found = search(model, encoded, watch, per_splits)
+    points = [_weigh(encoded, point) for point in found.points]
+    lower = points
+    if supported_only or found.status != "optimal":
+        lower = [_weigh(encoded, point) for point in found.lower_points]
+    trees = [
+        build_tree(model, binary.with_class_labels(nodes), encoded.columns, binary.target)
+        for nodes in found.trees
+    ]
+    certificate = FrontCertificate(
+        status=found.status,
+        points=tuple(points),
+        lower_points=tuple(lower),
+        **binary.totals(),
+        supported_only=supported_only,
+        per_splits=per_splits,
+        seconds=encoded.seconds + found.seconds,
+        counters=dict(found.counters),
+        n_solves=found.n_solves,
+    )
+    base = copy.copy(model)
+    base._path = None
+    base.tree_ = trees[0]
+    base.certificate_ = _first_certificate(model, encoded, found, certificate)
+    return ParetoFront(base, trees, certificate)
+
+
+def _search(
+    model: OptimalTreeClassifier, encoded: Encoded, watch: Observer | None, per_splits: bool
+) -> FoundFront:
+    result = solve_front(
+        encoded.binary.problem(encoded.columns),
+        model._engine_options(encoded.seconds),
+        per_splits=per_splits,
+        callback=watch,
+    )
+    return FoundFront(
+        result.status,
+        [(fp, fn, splits) for fp, fn, splits in result.points.tolist()],
+        [result.tree(i) for i in range(len(result))],
+        [(fp, fn, splits) for fp, fn, splits in result.lower_points.tolist()],
+        result.counters,
+        result.seconds,
+        1,
+    )
+
+
+def _search_supported(
+    model: OptimalTreeClassifier, encoded: Encoded, watch: Observer | None, _: bool
+) -> FoundFront:
+    result = supported_front(
+        encoded.binary.problem(encoded.columns),
+        model._engine_options(encoded.seconds),
+        callback=watch,
+    )
+    return FoundFront(
+        "precision" if result.status == "gap" else result.status,
+        result.points,
+        result.trees,
+        result.lower_points,
+        result.counters,
+        result.seconds,
+        result.n_solves,
+    )
+
+
+def _weigh(encoded: Encoded, point: tuple[int, int, int]) -> Point:
+    return encoded.binary.weight(point[0]), encoded.binary.weight(point[1]), point[2]
+
+
+def _first_certificate(
+    model: OptimalTreeClassifier, encoded: Encoded, found: FoundFront, front: FrontCertificate
+) -> Certificate:
+    """Return what the certificates of all points have in common, filled in for the first."""
+    fp, fn, splits = front.points[0]
+    return Certificate(
+        status=front.status,
+        objective=float(1 - fn / Fraction(front.positives)),
+        cost=fn,
+        lower_bound=fn,
+        upper_bound=fn,
+        gap=0,
+        leaf_cost=fn,
+        n_splits=splits,
+        depth=0,
+        seconds=front.seconds,
+        counters=dict(front.counters),
+        history=(),
+        task="front",
+        complexity=0,
+        split_penalty=0,
+        n_row_groups=encoded.n_row_groups,
+        fp=fp,
+        fn=fn,
+        **encoded.binary.totals(),
+        n_solves=found.n_solves,
+        **searched(model, encoded.binary.target),
+    )

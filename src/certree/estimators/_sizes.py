@@ -1,0 +1,96 @@
+"""The best trees of all sizes, for several depths, from as few searches as the objective allows."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from certree._metric_search import solve_metric_path
+from certree.exceptions import OptimalityWarning
+from certree.metrics import Metric
+from certree.tree import Tree
+
+from ._certify import build_tree
+from ._classifier import OptimalTreeClassifier
+from ._metric_fit import Rows, encode_binary, in_units
+from ._objective import read_metric
+from ._target import read_target
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The best trees within a depth, by rising number of splits."""
+
+    depth: int
+    status: str
+    trees: tuple[tuple[int, Tree], ...]
+
+    def best(self, max_splits: int) -> Tree:
+        """Return the best tree with at most so many splits."""
+        return [tree for splits, tree in self.trees if splits <= max_splits][-1]
+
+
+def trees_of_all_sizes(
+    model: OptimalTreeClassifier, rows: Rows, depths: Sequence[int]
+) -> list[Sizes]:
+    """Return for each depth the best trees of all sizes within the model's other limits.
+
+    One search per depth, on a table that is encoded once; an area under the ROC curve takes one
+    search per size.
+    """
+    metric = read_metric(model.objective)
+    if metric is None:
+        return list(_by_errors(model, rows, depths))
+    model._refuse_with_metric(metric.name, None, path=False)
+    if metric.kind == "front":
+        raise ValueError("A front has no score to choose a size by; give a metric.")
+    if metric.kind == "chain":
+        return [_one_by_one(model, rows, depth) for depth in depths]
+    return list(_by_metric(model, metric, rows, depths))
+
+
+def _by_errors(model: OptimalTreeClassifier, rows: Rows, depths: Sequence[int]) -> Iterator[Sizes]:
+    n_rows = model._row_count(rows.X)
+    target = read_target(model, rows.y, rows.sample_weight, n_rows)
+    columns = model._encode(rows.X, target.sample_weight, target.rows)
+    for depth in depths:
+        model.max_depth = depth
+        path = model._solve_path(columns, target, 0.0)
+        yield Sizes(depth, path.status, tuple((entry.splits, entry.tree) for entry in path))
+
+
+def _by_metric(
+    model: OptimalTreeClassifier, metric: Metric, rows: Rows, depths: Sequence[int]
+) -> Iterator[Sizes]:
+    encoded = encode_binary(model, metric.name, rows)
+    binary = encoded.binary
+    for depth in depths:
+        model.max_depth = depth
+        path = solve_metric_path(
+            binary.problem(encoded.columns),
+            in_units(metric, binary.unit),
+            model._engine_options(0.0),
+        )
+        trees = []
+        for entry in path.entries:
+            nodes = binary.with_class_labels(entry)
+            trees.append((entry.n_splits, build_tree(model, nodes, encoded.columns, binary.target)))
+        yield Sizes(depth, path.status, tuple(trees))
+
+
+def _one_by_one(model: OptimalTreeClassifier, rows: Rows, depth: int) -> Sizes:
+    most = 2**depth - 1 if model.max_splits is None else min(2**depth - 1, int(model.max_splits))
+    trees: list[tuple[int, Tree]] = []
+    status = "optimal"
+    for size in range(most + 1):
+        one = copy.copy(model)
+        one.max_depth, one.max_splits = depth, size
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OptimalityWarning)
+            one.fit(rows.X, rows.y, rows.sample_weight)
+        if one.certificate_.status != "optimal":
+            status = one.certificate_.status
+        trees.append((size, one.tree_))
+    return Sizes(depth, status, tuple(trees))
