@@ -112,10 +112,16 @@ def fixed_point(numbers: NDArray[np.float64], total: float, most: int) -> FixedP
     -------
     FixedPoint
     """
+    exact = exact_decimals(numbers, total, most)
+    return _round(numbers, total, most) if exact is None else exact
+
+
+def exact_decimals(numbers: NDArray[np.float64], total: float, most: int) -> FixedPoint | None:
+    """Return numbers as exact decimals, or None if they are none or the totals do not fit."""
     largest = float(np.abs(numbers).max(initial=0.0))
     if largest == 0.0:
         return FixedPoint(np.zeros(numbers.shape, dtype=np.int64), Fraction(1), Fraction(0))
-    finest = _finest(max(total, largest), most)
+    finest = _finest(total or largest, most)
     for decimals in range(min(finest, _MAX_DECIMALS) + 1):
         if largest * 10.0**decimals >= 10.0**_MAX_DIGITS:
             break
@@ -125,7 +131,7 @@ def fixed_point(numbers: NDArray[np.float64], total: float, most: int) -> FixedP
         # number is the float64 that the decimal units / power is read as.
         if np.array_equal(units / power, numbers):
             return FixedPoint(units.astype(np.int64), Fraction(1, 10**decimals), Fraction(0))
-    return _round(numbers, largest, finest)
+    return None
 
 
 def _finest(total: float, most: int) -> int:
@@ -137,12 +143,19 @@ def _finest(total: float, most: int) -> int:
     return decimals
 
 
-def _round(numbers: NDArray[np.float64], largest: float, finest: int) -> FixedPoint:
+def _round(numbers: NDArray[np.float64], total: float, most: int) -> FixedPoint:
+    largest = float(np.abs(numbers).max())
     # With 43 bits the product below is off by less than 0.005 of a unit, whatever the power.
-    decimals = min(finest, math.floor(math.log10(2.0**43) - math.log10(largest)))
+    finest = math.floor(math.log10(2.0**43) - math.log10(largest))
+    decimals = min(finest, _finest(max(total, largest), most))
     quantum = Fraction(10) ** -decimals
     units = np.rint(numbers * 10.0**decimals if decimals >= 0 else numbers / 10.0**-decimals)
     return FixedPoint(units.astype(np.int64), quantum, quantum * Fraction(505, 1000))
+
+
+def _noise(numbers: NDArray[np.float64]) -> Fraction:
+    """Return the most that a difference of two such numbers is off as a float64."""
+    return Fraction(float(np.abs(numbers).max(initial=0.0))) / 2**51
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,26 +215,33 @@ def label_costs(
     ranges = costs.max(axis=1) - costs.min(axis=1)
     total = float(weights @ ranges) + float(weights.sum()) * price_total
     extra = np.zeros(0) if prices is None else prices
-    # Not only the differences but the costs themselves have to fit as integers.
     numbers = np.concatenate([costs.ravel(), extra.ravel()])
-    fixed = fixed_point(numbers, total, most)
-    table = fixed.values[: costs.size].reshape(costs.shape)
-    prices_fixed = fixed.values[costs.size :]
-    cheapest = table.min(axis=1)
-    above = (table - cheapest[:, None]) * weights[:, None]
-    constant = _exact_dot(weights, cheapest)
-    common = 1
-    if fixed.error == 0:  # rounded numbers have no common divisor worth looking for
+    fixed = exact_decimals(numbers, total, most)
+    if fixed is not None:
+        table = fixed.values[: costs.size].reshape(costs.shape)
+        cheapest = table.min(axis=1)
+        above = (table - cheapest[:, None]) * weights[:, None]
+        constant = _exact_dot(weights, cheapest) * fixed.quantum
+        prices_fixed = fixed.values[costs.size :]
         divisors = np.gcd.reduce(above, axis=None), np.gcd.reduce(prices_fixed, axis=None)
-        common = max(int(np.gcd(*divisors)), 1)
+        common, error = max(int(np.gcd(*divisors)), 1), Fraction(0)
+    else:
+        # Differences are rounded, not costs: a large common part would take all the digits.
+        least = costs.min(axis=1)
+        differences = (costs - least[:, None]).ravel()
+        fixed = _round(np.concatenate([differences, extra.ravel()]), total, most)
+        above = fixed.values[: costs.size].reshape(costs.shape) * weights[:, None]
+        constant = Fraction(math.fsum(weights * least))
+        prices_fixed = fixed.values[costs.size :]
+        common, error = 1, fixed.error + _noise(costs)
     unit = fixed.quantum * weight_quantum
     n_paid = 1 + (len(extra) if price_total else 0)
     return LabelCosts(
         above // common,
         prices_fixed // common,
         unit * common,
-        constant * unit,
-        fixed.error * weight_quantum * int(weights.sum()) * n_paid,
+        constant * weight_quantum,
+        error * weight_quantum * int(weights.sum()) * n_paid,
     )
 
 
@@ -273,7 +293,12 @@ def squares(target: NDArray[np.float64], weights: NDArray[np.int64], most: int) 
         return Squares(np.stack([weights, zeros, zeros], axis=1), exact, Fraction(1), Fraction(0))
     # Distances are at most twice the spread, so integers are at most half the root of their share.
     largest = math.isqrt(most // int(weights.sum())) // 2 - 1
-    fixed = fixed_point(target, spread, max(largest, 1))
+    most_units, given = max(largest, 1), Fraction(0)
+    fixed = exact_decimals(target, spread, most_units)
+    if fixed is None:
+        given = Fraction(middle)
+        fixed = _round(target - middle, spread, most_units)
+        fixed = FixedPoint(fixed.values, fixed.quantum, fixed.error + _noise(target))
     low, high = int(fixed.values.min()), int(fixed.values.max())
     centre = (low + high) // 2
     t = fixed.values - centre
@@ -281,7 +306,7 @@ def squares(target: NDArray[np.float64], weights: NDArray[np.int64], most: int) 
     t //= common
     return Squares(
         np.stack([weights, weights * t, weights * t * t], axis=1),
-        centre * fixed.quantum,
+        given + centre * fixed.quantum,
         fixed.quantum * common,
         fixed.error,
     )

@@ -67,6 +67,19 @@ def test_the_cost_of_a_tree_changes_by_no_more_than_the_bound(seed: int, digits:
         assert abs(counted - true) <= costs.rounding
 
 
+def test_a_large_common_part_takes_no_digits() -> None:
+    rng = np.random.default_rng(0)
+    near = rng.normal(size=(20, 3))
+    weights = np.ones(20, dtype=np.int64)
+    plain = label_costs(near, weights, Fraction(1), MOST)
+    far = label_costs(near + 1e6, weights, Fraction(1), MOST)
+    assert far.unit == plain.unit
+    assert far.rounding < 1e-7
+    y = squares(near[:, 0] + 1e6, weights, 2**60)
+    assert y.quantum == squares(near[:, 0], weights, 2**60).quantum
+    assert y.error < 1e-6
+
+
 def test_prices_share_the_unit_of_costs() -> None:
     costs = label_costs(
         np.array([[0.0, 50.0]]),

@@ -13,7 +13,8 @@ from certree import OptimalTreeRegressor
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(120, 4))
-Y = np.where(X[:, 0] > 0, X[:, 1] > 0.5, X[:, 2] > -0.5) * 3.0 + np.round(rng.normal(size=120), 2)
+Y = np.where(X[:, 0] > 0, X[:, 1] > 0.5, X[:, 2] > -0.5) * 3.0 + rng.normal(size=120)
+Y = np.round(Y, 2)
 
 
 def test_no_greedy_tree_is_better() -> None:

@@ -80,7 +80,7 @@ def test_other_data_are_found_out() -> None:
 
 
 def test_a_proof_that_is_too_large_is_refused() -> None:
-    table = rng.integers(0, 2, (100, 30))
-    model = OptimalTreeRegressor(max_depth=3).fit(table, table[:, 0] + table[:, 1])
+    table = rng.integers(0, 2, (100, 60))
+    model = OptimalTreeRegressor(max_depth=4).fit(table, table[:, 0] + table[:, 1])
     with pytest.raises(ValueError, match="too large for a proof by brute force"):
         verify(model, table, table[:, 0] + table[:, 1], exhaustive=True)

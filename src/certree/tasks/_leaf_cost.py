@@ -50,18 +50,17 @@ class FunctionProblem(LeafProblem):
                 f"cost gives {largest!r} for all rows in one leaf; costs must not be negative. "
                 "Add a constant per row to the statistics or to the cost."
             )
-        if self.is_exact:
-            self.scale = Fraction(1)
-        else:
-            self.scale = _scale(largest, rows.most)
+        # Without a law a leaf may cost more than all rows in one; leave some room for that.
+        is_bounded = task.laws.superadditive
+        self.most = rows.most if is_bounded else _MOST_UNKNOWN // len(rows.weights)
+        self.scale = Fraction(1)
+        if not self.is_exact:
+            self.scale = _scale(largest, self.most if is_bounded else self.most // 64)
         self.unit = 1 / self.scale
         self.constant = Fraction(0)
         self.rounding = Fraction(0) if self.is_exact else self.unit * rows.most_leaves
-        self.most = rows.most
-        self.largest = max(int(largest * self.scale), 1)
-        if not task.laws.superadditive:
-            # Nothing says that the whole costs more than its parts; the core allows for this much.
-            self.largest = max(self.largest, _MOST_UNKNOWN)
+        self.whole = int(Fraction(largest) * self.scale)
+        self.largest = max(self.whole, 1) if is_bounded else _MOST_UNKNOWN
         self.worst_change = self._worst_change(task, rows)
 
     def _worst_change(self, task: LeafCost, rows: Rows) -> NDArray[np.int64] | None:
@@ -103,14 +102,15 @@ class FunctionProblem(LeafProblem):
         else:
             scaled = np.floor(costs * float(self.scale))
             # The noise of float64 around zero is no cost.
-            units = np.where((scaled < 0) & (costs > -1e-9), 0.0, scaled)
-            if units.max(initial=0.0) > self.most:
-                place = int(np.argmax(units))
-                raise ValueError(
-                    f"cost gives {float(costs[place])!r}, which is more than the search can "
-                    "count in this unit; give costs of a smaller range, or a larger quantum."
-                )
-            units = units.astype(np.int64)
+            scaled = np.where((scaled < 0) & (costs > -1e-9), 0.0, scaled)
+            units = np.minimum(scaled, 2.0**62).astype(np.int64)
+        most = self.most
+        if self.task.laws.superadditive:
+            # Nor is it what makes a part cost more than the whole.
+            most = self.whole + int(self.whole * 1e-9) + 1
+            units = np.where(units <= most, np.minimum(units, self.whole), units)
+        if units.max(initial=0) > most:
+            self._refuse(int(np.argmax(units)), costs, sums)
         if units.min(initial=0) < 0:
             place = int(np.argmin(units))
             raise ValueError(
@@ -118,6 +118,19 @@ class FunctionProblem(LeafProblem):
                 f"{self.sums(sums)[place].tolist()}; costs must not be negative."
             )
         return np.ascontiguousarray(units)
+
+    def _refuse(self, place: int, costs: NDArray[Any], sums: Sums) -> None:
+        """Raise because of a cost that is too large."""
+        at = f"cost gives {costs[place].item()!r} for the sums {self.sums(sums)[place].tolist()}"
+        if self.task.laws.superadditive:
+            raise ValueError(
+                f"{at}, more than {float(self.whole * self.unit)!r} for all rows in one leaf: it "
+                "is not superadditive, as its bounds say."
+            )
+        raise ValueError(
+            f"{at}, more than the search can count, {float(self.most * self.unit)!r}; give costs "
+            "of a smaller range."
+        )
 
     def units(self, sums: Sums) -> NDArray[np.int64]:
         return self.leaf_units(sums)
