@@ -5,7 +5,7 @@ A cut is what one scalar solve proves; see docs/theory/metrics.md. All coordinat
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor, gcd, lcm
@@ -203,3 +203,71 @@ def least_points(chain: Sequence[Point], most: int) -> list[tuple[int, int]] | N
             points.setdefault(at, -((fall * at - height) // run))
             points[at] = min(points[at], -((fall * at - height) // run))
     return [(fn, fp) if by_rows else (fp, fn) for fp, fn in points.items()]
+
+
+def least_staircase(chain: Sequence[Point], most: int) -> list[tuple[int, int]]:
+    """Return whole points of which one is at or below each whole point above a chain.
+
+    Parameters
+    ----------
+    chain : sequence of points
+        Corners of a convex curve, by rising false positives and falling false negatives.
+    most : int
+        About how many points there may be; with fewer than the least ones, they lie lower.
+    """
+    lines = [
+        integers((a[1] - b[1], b[0] - a[0], (a[1] - b[1]) * a[0] + (b[0] - a[0]) * a[1]))
+        for a, b in pairwise(chain)
+        if b[0] > a[0]
+    ]
+
+    def height(fp: int) -> int:
+        return max((-((fall * fp - value) // run) for fall, run, value in lines), default=0)
+
+    left, right = ceil(chain[0][0]), floor(chain[-1][0])
+    step = (right - left) // most + 1
+    points = []
+    for fp in range(left, right + 1, step):
+        # The curve falls, so its least height up to the next step is that at its end.
+        points.append((fp, max(height(min(fp + step - 1, right)), 0)))
+    return points
+
+
+def minimal_below(
+    is_low: Callable[[tuple[int, int]], bool], positives: int, negatives: int, most: int
+) -> list[tuple[int, int]]:
+    """Return points that are low such that nearly all low points are at or above one of them.
+
+    Parameters
+    ----------
+    is_low : callable
+        Whether a point is low; with more errors it stays low.
+    positives, negatives : int
+        The box.
+    most : int
+        About how many points there may be; with fewer than all minimal ones, some low points are
+        above none.
+    """
+    points: list[tuple[int, int]] = []
+    step = negatives // most + 1
+    highest = positives
+    for fp in [*range(0, negatives, step), negatives]:
+        if not is_low((fp, highest)):
+            continue
+        # Down in growing steps, then by bisection, to the least that is low.
+        low, jump = highest, 1
+        while low > 0 and is_low((fp, max(low - jump, 0))):
+            low, jump = max(low - jump, 0), 2 * jump
+        high = max(low - jump, -1)
+        while low - high > 1:
+            middle = (low + high) // 2
+            if is_low((fp, middle)):
+                low = middle
+            else:
+                high = middle
+        if not points or low < points[-1][1]:
+            points.append((fp, low))
+        highest = low
+        if low == 0:
+            break
+    return points

@@ -194,7 +194,7 @@ class Oracle:
         Found or None
             None where no such tree was found.
         """
-        limits = self._remaining()
+        limits = self.remaining()
         if limits is None:
             return None
         options = replace(limits, split_penalty=weights[2], known=known)
@@ -205,22 +205,23 @@ class Oracle:
         if max_depth is not None:
             options = replace(options, max_depth=max_depth)
         matrix = np.array([[0, weights[0]], [weights[1], 0]], dtype=np.int64)
-        result = self.session.solve(matrix, options, self._event if self.callback else None)
-        self._account(result)
+        result = self.session.solve(matrix, options, self.watch if self.callback else None)
+        work = result.history[-1][1] if result.history else 0
+        self.account(result.status, result.counters, work)
         if max_depth is None:
             self.cuts.append(Cut(*weights, result.lower_bound, max_splits))
         return self.rows.found(result) if len(result.test) else None
 
     def solve_path(self, weights: tuple[int, int]) -> list[Found]:
         """Minimise ``fp * w_fp + fn * w_fn`` for every number of splits; return the trees."""
-        options = self._remaining()
+        options = self.remaining()
         if options is None:
             return []
         matrix = np.array([[0, weights[0]], [weights[1], 0]], dtype=np.int64)
         result = self.session.solve_path(
-            matrix, replace(options, known=None), self._event if self.callback else None
+            matrix, replace(options, known=None), self.watch if self.callback else None
         )
-        self._account(result)
+        self.account(result.status, result.counters)
         entries = result.entries
         for entry, after in zip_longest(entries, entries[1:]):
             limit: int | None = entry.splits
@@ -230,7 +231,7 @@ class Oracle:
             self.cuts.append(Cut(*weights, 0, entry.lower_bound, limit))
         return [self.rows.found(entry) for entry in entries]
 
-    def _remaining(self) -> _engine.Options | None:
+    def remaining(self) -> _engine.Options | None:
         """Return the options with what is left of the limits, or None and the status."""
         if self.status != "optimal":
             return None
@@ -250,17 +251,18 @@ class Oracle:
             options = replace(options, extra=extra)
         return options
 
-    def _account(self, result: _engine.Result | _engine.PathResult) -> None:
+    def account(self, status: str, counters: dict[str, int], work: int = 0) -> None:
+        """Add up the work of a solve, and remember what stopped it."""
         self.n_solves += 1
-        for name, count in result.counters.items():
+        self.work += work
+        for name, count in counters.items():
             kept = self.counters[name]
             self.counters[name] = max(kept, count) if name in _SIZES else kept + count
-        if isinstance(result, _engine.Result) and result.history:
-            self.work += result.history[-1][1]
-        if result.status != "optimal":
-            self.status = result.status
+        if status != "optimal":
+            self.status = status
 
-    def _event(self, event: _engine.Event) -> object:
+    def watch(self, event: _engine.Event) -> object:
+        """Pass an event on, with the time and work of all solves."""
         assert self.callback is not None
         moved: dict[str, Any] = {**event, "seconds": self.seconds, "work": self.work}
         return self.callback(moved)

@@ -25,9 +25,6 @@ from .metrics import Metric
 from .metrics._base import RatioMetric, SupportedMetric
 from .metrics._numbers import Number
 
-# Cuts that hold for all numbers of splits are tried so often before those for single numbers.
-_LAGRANGIAN_CUTS = 6
-
 
 @dataclass(frozen=True)
 class MetricResult:
@@ -228,8 +225,8 @@ class Search:
             return True
         w_fp, w_fn, budget = line
         worst.n_visits += 1
-        split = self._split_weight(worst, w_fp, w_fn)
-        if split:
+        split = self._split_weight(worst, corner, line)
+        if split is not None:
             self._solve((w_fp, w_fn, split), budget + split * worst.splits, None)
             return True
         self._solve((w_fp, w_fn, 0), budget, worst.splits if self.is_sliced else None)
@@ -366,13 +363,28 @@ class Search:
         """Return the points of trees met that have at most as many splits."""
         return [p for p, k in self.trees.items() if not self.is_sliced or k <= worst.splits]
 
-    def _split_weight(self, worst: Slice, w_fp: int, w_fn: int) -> int:
-        """Return the weight of a split for a cut that holds for all numbers of splits, or 0."""
-        n_visited = sum(s.n_visits > 0 for s in self.slices)
-        if not self.penalty or worst.n_visits > 1 or n_visited > _LAGRANGIAN_CUTS:
-            return 0
-        split = ceil(self.penalty * self._steepness(self.incumbent.point, w_fp, w_fn))
-        return split if split <= self.oracle.largest_weight else 0
+    def _split_weight(self, worst: Slice, corner: Point, line: tuple[int, int, int]) -> int | None:
+        """Return the weight of a split for a cut that holds for all numbers of splits, or None.
+
+        With it, no tree met may be below what the slice needs: that bounds it from above by trees
+        with fewer splits, and from below by those with more. Between, it is what the penalty
+        amounts to in the units of the weights.
+        """
+        w_fp, w_fn, budget = line
+        if not self.penalty or worst.n_visits > 1:
+            return None
+        least, most = 0, self.oracle.largest_weight
+        for (fp, fn), splits in self.trees.items():
+            room, more = w_fp * fp + w_fn * fn - budget, splits - worst.splits
+            if more < 0:
+                most = min(most, room // -more)
+            elif more > 0:
+                least = max(least, ceil(Fraction(-room, more)))
+            elif room < 0:
+                return None
+        if least > most:
+            return None
+        return max(least, min(most, ceil(self.penalty * self._steepness(corner, w_fp, w_fn))))
 
     def _separating(self, worst: Slice, at: int) -> tuple[int, int, int] | None:
         """Return weights and the value below which all better points around a corner are.

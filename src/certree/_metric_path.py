@@ -68,10 +68,6 @@ class PathSearch(Search):
         options: _engine.Options,
         callback: Callable[[_engine.Event], object] | None = None,
     ) -> None:
-        if options.max_depth is None and options.max_splits is None:
-            raise ValueError(
-                "A path over numbers of splits needs max_depth or max_splits; give one of them."
-            )
         self.best: dict[int, Found] = {}
         super().__init__(problem, metric, options, Fraction(0), callback)
         self.is_sliced = True

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Literal
 
 from . import _engine
+from ._metric_monotone import MonotoneSearch, monotone_path
 from ._metric_outer import MetricResult, Search
 from ._metric_path import MetricPath, PathSearch
 from ._metric_supported import SupportedFront, SupportedSearch
@@ -61,7 +62,8 @@ def solve_metric(
     MetricResult
     """
     _check_kind(metric)
-    search = Search(problem, metric, options, Fraction(complexity), callback)
+    kind = MonotoneSearch if metric.kind == "monotone" else Search
+    search = kind(problem, metric, options, Fraction(complexity), callback)
     status = search.run(Fraction(gap))
     return search.result(status, Fraction(complexity) if per == "leaf" else Fraction(0))
 
@@ -92,6 +94,12 @@ def solve_metric_path(
         One entry for each number of splits with which the metric is greater than with fewer.
     """
     _check_kind(metric)
+    if options.max_depth is None and options.max_splits is None:
+        raise ValueError(
+            "A path over numbers of splits needs max_depth or max_splits; give one of them."
+        )
+    if metric.kind == "monotone":
+        return monotone_path(problem, metric, options, callback)
     return PathSearch(problem, metric, options, callback).find()
 
 

@@ -220,6 +220,10 @@ def test_paths_without_an_end_are_refused() -> None:
         solve_metric_path(case.problem, metrics.F1(), options)
 
 
+def _is_at_or_above(triple: tuple[int, int, int], low: tuple[int, int, int]) -> bool:
+    return all(a >= b for a, b in zip(triple, low, strict=True))
+
+
 def _hull(points: set[tuple[int, int]]) -> list[tuple[int, int]]:
     """Corners that are the only best points for some positive weights, by trying pairs."""
 

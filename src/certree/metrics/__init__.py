@@ -63,6 +63,9 @@ _NAMED: dict[str, Callable[[], Metric]] = {
     "mcc": MCC,
 }
 
+# Other names for the same.
+_ALIASES = {"kappa": "cohen_kappa"}
+
 
 def names() -> tuple[str, ...]:
     """Return the names that :func:`get` knows.
@@ -98,6 +101,7 @@ def get(metric: Any) -> Metric:
     if isinstance(metric, type) and issubclass(metric, Metric):
         raise TypeError(f"{metric.__name__} is a class; write {metric.__name__}(...).")
     if isinstance(metric, str):
+        metric = _ALIASES.get(metric, metric)
         if metric not in _NAMED:
             raise ValueError(
                 f"There is no metric called {metric!r}; names are {', '.join(_NAMED)}, and others "
