@@ -14,6 +14,7 @@ import pytest
 from sklearn import metrics as sklearn_metrics
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
 
 from certree import (
     Certificate,
@@ -132,6 +133,13 @@ def test_balanced_accuracy_is_the_same_as_an_object_and_by_name(data: tuple[Any,
     assert metric.certificate_.cost == 1 - Fraction(
         metric.certificate_.objective
     ).limit_denominator(10**6)
+
+
+def test_kappa_has_two_names(data: tuple[Any, Any]) -> None:
+    short = OptimalTreeClassifier(max_depth=2, objective="kappa").fit(*data).certificate_
+    assert short.task == "cohen_kappa"
+    long = OptimalTreeClassifier(max_depth=2, objective="cohen_kappa").fit(*data).certificate_
+    assert short.cost == long.cost
 
 
 def test_the_other_class_can_be_the_positive_one(data: tuple[Any, Any]) -> None:
@@ -378,7 +386,49 @@ def test_nothing_is_warned_of_when_all_is_proven(data: tuple[Any, Any]) -> None:
         OptimalTreeClassifier(max_depth=3, objective="mcc").fit(*data)
 
 
-def test_gaps_of_trees_need_errors(data: tuple[Any, Any]) -> None:
-    tree = OptimalTreeClassifier(max_depth=1).fit(*data)
-    with pytest.raises(ValueError, match="metric 'f1'"):
-        optimality_gap(tree, *data, objective="f1")
+# ---- trees that users bring --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", ["f1", "mcc", "gmean", harmonic], ids=called)
+@pytest.mark.parametrize("settings", [{}, {"complexity": 0.01, "complexity_per": "leaf"}], ids=str)
+def test_a_tree_to_start_from_is_never_lost(
+    data: tuple[Any, Any], objective: Any, settings: dict[str, Any]
+) -> None:
+    """A gap that accepts anything ends the search at once, with nothing better than that tree."""
+    X, y = data
+    greedy = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    model = OptimalTreeClassifier(max_depth=2, objective=objective, gap=5, **settings)
+    plain = metrics.get(objective).score(y, greedy.predict(X))
+    model.fit(X, y, warm_start_tree=greedy)
+    value = metrics.get(objective).score(y, model.predict(X))
+    if not settings:
+        assert value >= plain - 1e-12
+    assert verify(model, X, y)
+    exact = OptimalTreeClassifier(max_depth=2, objective=objective, **settings)
+    exact.fit(X, y, warm_start_tree=greedy)
+    assert verify(exact, X, y, exhaustive=True)
+
+
+def test_a_tree_to_start_from_must_keep_the_limits(data: tuple[Any, Any]) -> None:
+    greedy = DecisionTreeClassifier(max_depth=3, random_state=0).fit(*data)
+    with pytest.raises(ValueError, match="warm_start_tree is none of the trees searched"):
+        OptimalTreeClassifier(max_depth=2, objective="f1").fit(*data, warm_start_tree=greedy)
+    with pytest.raises(ValueError, match="warm_start_tree is of no use to the metric 'auc'"):
+        OptimalTreeClassifier(max_depth=3, objective="auc").fit(*data, warm_start_tree=greedy)
+
+
+@pytest.mark.parametrize("objective", ["f1", "mcc", metrics.BalancedAccuracy()], ids=str)
+def test_the_gap_of_any_tree_is_known(data: tuple[Any, Any], objective: Any) -> None:
+    X, y = data
+    greedy = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    weights = np.random.default_rng(0).integers(1, 3, len(y))
+    found = optimality_gap(
+        greedy, X, y, objective=objective, pos_label=0, sample_weight=weights, max_splits=None
+    )
+    metric = metrics.get(objective)
+    value = metric.score(y, greedy.predict(X), pos_label=0, sample_weight=weights)
+    assert float(found.cost) == pytest.approx(1 - value)
+    assert found.lower_bound == found.upper_bound <= found.cost
+    assert "of all weight" not in str(found)
+    best = OptimalTreeClassifier(max_depth=2, objective=objective, pos_label=0).fit(X, y, weights)
+    assert best.certificate_.cost == found.upper_bound

@@ -18,12 +18,13 @@ from certree._exact import read_fraction
 from certree._progress import Callback, Observer
 from certree.certificate import exact
 from certree.encoding import read_table
+from certree.metrics import Metric
 from certree.path import PathEntry, RegularizationPath
 
 from ._base import BaseOptimalTree
 from ._binary_fit import fit_binary
 from ._certify import build_tree, certify
-from ._metric_fit import Rows
+from ._metric_fit import Rows, WarmStart
 from ._objective import check_objective, is_direct, read_metric
 from ._parameters import Check
 from ._target import Target, read_target
@@ -248,9 +249,10 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             del self.front_
         metric = read_metric(self.objective)
         if metric is not None:
-            self._refuse_with_metric(metric.name, warm_start_tree, path)
+            self._refuse_with_metric(metric, warm_start_tree, path)
             self._path = None
-            return fit_binary(self, metric, Rows(X, y, sample_weight), callback)
+            warm_start = WarmStart(warm_start_tree, must_keep_limits)
+            return fit_binary(self, metric, Rows(X, y, sample_weight, warm_start), callback)
         target = read_target(self, y, sample_weight, self._row_count(X))
         columns = self._encode(X, target.sample_weight, target.rows)
         if self.encoder_.multiway_columns_ is not None:
@@ -316,7 +318,10 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         tree = read_tree(given, table, target.classes)
         counted = table if target.rows is None else table.select(target.rows)
         tests = self.encoder_.tests_
-        warm, added, columns = express(tree, counted, tests, target.problem(columns))
+        # A metric may want other labels, with which leaves of the same label here differ.
+        merges = is_direct(self.objective)
+        problem = target.problem(columns)
+        warm, added, columns = express(tree, counted, tests, problem, merges=merges)
         self.encoder_._add_tests(added)
         limits = (self.max_depth, self.max_splits, int(self.min_samples_leaf))
         broken = broken_limits(warm, *limits)
@@ -327,18 +332,20 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             )
         return None if broken else warm, columns
 
-    def _refuse_with_metric(self, name: str, warm_start_tree: Any, path: bool) -> None:
+    def _refuse_with_metric(self, metric: Metric, warm_start_tree: Any, path: bool) -> None:
         """Refuse what only searches that count errors can do."""
         instead = "use objective='accuracy' or 'balanced_accuracy'"
         if self.splits != "binary":
             raise ValueError(
-                f"The metric {name!r} needs splits='binary', got splits={self.splits!r}; or "
+                f"The metric {metric.name!r} needs splits='binary', got splits={self.splits!r}; or "
                 f"{instead}."
             )
-        if warm_start_tree is not None:
-            raise ValueError(f"warm_start_tree is of no use to the metric {name!r}; {instead}.")
+        if warm_start_tree is not None and metric.kind in ("front", "chain"):
+            raise ValueError(
+                f"warm_start_tree is of no use to the metric {metric.name!r}; {instead}."
+            )
         if path:
-            raise ValueError(f"There is no path for the metric {name!r}; {instead}.")
+            raise ValueError(f"There is no path for the metric {metric.name!r}; {instead}.")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

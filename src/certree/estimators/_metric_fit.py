@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree._exact import parse_complexity, read_fraction
+from certree._metric_oracle import Rows as BinaryRows
+from certree._metric_oracle import merged
 from certree._metric_search import MetricResult, solve_metric
 from certree._progress import Callback, Observer
 from certree._rounding import at_most, nearest
@@ -21,6 +23,7 @@ from certree.metrics import Custom, Metric
 from ._binary import BinaryTarget, read_binary
 from ._certify import build_tree, searched
 from ._target import read_target
+from ._warm_start import WarmTree
 
 if TYPE_CHECKING:
     from ._classifier import OptimalTreeClassifier
@@ -30,12 +33,21 @@ _ERROR_WEIGHTS = 2**21
 
 
 @dataclass(frozen=True)
+class WarmStart:
+    """A tree to start from, and whether it has to be one of the trees searched."""
+
+    tree: Any = None
+    must_keep_limits: bool = True
+
+
+@dataclass(frozen=True)
 class Rows:
     """What users pass to `fit`."""
 
     X: Any
     y: Any
     sample_weight: Any
+    start: WarmStart = WarmStart()
 
 
 @dataclass(frozen=True)
@@ -45,6 +57,7 @@ class Encoded:
     columns: NDArray[np.uint8]
     binary: BinaryTarget
     seconds: float
+    warm: WarmTree | None = None
 
     @property
     def n_row_groups(self) -> int:
@@ -53,11 +66,16 @@ class Encoded:
         return len({row.tobytes() for row in bits})
 
 
+def most_metric_weight(budget: int) -> int:
+    """Return how much of the range of the integers all rows may weigh together."""
+    return budget // _ERROR_WEIGHTS
+
+
 def encode_binary(
     model: OptimalTreeClassifier,
     metric_name: str,
     rows: Rows,
-    most_weight: Callable[[int], int] = lambda budget: budget // _ERROR_WEIGHTS,
+    most_weight: Callable[[int], int] = most_metric_weight,
 ) -> Encoded:
     """Read labels and weights, and encode the rows that count."""
     start = perf_counter()
@@ -67,7 +85,11 @@ def encode_binary(
     columns = model._encode(rows.X, target.sample_weight, target.rows)
     model.classes_ = target.classes
     model.n_classes_ = len(target.classes)
-    return Encoded(columns, binary, perf_counter() - start)
+    warm = None
+    if rows.start.tree is not None:
+        given, keep = rows.start.tree, rows.start.must_keep_limits
+        warm, columns = model._warm_start(given, rows.X, columns, target, keep)
+    return Encoded(columns, binary, perf_counter() - start, warm)
 
 
 def fit_metric(
@@ -77,19 +99,53 @@ def fit_metric(
     encoded = encode_binary(model, metric.name, rows)
     binary = encoded.binary
     watch = model._watch(_decimal, 1, callback)
+    in_search = in_units(metric, binary.unit)
     result = solve_metric(
         binary.problem(encoded.columns),
-        in_units(metric, binary.unit),
+        in_search,
         model._engine_options(encoded.seconds),
         complexity=parse_complexity(model.complexity),
         per=model.complexity_per,
         gap=read_fraction(model.gap, "gap"),
         callback=watch,
     )
+    if encoded.warm is not None:
+        result = _better_of(model, in_search, result, encoded)
     nodes = binary.with_class_labels(result)
     model.tree_ = build_tree(model, nodes, encoded.columns, binary.target)
     model.certificate_ = _certify_metric(model, metric, result, encoded)
     return watch
+
+
+def _better_of(
+    model: OptimalTreeClassifier, metric: Metric, result: MetricResult, encoded: Encoded
+) -> MetricResult:
+    """Return a result with the tree known before, with its best labels, if that is better.
+
+    The labels are those that are best for some weights of the two errors.
+    """
+    assert encoded.warm is not None
+    binary = encoded.binary
+    rows = BinaryRows(binary.problem(encoded.columns))
+    complexity, first = parse_complexity(model.complexity), model.complexity_per == "leaf"
+    known = rows.found(encoded.warm)
+    for labels in rows.relabellings(known):
+        tree = merged(known, labels)
+        value = metric.exact(tree.fp, tree.fn, binary.positives, binary.negatives)
+        objective = value - complexity * (tree.n_splits + first)
+        if objective > result.objective:
+            result = replace(
+                result,
+                test=tree.test,
+                first_child=tree.first_child,
+                label=tree.label,
+                fp=tree.fp,
+                fn=tree.fn,
+                n_splits=tree.n_splits,
+                value=value,
+                objective=objective,
+            )
+    return result
 
 
 def in_units(metric: Metric, unit: Fraction) -> Metric:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from certree import metrics
@@ -21,6 +22,11 @@ def check_objective(name: str, value: object) -> None:
         )
     if isinstance(value, Metric) or callable(value):
         return
+    if isinstance(value, str):
+        # Some have further names.
+        with suppress(ValueError):
+            metrics.get(value)
+            return
     OneOf((*DIRECT, *(other for other in metrics.names() if other not in DIRECT)))(name, value)
 
 

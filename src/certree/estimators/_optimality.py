@@ -8,13 +8,18 @@ from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
+from certree._rounding import nearest
 from certree.certificate import Certificate, Exact, exact, show
 from certree.encoding import read_table
 from certree.tree import Tree
 
+from ._binary import read_binary
 from ._classifier import OptimalTreeClassifier
 from ._labels import check_labels, encode_labels
+from ._metric_fit import in_units, most_metric_weight
+from ._objective import read_metric
 from ._parameters import is_whole
 from ._target import read_target
 from ._warm_start import read_tree
@@ -24,7 +29,7 @@ from ._warm_start import read_tree
 class OptimalityGap:
     """How far a tree is from the best; made by :func:`optimality_gap`.
 
-    Costs are weighted errors plus penalty, as exact numbers.
+    Costs are weighted errors plus penalty, as exact numbers; for a metric, one minus it.
 
     Attributes
     ----------
@@ -85,19 +90,22 @@ class OptimalityGap:
         }
 
     def __str__(self) -> str:
-        total = Fraction(self.total_weight)
-        text = f"The tree costs {show(self.cost)} ({float(self.cost / total):.2%} of all weight)"
+        text = f"The tree costs {show(self.cost)}{self._share(self.cost, ' of all weight')}"
         if self.is_optimal:
             return f"{text}, and no tree within the limits costs less."
-        share = float(self.gap / total)
         text += (
             f". No tree within the limits costs less than {show(self.lower_bound)}, so it is at "
-            f"most {show(self.gap)} ({share:.2%}) from the best"
+            f"most {show(self.gap)}{self._share(self.gap)} from the best"
         )
         if self.improvement > 0:
             proven = ", which is proven best" if self.certificate.is_optimal else ""
             text += f"; a tree that costs {show(self.upper_bound)} was found{proven}"
         return text + "."
+
+    def _share(self, cost: Exact, of: str = "") -> str:
+        if not self.certificate.counts_errors:
+            return ""
+        return f" ({float(cost / Fraction(self.total_weight)):.2%}{of})"
 
 
 def optimality_gap(
@@ -109,7 +117,8 @@ def optimality_gap(
     max_splits: int | Literal["same"] | None = "same",
     complexity: float = 0.0,
     complexity_per: Literal["split", "leaf"] = "split",
-    objective: str = "accuracy",
+    objective: Any = "accuracy",
+    pos_label: Any = None,
     min_samples_leaf: int = 1,
     class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
     sample_weight: Any = None,
@@ -138,7 +147,7 @@ def optimality_gap(
     max_depth, max_splits : int, "same" or None, default="same"
         Limits on the trees it is compared with; "same": those of the tree in question; None: no
         limit. A tree that breaks the limits may turn out better than all that keep to them.
-    complexity, complexity_per, objective, min_samples_leaf, class_weight
+    complexity, complexity_per, objective, pos_label, min_samples_leaf, class_weight
         What the cost of a tree is, as for :class:`OptimalTreeClassifier`.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
@@ -174,6 +183,7 @@ def optimality_gap(
         complexity=complexity,
         complexity_per=complexity_per,
         objective=objective,
+        pos_label=pos_label,
         min_samples_leaf=min_samples_leaf,
         class_weight=class_weight,
         categorical_features=categorical_features,
@@ -212,20 +222,36 @@ def _limit(name: str, value: Any, own: int) -> int | None:
     )
 
 
-def _cost(tree: Tree, model: OptimalTreeClassifier, X: Any, y: Any, sample_weight: Any) -> Fraction:
+def _cost(tree: Tree, model: OptimalTreeClassifier, X: Any, y: Any, sample_weight: Any) -> Exact:
     """Return the cost of a tree with its own labels, also if these are no classes of y."""
-    target = read_target(model, y, sample_weight, model._row_count(X))
+    metric = read_metric(model.objective)
+    n_rows = model._row_count(X)
+    if metric is None:
+        target = read_target(model, y, sample_weight, n_rows)
+    else:
+        target = read_target(model, y, sample_weight, n_rows, most_weight=most_metric_weight)
     predicted = tree.predict(X)
     predicted = predicted if target.rows is None else predicted[target.rows]
-    true = target.classes[target.codes]
-    # As lists: NumPy does not compare texts with numbers.
-    pairs = zip(predicted.tolist(), true.tolist(), strict=True)
-    wrong = np.array([label != right for label, right in pairs])
+    n_paid = tree.n_leaves if model.complexity_per == "leaf" else tree.n_splits
+    penalty = n_paid * Fraction(model.certificate_.split_penalty)
     multipliers = np.array(target.class_weights.multipliers, dtype=np.int64)[target.codes]
     weights = multipliers if target.row_weights is None else multipliers * target.row_weights
-    n_paid = tree.n_leaves if model.complexity_per == "leaf" else tree.n_splits
-    penalty = model.certificate_.split_penalty
-    return int(weights[wrong].sum()) * target.unit + n_paid * Fraction(penalty)
+    if metric is None:
+        true = target.classes[target.codes]
+        wrong = ~_same(predicted, true)
+        return int(weights[wrong].sum()) * target.unit + penalty
+    binary = read_binary(target, model.pos_label, metric.name)
+    says = _same(predicted, np.repeat(target.classes[[binary.positive]], len(predicted)))
+    is_positive = binary.row_types == 1
+    fp, fn = int(weights[says & ~is_positive].sum()), int(weights[~says & is_positive].sum())
+    value = in_units(metric, binary.unit).exact(fp, fn, binary.positives, binary.negatives)
+    return nearest(1 - value + penalty)
+
+
+def _same(labels: NDArray[Any], others: NDArray[Any]) -> NDArray[np.bool_]:
+    # As lists: NumPy does not compare texts with numbers.
+    pairs = zip(labels.tolist(), others.tolist(), strict=True)
+    return np.array([label == other for label, other in pairs], dtype=bool)
 
 
 def _keeps_limits(tree: Tree, model: OptimalTreeClassifier, X: Any, sample_weight: Any) -> bool:

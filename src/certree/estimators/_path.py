@@ -102,7 +102,7 @@ def _find(
     model._check_size_limits(path=True)
     metric = read_metric(model.objective)
     if metric is not None:
-        model._refuse_with_metric(metric.name, None, path=True)
+        model._refuse_with_metric(metric, None, path=True)
     target = read_target(model, y, sample_weight, model._row_count(X))
     columns = model._encode(X, target.sample_weight, target.rows)
     return model._solve_path(columns, target, perf_counter() - start, callback)

@@ -43,7 +43,7 @@ def trees_of_all_sizes(
     metric = read_metric(model.objective)
     if metric is None:
         return list(_by_errors(model, rows, depths))
-    model._refuse_with_metric(metric.name, None, path=False)
+    model._refuse_with_metric(metric, None, path=False)
     if metric.kind == "front":
         raise ValueError("A front has no score to choose a size by; give a metric.")
     if metric.kind == "chain":

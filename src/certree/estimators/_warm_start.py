@@ -73,7 +73,12 @@ def read_tree(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
 
 
 def express(
-    tree: Tree, table: Table, tests: Sequence[Test], problem: _engine.Problem
+    tree: Tree,
+    table: Table,
+    tests: Sequence[Test],
+    problem: _engine.Problem,
+    *,
+    merges: bool = True,
 ) -> tuple[WarmTree, list[Test], NDArray[np.uint8]]:
     """Return a tree over encoded columns, without what the rows do not need.
 
@@ -87,6 +92,8 @@ def express(
         The tests of the encoder.
     problem : Problem
         The same rows encoded by these tests, and what labels cost.
+    merges : bool, default=True
+        Whether leaves of the same label are made one.
 
     Returns
     -------
@@ -100,7 +107,8 @@ def express(
     answers = [_answer(test, table) for test in tree.tests]
     builder = _Builder(tree, answers, problem)
     builder.descend()
-    builder.merge()
+    if merges:
+        builder.merge()
     places: dict[int, tuple[int, bool]] = {}
     added: list[Test] = []
     new_columns: list[NDArray[np.uint8]] = []
