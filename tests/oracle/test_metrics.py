@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import cycle
 from typing import Any, Literal
@@ -290,3 +290,19 @@ def test_the_geometric_mean_is_not() -> None:
     best_point = max(points, key=lambda p: metrics.GMean().exact(*p, 100, 100))
     assert best_point == (55, 55)
     assert best_point not in _hull(points)
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=repr)
+def test_weights_beyond_64_bits_leave_a_valid_bound(metric: metrics.Metric) -> None:
+    """Where products of weights overflow, directions are rounded; what is claimed holds."""
+    for number, case in enumerate(cases(95, 30, depths=(2,))):
+        rng = np.random.default_rng([FUZZ, 95, number])
+        heavy = rng.integers(1, 10 ** int(rng.integers(9, 13)), size=len(case.row_types))
+        case = replace(case, weights=heavy)
+        penalty = Fraction(number % 2, 50)
+        value, triples = best(case, metric, penalty)
+        result = solve_metric(case.problem, metric, case.options(), complexity=penalty)
+        assert result.status in ("optimal", "gap"), case
+        assert result.objective <= value <= result.bound, case
+        check(result, case, metric, triples, penalty)
+        assert float(result.bound) - float(result.objective) < 1e-3, case
