@@ -140,13 +140,15 @@ def check(
 
 @pytest.mark.parametrize("metric", METRICS, ids=repr)
 def test_the_value_is_the_greatest_of_all_trees(metric: metrics.Metric) -> None:
-    """Without a penalty: proven, and reached by the tree that comes back."""
+    """Without a penalty: proven, and reached by the smallest tree that does."""
     for case in cases(40, 150):
         value, triples = best(case, metric)
         result = solve_metric(case.problem, metric, case.options())
         assert result.status == "optimal", case
         assert result.objective == result.bound == value, case
         check(result, case, metric, triples)
+        equal = [k for fp, fn, k in triples if metric.exact(fp, fn, *case.totals) == value]
+        assert result.n_splits == min(equal), case
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=repr)
@@ -305,4 +307,60 @@ def test_weights_beyond_64_bits_leave_a_valid_bound(metric: metrics.Metric) -> N
         assert result.status in ("optimal", "gap"), case
         assert result.objective <= value <= result.bound, case
         check(result, case, metric, triples, penalty)
-        assert float(result.bound) - float(result.objective) < 1e-3, case
+        assert float(result.bound) - float(result.objective) < 1e-2, case
+
+
+def test_a_callback_stops_the_search_with_a_valid_bound() -> None:
+    """It sees one minus objective and bound, in order, and ends the search."""
+    rng = np.random.default_rng(96)
+    columns = np.asfortranarray(rng.integers(0, 2, size=(300, 14)).astype(np.uint8))
+    types = ((columns[:, 0] & columns[:, 1]) ^ (rng.random(300) < 0.3)).astype(np.int32)
+    problem = _engine.Problem(columns, types, np.zeros((2, 2), dtype=np.int64))
+    options = _engine.Options(max_depth=3)
+    for metric in (metrics.F1(), metrics.MCC(), metrics.GMean()):
+        finished = solve_metric(problem, metric, options)
+        for most in (1, 2, 4):
+            events: list[Any] = []
+
+            def stop(event: Any, events: list[Any] = events, most: int = most) -> bool:
+                events.append(event)
+                return len(events) >= most
+
+            result = solve_metric(problem, metric, options, callback=stop)
+            assert len(events) >= 1
+            assert all(0 <= e["lower_bound"] <= e["upper_bound"] <= 1 for e in events)
+            assert result.status in ("interrupted", "optimal")
+            assert result.objective <= finished.objective <= result.bound
+
+
+def test_what_a_callback_raises_comes_out() -> None:
+    """Not swallowed, and not turned into a status."""
+    case = next(c for c in cases(97, 50, depths=(3,)) if min(c.totals) >= 2)
+
+    def fail(event: Any) -> bool:
+        raise RuntimeError("from the callback")
+
+    with pytest.raises(RuntimeError, match="from the callback"):
+        solve_metric(case.problem, metrics.MCC(), case.options(), callback=fail)
+
+
+def test_a_gap_that_is_accepted_ends_the_search() -> None:
+    """The bound is then within the gap."""
+    for case in cases(98, 60):
+        for metric in (metrics.F1(), metrics.MCC()):
+            value, _ = best(case, metric)
+            result = solve_metric(case.problem, metric, case.options(), gap=Fraction(1, 5))
+            assert result.status in ("optimal", "gap"), case
+            assert result.objective <= value <= result.bound, case
+            assert result.bound - Fraction(1, 5) <= result.objective, case
+
+
+def test_more_than_two_classes_are_refused() -> None:
+    """With the row types that were given."""
+    problem = _engine.Problem(
+        np.zeros((3, 1), dtype=np.uint8, order="F"),
+        np.array([0, 1, 2], dtype=np.int32),
+        np.zeros((2, 2), dtype=np.int64),
+    )
+    with pytest.raises(ValueError, match="row types 0 and 1"):
+        solve_metric(problem, metrics.F1(), _engine.Options(max_depth=1))
