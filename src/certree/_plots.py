@@ -119,7 +119,7 @@ def plot_front(front: ParetoFront, picks: Sequence[Any], ax: Axes | None) -> Axe
             markersize=4,
             markerfacecolor="white",
             color=_BLUE,
-            label="nondominated",
+            label="nondominated" if front.is_optimal else "nondominated so far",
             zorder=2,
         )
     if not front.is_optimal:

@@ -111,7 +111,7 @@ def _certify(
         task=metric.name,
         complexity=exact(scale.complexity),
         split_penalty=exact(scale.complexity),
-        n_row_groups=encoded.n_row_groups,
+        n_row_groups=result.counters.get("row_groups"),
         fp=binary.weight(int(negatives[leaves & says].sum())),
         fn=binary.weight(int(positives[leaves & ~says].sum())),
         **binary.totals(),

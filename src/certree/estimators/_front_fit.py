@@ -171,7 +171,7 @@ def _first_certificate(
         task="front",
         complexity=0,
         split_penalty=0,
-        n_row_groups=encoded.n_row_groups,
+        n_row_groups=found.counters.get("row_groups"),
         fp=fp,
         fn=fn,
         **encoded.binary.totals(),

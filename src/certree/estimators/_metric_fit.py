@@ -59,12 +59,6 @@ class Encoded:
     seconds: float
     warm: WarmTree | None = None
 
-    @property
-    def n_row_groups(self) -> int:
-        """Number of different rows."""
-        bits = np.packbits(self.columns, axis=1)
-        return len({row.tobytes() for row in bits})
-
 
 def most_metric_weight(budget: int) -> int:
     """Return how much of the range of the integers all rows may weigh together."""
@@ -200,7 +194,7 @@ def _certify_metric(
         task=metric.name,
         complexity=exact(complexity),
         split_penalty=exact(complexity),
-        n_row_groups=encoded.n_row_groups,
+        n_row_groups=result.counters.get("row_groups"),
         fp=binary.weight(result.fp),
         fn=binary.weight(result.fn),
         **binary.totals(),
