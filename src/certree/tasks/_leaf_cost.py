@@ -91,32 +91,34 @@ class FunctionProblem(LeafProblem):
 
     def leaf_units(self, sums: Sums) -> NDArray[np.int64]:
         """Return the cost of leaves in units of the search; called by it with batches."""
-        costs, _ = call_cost(self.task.cost, self.sums(sums))
+        # Column by column: NumPy adds up two columns of many lines a hundred times faster than the
+        # two numbers of many lines.
+        costs, _ = call_cost(self.task.cost, self.sums(np.asfortranarray(sums)))
         if self.is_exact:
             if costs.dtype.kind not in "iub":
                 raise ValueError(
                     "cost gave integers for all rows in one leaf, and numbers of type "
                     f"{costs.dtype} for others; give the same type always."
                 )
-            units = costs.astype(np.int64)
+            units = costs.astype(np.int64, copy=False)
         else:
-            scaled = np.floor(costs * float(self.scale))
+            units = np.minimum(np.floor(costs * float(self.scale)), 2.0**62).astype(np.int64)
+        least, most = int(units.min(initial=0)), int(units.max(initial=0))
+        if least < 0:
             # The noise of float64 around zero is no cost.
-            scaled = np.where((scaled < 0) & (costs > -1e-9), 0.0, scaled)
-            units = np.minimum(scaled, 2.0**62).astype(np.int64)
-        most = self.most
-        if self.task.laws.superadditive:
-            # Nor is it what makes a part cost more than the whole.
-            most = self.whole + int(self.whole * 1e-9) + 1
-            units = np.where(units <= most, np.minimum(units, self.whole), units)
-        if units.max(initial=0) > most:
-            self._refuse(int(np.argmax(units)), costs, sums)
-        if units.min(initial=0) < 0:
-            place = int(np.argmin(units))
-            raise ValueError(
-                f"cost gives {costs[place].item()!r} for the sums "
-                f"{self.sums(sums)[place].tolist()}; costs must not be negative."
-            )
+            units = np.where((units < 0) & (costs > -1e-9) & (costs < 0), 0, units)
+            if units.min() < 0:
+                place = int(np.argmin(units))
+                raise ValueError(
+                    f"cost gives {costs[place].item()!r} for the sums "
+                    f"{self.sums(sums)[place].tolist()}; costs must not be negative."
+                )
+        limit = self.whole if self.task.laws.superadditive else self.most
+        if most > limit:
+            # Nor is it noise that makes a part cost more than the whole.
+            if most > limit + (0 if self.is_exact else int(limit * 1e-9) + 1):
+                self._refuse(int(np.argmax(units)), costs, sums)
+            units = np.minimum(units, limit)
         return np.ascontiguousarray(units)
 
     def _refuse(self, place: int, costs: NDArray[Any], sums: Sums) -> None:

@@ -59,7 +59,8 @@ class SquareProblem(LeafProblem):
         return {"scale": self.scale}
 
     def units(self, sums: Sums) -> NDArray[np.int64]:
-        return np.array([int(_error(*map(int, s)) * self.scale) for s in sums], dtype=np.int64)
+        lines = sums.tolist()
+        return np.array([(q * w - s * s) * self.scale // max(w, 1) for w, s, q in lines])
 
     def exact_cost(self, sums: Sums) -> Fraction:
         """Return the squared error of leaves with these sums, without whole parts."""
@@ -81,10 +82,11 @@ class SquareProblem(LeafProblem):
 
     def describe(self, sums: Sums) -> list[str]:
         texts = []
+        quantum, weight_quantum = float(self.quantum), float(self.weight_quantum)
         for w, s, q in sums.tolist():
-            deviation = math.sqrt(float(_error(w, s, q) / max(w, 1))) * float(self.quantum)
-            weight = float(w * self.weight_quantum)
-            texts.append(f"weight {weight:g}, deviation {deviation:.4g}")
+            # The numerator is exact, so that no digits cancel.
+            deviation = math.sqrt((q * w - s * s) / max(w * w, 1)) * quantum
+            texts.append(f"weight {w * weight_quantum:g}, deviation {deviation:.4g}")
         return texts
 
     def objective(self, cost: Fraction) -> float:
