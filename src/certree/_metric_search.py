@@ -35,6 +35,7 @@ def solve_metric(
     complexity: Fraction = Fraction(0),
     per: Literal["split", "leaf"] = "split",
     gap: Fraction = Fraction(0),
+    first: _engine.Nodes | None = None,
     callback: Callable[[_engine.Event], object] | None = None,
 ) -> MetricResult:
     """Find a tree that maximises a metric less a penalty for its size.
@@ -53,6 +54,8 @@ def solve_metric(
         What the penalty counts.
     gap : Fraction
         Stop when the bound is within this of the objective.
+    first : Nodes, optional
+        A tree within the limits to start from; its leaves get the labels that are best.
     callback : callable, optional
         Called now and then with seconds, work, upper_bound and lower_bound, where the bounds are
         one minus the objective; a true answer stops the search.
@@ -64,6 +67,8 @@ def solve_metric(
     _check_kind(metric)
     kind = MonotoneSearch if metric.kind == "monotone" else Search
     search = kind(problem, metric, options, Fraction(complexity), callback)
+    if first is not None:
+        search.consider_labels(search.oracle.rows.found(first))
     status = search.run(Fraction(gap))
     return search.result(status, Fraction(complexity) if per == "leaf" else Fraction(0))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree._exact import parse_complexity, read_fraction
-from certree._metric_oracle import Rows as BinaryRows
-from certree._metric_oracle import merged
 from certree._metric_search import MetricResult, solve_metric
 from certree._progress import Callback, Observer
 from certree._rounding import at_most, nearest
@@ -93,53 +91,20 @@ def fit_metric(
     encoded = encode_binary(model, metric.name, rows)
     binary = encoded.binary
     watch = model._watch(_decimal, 1, callback)
-    in_search = in_units(metric, binary.unit)
     result = solve_metric(
         binary.problem(encoded.columns),
-        in_search,
+        in_units(metric, binary.unit),
         model._engine_options(encoded.seconds),
         complexity=parse_complexity(model.complexity),
         per=model.complexity_per,
         gap=read_fraction(model.gap, "gap"),
+        first=encoded.warm,
         callback=watch,
     )
-    if encoded.warm is not None:
-        result = _better_of(model, in_search, result, encoded)
     nodes = binary.with_class_labels(result)
     model.tree_ = build_tree(model, nodes, encoded.columns, binary.target)
     model.certificate_ = _certify_metric(model, metric, result, encoded)
     return watch
-
-
-def _better_of(
-    model: OptimalTreeClassifier, metric: Metric, result: MetricResult, encoded: Encoded
-) -> MetricResult:
-    """Return a result with the tree known before, with its best labels, if that is better.
-
-    The labels are those that are best for some weights of the two errors.
-    """
-    assert encoded.warm is not None
-    binary = encoded.binary
-    rows = BinaryRows(binary.problem(encoded.columns))
-    complexity, first = parse_complexity(model.complexity), model.complexity_per == "leaf"
-    known = rows.found(encoded.warm)
-    for labels in rows.relabellings(known):
-        tree = merged(known, labels)
-        value = metric.exact(tree.fp, tree.fn, binary.positives, binary.negatives)
-        objective = value - complexity * (tree.n_splits + first)
-        if objective > result.objective:
-            result = replace(
-                result,
-                test=tree.test,
-                first_child=tree.first_child,
-                label=tree.label,
-                fp=tree.fp,
-                fn=tree.fn,
-                n_splits=tree.n_splits,
-                value=value,
-                objective=objective,
-            )
-    return result
 
 
 def in_units(metric: Metric, unit: Fraction) -> Metric:
