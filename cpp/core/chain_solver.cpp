@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <utility>
 
 #include "base/check.hpp"
 #include "bounds/tangent.hpp"
@@ -165,8 +165,16 @@ class ChainSolve {
     leaf.add({});
     offer(leaf);
     bound_ = objective_.perfect();
-    if (options_.use_chain_tangents) descend(result.counters);
-    if (!is_done()) prove(result.counters);
+    try {
+      const Dataset data(table_, CountTask(2, 2, {0, 1, 1, 0}), dataset_settings(), budget_);
+      result.counters.row_groups = data.n_groups();
+      result.counters.columns = data.n_columns();
+      if (options_.use_chain_equivalent_points) bound_by_groups(data);
+      if (options_.use_chain_tangents) descend(result.counters);
+      if (!is_done()) prove(data, result.counters);
+    } catch (const MemoryLimitReached&) {
+      limits_.stop(StopReason::memory);
+    }
     progress_.observe();
     report(result);
     return result;
@@ -198,7 +206,7 @@ class ChainSolve {
   }
 
   // Solves the additive problem of one tangent; its tree is a candidate, its bound holds for all trees.
-  std::optional<Measured> follow(const Tangent& tangent, Counters& counters, Cost& bound) {
+  Measured follow(const Tangent& tangent, Counters& counters, Cost& bound) {
     Options inner = options_;
     inner.error_scale = 1;
     inner.split_penalty = tangent.penalty();
@@ -213,51 +221,52 @@ class ChainSolve {
     });
     for (std::int64_t k = 0; k < found.counters.depth_two_evaluations; ++k) limits_.add_work();
     counters.add(found.counters);
-    counters.row_groups = found.counters.row_groups;
-    counters.columns = found.counters.columns;
+    counters.row_groups -= found.counters.row_groups;
+    counters.columns -= found.counters.columns;
     stop_as(found.status);
     bound = tangent.bound(tangent.ceiling() * objective_.positives - found.lower_bound);
     bound_ = std::min(bound_, bound);
-    const Measured measured = offer(found.tree);
+    Measured measured = offer(found.tree);
     progress_.raise(objective_.perfect() - std::max(bound_, incumbent_.value.whole));
     return measured;
   }
 
-  // Lowers the bound of the whole problem: from tangent to tangent, each mixed with the tree that attained the last bound
-  // (docs/theory/auc.md).  Keeps the tangents of the best bounds.
+  // Lowers the bound of the whole problem, from tangent to tangent: each is that of the best mixture of the trees that
+  // attained the bounds before it (docs/theory/auc.md).  Keeps the tangents of the best bounds.
   void descend(Counters& counters) {
     ReferenceChain reference = round_chain(objective_, unit_);
-    std::optional<ReferenceChain> best;
-    Cost best_bound = kInfinite;
+    std::vector<ReferenceChain> trees;
+    std::vector<std::pair<Cost, Tangent>> found;
+    int failures = 0;
     for (int round = 0; round < kMostRounds && !is_done(); ++round) {
       const Tangent tangent(objective_, reference);
+      const Cost before = bound_;
       Cost bound = 0;
-      const auto found = follow(tangent, counters, bound);
-      if (is_done()) return;
-      const Cost gap = std::min(best_bound, bound) - incumbent_.value.whole;
-      const bool is_better = bound < best_bound;
-      // A step that gains less than a tenth of the gap is not worth the next one.
-      const bool is_small = round > 1 && (!is_better || best_bound - bound < gap / 10);
-      if (is_better) {
-        best_bound = bound;
-        best = reference;
-        tangents_.insert(tangents_.begin(), tangent);
-      }
-      if (round > 0 && is_small) break;
-      const ReferenceChain tree{found->chain, 1};
-      if (round == 0) {
-        reference = tree;
-        continue;
-      }
-      const double share = best_share(objective_, *best, tree);
-      if (share <= 0) break;
-      reference = mix_chains(*best, tree, share, unit_);
+      trees.push_back({follow(tangent, counters, bound).chain, 1});
+      found.emplace_back(bound, tangent);
+      // Steps that gain less than a tenth of the gap are not worth the next one.
+      if (before - bound_ <= (bound_ - incumbent_.value.whole) / 10) ++failures;
+      if (failures > 2) break;
+      if (round % 2 == 0) trees.push_back({incumbent_.chain, 1});
+      reference = best_mixture(objective_, trees, unit_);
     }
-    if (tangents_.size() > 2) tangents_.erase(tangents_.begin() + 2, tangents_.end());
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t k = 0; k < std::min<std::size_t>(found.size(), 2); ++k) tangents_.push_back(found[k].second);
   }
 
-  void prove(Counters& counters) {
-    const CountTask task(2, 2, {0, 1, 1, 0});
+  // No chain is anywhere above the one with a leaf for every group of equal rows.
+  void bound_by_groups(const Dataset& data) {
+    const auto n_types = static_cast<std::size_t>(data.n_pair_types());
+    std::vector<Edge> groups;
+    for (std::size_t g = 0; g < static_cast<std::size_t>(data.n_groups()); ++g)
+      groups.push_back({data.group_weights()[g * n_types], data.group_weights()[g * n_types + 1]});
+    sort_by_slope(groups);
+    const ChainValue value = objective_.value(groups.data(), groups.size(), 0);
+    bound_ = std::min(bound_, value.whole + (value.rest > 0 ? 1 : 0));
+    progress_.raise(objective_.perfect() - std::max(bound_, incumbent_.value.whole));
+  }
+
+  DatasetSettings dataset_settings() const {
     const bool unit_weights = table_.weights == nullptr || std::all_of(table_.weights, table_.weights + table_.n_rows,
                                                                        [](auto w) { return w == 1; });
     DatasetSettings settings;
@@ -265,16 +274,13 @@ class ChainSolve {
     settings.merges_rows = options_.use_row_groups;
     settings.reduces_columns = options_.use_column_reduction;
     settings.isa = options_.isa;
-    try {
-      const Dataset data(table_, task, settings, budget_);
-      counters.row_groups = data.n_groups();
-      counters.columns = data.n_columns();
-      const ChainContext context{data, options_, objective_, limits_, budget_, progress_, unit_};
-      ChainIncumbent incumbent{incumbent_.value, incumbent_.chain, {}};
-      ChainSearch(context, incumbent).run(depth_of(data), tangents_, bound_, counters);
-    } catch (const MemoryLimitReached&) {
-      limits_.stop(StopReason::memory);
-    }
+    return settings;
+  }
+
+  void prove(const Dataset& data, Counters& counters) {
+    const ChainContext context{data, options_, objective_, limits_, budget_, progress_, unit_};
+    ChainIncumbent incumbent{incumbent_.value, incumbent_.chain, {}};
+    ChainSearch(context, incumbent).run(depth_of(data), tangents_, bound_, counters);
   }
 
   // No path has more splits than distinct columns, or than groups less one.

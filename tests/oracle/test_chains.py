@@ -145,7 +145,7 @@ def test_random_switches_and_instruction_sets_leave_the_area_unchanged() -> None
 def test_four_levels() -> None:
     """One level more than pair counts reach from the children of the root."""
     for number in range(60):
-        case = draw_case(6, number, rows=14, columns=5)
+        case = draw_case(6, number, rows=12, columns=5)
         case = Case(
             case.problem,
             Options(**{**case.options.__dict__, "max_depth": 4, "max_splits": None}),
@@ -153,6 +153,15 @@ def test_four_levels() -> None:
             case.trees,
             4,
         )
+        case.check(_solve(case))
+
+
+def test_no_depth_limit() -> None:
+    """Penalties alone limit the tree, or nothing does."""
+    for number in range(100):
+        case = draw_case(13, number, rows=9, columns=5)
+        options = Options(**{**case.options.__dict__, "max_depth": None})
+        case = Case(case.problem, options, case.max_fpr, case.trees, 9)
         case.check(_solve(case))
 
 

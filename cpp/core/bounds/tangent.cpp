@@ -10,7 +10,7 @@ namespace certree {
 namespace {
 
 // A label each in the scalar problem: more of them cost time and sharpen the bound little.
-constexpr std::size_t kReferenceEdges = 12;
+constexpr std::size_t kReferenceEdges = 16;
 
 }  // namespace
 
@@ -74,15 +74,15 @@ struct Point {
   double x = 0, y = 0;
 };
 
-// Vertices of the mixture, in rows, without the origin.
-std::vector<Point> mixed_vertices(const ReferenceChain& first, const ReferenceChain& second, double share) {
+// Vertices of a mixture with these shares, in rows, without the origin.
+std::vector<Point> mixed_vertices(const std::vector<ReferenceChain>& chains, const std::vector<double>& shares) {
   std::vector<Point> edges;
-  for (const Edge& e : first.edges)
-    edges.push_back({(1 - share) * static_cast<double>(e.x) / static_cast<double>(first.unit),
-                     (1 - share) * static_cast<double>(e.y) / static_cast<double>(first.unit)});
-  for (const Edge& e : second.edges)
-    edges.push_back({share * static_cast<double>(e.x) / static_cast<double>(second.unit),
-                     share * static_cast<double>(e.y) / static_cast<double>(second.unit)});
+  for (std::size_t k = 0; k < chains.size(); ++k) {
+    const double factor = shares[k] / static_cast<double>(chains[k].unit);
+    if (factor <= 0) continue;
+    for (const Edge& e : chains[k].edges)
+      edges.push_back({factor * static_cast<double>(e.x), factor * static_cast<double>(e.y)});
+  }
   std::stable_sort(edges.begin(), edges.end(), [](const Point& a, const Point& b) { return a.y * b.x > b.y * a.x; });
   Point at;
   for (Point& e : edges) {
@@ -109,21 +109,22 @@ double area_until(const std::vector<Point>& vertices, double end) {
 
 }  // namespace
 
-ReferenceChain mix_chains(const ReferenceChain& first, const ReferenceChain& second, double share, Cost unit) {
+namespace {
+
+// The mixture on the grid of 1 / unit rows, with few edges.
+ReferenceChain mix_chains(const std::vector<ReferenceChain>& chains, const std::vector<double>& shares, Cost unit) {
   Edge total;
-  for (const Edge& e : first.edges) total = total + e;
-  const Edge end{total.x / first.unit * unit, total.y / first.unit * unit};
-  const std::vector<Point> vertices = mixed_vertices(first, second, share);
+  for (const Edge& e : chains.front().edges) total = total + e;
+  const Edge end{total.x / chains.front().unit * unit, total.y / chains.front().unit * unit};
+  const std::vector<Point> vertices = mixed_vertices(chains, shares);
+  const auto round = [&](double value, Cost least, Cost most) {
+    return std::clamp(static_cast<Cost>(std::llround(value * static_cast<double>(unit))), least, most);
+  };
   ReferenceChain out{{}, unit};
   Edge at;
   for (std::size_t k = 0; k < vertices.size(); ++k) {
-    Edge next = end;
-    if (k + 1 < vertices.size()) {
-      next = {std::clamp(std::llround(vertices[k].x * static_cast<double>(unit)), static_cast<long long>(at.x),
-                         static_cast<long long>(end.x)),
-              std::clamp(std::llround(vertices[k].y * static_cast<double>(unit)), static_cast<long long>(at.y),
-                         static_cast<long long>(end.y))};
-    }
+    const Edge next =
+        k + 1 < vertices.size() ? Edge{round(vertices[k].x, at.x, end.x), round(vertices[k].y, at.y, end.y)} : end;
     if (next == at) continue;
     out.edges.push_back(next - at);
     at = next;
@@ -132,16 +133,36 @@ ReferenceChain mix_chains(const ReferenceChain& first, const ReferenceChain& sec
   return out;
 }
 
-double best_share(const ChainObjective& objective, const ReferenceChain& first, const ReferenceChain& second) {
+}  // namespace
+
+// Coordinate ascent on the shares.  The area of a mixture has no local maxima: its square root is concave in the shares
+// (Brunn and Minkowski), so steps towards and away from single chains get close to the largest.
+ReferenceChain best_mixture(const ChainObjective& objective, const std::vector<ReferenceChain>& chains, Cost unit) {
+  constexpr int kSweeps = 12;
   const double end = static_cast<double>(objective.limit()) / static_cast<double>(objective.fpr_den);
-  double best = 0, best_area = area_until(mixed_vertices(first, second, 0), end) * (1 + 1e-9);
-  for (const double share : {1.0 / 16, 1.0 / 8, 1.0 / 4, 3.0 / 8, 1.0 / 2, 3.0 / 4, 1.0}) {
-    const double area = area_until(mixed_vertices(first, second, share), end);
-    if (area <= best_area) continue;
-    best_area = area;
-    best = share;
+  const auto area = [&](const std::vector<double>& shares) { return area_until(mixed_vertices(chains, shares), end); };
+  std::vector<double> shares(chains.size(), 1.0 / static_cast<double>(chains.size())), tried;
+  double best = area(shares);
+  for (int sweep = 0; sweep < kSweeps; ++sweep) {
+    const double before = best;
+    for (std::size_t k = 0; k < chains.size() && chains.size() > 1; ++k) {
+      std::vector<double> better;
+      for (const double step : {0.5, 0.25, 0.125, 0.03125, -0.25, -0.5, -1.0}) {
+        const double to = step > 0 ? shares[k] + step * (1 - shares[k]) : shares[k] * (1 + step);
+        if (shares[k] >= 1 || to == shares[k]) continue;
+        tried = shares;
+        for (double& share : tried) share *= (1 - to) / (1 - shares[k]);
+        tried[k] = to;
+        if (const double found = area(tried); found > best) {
+          best = found;
+          better = tried;
+        }
+      }
+      if (!better.empty()) shares = std::move(better);
+    }
+    if (best <= before * (1 + 1e-6)) break;
   }
-  return best;
+  return mix_chains(chains, shares, unit);
 }
 
 }  // namespace certree

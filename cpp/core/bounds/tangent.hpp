@@ -81,9 +81,7 @@ class Tangent {
 // The chain with at most `most` edges, the least corners taken off; ends stay where they are.
 std::vector<Edge> coarsen(std::vector<Edge> chain, std::size_t most);
 
-// `share` of the second chain and the rest of the first.
-ReferenceChain mix_chains(const ReferenceChain& first, const ReferenceChain& second, double share, Cost unit);
-// The mixture with the largest (partial) area among a few shares; its share, 0 if none is better than the first chain.
-double best_share(const ChainObjective& objective, const ReferenceChain& first, const ReferenceChain& second);
+// The mixture of chains (not all of them need have a share) of about the largest (partial) area.
+ReferenceChain best_mixture(const ChainObjective& objective, const std::vector<ReferenceChain>& chains, Cost unit);
 
 }  // namespace certree

@@ -157,6 +157,8 @@ bool ChainSearch::refine(std::int32_t column, Cost& bound) {
   std::vector<const Tangent*> all = active_;
   all.push_back(&tangents_.back());
   for (const Tangent* tangent : all) measure(*tangent);
+  std::vector<ReferenceChain> trees{{incumbent_.chain, 1}};
+  int failures = 0;
   for (int round = 0; round < kRefinements; ++round) {
     std::stable_sort(found.begin(), found.end(), by_bound);
     bound = std::min(bound, found.front().first);
@@ -165,11 +167,10 @@ bool ChainSearch::refine(std::int32_t column, Cost& bound) {
     ReferenceChain tree;
     const Tangent& best = *found.front().second;
     offer_best_tree(column, best, tree);
-    const double share = best_share(context_.objective, best.reference(), tree);
-    if (share <= 0) break;
-    tangents_.emplace_back(context_.objective, mix_chains(best.reference(), tree, share, context_.mixture_unit));
+    trees.push_back(std::move(tree));
+    tangents_.emplace_back(context_.objective, best_mixture(context_.objective, trees, context_.mixture_unit));
     measure(tangents_.back());
-    if (found.back().first >= bound) break;
+    if (found.back().first >= bound && ++failures > 1) break;
   }
   std::stable_sort(found.begin(), found.end(), by_bound);
   bound = std::min(bound, found.front().first);
