@@ -96,7 +96,12 @@ class Rows:
         """Return the weights of negative and positive rows in each leaf."""
         leaves = _engine.leaves_of_rows(nodes, self.columns)
         sums = np.zeros((len(nodes.test), 2), dtype=np.int64)
-        np.add.at(sums, leaves, self.by_class)
+        if self.positives + self.negatives < 2**53:  # doubles hold such sums exactly
+            for side in (0, 1):
+                weights = self.by_class[:, side]
+                sums[:, side] = np.bincount(leaves, weights=weights, minlength=len(sums))
+        else:
+            np.add.at(sums, leaves, self.by_class)
         return sums
 
 

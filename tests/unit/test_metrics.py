@@ -171,6 +171,8 @@ def test_roots_are_compared_exactly() -> None:
             expected = 0 if abs(difference) < Decimal(10) ** -50 else (1 if difference > 0 else -1)
             assert (one > two) - (one < two) == expected
             assert (one == two) == (expected == 0)
+            if isinstance(one, Root):
+                assert one._compare_exactly(two) == expected
 
 
 def test_roots_shift_and_turn() -> None:

@@ -6,6 +6,8 @@ moves them by a fraction. They are compared here without rounding, by the one ru
     sign(c + a - b)  for  a = ±sqrt(r), b = ±sqrt(t):
     the sign of c where a - b has the same sign or is zero; otherwise whichever of c^2 and
     (a - b)^2 = r + t - 2ab is greater decides, and that comparison has a single root left in it.
+
+Where floating-point values differ by far more than their rounding errors, they decide at once.
 """
 
 from __future__ import annotations
@@ -57,12 +59,13 @@ class Root:
     True
     """
 
-    __slots__ = ("shift", "sign", "square")
+    __slots__ = ("_kept", "shift", "sign", "square")
 
     def __init__(self, sign: int, square: Fraction, shift: Fraction = Fraction(0)) -> None:
         self.sign = sign
         self.square = square
         self.shift = shift
+        self._kept: tuple[float, float] | None = None
 
     def __add__(self, other: Any) -> Root:
         if not isinstance(other, int | Fraction):
@@ -86,6 +89,30 @@ class Root:
 
     def _compare(self, other: Any) -> int:
         """Return the sign of ``self - other``."""
+        quick = self._compare_quickly(other)
+        return self._compare_exactly(other) if quick is None else quick
+
+    def _compare_quickly(self, other: Any) -> int | None:
+        """Compare in floating point, where the rounding errors are far below the difference."""
+        try:
+            own, size = self._about()
+            there, other_size = other._about() if type(other) is Root else (float(other), 0.0)
+        except OverflowError:
+            return None
+        # Each has an error of a few times 2**-53 of its parts; this is a thousand times as much.
+        difference, error = own - there, 1e-12 * (size + other_size + abs(there))
+        if abs(difference) > error:
+            return 1 if difference > 0 else -1
+        return None
+
+    def _about(self) -> tuple[float, float]:
+        """Return the number in floating point, and the sum of the sizes of its parts."""
+        if self._kept is None:
+            shift, root = float(self.shift), math.sqrt(self.square)
+            self._kept = shift + self.sign * root, abs(shift) + root
+        return self._kept
+
+    def _compare_exactly(self, other: Any) -> int:
         if type(other) is not Root:
             return _sign_with_root(self.shift - other, self.sign, self.square)
         number = self.shift - other.shift
@@ -119,7 +146,7 @@ class Root:
         return hash(float(self))
 
     def __float__(self) -> float:
-        return float(self.shift) + self.sign * math.sqrt(self.square)
+        return self._about()[0]
 
     def __repr__(self) -> str:
         root = f"{'-' if self.sign < 0 else ''}sqrt({self.square})"
