@@ -64,11 +64,8 @@ FrontResult leaves_only(const TableView& table, const FrontQuestion& question) {
     entry.tree.add({-1, -1, -1, label});
     result.entries.push_back(std::move(entry));
   };
-  if (counts[1] > 0 || counts[0] == 0) add(0, counts[1], 0);
-  if (counts[0] > 0 && counts[1] > 0) add(counts[0], 0, 1);
-  if (counts[1] > 0 && counts[0] == 0) result.entries.clear();
-  if (counts[0] == 0) add(0, 0, 1);
-  if (counts[1] == 0 && counts[0] > 0) add(0, 0, 0);
+  if (counts[0] > 0 || counts[1] == 0) add(0, counts[1], 0);
+  if (counts[1] > 0) add(counts[0], 0, 1);
   result.lower.push_back({});
   return result;
 }

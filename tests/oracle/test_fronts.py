@@ -166,8 +166,8 @@ def test_bounds_of_a_stopped_search_are_below_every_tree(seed: int) -> None:
 def test_a_table_that_forgets_changes_nothing() -> None:
     """Little memory: subproblems are solved again, or the status says so."""
     statuses = set()
-    for case in random_cases(7300, 150):
-        found = case.solve(memory_limit=60_000)
+    for number, case in enumerate(random_cases(7300, 150)):
+        found = case.solve(memory_limit=(60_000, 100, 20_000)[number % 3])
         statuses.add(found.status)
         if found.status == "optimal":
             check_front(case, found)

@@ -58,6 +58,8 @@ class Stairs {
     insert(fp, fn, origin);
     return true;
   }
+  // Least fn by fp, where that is an array, else null; `offer` keeps it up to date.
+  const Cost* levels() const { return is_dense_ ? levels_.data() : nullptr; }
   // The minimal points by rising fp.
   template <class Visit>
   void visit(Visit see) const {

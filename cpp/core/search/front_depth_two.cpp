@@ -370,14 +370,15 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
         }
       };
       for (std::size_t j = 0; j < columns; ++j) {
-        put(static_cast<std::size_t>(neg[j]), static_cast<V>(p - pos[j]), view.column[j] * 2);
-        put(static_cast<std::size_t>(n - neg[j]), pos[j], view.column[j] * 2 + 1);
+        const auto local = static_cast<std::int32_t>(2 * j);
+        put(static_cast<std::size_t>(neg[j]), static_cast<V>(p - pos[j]), local);
+        put(static_cast<std::size_t>(n - neg[j]), pos[j], local + 1);
       }
       V last = p;
       for (std::size_t x = 0; x < static_cast<std::size_t>(n) && last > 0; ++x) {
         if (best[x] >= last) continue;
         last = best[x];
-        out.push_back({static_cast<V>(x), last, origin[x]});
+        out.push_back({static_cast<V>(x), last, 2 * view.column[origin[x] >> 1] + (origin[x] & 1)});
       }
       return;
     }
@@ -398,6 +399,8 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
   }
 
   void combine_sides(std::int32_t column, std::vector<Stairs>& front) {
+    const Cost* levels = front.front().levels();
+    if (!settings_.slots.by_splits && levels != nullptr) return combine_dense(column, levels, front.front());
     const auto add = [&](const SidePoint& yes, const SidePoint& no, std::size_t splits) {
       offer_from(front, settings_.slots.by_splits ? splits : 0, static_cast<Cost>(yes.fp) + no.fp,
                  static_cast<Cost>(yes.fn) + no.fn, {column, yes.origin, no.origin});
@@ -410,6 +413,20 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
       for (const SidePoint& no : leaf_[0]) add(yes, no, 2);
       for (const SidePoint& no : mixed_[0]) add(yes, no, 3);
     }
+  }
+
+  // The same for one slot in an array: most sums are excluded, which one load tells.
+  void combine_dense(std::int32_t column, const Cost* levels, Stairs& front) {
+    const auto add = [&](const SidePoint& yes, const SidePoint& no) {
+      const Cost fp = static_cast<Cost>(yes.fp) + no.fp, fn = static_cast<Cost>(yes.fn) + no.fn;
+      if (levels[fp] > fn) front.offer(fp, fn, {column, yes.origin, no.origin});
+    };
+    const auto add_all = [&](const SidePoint& yes) {
+      for (const SidePoint& no : leaf_[0]) add(yes, no);
+      for (const SidePoint& no : mixed_[0]) add(yes, no);
+    };
+    for (const SidePoint& yes : leaf_[1]) add_all(yes);
+    for (const SidePoint& yes : mixed_[1]) add_all(yes);
   }
 
   FrontDepthTwoSettings settings_;
