@@ -36,6 +36,11 @@ class Cut(NamedTuple):
             return None
         return self.fp, self.fn, self.value - self.split * splits
 
+    def excludes(self, point: Point, splits: int) -> bool:
+        """Whether no tree with so many splits is at a point."""
+        line = self.at(splits)
+        return line is not None and line[0] * point[0] + line[1] * point[1] < line[2]
+
 
 def box(positives: int, negatives: int) -> list[Point]:
     """Return the corners of the box of all points, from ``(0, positives)`` by falling ``fn``."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _engine
-from ._metric_cuts import Cut, Point, box
+from ._metric_cuts import Cut, box
 from ._metric_oracle import Found
 from ._metric_outer import Search, Slice
 from .metrics import Metric
@@ -147,7 +147,7 @@ class PathSearch(Search):
             self.consider_labels(found)
         if self.n_met > n_met or self.oracle.status != "optimal":
             return True
-        return any(_is_below(corner, cut, worst.splits) for cut in self.oracle.cuts[worst.n_cuts :])
+        return any(cut.excludes(corner, worst.splits) for cut in self.oracle.cuts[worst.n_cuts :])
 
     def _entries(self) -> list[MetricPathEntry]:
         bounds = {top.splits: max(top.value, self.goal(top)) for top in self.slices}
@@ -161,8 +161,3 @@ class PathSearch(Search):
             nodes = tree.test, tree.first_child, tree.label
             entries.append(MetricPathEntry(*nodes, tree.fp, tree.fn, tree.n_splits, value, bound))
         return entries
-
-
-def _is_below(point: Point, cut: Cut, splits: int) -> bool:
-    line = cut.at(splits)
-    return line is not None and line[0] * point[0] + line[1] * point[1] < line[2]
