@@ -29,7 +29,7 @@ from .certificate import STATUSES, Exact, exact, show
 from .front import ParetoFront
 
 # Penalties that do not fit the integers of the search are rounded there, by no more than this share
-# of the total weight.
+# of the greatest cost.
 _PENALTY_ROUNDING = Fraction(1, 2**30)
 
 
@@ -192,14 +192,9 @@ def _check_weights(audit: Audit, data: Data) -> None:
     total = data.total()
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
     audit.compare("total weight", certificate.total_weight, total)
-    penalty = decimal(audit.claim.parameters["complexity"])
-    if certificate.counts_errors:
-        penalty *= total
-    elif certificate.split_penalty != penalty:
-        audit.compare(
-            f"penalty per {certificate.complexity_per}", certificate.split_penalty, penalty
-        )
-    if abs(certificate.split_penalty - penalty) > total * _PENALTY_ROUNDING:
+    whole = total if certificate.counts_errors else Fraction(1)
+    penalty = decimal(audit.claim.parameters["complexity"]) * whole
+    if abs(certificate.split_penalty - penalty) > whole * _PENALTY_ROUNDING:
         audit.compare(
             f"penalty per {certificate.complexity_per}", certificate.split_penalty, penalty
         )

@@ -102,6 +102,19 @@ def test_the_certificate_is_exact_and_returns_from_json(data: tuple[Any, Any]) -
     assert "has auc less penalty above" in found.statement()
 
 
+@pytest.mark.parametrize("complexity", [1 / 300, 0.0123456789, 1e-9])
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+def test_any_penalty_and_weights_fit(
+    data: tuple[Any, Any], complexity: float, objective: Any
+) -> None:
+    X, y = data
+    weights = np.random.default_rng(5).random(len(y)) * 1e6
+    model = OptimalTreeClassifier(max_depth=2, objective=objective, complexity=complexity)
+    model.fit(X, y, weights)
+    assert model.certificate_.is_optimal
+    assert verify(model, X, y, weights, exhaustive=True)
+
+
 def test_a_limit_leaves_a_valid_bound_and_warns() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (300, 30)), rng.integers(0, 2, 300)

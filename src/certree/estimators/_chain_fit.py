@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import isqrt
+from math import ceil, isqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,15 +22,21 @@ from ._metric_fit import Encoded, Rows, encode_binary
 if TYPE_CHECKING:
     from ._classifier import OptimalTreeClassifier
 
+# The search multiplies 2 P N by the denominators of rate and complexity, and allows for as many
+# penalties as there are rows.
+_RANGE = 2**52
+_FINEST_PENALTY = 10**3
+
 
 def fit_chain(
     model: OptimalTreeClassifier, metric: PartialAUC, rows: Rows, callback: Callback | None
 ) -> Observer | None:
     """Maximise the area up to a false positive rate; return what watched the search."""
     rate, complexity = Fraction(metric.max_fpr), parse_complexity(model.complexity)
-    # The search counts in units of 2 P N a, times the denominator of the complexity.
-    factor = rate.numerator * complexity.denominator
-    encoded = encode_binary(model, metric.name, rows, lambda budget: isqrt(budget // factor))
+    # Where a search needs all its range for weights, the complexity is rounded.
+    reserve = min(complexity.denominator, _FINEST_PENALTY)
+    factor = reserve * _range_factor(rate, complexity, model._row_count(rows.X))
+    encoded = encode_binary(model, metric.name, rows, lambda _: isqrt(_RANGE // factor))
     scale = _Scale(encoded, rate, complexity, per_leaf=model.complexity_per == "leaf")
     options = replace(
         model._engine_options(encoded.seconds),
@@ -47,6 +53,11 @@ def fit_chain(
     return watch
 
 
+def _range_factor(rate: Fraction, complexity: Fraction, n_rows: int) -> int:
+    """Return what 2 P N is multiplied by, at most, in the integers of the search."""
+    return max(rate.denominator, ceil(rate.numerator * complexity * n_rows))
+
+
 class _Scale:
     """How the integers of the search relate to the cost: one minus the area, plus penalty."""
 
@@ -54,12 +65,16 @@ class _Scale:
         self, encoded: Encoded, rate: Fraction, complexity: Fraction, *, per_leaf: bool
     ) -> None:
         binary = encoded.binary
-        loss_unit = Fraction(1, 2 * binary.positives * binary.negatives * rate.numerator)
-        penalty = complexity / loss_unit
-        self.complexity = complexity
+        twice = 2 * binary.positives * binary.negatives
+        factor = _range_factor(rate, complexity, len(encoded.columns))
+        loss_unit = Fraction(1, twice * rate.numerator)
+        finest = max(_RANGE // (twice * factor), 1)
+        penalty = (complexity / loss_unit).limit_denominator(finest)
         self.error_scale, self.split_penalty = penalty.denominator, penalty.numerator
         self.unit = loss_unit / self.error_scale
-        self.first_leaf = complexity if per_leaf else Fraction(0)
+        self.complexity = complexity
+        self.penalty = penalty * loss_unit
+        self.first_leaf = self.penalty if per_leaf else Fraction(0)
 
     def cost(self, value: int | Fraction) -> Fraction:
         """Return the cost that a value of the search stands for."""
@@ -110,7 +125,7 @@ def _certify(
         ),
         task=metric.name,
         complexity=exact(scale.complexity),
-        split_penalty=exact(scale.complexity),
+        split_penalty=exact(scale.penalty),
         n_row_groups=result.counters.get("row_groups"),
         fp=binary.weight(int(negatives[leaves & says].sum())),
         fn=binary.weight(int(positives[leaves & ~says].sum())),
