@@ -29,7 +29,8 @@ class Charges:
         number = self.measurement[column]
         if number in made:
             return Fraction(0)
-        known = any(self.group[other] == self.group[number] for other in made)
+        group = self.group[number]
+        known = group >= 0 and any(self.group[other] == group for other in made)
         return self.discounted[number] if known else self.price[number]
 
 

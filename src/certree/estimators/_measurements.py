@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,7 @@ class Measurements:
     of_column : int array of shape (n_columns,)
         The same for raw columns.
     group : int array of shape (n_measurements,)
-        Group of each; one without others if none is stated.
+        Group of each; -1 if there is no other measurement in it.
     price, discounted : float array of shape (n_measurements,)
         Prices.
     """
@@ -93,7 +94,9 @@ class Measurements:
         listed = _listed(test_costs, n_columns)
         places = _Places(n_columns, None if names is None else names.tolist())
         of_column = np.full(n_columns, -1, dtype=np.int32)
-        groups: dict[Any, int] = {}
+        sizes = Counter(measurement.group for measurement in listed)
+        shared = [name for name, size in sizes.items() if name is not None and size > 1]
+        groups = {name: number for number, name in enumerate(shared)}
         group, price, discounted = [], [], []
         for number, measurement in enumerate(listed):
             cost, less = _prices(measurement, number)
@@ -104,15 +107,13 @@ class Measurements:
                         f"test_costs[{of_column[column]}] has priced already."
                     )
                 of_column[column] = number
-            name = ("alone", number) if measurement.group is None else measurement.group
-            group.append(groups.setdefault(name, len(groups)))
+            group.append(groups.get(measurement.group, -1))
             price.append(cost)
             discounted.append(less)
         _refuse_lonely_discounts(listed)
         for column in np.flatnonzero(of_column < 0).tolist():
             of_column[column] = len(price)
-            group.append(len(groups))
-            groups["free", column] = len(groups)
+            group.append(-1)
             price.append(0.0)
             discounted.append(0.0)
         return cls(
@@ -153,7 +154,8 @@ class Measurements:
             if number in made:
                 continue
             group = int(self.group[number])
-            total += float(self.discounted[number] if group in groups else self.price[number])
+            known = group >= 0 and group in groups
+            total += float(self.discounted[number] if known else self.price[number])
             made.append(number)
             groups.add(group)
         return total, made
@@ -230,9 +232,7 @@ def _prices(measurement: Measurement, number: int) -> tuple[float, float]:
 
 def _refuse_lonely_discounts(listed: Sequence[Measurement]) -> None:
     """Raise where a discount can never apply: a slip in the name of a group."""
-    sizes: dict[Any, int] = {}
-    for measurement in listed:
-        sizes[measurement.group] = sizes.get(measurement.group, 0) + 1
+    sizes = Counter(measurement.group for measurement in listed)
     for number, measurement in enumerate(listed):
         if measurement.discounted is None or measurement.discounted == measurement.price:
             continue

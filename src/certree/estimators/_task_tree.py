@@ -68,7 +68,7 @@ class Setting:
         settings = dict(self.problem.engine_settings())
         if self.measurements is not None:
             settings["test_costs"] = self.measurements.for_engine(self.problem)
-            settings["row_counts"] = self.rows.weights
+            settings["weights"] = self.rows.weights
         return _vector.VectorProblem(
             self.columns, self.problem.statistics, kind=self.problem.kind, **settings
         )
