@@ -162,6 +162,12 @@ def _cost_table(audit: Audit, data: Data, y: Any, costs: Any) -> Mapping[int, Ma
         }
     lines = _numbers(matrix, "cost_matrix", (len(classes), len(classes)))
     place = {label: k for k, label in enumerate(classes)}
+    unknown = {labels[row] for row in data.rows} - set(place)
+    if unknown:
+        raise CertificateError(
+            f"y has the labels {sorted(map(repr, unknown))}, which the model does not know; its "
+            f"classes are {classes}."
+        )
     return {row: dict(zip(classes, lines[place[labels[row]]], strict=True)) for row in data.rows}
 
 

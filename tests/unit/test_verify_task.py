@@ -19,7 +19,7 @@ from certree import (
 
 rng = np.random.default_rng(5)
 X = rng.integers(0, 2, (24, 4))
-Y = (X[:, 0] & X[:, 1]) | (rng.random(24) < 0.2)
+Y = ((X[:, 0] & X[:, 1]) | (rng.random(24) < 0.2)).astype(int)
 WEIGHTS = rng.integers(1, 4, 24) / 2
 REWARDS = rng.normal(size=(24, 3))
 MATRIX = [[0, 1.5], [4, 0]]
@@ -72,7 +72,9 @@ def test_false_certificates_are_found_out(model: Any, y: Any, extra: dict[str, A
 def test_other_data_are_found_out() -> None:
     model = CostSensitiveTreeClassifier(MATRIX, PRICES, max_depth=2).fit(X, Y)
     with pytest.raises(CertificateError, match="cost"):
-        verify(model, X, ~Y)
+        verify(model, X, 1 - Y)
+    with pytest.raises(CertificateError, match=r"labels .* does not know"):
+        verify(model, X, Y + 1)
     with pytest.raises(CertificateError, match="total weight"):
         verify(model, X, Y, WEIGHTS)
     with pytest.raises(CertificateError, match="columns"):

@@ -96,7 +96,7 @@ class Measurements:
         of_column = np.full(n_columns, -1, dtype=np.int32)
         sizes = Counter(measurement.group for measurement in listed)
         shared = [name for name, size in sizes.items() if name is not None and size > 1]
-        groups = {name: number for number, name in enumerate(shared)}
+        groups: dict[str | None, int] = {name: number for number, name in enumerate(shared)}
         group, price, discounted = [], [], []
         for number, measurement in enumerate(listed):
             cost, less = _prices(measurement, number)
