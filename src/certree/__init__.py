@@ -1,6 +1,6 @@
 """Certified optimal decision trees: the best tree there is, and the proof."""
 
-from . import datasets, metrics, tasks
+from . import datasets, metrics, oracles, tasks
 from ._check_task import TaskReport, check_task
 from ._plots import plot_roc
 from ._progress import Progress
@@ -18,6 +18,8 @@ from .estimators import (
     OptimalTreeRegressor,
     PolicyTree,
     PolicyValue,
+    SPOForest,
+    SPOTree,
     optimality_gap,
     pareto_front,
     regularization_path,
@@ -47,6 +49,8 @@ __all__ = [
     "PolicyValue",
     "Progress",
     "RegularizationPath",
+    "SPOForest",
+    "SPOTree",
     "Solution",
     "TableEncoder",
     "TaskCertificate",
@@ -59,6 +63,7 @@ __all__ = [
     "datasets",
     "metrics",
     "optimality_gap",
+    "oracles",
     "pareto_front",
     "plot_roc",
     "regularization_path",

@@ -56,6 +56,8 @@ class TaskQuestion:
         Fewest rows in a leaf.
     charges : Charges or None
         Prices of tests.
+    by_weight : bool
+        Whether `min_leaf`, if more than one, is a weight and not a number of rows.
     """
 
     tests: Sequence[tuple[int, int]]
@@ -67,6 +69,7 @@ class TaskQuestion:
     max_splits: int | None
     min_leaf: int
     charges: Charges | None
+    by_weight: bool = False
 
 
 def best_task_cost(question: TaskQuestion) -> Fraction:
@@ -117,6 +120,12 @@ class _BruteForce:
     def _members(self, rows: int) -> list[int]:
         return [i for i in range(self.question.n_rows) if rows >> i & 1]
 
+    def _is_large_enough(self, rows: int) -> bool:
+        least = max(self.question.min_leaf, 1)
+        if not self.question.by_weight or least == 1:
+            return rows.bit_count() >= least
+        return sum(self.question.weights[i] for i in self._members(rows)) >= least
+
     def _leaf(self, rows: int) -> Fraction:
         if rows not in self.leaves:
             self.leaves[rows] = self.question.leaf(self._members(rows))
@@ -140,7 +149,7 @@ class _BruteForce:
         weight = sum((self.question.weights[i] for i in self._members(rows)), Fraction(0))
         for holds, column in self.tests:
             left, right = rows & holds, rows & ~holds
-            if min(left.bit_count(), right.bit_count()) < max(self.question.min_leaf, 1):
+            if not (self._is_large_enough(left) and self._is_large_enough(right)):
                 continue
             cost, then = self.question.penalty, made
             if charges is not None:

@@ -24,6 +24,7 @@ from ._verify_metric import (
     check_metric_optimum,
     check_whole_front,
 )
+from ._verify_spo import check_spo_costs, check_spo_optimum
 from ._verify_task import check_task_costs, check_task_optimum, task_audit
 from .certificate import STATUSES, Exact, exact, show
 from .front import ParetoFront
@@ -85,7 +86,8 @@ def verify(
     model : OptimalTreeClassifier
         A fitted model.
     X, y, sample_weight
-        The data it was fitted on; for a :class:`PolicyTree`, y is its ``rewards_``.
+        The data it was fitted on; for a :class:`PolicyTree`, y is its ``rewards_``, for an
+        :class:`SPOTree` the cost vectors.
     exhaustive : bool, default=False
         Also prove the bound again by trying all trees, for small problems.
     costs : array-like of shape (n_rows, n_classes), optional
@@ -150,6 +152,8 @@ def _verify_task(
     """Check the certificate of a task."""
     start = perf_counter()
     audit = task_audit(model)
+    if audit.claim.certificate.task == "spo_loss":
+        return _verify_spo(audit, model, X, y, sample_weight, exhaustive)
     data, walk, cost, priced = check_task_costs(audit, model, X, y, sample_weight, costs)
     _check_limits(audit, walk)
     _check_bounds(audit)
@@ -160,6 +164,23 @@ def _verify_task(
         audit.raise_if_different()
     return VerificationReport(
         tuple(audit.checks), exact(cost), len(data.rows), exhaustive, perf_counter() - start
+    )
+
+
+def _verify_spo(
+    audit: Audit, model: Any, X: Any, costs: Any, sample_weight: Any, exhaustive: bool
+) -> VerificationReport:
+    """Check the certificate of a tree that decides."""
+    start = perf_counter()
+    decided = check_spo_costs(audit, model, X, costs, sample_weight)
+    _check_bounds(audit)
+    audit.raise_if_different()
+    if exhaustive:
+        check_spo_optimum(audit, decided)
+        audit.raise_if_different()
+    n_rows = len(decided.data.rows)
+    return VerificationReport(
+        tuple(audit.checks), exact(decided.cost), n_rows, exhaustive, perf_counter() - start
     )
 
 

@@ -6,5 +6,14 @@ from ._binary import load_binary_example
 from ._credit import load_credit
 from ._fourclass import make_fourclass
 from ._policy import make_policy_example
+from ._spo import make_news, make_shortest_path, make_two_roads
 
-__all__ = ["load_binary_example", "load_credit", "make_fourclass", "make_policy_example"]
+__all__ = [
+    "load_binary_example",
+    "load_credit",
+    "make_fourclass",
+    "make_news",
+    "make_policy_example",
+    "make_shortest_path",
+    "make_two_roads",
+]

@@ -9,6 +9,8 @@ from ._pareto import pareto_front
 from ._path import regularization_path
 from ._policy import PolicyTree, PolicyValue
 from ._regressor import OptimalTreeRegressor
+from ._spo_forest import SPOForest
+from ._spo_tree import SPOTree
 
 __all__ = [
     "CostSensitiveTreeClassifier",
@@ -19,6 +21,8 @@ __all__ = [
     "OptimalityGap",
     "PolicyTree",
     "PolicyValue",
+    "SPOForest",
+    "SPOTree",
     "optimality_gap",
     "pareto_front",
     "regularization_path",

@@ -1,0 +1,325 @@
+"""Forests of greedy SPO trees: averaged cost vectors, then one decision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from certree import _engine
+from certree._exact import scale_weights
+from certree.encoding import TableEncoder
+from certree.oracles import Oracle
+from certree.tasks._base import Rows
+
+from . import _greedy
+from ._base import BaseOptimalTree
+from ._parameters import Check, OneOf, WholeNumber, check_parameters, is_whole
+from ._spo_base import DecisionMixin
+from ._spo_nodes import least_units, moments, squared_error
+from ._spo_problem import SPOLoss, SPOProblem, read_target
+from ._spo_tree import CRITERIA
+
+_MOST = 2**52
+
+
+@dataclass(frozen=True)
+class ForestTree:
+    """A tree of a forest: nodes over the columns of its encoder, and their mean cost vectors."""
+
+    nodes: _greedy.Nodes
+    costs: NDArray[np.float64]
+
+
+class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
+    """Many greedy SPO trees; their predicted cost vectors are averaged, and then one decides.
+
+    Every tree is grown on rows drawn with replacement, and considers only some columns, drawn anew
+    for each split.
+
+    Parameters
+    ----------
+    oracle : oracle, array, callable or None, default=None
+        Which decisions are feasible, as for :class:`SPOTree`.
+    n_estimators : int, default=100
+        Number of trees.
+    max_depth : int or None, default=None
+        Most tests on a path from the root to a leaf; None: no limit.
+    min_samples_leaf : int, default=1
+        Least weight of the rows in a leaf, counted as often as they were drawn.
+    max_features : int, float, "sqrt" or None, default="sqrt"
+        How many raw columns a split considers: a number, a share, the root of their number, or
+        all. If none of those drawn splits the rows, further ones are tried.
+    bootstrap : bool, default=True
+        Whether rows are drawn with replacement; otherwise every tree sees all rows.
+    criterion : {"spo", "squared_error"}, default="spo"
+        What splits make small.
+    max_listed : int, default=128
+        As for :class:`SPOTree`.
+    categorical_features, thresholds
+        As for :class:`OptimalTreeClassifier`.
+    n_jobs : int or None, default=None
+        Number of jobs of joblib that grow trees; its backends (such as Dask and Ray) apply. The
+        forest does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of all that is drawn.
+
+    Attributes
+    ----------
+    estimators_ : list of ForestTree
+        The trees.
+    oracle_ : Oracle
+        The oracle.
+    encoder_ : TableEncoder
+        The tests derived from the columns.
+    n_features_in_, feature_names_in_
+        As for :class:`OptimalTreeClassifier`.
+
+    See Also
+    --------
+    SPOTree : A single tree, that can be read and proven best.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import SPOForest, datasets, oracles
+    >>> roads = datasets.make_shortest_path(n=100, random_state=0)
+    >>> forest = SPOForest(oracles.GridShortestPath(4, 4), n_estimators=5, random_state=0)
+    >>> forest.fit(roads.X, roads.C).decide(roads.X).shape
+    (100, 24)
+    """
+
+    _parameter_checks: ClassVar[Mapping[str, Check]] = {
+        "n_estimators": WholeNumber(1),
+        "max_depth": WholeNumber(0, none="no limit"),
+        "min_samples_leaf": WholeNumber(1),
+        "criterion": OneOf(CRITERIA),
+        "max_listed": WholeNumber(0),
+    }
+
+    estimators_: list[ForestTree]
+    oracle_: Oracle
+
+    def __init__(
+        self,
+        oracle: Any = None,
+        n_estimators: int = 100,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        max_features: Any = "sqrt",
+        bootstrap: bool = True,
+        criterion: Literal["spo", "squared_error"] = "spo",
+        max_listed: int = 128,
+        categorical_features: Any = "auto",
+        thresholds: Literal["auto", "all"] | int = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.oracle = oracle
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.bootstrap = bootstrap
+        self.criterion = criterion
+        self.max_listed = max_listed
+        self.categorical_features = categorical_features
+        self.thresholds = thresholds
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SPOForest:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As for :class:`OptimalTreeClassifier`.
+        y : array-like of shape (n_rows, n_costs)
+            Observed cost vectors, C elsewhere; rewards, if the oracle maximises.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows. Rows are drawn with equal chances, and count with their weight.
+
+        Returns
+        -------
+        SPOForest
+            The fitted estimator itself.
+        """
+        check_parameters(self, self._parameter_checks)
+        n_rows = BaseOptimalTree._row_count(self, X)
+        costs, self._is_flat = read_target(y, n_rows, type(self).__name__)
+        weights = scale_weights(sample_weight, n_rows, budget=2**40)
+        kept = None if weights.values.all() else np.flatnonzero(weights.values)
+        columns = self._encode(X, None if sample_weight is None else weights.values, kept)
+        values = weights.values if kept is None else weights.values[kept]
+        rows = Rows(n_rows, kept, values, weights.quantum, _MOST, _MOST, n_rows)
+        problem = SPOLoss(costs, self.oracle, int(self.max_listed)).on(None, rows)
+        self.oracle_ = problem.oracle
+        growing = _Growing(
+            columns,
+            problem,
+            values,
+            np.array([test.feature for test in self.encoder_.tests_], dtype=np.intp),
+            self._n_drawn(),
+            None if self.max_depth is None else int(self.max_depth),
+            least_units(int(self.min_samples_leaf), weights.quantum),
+            self.criterion,
+            bool(self.bootstrap),
+        )
+        random = check_random_state(self.random_state)
+        seeds = random.randint(np.iinfo(np.int32).max, size=int(self.n_estimators))
+        jobs = (delayed(_grow_one)(growing, int(seed)) for seed in seeds)
+        self.estimators_ = list(Parallel(n_jobs=self.n_jobs)(jobs))
+        return self
+
+    def _encode(
+        self, X: Any, weights: NDArray[np.int64] | None, kept: NDArray[np.intp] | None
+    ) -> NDArray[np.uint8]:
+        self.encoder_ = TableEncoder(
+            thresholds=self.thresholds, categorical_features=self.categorical_features
+        ).set_output(transform="default")
+        columns: NDArray[np.uint8] = self.encoder_.fit_transform(X, sample_weight=weights)
+        self.n_features_in_ = self.encoder_.n_features_in_
+        if hasattr(self.encoder_, "feature_names_in_"):
+            self.feature_names_in_ = self.encoder_.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return columns if kept is None else columns[kept]
+
+    def _n_drawn(self) -> int:
+        """Return how many raw columns a split considers."""
+        n, given = int(self.n_features_in_), self.max_features
+        if given is None:
+            return n
+        if isinstance(given, str) and given == "sqrt":
+            return max(1, int(np.sqrt(n)))
+        if is_whole(given) and given >= 1:
+            return min(int(given), n)
+        if isinstance(given, float) and 0 < given <= 1:
+            return max(1, int(given * n))
+        raise ValueError(
+            f"max_features must be a number of columns, a share of them from 0 to 1, 'sqrt' or "
+            f"None, got {given!r}."
+        )
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the predicted cost vector of each row: the mean over all trees.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_costs)
+        """
+        columns = self._answers(X)
+        total = np.zeros((len(columns), self.oracle_.n_costs))
+        for tree in self.estimators_:
+            total += tree.costs[_engine.leaves_of_rows(tree.nodes, columns)]
+        return self._shaped(total / len(self.estimators_))
+
+    def decide(self, X: Any) -> NDArray[np.float64]:
+        """Return the decision for each row: the best one for the averaged cost vector.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_costs)
+        """
+        predicted = self.predict(X)
+        return self.oracle_.decide(predicted.reshape(len(predicted), -1))
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the leaf that each row reaches in each tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of int, shape (n_rows, n_estimators)
+        """
+        columns = self._answers(X)
+        return np.column_stack(
+            [_engine.leaves_of_rows(tree.nodes, columns) for tree in self.estimators_]
+        )
+
+    def _answers(self, X: Any) -> NDArray[np.uint8]:
+        check_is_fitted(self)
+        answers: NDArray[np.uint8] = self.encoder_.transform(X)
+        return answers
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+@dataclass(frozen=True)
+class _Growing:
+    """What all trees of a forest are grown from."""
+
+    columns: NDArray[np.uint8]
+    problem: SPOProblem
+    weights: NDArray[np.int64]
+    features: NDArray[np.intp]
+    n_drawn: int
+    max_depth: int | None
+    min_weight: int
+    criterion: str
+    bootstrap: bool
+
+
+def _grow_one(growing: _Growing, seed: int) -> ForestTree:
+    """Grow one tree on rows and columns that the seed draws."""
+    random = np.random.default_rng(seed)
+    n_rows = len(growing.weights)
+    times = np.ones(n_rows, dtype=np.int64)
+    if growing.bootstrap:
+        times = np.bincount(random.integers(0, n_rows, n_rows), minlength=n_rows)
+    rows = np.flatnonzero(times)
+    times = times[rows]
+    problem = growing.problem
+    weights = growing.weights[rows] * times
+    costs = problem.true_costs[rows]
+    if growing.criterion == "squared_error":
+        statistics, loss = moments(costs, weights), squared_error
+    else:
+        statistics = (problem.statistics[rows] * times[:, None]).astype(np.float64)
+
+        def loss(sums: NDArray[np.float64]) -> NDArray[Any]:
+            return problem.units(np.rint(sums).astype(np.int64))
+
+    growth = _greedy.Growth(growing.columns[rows], statistics, weights, loss)
+    nodes = _greedy.grow(
+        growth,
+        max_depth=growing.max_depth,
+        min_weight=growing.min_weight,
+        bagging=_greedy.Bagging(growing.features, growing.n_drawn, random),
+    )
+    leaves = _engine.leaves_of_rows(nodes, growth.columns)
+    sums = np.zeros((len(nodes.test), costs.shape[1] + 1))
+    np.add.at(sums, leaves, np.column_stack([costs * weights[:, None], weights]))
+    # Only leaves are looked up; other nodes have no rows of their own here.
+    return ForestTree(nodes, sums[:, :-1] / np.maximum(sums[:, -1:], 1))

@@ -1,0 +1,308 @@
+"""The SPO loss as the search reads it: regret of one decision for all rows of a leaf.
+
+The loss of a leaf with the rows R is ``min over decisions w of (sum of c_i) w - sum of z*(c_i)``.
+With few decisions these are costs per row and decision, as for any label; otherwise the oracle is
+asked for the best decision of every sum of cost vectors that the search looks at.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree._fixed_point import FixedPoint, check_numbers, fixed_point
+from certree.oracles import Decisions, Oracle, OracleError, as_oracle
+from certree.tasks._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
+
+# Sums of integers below this are exact in float64, in whatever order they are added.
+_EXACT = 2**52
+
+# Real decisions are counted to this share of the unit of the cost vectors.
+_COARSER = 2**12
+
+# Answers of an oracle that are remembered by the sums they belong to.
+_MOST_KNOWN = 2**18
+
+
+class SPOProblem(LeafProblem):
+    """What both kinds share: the cost vectors as integers, and how decisions are told.
+
+    Costs are turned round for oracles that maximise, so that less is always better here.
+    """
+
+    def __init__(self, oracle: Oracle, costs: NDArray[np.float64], rows: Rows) -> None:
+        self.oracle = oracle
+        self.sign = 1.0 if oracle.sense == "min" else -1.0
+        self.true_costs = costs
+        self.total_weight = rows.total_weight
+        self.complexity_unit = rows.total_weight
+        self.constant = Fraction(0)
+        self.weights = rows.weights
+        self.row_counts: NDArray[np.int64] | None = None
+        self.n_vectors = self.n_batches = 0
+
+    def engine_settings(self) -> dict[str, Any]:
+        return {} if self.row_counts is None else {"row_counts": self.row_counts}
+
+    def ask(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the oracle's decisions for costs that are to be small, and count them."""
+        self.n_vectors += len(costs)
+        self.n_batches += 1
+        return self.oracle.decide(self.sign * costs)
+
+    def decide(self, sums: Sums) -> NDArray[np.float64]:
+        """Return the decisions of leaves with these sums."""
+        raise NotImplementedError
+
+    def names(self, sums: Sums) -> list[str]:
+        """Return the decisions of nodes with these sums in words."""
+        return [self.oracle.describe(decision) for decision in self.decide(sums)]
+
+    def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
+        return np.array(self.names(sums))
+
+    def describe(self, sums: Sums) -> list[str]:
+        losses = self.units(sums) * float(self.unit)
+        return [f"loss {loss:.5g}" for loss in losses]
+
+    def objective(self, cost: Fraction) -> float:
+        return float(cost / self.total_weight)
+
+    def counters(self) -> dict[str, int]:
+        """Return how often the oracle was asked."""
+        return {"oracle_vectors": self.n_vectors, "oracle_batches": self.n_batches}
+
+
+class ListedProblem(SPOProblem):
+    """Few decisions: what each costs each row above the row's best."""
+
+    kind: ClassVar[str] = "min_label"
+
+    def __init__(
+        self,
+        oracle: Oracle,
+        costs: NDArray[np.float64],
+        rows: Rows,
+        most: int,
+        table: NDArray[np.float64],
+    ) -> None:
+        super().__init__(oracle, costs, rows)
+        entries = fixed_point(table, float(np.abs(table).max()) or 1.0, 2**20)
+        whole = entries.values
+        amounts = np.abs(costs) @ np.abs(whole).T.astype(np.float64)
+        total = float(rows.weights @ amounts.max(axis=1))
+        fixed = fixed_point(self.sign * costs, total, most)
+        above = _exact_product(fixed.values, whole.T)
+        above -= above.min(axis=1, keepdims=True)
+        self.table = table
+        self.kept = _not_dominated(above)
+        above = above[:, self.kept] * rows.weights[:, None]
+        common = max(int(np.gcd.reduce(above, axis=None)), 1)
+        self.statistics = np.ascontiguousarray(above // common)
+        self.unit = fixed.quantum * entries.quantum * rows.quantum * common
+        self.largest = max(int(self.statistics.sum(axis=0).min()), 1)
+        self.rounding = self._rounding(fixed, entries, rows)
+
+    def _rounding(self, fixed: FixedPoint, entries: FixedPoint, rows: Rows) -> Fraction:
+        """Bound what rounding changes: for each row in its decision, and in its best one."""
+        weight = int(rows.weights.sum()) * rows.quantum
+        longest = Fraction(float(np.abs(self.table).sum(axis=1).max()))
+        error = fixed.error * longest
+        if entries.error:
+            error += entries.error * Fraction(float(np.abs(self.true_costs).sum(axis=1).max()))
+        return 2 * error * weight
+
+    def counters(self) -> dict[str, int]:
+        """Return how often the oracle was asked, and how many decisions are in the list."""
+        return {**super().counters(), "decisions_listed": len(self.kept)}
+
+    def units(self, sums: Sums) -> NDArray[np.int64]:
+        return np.asarray(sums.min(axis=1))
+
+    def decide(self, sums: Sums) -> NDArray[np.float64]:
+        chosen: NDArray[np.float64] = self.table[self.kept[sums.argmin(axis=1)]]
+        return chosen
+
+
+class OracleProblem(SPOProblem):
+    """Any oracle: sums of cost vectors, and of the rows' own best values.
+
+    z* is concave and positively homogeneous, so the loss of a leaf is superadditive; a row more
+    adds at most the largest regret that any decision has for it.
+    """
+
+    kind: ClassVar[str] = "callback"
+
+    def __init__(self, oracle: Oracle, costs: NDArray[np.float64], rows: Rows, most: int) -> None:
+        super().__init__(oracle, costs, rows)
+        best = self.ask(self.sign * costs)
+        amounts = np.abs(costs).sum(axis=1) * max(float(np.abs(best).max()), 1.0)
+        total = float(rows.weights @ amounts)
+        fixed = fixed_point(self.sign * costs, total, most)
+        if not oracle.is_integral:
+            fixed = _finer(fixed, total, most)
+        self.known: dict[bytes, int] = {}
+        self.coarser = 1 if oracle.is_integral else _COARSER
+        self.n_costs = costs.shape[1]
+        if oracle.is_integral:
+            own = (fixed.values * np.rint(best).astype(np.int64)).sum(axis=1)
+        else:
+            own = np.rint((fixed.values * best).sum(axis=1)).astype(np.int64)
+        self.statistics = np.hstack([fixed.values, own[:, None]]) * rows.weights[:, None]
+        self.quantum = fixed.quantum * rows.quantum
+        self.unit = self.quantum * self.coarser
+        self.largest = max(int(self.units(self.statistics.sum(axis=0)[None, :])[0]), 1)
+        self.rounding = self._rounding(fixed, float(np.abs(best).sum(axis=1).max()), rows)
+        self.worst_change = self._worst_change(rows)
+
+    def _rounding(self, fixed: FixedPoint, longest: float, rows: Rows) -> Fraction:
+        weight = int(rows.weights.sum())
+        error = 2 * fixed.error * Fraction(longest) * weight * rows.quantum
+        if not self.oracle.is_integral:
+            error += weight * self.quantum / 2 + 2 * rows.most_leaves * self.unit
+        return error
+
+    def _worst_change(self, rows: Rows) -> NDArray[np.int64] | None:
+        """Return the largest regret of any decision for each row, if that is bounded."""
+        vectors = self.statistics[:, : self.n_costs]
+        try:
+            worst = self._best(-vectors)
+        except OracleError:
+            return None
+        values = self._values(vectors, worst) - self.statistics[:, self.n_costs]
+        # Rounded up, and one more for the whole parts of two costs.
+        extra = 0 if self.oracle.is_integral else 1
+        changes = np.ceil(np.asarray(values, dtype=np.float64) / self.coarser) + extra
+        return np.asarray(np.clip(changes, 0, self.largest), dtype=np.int64)
+
+    def _values(self, vectors: Sums, decisions: NDArray[np.float64]) -> NDArray[Any]:
+        """Return what decisions cost: exactly if they are whole."""
+        if self.oracle.is_integral:
+            whole = np.rint(decisions).astype(np.int64)
+            return np.asarray(np.einsum("ij,ij->i", vectors, whole))
+        return np.asarray(np.einsum("ij,ij->i", vectors.astype(np.float64), decisions))
+
+    def engine_settings(self) -> dict[str, Any]:
+        return {
+            **super().engine_settings(),
+            "leaf_function": self.units,
+            "superadditive": True,
+            "worst_change": self.worst_change,
+        }
+
+    def units(self, sums: Sums) -> NDArray[np.int64]:
+        if self.oracle.is_fast:
+            return self._ask_units(sums)
+        keys = [line.tobytes() for line in np.ascontiguousarray(sums)]
+        first = {key: i for i, key in reversed(list(enumerate(keys))) if key not in self.known}
+        answers = {}
+        if first:
+            answers = dict(zip(first, self._ask_units(sums[list(first.values())]), strict=True))
+        units = [answers[key] if key in answers else self.known[key] for key in keys]
+        if len(self.known) + len(answers) <= _MOST_KNOWN:
+            self.known.update(answers)
+        return np.array(units, dtype=np.int64)
+
+    def _ask_units(self, sums: Sums) -> NDArray[np.int64]:
+        vectors = sums[:, : self.n_costs]
+        values = self._values(vectors, self._best(vectors))
+        losses = values - sums[:, self.n_costs]
+        if not self.oracle.is_integral:
+            # Whole parts keep the law of superadditivity; the noise of float64 is no loss.
+            losses = np.floor(losses / self.coarser + 2.0**-6)
+        return np.maximum(losses, 0).astype(np.int64)
+
+    def decide(self, sums: Sums) -> NDArray[np.float64]:
+        return self._best(sums[:, : self.n_costs])
+
+    def _best(self, vectors: Sums) -> NDArray[np.float64]:
+        """Ask for sums: as integers, or in the user's numbers where the user's code sees them."""
+        unit = 1.0 if self.oracle.is_fast else float(self.quantum)
+        return self.ask(vectors.astype(np.float64) * unit)
+
+
+class SPOLoss(Task):
+    """The SPO loss of cost vectors under an oracle, as a task of the search."""
+
+    name: ClassVar[str] = "spo_loss"
+    laws: Laws = Laws(superadditive=True)
+
+    def __init__(self, costs: Any, oracle: Any, max_listed: int, has_penalty: bool = True) -> None:
+        self.costs = costs
+        self.oracle = oracle
+        self.max_listed = max_listed
+        self.has_penalty = has_penalty
+
+    def on(self, y: Any, rows: Rows) -> SPOProblem:
+        costs = read_costs(self.costs, rows.n_rows)
+        oracle = as_oracle(self.oracle, costs.shape[1])
+        counted = rows.select(costs)
+        # Without a penalty none of the range has to be kept free for its denominator.
+        most = min(_EXACT, rows.most if self.has_penalty else rows.budget)
+        table = listed(oracle, self.max_listed)
+        if table is not None:
+            return ListedProblem(oracle, counted, rows, most, table)
+        return OracleProblem(oracle, counted, rows, most)
+
+    def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
+        costs = read_costs(self.costs, n_rows)
+        oracle = as_oracle(self.oracle, costs.shape[1])
+        sign = 1.0 if oracle.sense == "min" else -1.0
+        values = oracle.solve(costs).values
+
+        def cost(sums: NDArray[Any]) -> NDArray[np.float64]:
+            loss = sign * (oracle.solve(sums[:, :-1]).values - sums[:, -1])
+            return np.asarray(np.maximum(loss, 0.0))
+
+        return LeafCosts(np.hstack([costs, values[:, None]]), cost)
+
+
+def read_costs(costs: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return a table of cost vectors; a single column may come as a vector."""
+    table = np.asarray(costs)
+    if table.ndim == 1:
+        table = table[:, None]
+    return check_numbers(table, "C", (n_rows, None))
+
+
+def read_target(costs: Any, n_rows: int, name: str) -> tuple[NDArray[np.float64], bool]:
+    """Return the cost vectors of a fit, and whether they came as a single column without axis."""
+    if costs is None:
+        raise ValueError(
+            f"{name} requires y to be passed, but the target y is None; give the cost vectors."
+        )
+    return read_costs(costs, n_rows), np.asarray(costs).ndim == 1
+
+
+def listed(oracle: Oracle, most: int) -> NDArray[np.float64] | None:
+    """Return the decisions of an oracle if it has at most so many; lists are always used."""
+    count = oracle.n_decisions
+    if count is None or (count > most and not isinstance(oracle, Decisions)):
+        return None
+    return oracle.decisions()
+
+
+def _finer(fixed: FixedPoint, total: float, most: int) -> FixedPoint:
+    """Return the same numbers in a unit so fine that their total fills the range."""
+    factor = max(int(most / max(total / float(fixed.quantum), 1.0)), 1)
+    return FixedPoint(fixed.values * factor, fixed.quantum / factor, fixed.error)
+
+
+def _exact_product(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Multiply matrices of integers whose sums are below 2**53, by the fast product of floats."""
+    product = left.astype(np.float64) @ right.astype(np.float64)
+    return product.astype(np.int64)
+
+
+def _not_dominated(above: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the decisions for which no other costs every row as little, the first of equals."""
+    kept: list[int] = []
+    # In the order of their totals: a decision is dominated only by one with no greater total.
+    order = np.lexsort((np.arange(above.shape[1]), above.sum(axis=0)))
+    for k in order.tolist():
+        if not any((above[:, j] <= above[:, k]).all() for j in kept):
+            kept.append(k)
+    return np.array(sorted(kept), dtype=np.intp)

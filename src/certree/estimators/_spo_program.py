@@ -1,0 +1,290 @@
+"""The paper's mixed-integer program for SPO trees, on HiGHS.
+
+The tree constraints are those of Bertsimas and Dunn on a complete tree: a branch node t either asks
+one test (``sum over f of a[t, f] = 1``) or none, in which case all its rows go on to the right, and
+a node below one that asks none asks none. With 0/1 columns a row is on the left of t exactly if
+``a[t] x_i = 1``, so that thresholds and small constants are not needed. A row is in one leaf
+(``sum over l of r[i, l] = 1``), and leaves that are used hold the least weight asked for. Each leaf
+has a decision ``w[l]`` in S, and, with bounds M1 and -M2 on what any decision costs row i,
+
+    y[i, l] >= c_i w[l] - M1 (1 - r[i, l]),    y[i, l] >= -M2 r[i, l]
+
+make y the cost of a row in its leaf. The weighted sum of y plus the penalty is minimised. HiGHS
+starts from the greedy tree. It works in floating point: the value of the tree it finds is counted
+exactly afterwards, its proof holds up to its tolerances.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.oracles import Constraints, OracleError, _highs
+
+from ._greedy import Nodes
+from ._spo_nodes import sums_of_nodes, value_of_tree
+from ._spo_problem import SPOProblem
+from ._task_tree import Setting
+
+# HiGHS keeps constraints to this, instead of its usual 1e-6, which large constants would magnify.
+_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Found:
+    """A tree, what HiGHS said, and its bound in units of the search."""
+
+    nodes: Nodes
+    status: str
+    lower_bound: int
+    counters: dict[str, int]
+
+
+@dataclass
+class Rows:
+    """Constraints that are being collected."""
+
+    row: list[int] = field(default_factory=list)
+    column: list[int] = field(default_factory=list)
+    value: list[float] = field(default_factory=list)
+    lower: list[float] = field(default_factory=list)
+    upper: list[float] = field(default_factory=list)
+
+    def add(self, lower: float, columns: Any, values: Any, upper: float = np.inf) -> None:
+        """Add ``lower <= sum of values * columns <= upper``."""
+        self.row += [len(self.lower)] * len(columns)
+        self.column += [int(c) for c in columns]
+        self.value += [float(v) for v in values]
+        self.lower.append(lower)
+        self.upper.append(upper)
+
+
+class Program:
+    """Where the variables are, and what they must satisfy."""
+
+    def __init__(self, setting: Setting, depth: int, max_splits: int | None, least: int) -> None:
+        problem = setting.problem
+        assert isinstance(problem, SPOProblem)
+        self.setting, self.problem, self.depth = setting, problem, depth
+        self.costs = problem.sign * problem.true_costs
+        self.weights = setting.rows.weights * float(setting.rows.quantum)
+        self.tests = np.arange(setting.columns.shape[1])
+        self.feasible: Constraints = problem.oracle.constraints()
+        self.n_rows, self.n_leaves = len(self.costs), 2**depth
+        self.n_branches = self.n_leaves - 1
+        self.n_decided = len(self.feasible.lower)
+        sizes = (
+            self.n_branches * len(self.tests),
+            self.n_rows * self.n_leaves,
+            self.n_leaves,
+            self.n_rows * self.n_leaves,
+            self.n_leaves * self.n_decided,
+        )
+        ends = np.cumsum(sizes)
+        self.a, self.r, self.used, self.y, self.w = (
+            np.arange(end - size, end) for size, end in zip(sizes, ends, strict=True)
+        )
+        self.a = self.a.reshape(self.n_branches, -1)
+        self.r = self.r.reshape(self.n_rows, self.n_leaves)
+        self.y = self.y.reshape(self.n_rows, self.n_leaves)
+        self.w = self.w.reshape(self.n_leaves, -1)
+        self.n_variables = int(ends[-1])
+        self._bound_values()
+        self.rows = Rows()
+        self._tree_constraints(max_splits)
+        self._leaf_constraints(least)
+        self._decision_constraints()
+
+    def _bound_values(self) -> None:
+        """Find the least and the largest value of any decision for each row."""
+        problem = self.problem
+        best = np.einsum("ij,ij->i", self.costs, problem.ask(self.costs))
+        try:
+            worst = np.einsum("ij,ij->i", self.costs, problem.ask(-self.costs))
+        except OracleError as error:
+            raise ValueError(
+                f"method='milp' needs a bounded set of decisions, so that costs have a largest "
+                f"value: {error}"
+            ) from error
+        self.best, self.high, self.low = best, np.maximum(worst, 0.0), np.maximum(-best, 0.0)
+
+    def _tree_constraints(self, max_splits: int | None) -> None:
+        for t in range(self.n_branches):
+            self.rows.add(-np.inf, self.a[t], np.ones(len(self.tests)), 1.0)
+            if t > 0:
+                above = self.a[(t - 1) // 2]
+                signs = np.concatenate([np.ones(len(above)), -np.ones(len(above))])
+                self.rows.add(0.0, np.concatenate([above, self.a[t]]), signs)
+        if max_splits is not None:
+            self.rows.add(-np.inf, self.a.ravel(), np.ones(self.a.size), float(max_splits))
+
+    def _leaf_constraints(self, least: int) -> None:
+        weights = self.setting.rows.weights
+        least = min(least, int(weights.sum()))
+        for i in range(self.n_rows):
+            self.rows.add(1.0, self.r[i], np.ones(self.n_leaves), 1.0)
+            holds = np.flatnonzero(self.setting.columns[i])
+            for leaf in range(self.n_leaves):
+                self.rows.add(0.0, [self.used[leaf], self.r[i, leaf]], [1.0, -1.0])
+                for t, is_left in self._above(leaf):
+                    chosen = self.a[t, holds]
+                    if is_left:
+                        entries = [*np.ones(len(chosen)), -1.0]
+                        self.rows.add(0.0, [*chosen, self.r[i, leaf]], entries)
+                    else:
+                        entries = [*np.ones(len(chosen)), 1.0]
+                        self.rows.add(-np.inf, [*chosen, self.r[i, leaf]], entries, 1.0)
+        for leaf in range(self.n_leaves):
+            held = np.append(weights.astype(np.float64), -float(least))
+            self.rows.add(0.0, np.append(self.r[:, leaf], self.used[leaf]), held)
+
+    def _above(self, leaf: int) -> list[tuple[int, bool]]:
+        """Return the branch nodes above a leaf, and whether it is to the left of each."""
+        node, path = self.n_branches + leaf, []
+        while node > 0:
+            path.append(((node - 1) // 2, node % 2 == 1))
+            node = (node - 1) // 2
+        return path
+
+    def _decision_constraints(self) -> None:
+        feasible = self.feasible
+        matrix = np.asarray(feasible.matrix)
+        n_costs = self.costs.shape[1]
+        for leaf in range(self.n_leaves):
+            for line, low, high in zip(matrix, feasible.row_lower, feasible.row_upper, strict=True):
+                used = np.flatnonzero(line)
+                self.rows.add(float(low), self.w[leaf, used], line[used], float(high))
+            for i in range(self.n_rows):
+                vector = np.flatnonzero(self.costs[i])
+                columns = [self.y[i, leaf], *self.w[leaf, :n_costs][vector], self.r[i, leaf]]
+                high = self.high[i]
+                self.rows.add(-high, columns, [1.0, *-self.costs[i, vector], -high])
+                self.rows.add(0.0, [self.y[i, leaf], self.r[i, leaf]], [1.0, self.low[i]])
+
+    def model(self, penalty: float) -> Any:
+        """Return HiGHS with the program in it."""
+        from scipy.sparse import csr_array
+
+        rows = self.rows
+        shape = (len(rows.lower), self.n_variables)
+        matrix = csr_array((rows.value, (rows.row, rows.column)), shape=shape)
+        lower, upper = np.zeros(self.n_variables), np.ones(self.n_variables)
+        integer = np.zeros(self.n_variables, dtype=np.bool_)
+        integer[self.a.ravel()] = integer[self.r.ravel()] = integer[self.used] = True
+        lower[self.y.ravel()] = np.repeat(-self.low, self.n_leaves)
+        upper[self.y.ravel()] = np.inf
+        lower[self.w], upper[self.w] = self.feasible.lower, self.feasible.upper
+        integer[self.w] = self.feasible.integer
+        objective = np.zeros(self.n_variables)
+        objective[self.y.ravel()] = np.repeat(self.weights, self.n_leaves)
+        objective[self.a.ravel()] = penalty
+        sides = np.array(rows.lower), np.array(rows.upper)
+        return _highs.new_model(Constraints(matrix, *sides, lower, upper, integer), objective)
+
+    def point(self, nodes: Nodes) -> NDArray[np.float64]:
+        """Return a tree as values of all variables but the auxiliary ones of decisions."""
+        x = np.zeros(self.n_variables)
+        decisions = self.problem.decide(sums_of_nodes(self.setting, nodes))
+        columns = self.setting.columns
+        rest = self.feasible.lower[self.costs.shape[1] :]
+        stack = [(0, 0, np.arange(self.n_rows), 0)]
+        while stack:
+            node, place, rows, depth = stack.pop()
+            if nodes.test[node] >= 0:
+                x[self.a[place, nodes.test[node]]] = 1.0
+                holds = columns[rows, nodes.test[node]] != 0
+                child = int(nodes.first_child[node])
+                stack.append((child, 2 * place + 1, rows[holds], depth + 1))
+                stack.append((child + 1, 2 * place + 2, rows[~holds], depth + 1))
+                continue
+            for _ in range(self.depth - depth):
+                place = 2 * place + 2
+            leaf = place - self.n_branches
+            x[self.r[rows, leaf]] = x[self.used[leaf]] = 1.0
+            x[self.y[rows, leaf]] = self.costs[rows] @ decisions[node]
+        for leaf in range(self.n_leaves):
+            own = np.flatnonzero(x[self.r[:, leaf]])
+            node = self._node_of(nodes, int(own[0])) if own.size else 0
+            x[self.w[leaf]] = np.concatenate([decisions[node], rest])
+        return x
+
+    def _node_of(self, nodes: Nodes, row: int) -> int:
+        node = 0
+        while nodes.test[node] >= 0:
+            is_right = self.setting.columns[row, nodes.test[node]] == 0
+            node = int(nodes.first_child[node]) + int(is_right)
+        return node
+
+    def tree(self, x: NDArray[np.float64]) -> Nodes:
+        """Return the tree that the variables describe, without splits that separate nothing."""
+        asks = x[self.a]
+        test, first_child = [-1], [-1]
+        waiting = [(0, 0, np.arange(self.n_rows))]
+        while waiting:
+            node, place, rows = waiting.pop(0)
+            while place < self.n_branches and asks[place].max() > 0.5:
+                column = int(asks[place].argmax())
+                holds = self.setting.columns[rows, column] != 0
+                if holds.any() and not holds.all():
+                    test[node], first_child[node] = column, len(test)
+                    waiting.append((len(test), 2 * place + 1, rows[holds]))
+                    waiting.append((len(test) + 1, 2 * place + 2, rows[~holds]))
+                    test += [-1, -1]
+                    first_child += [-1, -1]
+                    break
+                place = 2 * place + (1 if holds.all() else 2)
+        label = np.where(np.array(test) < 0, 0, -1).astype(np.int32)
+        return Nodes(np.array(test, np.int32), np.array(first_child, np.int32), label)
+
+
+def solve_program(
+    setting: Setting,
+    depth: int,
+    max_splits: int | None,
+    least: int,
+    start: Nodes,
+    time_limit: float | None,
+    gap: float,
+) -> Found:
+    """Solve the program, starting from a tree.
+
+    Returns
+    -------
+    Found
+        The better one of the tree that HiGHS found and the one it started from.
+    """
+    highspy = _highs.import_highspy()
+    program = Program(setting, depth, max_splits, least)
+    objective = setting.objective
+    model = program.model(float(objective.penalty))
+    scale = max(float(program.weights @ program.high), 1e-300)
+    for name, value in (
+        ("mip_rel_gap", 0.0),
+        ("mip_abs_gap", max(gap, 1e-12 * scale)),
+        ("mip_feasibility_tolerance", _TOLERANCE),
+        ("primal_feasibility_tolerance", _TOLERANCE),
+        ("time_limit", float("inf") if time_limit is None else time_limit),
+    ):
+        model.setOptionValue(name, value)
+    warm = highspy.HighsSolution()
+    warm.col_value = program.point(start)
+    model.setSolution(warm)
+    said = _highs.run(model)
+    statuses = {"Optimal": "optimal", "Time limit reached": "time_limit"}
+    if said not in statuses:
+        raise OracleError(f"HiGHS could not solve the program for the tree; it says {said!r}.")
+    info = model.getInfo()
+    nodes = start
+    if info.primal_solution_status == 2:
+        found = program.tree(np.array(model.getSolution().col_value))
+        nodes = min(found, start, key=lambda tree: value_of_tree(setting, tree))
+    bound = float(info.mip_dual_bound) - float(program.weights @ program.best) - 1e-9 * scale
+    status = statuses[said]
+    if status == "optimal" and gap > 0:
+        status = "gap"
+    units = (bound - float(objective.constant)) / float(objective.unit) - objective.offset
+    lower = max(int(np.floor(units)), 0) if np.isfinite(units) else 0
+    return Found(nodes, status, lower, {"milp_nodes": max(int(info.mip_node_count), 0)})

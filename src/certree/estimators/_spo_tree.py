@@ -1,0 +1,584 @@
+"""The tree that decides: exact, greedy, or by a mixed-integer program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from time import perf_counter
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing, check_random_state
+
+from certree import _engine
+from certree._progress import Callback
+from certree._task_certificate import TaskCertificate
+from certree.certificate import exact
+from certree.tasks._base import Task
+from certree.tree import Tree
+
+from . import _greedy
+from ._parameters import Check, Number, OneOf, WholeNumber
+from ._spo_base import DecisionMixin
+from ._spo_nodes import (
+    least_units,
+    mean_costs,
+    moments,
+    squared_error,
+    sums_of_nodes,
+    totals_of_nodes,
+    value_of_tree,
+    weights_of_nodes,
+)
+from ._spo_problem import SPOLoss, SPOProblem, read_costs, read_target
+from ._task_tree import BaseTaskTree, Setting
+
+METHODS = ("exact", "greedy", "milp")
+CRITERIA = ("spo", "squared_error")
+
+# The core counts the rows of a leaf in 32 bits.
+_MOST_ROWS = 2**31 - 1
+
+
+class SPOTree(DecisionMixin, BaseTaskTree):
+    r"""A tree that decides: it predicts cost vectors such that the decisions taken cost least.
+
+    Each leaf predicts the mean cost vector of its rows and takes the decision that the oracle
+    finds best for it. Among all trees within the limits it minimises, on the training rows, the
+    mean SPO loss plus a penalty,
+
+    .. math:: \frac{1}{\sum_i w_i} \sum_i w_i \bigl(c_i^\top d(x_i) - z^*(c_i)\bigr)
+              + \text{complexity} \cdot \text{splits},
+
+    where :math:`d(x)` is the decision of the leaf and :math:`z^*(c)` the value of the best one.
+
+    Parameters
+    ----------
+    oracle : oracle, array, callable or None, default=None
+        Which decisions are feasible, see :mod:`certree.oracles`; or an array of decisions, one per
+        line; or a function from cost vectors to decisions; or a model in the manner of PyEPO.
+        None: exactly one of the columns of C is chosen.
+    method : {"exact", "greedy", "milp"}, default="exact"
+        "exact": the best tree, with a proof. "greedy": recursive partitioning, one split at a
+        time. "milp": the mixed-integer program of the paper on HiGHS, for comparison: it finds
+        the same value, much more slowly.
+    max_depth : int or None, default=3
+        Most tests on a path from the root to a leaf; None: no limit.
+    max_splits : int or None, default=None
+        Most tests in the tree; None: no limit.
+    complexity : float, default=0.0
+        Penalty per split (or leaf), in units of the mean loss.
+    complexity_per : {"split", "leaf"}, default="split"
+        What the penalty counts.
+    min_samples_leaf : int, default=1
+        Least weight of the rows in a leaf; without sample weights, their number. With 1 every leaf
+        that has rows is allowed, whatever they weigh.
+    criterion : {"spo", "squared_error"}, default="spo"
+        What the greedy method makes small: the SPO loss, or as CART the squared error of the
+        predicted costs.
+    validation_fraction : float or None, default=None
+        Greedy only: share of the rows to be held out, on which the tree is pruned; see
+        :meth:`prune`.
+    max_listed : int, default=128
+        Oracles with at most so many decisions are turned into a list of these, which the search
+        handles fastest; others are asked during the search. A given list is always used.
+    categorical_features, thresholds, search, time_limit, memory_limit, n_jobs, verbose
+        As for :class:`OptimalTreeClassifier`.
+    gap : float, default=0.0
+        Accept a tree whose total loss is proven to be within this of the least.
+    random_state : int, RandomState or None, default=None
+        Draws the rows that are held out.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree; its classes are the decisions of the leaves in words.
+    certificate_ : TaskCertificate
+        What is proven about it: ``cost`` is the total loss plus the penalty; ``counters`` say how
+        often the oracle was asked.
+    costs_, decisions_ : array of shape (n_nodes, n_costs)
+        Mean cost vector and best decision of every node.
+    oracle_ : Oracle
+        The oracle.
+    encoder_, n_features_in_, feature_names_in_, feature_importances_, path_
+        As for :class:`OptimalTreeClassifier`; importances are shares of the loss saved.
+
+    See Also
+    --------
+    SPOForest : Many greedy trees whose predictions are averaged.
+
+    Notes
+    -----
+    If several decisions are best for the rows of a leaf, the first that the oracle returns is
+    taken; all have the same training loss, and `cost` counts it. The paper's definition of the
+    loss instead takes, row by row, the worst of the decisions that are best for the predicted cost
+    vector, which is what :meth:`loss` reports. Both are the same where leaves have a single best
+    decision.
+
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import SPOTree, datasets, oracles
+    >>> roads = datasets.make_two_roads(200, random_state=0)
+    >>> oracle = oracles.Decisions([[1, 0], [0, 1]], names=["road 1", "road 2"])
+    >>> model = SPOTree(oracle, max_depth=1, thresholds="all").fit(roads.X, roads.C)
+    >>> model.certificate_.cost, model.decide([[0.1], [0.9]]).tolist()
+    (0, [[0.0, 1.0], [1.0, 0.0]])
+    """
+
+    _parameter_checks: ClassVar[Mapping[str, Check]] = {
+        **BaseTaskTree._parameter_checks,
+        "method": OneOf(METHODS),
+        "criterion": OneOf(CRITERIA),
+        "max_listed": WholeNumber(0),
+        "validation_fraction": Number(0, maximum=0.999, minimum_allowed=False, none="no pruning"),
+    }
+
+    costs_: NDArray[np.float64]
+    decisions_: NDArray[np.float64]
+    _nodes: _greedy.Nodes
+    _names: list[str]
+    _node_weights: NDArray[np.float64]
+    _node_units: NDArray[np.int64]
+    _grown_costs: NDArray[Any]
+    _loss_unit: Fraction
+
+    def __init__(
+        self,
+        oracle: Any = None,
+        method: Literal["exact", "greedy", "milp"] = "exact",
+        max_depth: int | None = 3,
+        max_splits: int | None = None,
+        complexity: float = 0.0,
+        complexity_per: Literal["split", "leaf"] = "split",
+        min_samples_leaf: int = 1,
+        criterion: Literal["spo", "squared_error"] = "spo",
+        validation_fraction: float | None = None,
+        max_listed: int = 128,
+        categorical_features: Any = "auto",
+        thresholds: Literal["auto", "all"] | int = "auto",
+        search: Literal["auto", "depth-first", "best-first"] = "auto",
+        time_limit: float | None = 60.0,
+        memory_limit: int | str | None = "auto",
+        gap: float = 0.0,
+        n_jobs: int | None = 1,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.oracle = oracle
+        self.method = method
+        self.max_depth = max_depth
+        self.max_splits = max_splits
+        self.complexity = complexity
+        self.complexity_per = complexity_per
+        self.min_samples_leaf = min_samples_leaf
+        self.criterion = criterion
+        self.validation_fraction = validation_fraction
+        self.max_listed = max_listed
+        self.categorical_features = categorical_features
+        self.thresholds = thresholds
+        self.search = search
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.gap = gap
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        callback: Callback | None = None,
+        path: bool = False,
+    ) -> SPOTree:
+        """Learn a tree from rows and their cost vectors.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As for :class:`OptimalTreeClassifier`.
+        y : array-like of shape (n_rows, n_costs)
+            Observed cost vectors, C elsewhere; rewards, if the oracle maximises.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows; a row of weight two is two rows. Rows of weight zero are left out.
+        callback : callable, optional
+            Exact only: called with a :class:`Progress` now and then; a true answer stops the
+            search.
+        path : bool, default=False
+            Exact only: also find the best tree for every number of splits, as ``path_``.
+
+        Returns
+        -------
+        SPOTree
+            The fitted estimator itself.
+        """
+        self._check_parameters()
+        self._check_method(callback, path)
+        n_rows = self._row_count(X)
+        costs, self._is_flat = read_target(y, n_rows, type(self).__name__)
+        if self.validation_fraction is not None:
+            return self._fit_and_prune(X, costs, sample_weight)
+        task = self._task(costs)
+        self._path = None
+        if self.method == "exact":
+            self._check_size_limits(path)
+            watch = self._fit_task(task, X, None, sample_weight, callback, path=path)
+            self._finish(watch)
+            self._warn_about_path(self._path)
+        elif self.method == "greedy":
+            self._fit_greedy(self._set_up(task, X, None, sample_weight))
+        else:
+            self._fit_program(self._set_up(task, X, None, sample_weight))
+        return self
+
+    def _task(self, costs: NDArray[np.float64]) -> SPOLoss:
+        has_penalty = self.complexity != 0
+        return SPOLoss(costs, self.oracle, int(self.max_listed), has_penalty)
+
+    def _check_method(self, callback: Callback | None, path: bool) -> None:
+        if self.method != "exact" and (callback is not None or path):
+            raise ValueError(f"callback and path need method='exact', got {self.method!r}.")
+        if self.method != "greedy" and self.validation_fraction is not None:
+            raise ValueError(
+                f"validation_fraction is for method='greedy', got {self.method!r}; limit the tree "
+                "by max_depth, max_splits or complexity."
+            )
+        if self.method != "greedy" and self.criterion != "spo":
+            raise ValueError(
+                f"criterion={self.criterion!r} needs method='greedy', got {self.method!r}."
+            )
+        if self.method == "milp" and self.max_depth is None:
+            raise ValueError("method='milp' needs a max_depth: the program has a fixed size.")
+
+    def _set_up(
+        self, task: Task, X: Any, y: Any, sample_weight: Any, test_costs: Any = None
+    ) -> Setting:
+        setting = super()._set_up(task, X, y, sample_weight, test_costs)
+        assert isinstance(setting.problem, SPOProblem)
+        self.oracle_ = setting.problem.oracle
+        least = least_units(int(self.min_samples_leaf), setting.rows.quantum)
+        weights = setting.rows.weights
+        if least <= int(weights.min()):
+            self._least_weight = 1
+        elif (weights == 1).all():
+            self._least_weight = least
+        elif least > _MOST_ROWS:
+            raise ValueError(
+                f"min_samples_leaf={self.min_samples_leaf} is {least} times the unit of the "
+                "sample weights, more than the search can count; give coarser weights."
+            )
+        else:
+            self._least_weight = least
+            setting.problem.row_counts = weights
+        return setting
+
+    def _engine_options(self, seconds_used: float) -> _engine.Options:
+        return replace(super()._engine_options(seconds_used), min_leaf=self._least_weight)
+
+    # ---- the greedy method -------------------------------------------------------------------
+
+    def _fit_greedy(self, setting: Setting) -> None:
+        start = perf_counter()
+        nodes = self._grow(setting)
+        seconds = perf_counter() - start
+        self._keep(setting, self._result(setting, nodes, "greedy", 0, seconds))
+
+    def _grow(self, setting: Setting) -> _greedy.Nodes:
+        """Grow a tree by the criterion, and leave out splits that do not pay."""
+        growth, penalty = self._growth(setting)
+        nodes = _greedy.grow(
+            growth,
+            max_depth=None if self.max_depth is None else int(self.max_depth),
+            max_splits=None if self.max_splits is None else int(self.max_splits),
+            min_weight=self._least_weight,
+        )
+        return _greedy.collapse(nodes, growth.loss(totals_of_nodes(growth, nodes)), penalty)
+
+    def _growth(self, setting: Setting) -> tuple[_greedy.Growth, Any]:
+        problem, weights = setting.problem, setting.rows.weights
+        assert isinstance(problem, SPOProblem)
+        if self.criterion == "squared_error":
+            return _greedy.Growth(
+                setting.columns, moments(problem.true_costs, weights), weights, squared_error
+            ), 0.0
+        objective = setting.objective
+
+        def loss(sums: NDArray[np.float64]) -> NDArray[np.int64]:
+            return problem.units(np.rint(sums).astype(np.int64))
+
+        statistics = problem.statistics.astype(np.float64)
+        penalty = Fraction(objective.split_penalty, objective.error_scale)
+        return _greedy.Growth(setting.columns, statistics, weights, loss), penalty
+
+    def _result(
+        self,
+        setting: Setting,
+        nodes: _engine.Nodes,
+        status: str,
+        lower_bound: int,
+        seconds: float,
+    ) -> _engine.Result:
+        """Return a tree of another origin as the search would, with its value in units."""
+        value = value_of_tree(setting, nodes)
+        return _engine.Result(
+            status,
+            min(lower_bound, value),
+            value,
+            nodes.test,
+            nodes.first_child,
+            nodes.label,
+            {},
+            [],
+            seconds,
+        )
+
+    def _fit_and_prune(self, X: Any, costs: NDArray[np.float64], sample_weight: Any) -> SPOTree:
+        """Grow on some rows, and prune on the others."""
+        n_rows = len(costs)
+        n_held = round(float(self.validation_fraction or 0.0) * n_rows)
+        if not 0 < n_held < n_rows:
+            raise ValueError(
+                f"validation_fraction={self.validation_fraction} of {n_rows} rows leaves no rows "
+                "to grow on, or none to prune on."
+            )
+        order = check_random_state(self.random_state).permutation(n_rows)
+        held, used = np.sort(order[:n_held]), np.sort(order[n_held:])
+        weights = None if sample_weight is None else np.asarray(sample_weight)
+        parts = [None if weights is None else weights[rows] for rows in (used, held)]
+        task = self._task(costs[used])
+        self._path = None
+        self._fit_greedy(self._set_up(task, _safe_indexing(X, used), None, parts[0]))
+        return self.prune(_safe_indexing(X, held), costs[held], parts[1])
+
+    def prune(
+        self,
+        X: Any,
+        C: Any,
+        sample_weight: Any = None,
+        *,
+        rule: Literal["one_se", "best"] = "one_se",
+    ) -> SPOTree:
+        """Prune a greedy tree on rows that it was not grown on.
+
+        Weakest-link pruning: of the nested trees that arise when, step by step, the splits go
+        that save least on the training rows, one is kept by its loss on the given rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+        C : array-like of shape (n_rows, n_costs)
+            Their cost vectors.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+        rule : {"one_se", "best"}, default="one_se"
+            Keep the smallest tree whose loss is within one standard error of the least, or the
+            smallest of those with the least.
+
+        Returns
+        -------
+        SPOTree
+            The estimator itself, with the smaller tree.
+        """
+        OneOf(("one_se", "best"))("rule", rule)
+        if self.method != "greedy":
+            raise ValueError(
+                f"prune is for method='greedy', got {self.method!r}: a pruned tree is not the one "
+                "that was proven best."
+            )
+        leaves = self.apply(X)
+        costs = read_costs(C, len(leaves))
+        weights = np.ones(len(leaves))
+        if sample_weight is not None:
+            weights = np.asarray(sample_weight, dtype=np.float64)
+        trees = _greedy.weakest_links(self._nodes, self._grown_costs)
+        losses = np.stack([self._row_losses(is_leaf, leaves, costs) for is_leaf in trees])
+        kept = trees[_greedy.choose_tree(losses, weights, rule)]
+        self._shorten(*_greedy.cut(self._nodes, kept))
+        return self
+
+    def _row_losses(
+        self, is_leaf: NDArray[np.bool_], leaves: NDArray[np.intp], costs: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return what each row loses if the marked nodes are leaves."""
+        parent = self.tree_.parent
+        stop = np.arange(len(parent))
+        for node in range(len(parent)):
+            # Parents come first, so they know already where their rows stop.
+            above = int(parent[node])
+            if above >= 0 and (is_leaf[above] or stop[above] != above):
+                stop[node] = stop[above]
+        at = stop[leaves]
+        if self.criterion == "squared_error":
+            return np.asarray(np.square(costs - self.costs_[at]).sum(axis=1))
+        sign = 1.0 if self.oracle_.sense == "min" else -1.0
+        best = self.oracle_.solve(costs).values
+        return np.asarray(sign * (np.einsum("ij,ij->i", costs, self.decisions_[at]) - best))
+
+    def _shorten(self, nodes: _greedy.Nodes, origin: NDArray[np.intp]) -> None:
+        """Replace the tree by one that ends earlier, and its certificate."""
+        self.costs_, self.decisions_ = self.costs_[origin], self.decisions_[origin]
+        self._names = [self._names[node] for node in origin]
+        self._node_weights = self._node_weights[origin]
+        self._node_units = self._node_units[origin]
+        self._node_costs = self._node_costs[origin]
+        self._grown_costs = self._grown_costs[origin]
+        self._nodes = nodes
+        self.tree_ = self._build_tree(nodes, self._names, self._node_units, self._node_weights)
+        old = self.certificate_
+        n_splits = nodes.n_splits
+        loss = int(self._node_units[nodes.test < 0].sum()) * self._loss_unit
+        n_paid = n_splits + 1 if self.complexity_per == "leaf" else n_splits
+        cost = loss + n_paid * Fraction(old.split_penalty)
+        self.certificate_ = replace(
+            old,
+            status="optimal" if cost == old.lower_bound else "greedy",
+            objective=float(cost / Fraction(old.total_weight)),
+            cost=exact(cost),
+            upper_bound=exact(cost),
+            gap=exact(cost - old.lower_bound),
+            leaf_cost=exact(loss),
+            n_splits=n_splits,
+            depth=self.tree_.depth,
+            history=(),
+        )
+
+    # ---- the mixed-integer program -----------------------------------------------------------
+
+    def _fit_program(self, setting: Setting) -> None:
+        from ._spo_program import solve_program
+
+        start = perf_counter()
+        limit = self._engine_options(setting.seconds).time_limit
+        found = solve_program(
+            setting,
+            int(self.max_depth or 0),
+            None if self.max_splits is None else int(self.max_splits),
+            self._least_weight,
+            self._grow(setting),
+            limit,
+            float(self.gap),
+        )
+        seconds = perf_counter() - start
+        result = self._result(setting, found.nodes, found.status, found.lower_bound, seconds)
+        if found.status == "optimal":
+            # What HiGHS proves it proves up to its tolerances; the value is counted exactly.
+            result = replace(result, lower_bound=result.upper_bound)
+        self._keep(setting, replace(result, counters=found.counters))
+        self._finish(None)
+
+    # ---- what a fit leaves behind ------------------------------------------------------------
+
+    def _keep(self, setting: Setting, result: _engine.Result) -> None:
+        super()._keep(setting, result)
+        problem = setting.problem
+        assert isinstance(problem, SPOProblem)
+        sums = sums_of_nodes(setting, result)
+        self.decisions_ = problem.decide(sums)
+        self._node_units = problem.units(sums)
+        self._node_weights = weights_of_nodes(setting, result)
+        self.costs_ = mean_costs(setting, result, problem.true_costs)
+        self._names = problem.names(sums)
+        self._nodes = _greedy.Nodes(result.test, result.first_child, result.label)
+        self._loss_unit = problem.unit
+        if self.method == "greedy":
+            growth, _ = self._growth(setting)
+            self._grown_costs = growth.loss(totals_of_nodes(growth, self._nodes))
+
+    def _task_tree(
+        self,
+        setting: Setting,
+        result: _engine.Nodes,
+        leaves: NDArray[np.intp],
+        sums: NDArray[np.int64],
+    ) -> Tree:
+        problem = setting.problem
+        assert isinstance(problem, SPOProblem)
+        self._loss_unit = problem.unit
+        weights = weights_of_nodes(setting, result)
+        return self._build_tree(result, problem.names(sums), problem.units(sums), weights)
+
+    def _build_tree(
+        self,
+        nodes: _engine.Nodes,
+        names: list[str],
+        units: NDArray[np.int64],
+        weights: NDArray[np.float64],
+    ) -> Tree:
+        """Return a tree whose classes are the decisions of its leaves."""
+        leaf = nodes.test < 0
+        classes = sorted({names[node] for node in np.flatnonzero(leaf)})
+        label = np.full(len(leaf), -1, dtype=np.int32)
+        label[leaf] = [classes.index(names[node]) for node in np.flatnonzero(leaf)]
+        counts = np.zeros((len(leaf), len(classes)))
+        counts[leaf, label[leaf]] = weights[leaf]
+        for node in range(len(leaf) - 1, -1, -1):
+            if not leaf[node]:
+                child = int(nodes.first_child[node])
+                counts[node] = counts[child] + counts[child + 1]
+        losses = units * float(self._loss_unit)
+        feature_names = getattr(self, "feature_names_in_", None)
+        return Tree.from_arrays(
+            self.encoder_.candidates_,
+            nodes.test,
+            nodes.first_child,
+            label,
+            counts=counts,
+            classes=np.array(classes),
+            feature_names=None if feature_names is None else feature_names.tolist(),
+            n_features=self.n_features_in_,
+            notes=[
+                f"weight {w:.6g}, loss {loss:.5g}" for w, loss in zip(weights, losses, strict=True)
+            ],
+        )
+
+    def _certify_task(self, setting: Setting, result: _engine.Result) -> TaskCertificate:
+        problem = setting.problem
+        assert isinstance(problem, SPOProblem)
+        certificate = super()._certify_task(setting, result)
+        return replace(certificate, counters={**certificate.counters, **problem.counters()})
+
+    # ---- reading the fitted tree -------------------------------------------------------------
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the predicted cost vector of each row: the mean of its leaf.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_costs)
+        """
+        leaves = self.apply(X)
+        return self._shaped(self.costs_[leaves])
+
+    def decide(self, X: Any) -> NDArray[np.float64]:
+        """Return the decision for each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_costs)
+        """
+        leaves = self.apply(X)
+        decisions: NDArray[np.float64] = self.decisions_[leaves]
+        return decisions
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
