@@ -79,11 +79,20 @@ void FrontSearch::run(const FrontPoints& dominated) {
   factory_.make_root(root.node);
   root.total[0] = root.node.totals[0];
   root.total[1] = root.node.totals[1];
-  root.excluded.resize(slots_.count(depth_));
-  for (Stairs& stairs : root.excluded) stairs.reset(root.total[0], root.total[1]);
-  for (const FrontPoint& p : dominated)
-    offer_from(root.excluded, 0, std::max<Cost>(p.fp, 0), std::max<Cost>(p.fn, 0), {});
-  is_complete_ = solve(0, depth_, -1, false);
+  // What is found within less depth is a strong first front, and an answer if a limit is reached.
+  constexpr std::int32_t kFirstDepth = 3;
+  searched_depth_ = options_.use_iterative_deepening ? std::min(depth_, kFirstDepth) : depth_;
+  for (; searched_depth_ <= depth_; ++searched_depth_) {
+    root.excluded.resize(slots_.count(searched_depth_));
+    for (Stairs& stairs : root.excluded) stairs.reset(root.total[0], root.total[1]);
+    for (const FrontPoint& p : dominated)
+      offer_from(root.excluded, 0, std::max<Cost>(p.fp, 0), std::max<Cost>(p.fn, 0), {});
+    for (std::size_t k = 0; k < root.result.size(); ++k)
+      for (const FrontPoint& p : root.result[k])
+        if (p.plan >= 0) offer_from(root.excluded, k, p.fp, p.fn, {kKnownPlan, p.plan, -1});
+    if (!solve(0, searched_depth_, -1, false)) return;
+  }
+  is_complete_ = true;
 }
 
 void FrontSearch::refresh(Level& l) {

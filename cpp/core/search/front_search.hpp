@@ -138,6 +138,7 @@ class FrontSearch {
   Options options_;
   FrontSlots slots_;
   std::int32_t depth_;
+  std::int32_t searched_depth_ = 0;  // of the search at the root, at most depth_
   Limits& limits_;
   MemoryBudget& budget_;
   FrontObserver observer_;

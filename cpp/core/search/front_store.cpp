@@ -193,7 +193,7 @@ std::vector<FrontEntry> FrontSearch::lower() const {
     });
   }
   if (is_complete_) return out;
-  if (!root.is_open) return {FrontEntry{}};
+  if (!root.is_open || searched_depth_ < depth_) return {FrontEntry{}};
   // Of the splits still open, the least value in every direction.
   const std::size_t stride = static_cast<std::size_t>(root.node.stride);
   std::vector<Cost> least(root.excluded.size() * m, kInfinite);
