@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.model_selection import GridSearchCV
 
 from certree import CostSensitiveTreeClassifier, Measurement, OptimalTreeClassifier, datasets
@@ -97,6 +98,16 @@ def test_grid_search_finds_the_least_cost() -> None:
     model = CostSensitiveTreeClassifier([[0, 1], [4, 0]], test_costs=[0.1] * table.shape[1])
     search = GridSearchCV(model, {"max_depth": [0, 1, 2]}, cv=3).fit(table, y)
     assert search.best_score_ == max(search.cv_results_["mean_test_score"])
+    assert search.best_score_ < 0
+
+
+def test_costs_of_rows_are_routed_to_fit_and_score() -> None:
+    table, y = datasets.load_binary_example(return_X_y=True)
+    costs = np.random.default_rng(0).random((len(y), 2))
+    model = CostSensitiveTreeClassifier(classes=np.unique(y))
+    with config_context(enable_metadata_routing=True):
+        model.set_fit_request(costs=True).set_score_request(costs=True)
+        search = GridSearchCV(model, {"max_depth": [0, 2]}, cv=2).fit(table, y, costs=costs)
     assert search.best_score_ < 0
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn import config_context
+from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV
 
 from certree import PolicyTree, datasets
@@ -79,6 +81,16 @@ def test_a_policy_can_be_tuned() -> None:
     search.fit(data.data, data.rewards)
     assert search.best_params_ == {"max_depth": 2}
     assert search.best_score_ == pytest.approx(data.rewards.max(axis=1).mean(), rel=0.02)
+
+
+def test_outcomes_are_routed_to_fit_and_score() -> None:
+    data = datasets.make_policy_example(150, randomised=True)
+    policy = PolicyTree("ipw", propensity_model=DummyClassifier(strategy="prior"), cv=2)
+    with config_context(enable_metadata_routing=True):
+        policy.set_fit_request(outcome=True).set_score_request(outcome=True)
+        search = GridSearchCV(policy, {"max_depth": [0, 1]}, cv=2)
+        search.fit(data.data, data.treatment, outcome=data.outcome)
+    assert set(search.best_params_) == {"max_depth"}
 
 
 def test_the_tree_shows_treatments() -> None:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from certree import datasets
 from certree._policy_scores import Teacher, combine, policy_scores, read_history
@@ -123,7 +125,8 @@ def test_any_estimator_of_scikit_learn_will_do() -> None:
     data = datasets.make_policy_example(200, randomised=True)
     numbers = data.data[:, :3].astype(float)
     history = read_history(data.treatment, data.outcome, 200)
-    teacher = Teacher("dr", LinearRegression(), LogisticRegression(max_iter=5000), cv=3)
+    propensity = make_pipeline(StandardScaler(), LogisticRegression())
+    teacher = Teacher("dr", LinearRegression(), propensity, cv=3)
     assert policy_scores(numbers, history, teacher).rewards.shape == (200, 3)
 
 
