@@ -173,9 +173,11 @@ def nearest_on(start: Point, end: Point, points: Iterable[Point]) -> Point | Non
     axis = 0 if along[0] else 1
     low, high = sorted((start[axis], end[axis]))
     on = [p for p in points if w_fp * p[0] + w_fn * p[1] == height and low <= p[axis] <= high]
-    return min(
-        (p for p in on if p != start), key=lambda p: abs(p[axis] - start[axis]), default=None
-    )
+
+    def distance(point: Point) -> Exact:
+        return max(point[axis], start[axis]) - min(point[axis], start[axis])
+
+    return min((p for p in on if p != start), key=distance, default=None)
 
 
 def least_points(chain: Sequence[Point], most: int) -> list[tuple[int, int]] | None:

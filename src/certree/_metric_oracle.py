@@ -122,8 +122,14 @@ def merged(nodes: _engine.Nodes, labels: Labels) -> Found:
         label.append(only[node])
         if not is_leaf:
             pending += [nodes.first_child[node], nodes.first_child[node] + 1]
-    arrays = (np.array(values, dtype=np.int32) for values in (test, first_child, label))
-    return Found(*arrays, labels.fp, labels.fn, len(test) // 2)
+    return Found(
+        np.array(test, dtype=np.int32),
+        np.array(first_child, dtype=np.int32),
+        np.array(label, dtype=np.int32),
+        labels.fp,
+        labels.fn,
+        len(test) // 2,
+    )
 
 
 class Oracle:
