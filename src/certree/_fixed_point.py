@@ -31,6 +31,7 @@ __all__ = [
     "check_numbers",
     "fixed_point",
     "label_costs",
+    "round_up",
     "squares",
 ]
 
@@ -231,7 +232,7 @@ def label_costs(
         differences = (costs - least[:, None]).ravel()
         fixed = _round(np.concatenate([differences, extra.ravel()]), total, most)
         above = fixed.values[: costs.size].reshape(costs.shape) * weights[:, None]
-        constant = Fraction(math.fsum(weights * least))
+        constant = round(Fraction(math.fsum(weights * least)) / fixed.quantum) * fixed.quantum
         prices_fixed = fixed.values[costs.size :]
         common, error = 1, fixed.error + _noise(costs)
     unit = fixed.quantum * weight_quantum
@@ -241,8 +242,19 @@ def label_costs(
         prices_fixed // common,
         unit * common,
         constant * weight_quantum,
-        error * weight_quantum * int(weights.sum()) * n_paid,
+        round_up(
+            (error * int(weights.sum()) * n_paid + bool(error) * fixed.quantum) * weight_quantum
+        ),
     )
+
+
+def round_up(bound: Fraction) -> Fraction:
+    """Return a bound with three digits that is not smaller."""
+    if bound <= 0:
+        return Fraction(0)
+    digits = math.floor(math.log10(float(bound))) - 2
+    step = Fraction(10) ** digits
+    return math.ceil(bound / step) * step
 
 
 def _exact_dot(weights: NDArray[np.int64], values: NDArray[np.int64]) -> int:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._fixed_point import Squares, check_numbers, squares
+from certree._fixed_point import Squares, check_numbers, round_up, squares
 
 from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
@@ -38,7 +38,7 @@ class SquareProblem(LeafProblem):
         self.largest *= self.scale
         self.unit = found.quantum**2 * rows.quantum / self.scale
         self.constant = Fraction(0)
-        self.rounding = self.unit * rows.most_leaves + self._target_rounding(found, rows)
+        self.rounding = round_up(self.unit * rows.most_leaves + self._target_rounding(found, rows))
         self.complexity_unit = self.total * found.quantum**2 * rows.quantum
         self.weight_quantum = rows.quantum
 
