@@ -31,12 +31,16 @@ __all__ = [
     "check_numbers",
     "fixed_point",
     "label_costs",
+    "root_up",
     "round_up",
     "squares",
 ]
 
 # Decimals of up to this many digits are distinct as float64, so reading them back is unambiguous.
 _MAX_DIGITS = 15
+
+# Targets are scaled by no more than this power of two, which float64 can do exactly.
+_MOST_BITS = 900
 
 # 10**22 is the last power of ten that float64 holds exactly.
 _MAX_DECIMALS = 22
@@ -248,11 +252,19 @@ def label_costs(
     )
 
 
+def root_up(square: Fraction) -> Fraction:
+    """Return a little more than the root of a fraction."""
+    shift = max(0, 64 - square.numerator.bit_length() + square.denominator.bit_length()) // 2 + 1
+    scaled = (square.numerator << 2 * shift) // square.denominator
+    return Fraction(math.isqrt(scaled) + 1, 1 << shift)
+
+
 def round_up(bound: Fraction) -> Fraction:
-    """Return a bound with three digits that is not smaller."""
+    """Return a bound with three or four digits that is not smaller."""
     if bound <= 0:
         return Fraction(0)
-    digits = math.floor(math.log10(float(bound))) - 2
+    # Not by logarithms: bounds may be smaller than any float64.
+    digits = len(str(bound.numerator)) - len(str(bound.denominator)) - 3
     step = Fraction(10) ** digits
     return math.ceil(bound / step) * step
 
@@ -308,9 +320,12 @@ def squares(target: NDArray[np.float64], weights: NDArray[np.int64], most: int) 
     most_units, given = max(largest, 1), Fraction(0)
     fixed = exact_decimals(target, spread, most_units)
     if fixed is None:
+        # These are no decimals, so the unit need not be one: a power of two wastes fewer digits.
         given = Fraction(middle)
-        fixed = _round(target - middle, spread, most_units)
-        fixed = FixedPoint(fixed.values, fixed.quantum, fixed.error + _noise(target))
+        bits = min(math.floor(math.log2(most_units) - math.log2(spread)), _MOST_BITS)
+        quantum = Fraction(2) ** -bits
+        units = np.rint(np.ldexp(target - middle, bits)).astype(np.int64)
+        fixed = FixedPoint(units, quantum, quantum / 2 + _noise(target))
     low, high = int(fixed.values.min()), int(fixed.values.max())
     centre = (low + high) // 2
     t = fixed.values - centre

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree._fixed_point import check_numbers, fixed_point, label_costs, squares
+from certree._fixed_point import (
+    check_numbers,
+    fixed_point,
+    label_costs,
+    root_up,
+    round_up,
+    squares,
+)
 
 MOST = 10**15
 
@@ -78,6 +85,14 @@ def test_a_large_common_part_takes_no_digits() -> None:
     y = squares(near[:, 0] + 1e6, weights, 2**60)
     assert y.quantum == squares(near[:, 0], weights, 2**60).quantum
     assert y.error < 1e-6
+
+
+@given(st.fractions(min_value=0, max_value=10**300), st.integers(0, 400))
+def test_bounds_are_rounded_up(number: Fraction, power: int) -> None:
+    small = number / 10**power
+    assert small <= round_up(small) <= small * Fraction(102, 100)
+    assert root_up(small) ** 2 > small
+    assert root_up(small) ** 2 <= small * (1 + Fraction(1, 2**20)) + Fraction(1, 2**60)
 
 
 def test_prices_share_the_unit_of_costs() -> None:

@@ -229,7 +229,7 @@ class BaseTaskTree(BaseOptimalTree):
         leaves = _engine.leaves_of_rows(result, setting.columns)
         sums = node_sums(setting, result, leaves)
         self.tree_ = self._task_tree(setting, result, leaves, sums)
-        self._node_costs = setting.problem.units(sums) * float(setting.problem.unit)
+        self._node_costs = setting.problem.units(sums).astype(np.float64)
         self.certificate_ = self._certify_task(setting, result)
 
     def _task_tree(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._fixed_point import Squares, check_numbers, round_up, squares
+from certree._fixed_point import Squares, check_numbers, root_up, round_up, squares
 
 from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
@@ -52,8 +52,7 @@ class SquareProblem(LeafProblem):
             return Fraction(0)
         most = found.error**2 * rows.total_weight
         whole = self.total * found.quantum**2 * rows.quantum
-        # Rounded up: the bound must not be a bit too small.
-        return most + 2 * Fraction(math.sqrt(float(most) * float(whole)) * (1 + 1e-9))
+        return most + 2 * root_up(most * whole)
 
     def engine_settings(self) -> dict[str, Any]:
         return {"scale": self.scale}
