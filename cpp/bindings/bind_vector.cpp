@@ -75,6 +75,22 @@ struct VectorArguments {
     task.n_statistics = static_cast<std::int32_t>(statistics.shape(1));
     if (task.kind == VectorKind::callback) task.superadditive = task.has_worst = false;
     for (auto [key, value] : extra) read_extra(nb::cast<std::string>(key), value);
+    if (!feature && !group && !price && !discounted) return;
+    if (!feature || !group || !price || !discounted)
+      throw std::invalid_argument("test costs need all of feature, group, price and discounted");
+    if (group->shape(0) != price->shape(0) || discounted->shape(0) != price->shape(0))
+      throw std::invalid_argument("group, price and discounted need one entry per feature");
+  }
+
+  // An array of `length` numbers (-1: of any length).
+  template <class T>
+  static Vector<T> read(nb::handle value, const std::string& name, std::int64_t length = -1) {
+    Vector<T> array;
+    if (!nb::try_cast(value, array)) throw nb::type_error(("'" + name + "' is not an array of the right type").c_str());
+    if (length >= 0 && static_cast<std::int64_t>(array.shape(0)) != length)
+      throw std::invalid_argument("'" + name + "' has " + std::to_string(array.shape(0)) + " entries, expected " +
+                                  std::to_string(length));
+    return array;
   }
 
   void read_extra(const std::string& name, nb::handle value) {
@@ -88,11 +104,25 @@ struct VectorArguments {
     } else if (name == "superadditive") {
       task.superadditive = nb::cast<bool>(value);
     } else if (name == "row_worst") {
-      worst = nb::cast<Vector<std::int64_t>>(value);
-      if (static_cast<std::int64_t>(worst->shape(0)) != table.table.n_rows)
-        throw std::invalid_argument("row_worst and columns differ in length");
+      worst = read<std::int64_t>(value, name, table.table.n_rows);
       table.row_worst = worst->data();
       task.has_worst = true;
+    } else if (name == "feature") {
+      feature = read<std::int32_t>(value, name, table.table.n_columns);
+      table.tests.feature = feature->data();
+    } else if (name == "group") {
+      group = read<std::int32_t>(value, name);
+      table.tests.group = group->data();
+    } else if (name == "price") {
+      price = read<std::int64_t>(value, name);
+      table.tests.price = price->data();
+      table.tests.n_features = static_cast<std::int64_t>(price->shape(0));
+    } else if (name == "discounted") {
+      discounted = read<std::int64_t>(value, name);
+      table.tests.discounted = discounted->data();
+    } else if (name == "weights") {
+      weights = read<std::int64_t>(value, name, table.table.n_rows);
+      table.tests.weights = weights->data();
     } else {
       throw std::invalid_argument("unknown entry '" + name + "' of extra");
     }
@@ -113,7 +143,8 @@ struct VectorArguments {
   VectorTable table;
   VectorTask task;
   std::optional<PythonLeaf> leaf;
-  std::optional<Vector<std::int64_t>> worst;
+  std::optional<Vector<std::int32_t>> feature, group;
+  std::optional<Vector<std::int64_t>> worst, price, discounted, weights;
 };
 
 Result solve_from_python(const Columns& columns, const Matrix& statistics, const std::string& kind,

@@ -13,21 +13,34 @@ namespace certree {
 namespace {
 
 // Only bounds whose laws the task has (docs/theory/vector-statistics.md).
-Options lawful_options(const VectorTask& task, const Options& options) {
+Options lawful_options(const VectorTask& task, bool has_prices, const Options& options) {
   Options out = options;
   if (!task.superadditive) out.use_equivalent_points = out.use_split_similarity = false;
   if (!task.has_worst) out.use_nested_sets = out.use_split_similarity = out.use_leaf_support = false;
+  // Rows outside of the set for which a tree was made would pay for its tests too.
+  if (has_prices) out.use_nested_sets = out.use_split_similarity = out.use_leaf_support = false;
   // The interpreter runs one thread at a time, and threads would wait for it and for each other.
   if (task.kind == VectorKind::callback) out.threads = 1;
   return out;
 }
 
-DatasetSettings dataset_settings(const Options& options) {
+DatasetSettings dataset_settings(const VectorTable& table, const Options& options) {
   DatasetSettings settings;
   settings.merges_rows = options.use_row_groups;
   settings.reduces_columns = options.use_column_reduction;
   settings.isa = options.isa;
+  settings.column_class = table.tests.feature;
   return settings;
+}
+
+// No tree costs more, its tests included.
+Cost most_cost(const VectorData& data, const Options& options) {
+  if (data.tests() == nullptr) return data.worst_total();
+  Cost tests = 0, total = 0;
+  if (__builtin_mul_overflow(data.tests()->most(options.max_depth), data.weight(), &tests) ||
+      __builtin_add_overflow(tests, data.worst_total(), &total))
+    return kInfinite;
+  return total;
 }
 
 // Everything one solve owns.  Throws MemoryLimitReached if not even the data fit.
@@ -35,9 +48,11 @@ struct Session {
   Session(const VectorTable& table, const VectorTask& task, const Options& options, Observer observer)
       : limits(options.time_limit_s, options.work_limit),
         budget(options.memory_limit),
-        data(table, task, dataset_settings(options), budget),
+        data(table, task, dataset_settings(table, options), budget),
         statistic(data),
-        run(data.groups(), statistic, data.worst_total(), options, limits, budget, std::move(observer)) {}
+        run(data.groups(), statistic, most_cost(data, options), options, limits, budget, std::move(observer)) {
+    run.context.tests = data.tests();
+  }
 
   Limits limits;
   MemoryBudget budget;
@@ -57,6 +72,10 @@ std::unique_ptr<Session> open_session(const VectorTable& table, const VectorTask
 
 void check(const VectorTable& table, const VectorTask& task, const Options& options) {
   task.check();
+  if (table.tests.feature != nullptr) {
+    require(task.kind == VectorKind::least, "test costs need a task of kind 'min_label'");
+    check_test_costs(table.tests, table.table.n_columns);
+  }
   check_options(table.table.n_rows, options);
 }
 
@@ -78,7 +97,7 @@ Result single_leaf(const VectorTable& table, const VectorTask& task, const Optio
 
 Result solve_vector(const VectorTable& table, const VectorTask& task, const Options& given, Observer observer) {
   check(table, task, given);
-  const Options options = lawful_options(task, given);
+  const Options options = lawful_options(task, table.tests.feature != nullptr, given);
   const auto session = open_session(table, task, options, std::move(observer));
   if (session == nullptr) return single_leaf(table, task, options);
   Result result;
@@ -105,7 +124,7 @@ PathResult solve_vector_path(const VectorTable& table, const VectorTask& task, c
   check(table, task, given);
   require(given.max_depth >= 0 || given.max_splits >= 0,
           "the path needs max_depth or max_splits: without either it has one entry per row");
-  const Options options = lawful_options(task, given);
+  const Options options = lawful_options(task, table.tests.feature != nullptr, given);
   PathResult result;
   const auto session = open_session(table, task, options, std::move(observer));
   if (session == nullptr) {

@@ -57,6 +57,13 @@ class VectorProblem:
         For "callback": a leaf costs at least as much as any two leaves that it could be split into.
     worst_change : int64 array of shape (n_rows,), optional
         For "callback": a row added to any leaf raises its cost by no more than this.
+    test_costs : mapping, optional
+        For "min_label": what tests cost, in units of the statistics. "feature" (n_columns,) is the
+        feature that each column looks at; "group", "price" and "discounted" (n_features,) are the
+        group of each feature (negative: none), what one unit of weight pays for it, and what it
+        pays once another feature of the group was tested above. A feature tested above is free.
+    weights : int64 array of shape (n_rows,), optional
+        What a row pays prices for; None: `row_counts`.
     """
 
     columns: NDArray[np.uint8]
@@ -67,6 +74,8 @@ class VectorProblem:
     leaf_function: LeafFunction | None = None
     superadditive: bool = False
     worst_change: NDArray[np.int64] | None = None
+    test_costs: Mapping[str, NDArray[Any]] | None = None
+    weights: NDArray[np.int64] | None = None
 
     def to_core(self, options: Options) -> tuple[Any, ...]:
         """Return the arguments of the core's functions, the callback left out."""
@@ -83,7 +92,7 @@ class VectorProblem:
         if self.kind == "squares":
             return {"scale": self.scale}
         if self.kind != "callback":
-            return {}
+            return self._prices()
         if self.leaf_function is None:
             raise ValueError("A problem of kind 'callback' needs a leaf_function.")
         extra: dict[str, Any] = {
@@ -93,6 +102,18 @@ class VectorProblem:
         if self.worst_change is not None:
             extra["row_worst"] = np.ascontiguousarray(self.worst_change, dtype=np.int64)
         return extra
+
+    def _prices(self) -> dict[str, Any]:
+        if self.test_costs is None:
+            return {}
+        types = {"feature": np.int32, "group": np.int32, "price": np.int64, "discounted": np.int64}
+        prices: dict[str, Any] = {
+            name: np.ascontiguousarray(self.test_costs[name], dtype=kind)
+            for name, kind in types.items()
+        }
+        if self.weights is not None:
+            prices["weights"] = np.ascontiguousarray(self.weights, dtype=np.int64)
+        return prices
 
 
 class _Leaf:

@@ -167,7 +167,7 @@ void add_rows(const VectorRows<V>& rows, const std::int32_t* list, std::int32_t 
 #endif
 
 // T is a vector of V, or V itself for a single column.  A cell is the sums of the rows where i and j do or do not hold.
-template <class V, class T, bool Difference>
+template <class V, class T, bool Difference, bool Priced>
 inline void least_lanes(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& pairs, std::int32_t j, T& yes,
                         T& no) {
   T both{}, only_i{}, only_j{}, neither{};
@@ -195,26 +195,43 @@ inline void least_lanes(const VectorInput<V>& in, std::int32_t i, const PairRow<
       only_j = c < most ? infeasible : only_j;
       neither = d < most ? infeasible : neither;
     });
-  yes = lane_least(yes, static_cast<T>(both + only_i));
-  no = lane_least(no, static_cast<T>(only_j + neither));
-  const T yes_j = lane_least(load<T>(in.yes1 + j), static_cast<T>(both + only_j));
-  const T no_j = lane_least(load<T>(in.no1 + j), static_cast<T>(only_i + neither));
+  T yes_i = both + only_i, no_i = only_j + neither, yes_j = both + only_j, no_j = only_i + neither;
+  if constexpr (Priced) {
+    const V* weight = in.columns + static_cast<std::size_t>(in.weight_statistic) * static_cast<std::size_t>(in.stride);
+    const V all = in.totals[in.weight_statistic];
+    const T after = load<T>(in.after + j), before = load<T>(in.before + j), held = load<T>(weight + j);
+    const T most = T{} + kInfeasible<V>;
+    yes_i = lane_least(yes_i, most) + after * weight[i];
+    no_i = lane_least(no_i, most) + after * static_cast<V>(all - weight[i]);
+    yes_j = lane_least(yes_j, most) + before * held;
+    no_j = lane_least(no_j, most) + before * static_cast<T>(all - held);
+  }
+  yes = lane_least(yes, yes_i);
+  no = lane_least(no, no_i);
+  yes_j = lane_least(load<T>(in.yes1 + j), yes_j);
+  no_j = lane_least(load<T>(in.no1 + j), no_j);
   std::memcpy(in.yes1 + j, &yes_j, sizeof(T));
   std::memcpy(in.no1 + j, &no_j, sizeof(T));
 }
 
-template <class V>
-void least_of_pairs(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
+template <class V, bool Difference, bool Priced>
+inline void least_of_row(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
   V yes = kInfeasible<V>, no = kInfeasible<V>;
-  if (pairs.subtrahend != nullptr) {
-    sweep<V>([&]<class T>(std::int32_t j, T& y, T& n) { least_lanes<V, T, true>(in, i, pairs, j, y, n); }, i + 1,
-             in.n_columns, yes, no);
-  } else {
-    sweep<V>([&]<class T>(std::int32_t j, T& y, T& n) { least_lanes<V, T, false>(in, i, pairs, j, y, n); }, i + 1,
-             in.n_columns, yes, no);
-  }
+  const auto lanes = [&]<class T>(std::int32_t j, T& yes_lanes, T& no_lanes) {
+    least_lanes<V, T, Difference, Priced>(in, i, pairs, j, yes_lanes, no_lanes);
+  };
+  sweep<V>(lanes, i + 1, in.n_columns, yes, no);
   in.yes1[i] = least(in.yes1[i], yes);
   in.no1[i] = least(in.no1[i], no);
+}
+
+template <class V>
+void least_of_pairs(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
+  if (in.after != nullptr)
+    return pairs.subtrahend != nullptr ? least_of_row<V, true, true>(in, i, pairs)
+                                       : least_of_row<V, false, true>(in, i, pairs);
+  return pairs.subtrahend != nullptr ? least_of_row<V, true, false>(in, i, pairs)
+                                     : least_of_row<V, false, false>(in, i, pairs);
 }
 
 template <class V>

@@ -35,6 +35,10 @@ struct VectorInput {
   const V* columns = nullptr;  // [statistic][stride]: sums of the rows where the column holds
   V* yes1 = nullptr;           // [stride]: least cost of one split where the column holds / does not hold
   V* no1 = nullptr;
+  // Where tests have prices: what j costs below i, and i below j, per unit of the statistic that weighs rows.
+  const V* after = nullptr;
+  const V* before = nullptr;
+  std::int32_t weight_statistic = -1;
 };
 
 // The same for squared errors: statistics 0 and 1 are the weight w and the weighted target u, and what a leaf saves by its

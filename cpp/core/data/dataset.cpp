@@ -110,9 +110,12 @@ void Dataset::keep_distinct_columns(const TableView& table) {
     for (std::size_t w = 0; w < words; ++w) normal[w] = column[w] ^ flip;
     normal[words - 1] &= last;
     if (std::all_of(normal.begin(), normal.end(), [](Word w) { return w == 0; })) continue;
-    const bool is_new = seen.emplace(fingerprint(normal.data(), words), original_column_.size()).second;
+    Fingerprint key = fingerprint(normal.data(), words);
+    if (settings_.column_class != nullptr) key = mix(key, static_cast<std::uint64_t>(settings_.column_class[c]) + 1);
+    const bool is_new = seen.emplace(key, original_column_.size()).second;
     if (settings_.reduces_columns && !is_new) continue;
     original_column_.push_back(static_cast<std::int32_t>(c));
+    if (settings_.column_class != nullptr) column_class_.push_back(settings_.column_class[c]);
     row_bits_.insert(row_bits_.end(), column.begin(), column.end());
   }
   stride_ = stride_for(n_columns());

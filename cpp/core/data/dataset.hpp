@@ -30,6 +30,7 @@ struct DatasetSettings {
   bool counts_rows = false;     // keep the number of rows as an extra type, for a minimum leaf size under weights
   bool merges_rows = true;      // equal rows become one group
   bool reduces_columns = true;  // duplicate and complementary columns are left out
+  const std::int32_t* column_class = nullptr;  // of the caller's columns; equal columns of two classes are both kept
   Isa isa = Isa::baseline;
   bool operator==(const DatasetSettings&) const = default;
 };
@@ -56,6 +57,10 @@ class Dataset {
   bool has_conflicts() const { return n_types_ > n_pair_types_; }
   // The caller's column; duplicates and complements of it are left out, constants too.
   std::int32_t original_column(std::int32_t column) const { return original_column_[static_cast<std::size_t>(column)]; }
+  // Columns of different classes are never the same, even where they are equal.
+  std::int32_t column_class(std::int32_t column) const {
+    return column_class_.empty() ? 0 : column_class_[static_cast<std::size_t>(column)];
+  }
   // Set of groups in which the column holds.
   const Word* group_column(std::int32_t column) const {
     return group_columns_.data() + static_cast<std::size_t>(column) * group_words_;
@@ -94,6 +99,7 @@ class Dataset {
   std::size_t group_words_ = 0;
   std::int32_t stride_ = 0;
   std::vector<std::int32_t> original_column_;
+  std::vector<std::int32_t> column_class_;  // empty: all the same
   std::vector<Word> row_bits_;              // [column][words of rows]; released after grouping
   std::vector<std::int32_t> group_of_row_;  // released after placing
   std::vector<std::int64_t> row_of_group_;  // a row of each group; released after placing

@@ -101,13 +101,14 @@ void NodeFactory::keep_distinct_columns(const Node& parent, Node& out) {
     }
     return true;
   };
+  const auto class_of = [&](std::int32_t c) { return data_.column_class(parent.column[static_cast<std::size_t>(c)]); };
   for (std::int32_t c = 0; c < parent.n_columns; ++c) {
     if (varies[c] == 0) continue;
     std::size_t slot = static_cast<std::size_t>(hash[c] >> 7) & (size - 1);
     bool is_new = true;
     while (slots_[slot] >= 0 && is_new) {
       const std::int32_t other = slots_[slot];
-      is_new = hash[other] != hash[c] || !same_split(other, c);
+      is_new = hash[other] != hash[c] || class_of(other) != class_of(c) || !same_split(other, c);
       slot = (slot + 1) & (size - 1);
     }
     if (!is_new) continue;

@@ -11,6 +11,8 @@
 
 namespace certree {
 
+struct Paid;
+
 // A set of row groups with its fingerprint: what a subproblem is, before anything is computed for it.
 struct RowSet {
   explicit RowSet(MemoryBudget& budget) : words(budget) {}
@@ -40,6 +42,7 @@ struct Node {
   std::vector<Plane> planes;
   AlignedArray<std::int32_t> column;  // the data set's column of each column here, ascending
   std::vector<Cost> totals;           // weight per type
+  const Paid* paid = nullptr;         // where tests have prices: what is left to pay (data/test_costs.hpp)
 };
 
 // Makes nodes.  One per worker: it owns scratch memory.

@@ -45,6 +45,7 @@ VectorData::VectorData(const VectorTable& table, const VectorTask& task, const D
       groups_(table.table, settings, budget, group_of_row_) {
   add_up(table, group_of_row_);
   bound_groups(table, group_of_row_);
+  if (table.tests.feature != nullptr) weigh_groups(table, group_of_row_);
   group_of_row_ = {};
 }
 
@@ -102,6 +103,19 @@ void VectorData::bound_groups(const VectorTable& table, const std::vector<std::i
     worst_total_ = kLargestUnbounded;
   }
   require(worst_total_ <= kLargest, "the total cost overflows 64-bit integers; scale statistics down");
+}
+
+void VectorData::weigh_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row) {
+  tests_.emplace(table.tests, groups_);
+  weights_ = rows_;
+  if (table.tests.weights != nullptr) {
+    std::fill(weights_.begin(), weights_.end(), Cost{0});
+    for (std::size_t row = 0; row < group_of_row.size(); ++row) {
+      if (table.tests.weights[row] < 0) throw std::invalid_argument("weights of test costs must not be negative");
+      add_checked(weights_[static_cast<std::size_t>(group_of_row[row])], table.tests.weights[row], "weights");
+    }
+  }
+  for (const Cost weight : weights_) add_checked(weight_, weight, "weights");
 }
 
 // The mean of any leaf lies between the least and the largest target, and the squared distance of a group from a point is

@@ -25,6 +25,7 @@ void run_alternating(const Context& context, std::int32_t depth, Counters& count
                             context.objective, context.limits,    context.budget,
                             context.table,     unlimited,         false};
   unlimited_context.past = context.past;
+  unlimited_context.tests = context.tests;
   bool unlimited_is_open = true;
   for (std::int64_t turn = kFirstTurn; !context.limits.stopped(); turn *= 2) {
     if (unlimited_is_open) context.limits.pause_after(turn);

@@ -30,7 +30,7 @@ void Worker::look_children_up(std::size_t level, std::int32_t split) {
   const auto is_known = [&](int holds) { return f.child_lower[holds][s] >= f.child_upper[holds][s]; };
   for (const int holds : {0, 1}) {
     if (is_known(holds)) continue;
-    factory_.child_rows(f.node, split, holds != 0, scratch_here.rows[holds]);
+    child_rows(f, split, holds != 0, scratch_here.rows[holds]);
     context_.table.prefetch(mix(scratch_here.rows[holds].key, static_cast<std::uint64_t>(kUnlimitedDepth)));
   }
   for (const int holds : {0, 1}) {
@@ -62,7 +62,7 @@ bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& recor
   if (best < 0 || lower[best] >= bound) return false;
 
   const auto s = static_cast<std::size_t>(best);
-  const auto total = [&](const AlignedArray<Cost>* ends) { return objective.split(ends[0][s] + ends[1][s]); };
+  const auto total = [&](const AlignedArray<Cost>* ends) { return value_of_split(f, s, ends[0][s] + ends[1][s]); };
   const Cost known = f.child_lower[0][s] + f.child_lower[1][s];
   if (!f.looked_up[s]) {
     look_children_up(level, best);
@@ -73,7 +73,7 @@ bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& recor
     descend(level, best, holds != 0);
     // At least one above what is known, so that every visit makes progress.
     const Cost child_threshold =
-        std::max(until - objective.split_penalty - f.child_lower[1 - holds][s], f.child_lower[holds][s] + 1);
+        std::max(until - value_of_split(f, s, f.child_lower[1 - holds][s]), f.child_lower[holds][s] + 1);
     const Interval found = improve(level + 1, child_threshold, f.child_lower[holds][s]);
     f.child_lower[holds][s] = std::max(f.child_lower[holds][s], found.lower);
     f.child_upper[holds][s] = std::min(f.child_upper[holds][s], found.upper);

@@ -42,7 +42,8 @@ std::int32_t Worker::add_shallow_tree(std::size_t level, std::size_t splits, Cos
     for (int below = 0; below < 4; ++below) {
       const bool split_yes = (below & 2) != 0, split_no = (below & 1) != 0;
       if (1 + std::size_t{split_yes} + std::size_t{split_no} != splits) continue;
-      if ((split_yes ? e.yes1[k] : e.yes0[k]) + (split_no ? e.no1[k] : e.no0[k]) != errors) continue;
+      const Cost test = e.has_tests ? e.tests[k] : 0;
+      if (test + (split_yes ? e.yes1[k] : e.yes0[k]) + (split_no ? e.no1[k] : e.no0[k]) != errors) continue;
       const std::int32_t root = tree.add({f.node.column[k], -1, -1, -1});
       for (const int holds : {1, 0}) {
         descend(level, s, holds != 0);
@@ -94,13 +95,14 @@ Cost Worker::add_quick_tree(std::size_t level, std::int32_t depth, Tree& tree, s
   const Node& node = frame(level).node;
   const Cost leaf = objective.leaf(depth_two_->leaf_cost(node));
   std::int32_t column = -1;
-  const Cost split = depth > 0 && !poll() ? depth_two_->best_split(node, &column) : kInfinite;
+  Cost test = 0;
+  const Cost split = depth > 0 && !poll() ? depth_two_->best_split(node, &column, &test) : kInfinite;
   if (column < 0 || objective.split(objective.leaf(split)) >= leaf) {
     *root = add_stump(level, false, tree);
     return leaf;
   }
   *root = tree.add({node.column[static_cast<std::size_t>(column)], -1, -1, -1});
-  Cost value = objective.split_penalty;
+  Cost value = objective.split(objective.leaf(test));
   for (const int holds : {1, 0}) {
     std::int32_t below = -1;
     descend(level, column, holds != 0);
@@ -130,7 +132,7 @@ Cost Worker::add_greedy_tree(std::size_t level, std::int32_t depth, Tree& tree, 
   if (best >= 0) {
     *root = tree.add({f.node.column[static_cast<std::size_t>(best)], -1, -1, -1});
     const Fingerprint key = f.node.rows.key;
-    Cost value = objective.split_penalty;
+    Cost value = value_of_split(f, static_cast<std::size_t>(best), 0);
     for (const int holds : {1, 0}) {
       descend(level, best, holds != 0);
       std::int32_t child = -1;
@@ -155,14 +157,14 @@ bool Worker::known_children(std::size_t level, std::int32_t split, std::int32_t 
   Scratch& s = scratch(level);
   for (const int holds : {0, 1}) {
     values[holds] = f.child_upper[holds][static_cast<std::size_t>(split)];
-    factory_.child_rows(f.node, split, holds != 0, s.rows[holds]);
+    child_rows(f, split, holds != 0, s.rows[holds]);
     for (std::int32_t below = depth_below(depth); below > 1; below = below == kUnlimitedDepth ? 0 : below - 1) {
       Record stored;
       if (context_.table.find(mix(s.rows[holds].key, static_cast<std::uint64_t>(below)), stored))
         values[holds] = std::min(values[holds], stored.interval.upper);
     }
   }
-  return context_.objective.split(values[0] + values[1]) <= target;
+  return value_of_split(f, static_cast<std::size_t>(split), values[0] + values[1]) <= target;
 }
 
 bool Worker::add_known_tree(std::size_t level, std::int32_t depth, Cost target, Tree& tree, std::int32_t* root) {

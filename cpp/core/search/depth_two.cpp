@@ -100,7 +100,8 @@ class DepthTwoSolver final : public DepthTwo {
     return task_.leaf_cost(node.totals.data(), label);
   }
 
-  Cost best_split(const Node& node, std::int32_t* column) override {
+  Cost best_split(const Node& node, std::int32_t* column, Cost* test) override {
+    if (test != nullptr) *test = 0;
     const auto stride = static_cast<std::size_t>(node.stride);
     V* columns = scratch_columns_.ensure(n_types_ * stride);
     kernels_.count_columns(node.view(), columns);

@@ -33,6 +33,7 @@ struct Expansion {
         no0(budget),
         yes1(budget),
         no1(budget),
+        tests(budget),
         yes_unavoidable(budget),
         yes_worst(budget) {}
 
@@ -43,6 +44,9 @@ struct Expansion {
   // Leaf costs (0) and one-split costs (1) of the side where the column holds (yes) and where it does not (no);
   // at least kInfinite where a side would be smaller than the minimum leaf size.
   AlignedArray<Cost> yes0, no0, yes1, no1;
+  // Where tests have prices: what all rows pay for the test of each column.
+  bool has_tests = false;
+  AlignedArray<Cost> tests;
   // Of the rows where the column holds: unavoidable cost, and cost if every row is at its worst.
   AlignedArray<Cost> yes_unavoidable, yes_worst;
   Cost worst = 0;        // of the whole node
@@ -66,8 +70,8 @@ class DepthTwo {
                                  bool want_no, ChildErrors& out) = 0;
   // Cost of the node as a leaf, and its label.
   virtual Cost leaf_cost(const Node& node, std::int32_t* label = nullptr) const = 0;
-  // Least cost of one split and the first column that attains it (-1: none is feasible).
-  virtual Cost best_split(const Node& node, std::int32_t* column) = 0;
+  // Least cost of one split and the first column that attains it (-1: none is feasible).  `test`: what its test costs.
+  virtual Cost best_split(const Node& node, std::int32_t* column, Cost* test = nullptr) = 0;
   // For every column h, the cost if all rows where both `column` and h hold are at their worst.  Needs stored pairs.
   virtual void common_worst(const Node& node, const Expansion& pairs, std::int32_t column, Cost* out) const = 0;
 };

@@ -22,14 +22,16 @@ struct Order {
   std::int32_t worst = 0;        // worst change
   std::int32_t n_in_child = 0;   // summed for the pairs of children
   std::int32_t n_in_parent = 0;  // summed for the pairs of nodes that are searched
+  std::int32_t weight = -1;      // what prices of tests are paid for
   std::int32_t n_values = 0;     // summed for columns
 
-  Order(std::int32_t costs, bool pairs_need_rows, bool pairs_need_worst) : n_costs(costs) {
+  Order(std::int32_t costs, bool pairs_need_rows, bool pairs_need_worst, bool tests_have_prices) : n_costs(costs) {
     rows = pairs_need_rows ? costs : costs + 1;
     worst = pairs_need_rows ? costs + 1 : costs;
     n_in_child = costs + (pairs_need_rows ? 1 : 0);
     n_in_parent = n_in_child + (pairs_need_worst ? 1 : 0);
     n_values = costs + 2;
+    if (tests_have_prices) weight = n_values++;
   }
 };
 
@@ -57,6 +59,7 @@ class VectorSolver final : public DepthTwo {
         pair_row_(budget),
         wide_columns_(budget),
         only_columns_(budget),
+        prices_(budget),
         first_{Side(budget)},
         second_{Side(budget)} {
     std::int32_t* all = all_rows_.ensure(static_cast<std::size_t>(data.groups().n_groups()));
@@ -73,6 +76,7 @@ class VectorSolver final : public DepthTwo {
     const auto n_values = static_cast<std::size_t>(order_.n_values);
     V* columns = reinterpret_cast<V*>(
         out.columns.ensure(n_values * static_cast<std::size_t>(stride + 1) * sizeof(V) + kWideTotals * sizeof(Cost)));
+    if (data_.tests() != nullptr) prices_.set(*data_.tests(), node, *node.paid);
     const SideSums<V> sums = add_columns(rows, all_rows_.data(), rows.size(), columns, stride);
     V* store = out.has_pairs ? reinterpret_cast<V*>(out.pairs.ensure(pairs * sizeof(V))) : pair_row_.ensure(row_size);
     leaves_.begin(first_, sums);
@@ -91,6 +95,10 @@ class VectorSolver final : public DepthTwo {
   bool evaluate_children(const Node& parent, const Expansion& expansion, std::int32_t column, bool want_yes,
                          bool want_no, ChildErrors& out) override {
     const NodeRows<V> rows(parent, groups_, expansion.rows.data());
+    if (data_.tests() != nullptr) {
+      data_.tests()->pay(*parent.paid, parent.column[static_cast<std::size_t>(column)], child_paid_);
+      prices_.set(*data_.tests(), parent, child_paid_);
+    }
     if (!expansion.has_pairs) {
       return (!want_yes || sum_child(parent, rows, column, true, out.yes)) &&
              (!want_no || sum_child(parent, rows, column, false, out.no));
@@ -113,22 +121,25 @@ class VectorSolver final : public DepthTwo {
     return data_.task().leaf_cost(sums.data(), label);
   }
 
-  Cost best_split(const Node& node, std::int32_t* column) override {
+  Cost best_split(const Node& node, std::int32_t* column, Cost* test) override {
     Expansion& out = only_columns_;
     const auto rows = NodeRows<V>::lay_out(node, groups_, data_.groups().group_words(), rows_);
     const std::int32_t stride = round_up(node.n_columns);
     V* columns = column_buffer(columns_, stride);
+    if (data_.tests() != nullptr) prices_.set(*data_.tests(), node, *node.paid);
     const SideSums<V> sums = add_columns(rows, all_rows_.data(), rows.size(), columns, stride);
     leaves_.begin(first_, sums);
     leaves_.finish(&first_, nullptr);
-    publish_costs(node, rows, out);
+    publish_costs(node, rows, sums, out);
     *column = -1;
     Cost best = kInfinite;
     for (std::int32_t j = 0; j < node.n_columns; ++j) {
       const auto k = static_cast<std::size_t>(j);
-      if (out.yes0[k] >= kInfinite || out.yes0[k] + out.no0[k] >= best) continue;
-      best = out.yes0[k] + out.no0[k];
+      const Cost cost = out.yes0[k] + out.no0[k] + sums.test(k);
+      if (out.yes0[k] >= kInfinite || cost >= best) continue;
+      best = cost;
       *column = j;
+      if (test != nullptr) *test = sums.test(k);
     }
     return best;
   }
@@ -157,6 +168,8 @@ class VectorSolver final : public DepthTwo {
     return errors;
   }
 
+  const TestPrices<V>* prices() const { return data_.tests() != nullptr ? &prices_ : nullptr; }
+
   // Room for the sums of all columns, of all rows, and for the wide sums of all rows.
   V* column_buffer(AlignedArray<V>& buffer, std::int32_t stride) {
     const auto n_values = static_cast<std::size_t>(order_.n_values);
@@ -181,7 +194,7 @@ class VectorSolver final : public DepthTwo {
       for (std::int32_t s = 0; s < order_.n_values; ++s) totals[s] += values[s];
       for (std::int32_t s = 0; s < groups_.n_wide; ++s) wide[s] += rows.wide(list[k])[s];
     }
-    return {rows.narrow().n_columns, stride, totals, columns, wide};
+    return {rows.narrow().n_columns, stride, totals, columns, wide, prices(), order_.weight};
   }
 
   // The rows among `among` where the column holds, or does not, whichever are fewer; which, is returned.
@@ -207,6 +220,7 @@ class VectorSolver final : public DepthTwo {
   void add_pairs(const Node& node, const NodeRows<V>& rows, const Word* among, const SideSums<V>& sums, std::int32_t i,
                  std::int32_t n_statistics, V* out) {
     const auto stride = static_cast<std::size_t>(sums.stride);
+    if (data_.tests() != nullptr) prices_.set_row(i);
     std::int32_t n = 0;
     const bool holds = list_rarer(node, among, i, &n);
     kernels_.add_rows(rows.narrow(), list_.data(), n, i, n_statistics, out, stride);
@@ -293,21 +307,25 @@ class VectorSolver final : public DepthTwo {
     V* totals = reinterpret_cast<V*>(wide + kWideTotals);
     const V* parent_totals = reinterpret_cast<const V*>(parent_wide + kWideTotals);
     for (std::int32_t s = 0; s < order_.n_values; ++s) totals[s] = parent_totals[s] - small.totals[s];
-    return {small.n_columns, small.stride, totals, large, wide};
+    return {small.n_columns, small.stride, totals, large, wide, prices(), order_.weight};
   }
 
   // Costs of columns in 64 bits; the wide sums of columns are left in wide_columns_.
-  void publish_costs(const Node& node, const NodeRows<V>& rows, Expansion& out) {
+  void publish_costs(const Node& node, const NodeRows<V>& rows, const SideSums<V>& sums, Expansion& out) {
     const auto stride = static_cast<std::size_t>(round_up(node.n_columns));
     for (AlignedArray<Cost>* array : {&out.yes0, &out.no0, &out.yes1, &out.no1}) array->ensure(stride);
     Cost* wide = wide_columns_.ensure(kWideTotals * stride);
     if (groups_.n_wide > 0)
       wide_kernels_.add_rows(rows.wide(), all_rows_.data(), rows.size(), 0, groups_.n_wide, wide, stride);
     leaves_.publish(first_, wide + stride, out);
+    out.has_tests = sums.prices != nullptr;
+    if (!out.has_tests) return;
+    Cost* tests = out.tests.ensure(stride);
+    for (std::size_t j = 0; j < static_cast<std::size_t>(node.n_columns); ++j) tests[j] = sums.test(j);
   }
 
   void publish(const Node& node, const NodeRows<V>& rows, const SideSums<V>& sums, Expansion& out) {
-    publish_costs(node, rows, out);
+    publish_costs(node, rows, sums, out);
     const auto stride = static_cast<std::size_t>(sums.stride);
     const V* column_worst = sums.columns + static_cast<std::size_t>(order_.worst) * stride;
     Cost* unavoidable = out.yes_unavoidable.ensure(stride);
@@ -341,6 +359,8 @@ class VectorSolver final : public DepthTwo {
   AlignedArray<V> columns_, other_columns_, pair_row_;
   AlignedArray<Cost> wide_columns_;
   Expansion only_columns_;  // for best_split
+  TestPrices<V> prices_;
+  Paid child_paid_;
   Side first_, second_;
 };
 
@@ -361,6 +381,7 @@ GroupValues<V> narrow_groups(const VectorData& data, const Order& order) {
     V* values = out.values.data() + g * static_cast<std::size_t>(order.n_values);
     for (std::int32_t s = 0; s < order.n_costs; ++s) values[s] = static_cast<V>(data.sums(g)[s]);
     values[order.rows] = static_cast<V>(data.rows(g));
+    if (order.weight >= 0) values[order.weight] = static_cast<V>(data.weight(g));
     values[order.worst] = static_cast<V>((data.worst(g) + out.worst_unit - 1) / out.worst_unit);
     if (out.n_wide > 0) out.wide.push_back(data.unavoidable(g));
     if (has_squares) out.wide.push_back(data.sums(g)[2]);
@@ -372,6 +393,13 @@ template <class V>
 bool fits(const VectorData& data, const Order& order) {
   Cost largest = std::max<Cost>(data.n_rows(), data.groups().n_groups() * Cost{2});
   for (std::int32_t s = 0; s < order.n_costs; ++s) largest = std::max(largest, data.size(static_cast<std::size_t>(s)));
+  if (data.tests() != nullptr) {
+    // Two tests on top of the leaves.
+    Cost tests = 0;
+    if (__builtin_mul_overflow(data.weight(), 2 * data.tests()->highest(), &tests) ||
+        __builtin_add_overflow(largest, std::max(tests, data.weight()), &largest))
+      return false;
+  }
   return largest < kInfeasible<V>;
 }
 
@@ -401,7 +429,8 @@ std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings,
   const VectorTask& task = data_.task();
   // The sum of squares is not summed for pairs; a function of the caller's is not asked about cells without rows.
   const std::int32_t n_costs = task.kind == VectorKind::squares ? 2 : task.n_statistics;
-  const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst);
+  const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst,
+                    data_.tests() != nullptr);
   return fits<std::int32_t>(data_, order) ? make_for<std::int32_t>(data_, order, settings, limits, budget)
                                           : make_for<std::int64_t>(data_, order, settings, limits, budget);
 }

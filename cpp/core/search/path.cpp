@@ -73,15 +73,19 @@ void PathSearch::start_child(const Frame& frame, const Curve& parent, std::int32
   child.make_monotone();
 }
 
+Cost PathSearch::test_cost(const Frame& frame, std::int32_t split) const {
+  return frame.expansion.has_tests ? frame.expansion.tests[static_cast<std::size_t>(split)] : 0;
+}
+
 // out[k] over the ways of dividing k - 1 splits.
-void PathSearch::combine(const Curve& yes, const Curve& no, Curve& out) const {
+void PathSearch::combine(const Curve& yes, const Curve& no, Cost test, Curve& out) const {
   for (std::size_t k = 1; k < out.size(); ++k) {
     Cost lower = kInfinite;
     for (std::size_t a = 0; a < k; ++a) {
       const std::size_t y = std::min(a, yes.size() - 1), n = std::min(k - 1 - a, no.size() - 1);
-      lower = std::min(lower, yes.lower[y] + no.lower[n]);
+      lower = std::min(lower, test + yes.lower[y] + no.lower[n]);
       if (yes.upper[y] < kInfinite && no.upper[n] < kInfinite)
-        out.offer(k, yes.upper[y] + no.upper[n], out.column[0], static_cast<std::int32_t>(y));
+        out.offer(k, test + yes.upper[y] + no.upper[n], out.column[0], static_cast<std::int32_t>(y));
     }
     out.lower[k] = std::max(out.lower[k], lower);
   }
@@ -165,12 +169,13 @@ void PathSearch::search_splits(std::size_t level, std::int32_t depth, const Need
       start_child(f, curve, static_cast<std::int32_t>(s), holds != 0, l.child[holds]);
     }
     l.found.reset(width);
-    combine(l.child[1], l.child[0], l.found);
+    combine(l.child[1], l.child[0], test_cost(f, static_cast<std::int32_t>(s)), l.found);
     std::copy(l.found.lower.begin(), l.found.lower.end(), l.lower.begin() + static_cast<std::ptrdiff_t>(s * width));
   }
   const auto guess = [&](std::int32_t s) {
     const auto k = static_cast<std::size_t>(s);
-    return std::min(f.expansion.yes0[k], f.expansion.yes1[k]) + std::min(f.expansion.no0[k], f.expansion.no1[k]);
+    return test_cost(f, s) + std::min(f.expansion.yes0[k], f.expansion.yes1[k]) +
+           std::min(f.expansion.no0[k], f.expansion.no1[k]);
   };
   if (context_.options.use_look_ahead_order)
     std::stable_sort(l.order.begin(), l.order.end(), [&](auto a, auto b) { return guess(a) < guess(b); });
@@ -232,7 +237,7 @@ void PathSearch::try_split(std::size_t level, std::int32_t split, std::int32_t d
   }
   l.found.reset(bound.size());
   l.found.column[0] = f.node.column[static_cast<std::size_t>(split)];
-  combine(l.child[1], l.child[0], l.found);
+  combine(l.child[1], l.child[0], test_cost(f, split), l.found);
   l.found.column[0] = kNoTree;
 }
 
@@ -241,10 +246,11 @@ void PathSearch::solve_child(std::size_t level, std::int32_t split, int holds, s
   Level& l = level_at(level);
   Curve& mine = l.child[holds];
   const Curve& other = l.child[1 - holds];
+  const Cost test = test_cost(worker_.frame(level), split);
   l.child_need.assign(mine.size(), -kInfinite);
   for (std::size_t a = 0; a < mine.size(); ++a)
     for (std::size_t k = a + 1; k < bound.size(); ++k)
-      l.child_need[a] = std::max(l.child_need[a], bound[k] - other.lower[std::min(k - 1 - a, other.size() - 1)]);
+      l.child_need[a] = std::max(l.child_need[a], bound[k] - test - other.lower[std::min(k - 1 - a, other.size() - 1)]);
   if (is_closed(mine, l.child_need) || context_.limits.stopped()) return;
   const Needs need = l.child_need;
   worker_.descend(level, split, holds != 0);
@@ -308,7 +314,7 @@ Cost PathSearch::add_tree(std::size_t level, std::int32_t depth, std::size_t k, 
   if (split < 0) return kInfinite;
   *root = tree.add({curve.column[k], -1, -1, -1});
   const auto yes = static_cast<std::size_t>(curve.yes_splits[k]);
-  Cost sum = 0;
+  Cost sum = test_cost(f, split);
   for (const int holds : {1, 0}) {
     worker_.descend(level, split, holds != 0);
     std::int32_t below = -1;
@@ -356,7 +362,7 @@ bool PathSearch::add_canonical_tree(std::size_t level, std::int32_t depth, std::
     const Curve yes = l.child[1], no = l.child[0];
     for (std::size_t a = 0; a < k; ++a) {
       const std::size_t y = std::min(a, yes.size() - 1), n = std::min(k - 1 - a, no.size() - 1);
-      if (yes.upper[y] + no.upper[n] != cost) continue;
+      if (test_cost(f, s) + yes.upper[y] + no.upper[n] != cost) continue;
       *root = tree.add({f.node.column[static_cast<std::size_t>(s)], -1, -1, -1});
       for (const int holds : {1, 0}) {
         worker_.descend(level, s, holds != 0);

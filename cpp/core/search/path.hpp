@@ -50,7 +50,9 @@ class PathSearch {
   void start_child(const Frame& frame, const Curve& parent, std::int32_t split, bool holds, Curve& child) const;
   void try_split(std::size_t level, std::int32_t split, std::int32_t depth, const Needs& bound, Curve& curve);
   void solve_child(std::size_t level, std::int32_t split, int holds, std::int32_t depth, const Needs& bound);
-  void combine(const Curve& yes, const Curve& no, Curve& out) const;
+  // `test`: what the test of the root costs.
+  void combine(const Curve& yes, const Curve& no, Cost test, Curve& out) const;
+  Cost test_cost(const Frame& frame, std::int32_t split) const;
   bool can_improve(const Cost* lower, const Needs& bound) const;
   void spread(const Frame& frame, Level& l, std::int32_t split, std::size_t width, const Cost* lower);
   void recall(const Fingerprint& key, std::int32_t depth, Curve& curve);

@@ -12,6 +12,7 @@
 #include "counts/vector_kernels.hpp"
 #include "data/vector_data.hpp"
 #include "search/depth_two.hpp"
+#include "search/vector_prices.hpp"
 
 namespace certree {
 
@@ -23,6 +24,12 @@ struct SideSums {
   const V* totals = nullptr;
   const V* columns = nullptr;
   const Cost* wide_totals = nullptr;
+  const TestPrices<V>* prices = nullptr;  // null: tests are free
+  std::int32_t weight_statistic = -1;
+  // What all rows pay for the test of a column.
+  Cost test(std::size_t column) const {
+    return prices == nullptr ? 0 : static_cast<Cost>(prices->price(column)) * totals[weight_statistic];
+  }
 };
 
 // Which statistic counts rows, and how many a leaf needs.
@@ -40,6 +47,7 @@ class LeastLeaves {
     explicit Side(MemoryBudget& budget) : yes0(budget), no0(budget), yes1(budget), no1(budget) {}
     AlignedArray<V> yes0, no0, yes1, no1;
     VectorInput<V> input;
+    SideSums<V> sums;
     V leaf = 0;
   };
 
@@ -60,7 +68,11 @@ class LeastLeaves {
                   sums.totals,
                   sums.columns,
                   side.yes1.ensure(stride),
-                  side.no1.ensure(stride)};
+                  side.no1.ensure(stride),
+                  sums.prices != nullptr ? sums.prices->after() : nullptr,
+                  sums.prices != nullptr ? sums.prices->before() : nullptr,
+                  sums.weight_statistic};
+    side.sums = sums;
     std::fill_n(side.input.yes1, stride, kInfeasible<V>);
     std::fill_n(side.input.no1, stride, kInfeasible<V>);
     V* yes0 = side.yes0.ensure(stride);
@@ -78,6 +90,7 @@ class LeastLeaves {
   void finish(Side*, Side*) {}
 
   SplitErrors errors(const Side& side) const {
+    if (side.sums.prices != nullptr) return priced_errors(side);
     const SplitCosts<V> costs =
         common_.summarise(side.input.n_columns, side.yes0.data(), side.no0.data(), side.input.yes1, side.input.no1);
     return {static_cast<Cost>(side.leaf), widen(costs.one), widen(costs.two), widen(costs.three)};
@@ -92,6 +105,19 @@ class LeastLeaves {
   }
 
  private:
+  SplitErrors priced_errors(const Side& side) const {
+    SplitErrors out{static_cast<Cost>(side.leaf), kInfinite, kInfinite, kInfinite};
+    for (std::size_t j = 0; j < static_cast<std::size_t>(side.input.n_columns); ++j) {
+      if (side.yes0[j] >= kInfeasible<V>) continue;
+      const Cost test = side.sums.test(j), yes0 = widen(side.yes0[j]), no0 = widen(side.no0[j]);
+      const Cost yes1 = widen(side.yes1[j]), no1 = widen(side.no1[j]);
+      out[1] = std::min(out[1], test + yes0 + no0);
+      out[2] = std::min({out[2], test + yes1 + no0, test + yes0 + no1});
+      out[3] = std::min(out[3], test + yes1 + no1);
+    }
+    for (Cost& error : out) error = std::min(error, kInfinite);
+    return out;
+  }
   static Cost widen(V cost) { return cost >= kInfeasible<V> ? kInfinite : static_cast<Cost>(cost); }
 
   std::int32_t n_costs_;

@@ -37,7 +37,13 @@ Worker::Worker(const Context& context, bool is_main)
                context.options.use_column_reduction),
       depth_two_(context.statistic.make(depth_two_settings(context.options), factory_, context.limits, context.budget)),
       common_(context.budget) {
-  if (is_main) factory_.make_root(frame(0).node);
+  if (!is_main) return;
+  Frame& root = frame(0);
+  factory_.make_root(root.node);
+  if (context.tests != nullptr) {
+    context.tests->start(root.paid);
+    root.node.paid = &root.paid;
+  }
 }
 
 Frame& Worker::frame(std::size_t level) {
@@ -180,8 +186,8 @@ bool Worker::open(std::size_t level, std::int32_t depth, Record& record, Cost sh
                 (options.use_leaf_support && leaf_support_excludes(objective, e.yes_worst[s], e.worst));
     lower[s] = guess[s] = kInfinite;
     if (closed[s]) continue;
-    lower[s] = objective.split(f.child_lower[0][s] + f.child_lower[1][s]);
-    guess[s] = options.use_look_ahead_order ? objective.split(f.child_upper[0][s] + f.child_upper[1][s])
+    lower[s] = value_of_split(f, s, f.child_lower[0][s] + f.child_lower[1][s]);
+    guess[s] = options.use_look_ahead_order ? value_of_split(f, s, f.child_upper[0][s] + f.child_upper[1][s])
                                             : static_cast<Cost>(s);
   }
   f.is_open = true;
@@ -317,13 +323,24 @@ void Worker::keep_children(std::size_t level, std::int32_t split) {
   }
 }
 
+void Worker::child_rows(const Frame& parent, std::int32_t split, bool holds, RowSet& out) {
+  factory_.child_rows(parent.node, split, holds, out);
+  if (context_.tests == nullptr) return;
+  context_.tests->pay(parent.paid, parent.node.column[static_cast<std::size_t>(split)], after_);
+  out.key = context_.tests->key(context_.data, out.words.data(), out.key, after_);
+}
+
 void Worker::descend(std::size_t level, std::int32_t split, bool holds) {
   Frame& parent = frame(level);
   Frame& child = frame(level + 1);
   child.is_open = false;
   child.parent_split = split;
   child.parent_holds = holds;
-  factory_.child_rows(parent.node, split, holds, child.node.rows);
+  child_rows(parent, split, holds, child.node.rows);
+  if (context_.tests != nullptr) {
+    child.paid = after_;
+    child.node.paid = &child.paid;
+  }
   factory_.make_child(parent.node, split, holds, true, child.node);
 }
 
@@ -347,14 +364,15 @@ Interval Worker::finish_split(std::size_t level, std::int32_t split, std::int32_
   for (const int holds : {0, 1}) {
     Interval& known = s.child[holds].interval;
     if (known.is_exact()) continue;
-    factory_.child_rows(f.node, split, holds != 0, s.rows[holds]);
+    child_rows(f, split, holds != 0, s.rows[holds]);
     const Record stored = recall(s.rows[holds].key, below);
     known.lower = std::max(known.lower, stored.interval.lower);
     known.upper = std::min(known.upper, stored.interval.upper);
   }
   const auto total = [&] {
-    return Interval{objective.split(s.child[0].interval.lower + s.child[1].interval.lower),
-                    objective.split(s.child[0].interval.upper + s.child[1].interval.upper)};
+    const auto k = static_cast<std::size_t>(split);
+    return Interval{value_of_split(f, k, s.child[0].interval.lower + s.child[1].interval.lower),
+                    value_of_split(f, k, s.child[0].interval.upper + s.child[1].interval.upper)};
   };
   if (!total().is_closed_for(bound)) {
     if (below == 2) {
@@ -411,7 +429,8 @@ void Worker::try_deep(std::size_t level, std::int32_t split, std::int32_t depth,
   const int first = width(1) > width(0) ? 1 : 0;
   for (const int holds : {first, 1 - first}) {
     Interval& mine = s.child[holds].interval;
-    const Cost budget = bound - context_.objective.split_penalty - s.child[1 - holds].interval.lower;
+    const Cost budget =
+        bound - value_of_split(frame(level), static_cast<std::size_t>(split), s.child[1 - holds].interval.lower);
     if (mine.is_closed_for(budget)) {
       if (mine.lower >= budget) return;
       continue;

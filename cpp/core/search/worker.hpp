@@ -17,6 +17,7 @@
 #include "base/memory.hpp"
 #include "data/dataset.hpp"
 #include "data/node.hpp"
+#include "data/test_costs.hpp"
 #include "search/debug_tree.hpp"
 #include "search/depth_two.hpp"
 #include "search/options.hpp"
@@ -48,6 +49,8 @@ struct Context {
   const Past* past = nullptr;
   const PastCurves* past_curves = nullptr;
   CurveTable* curves = nullptr;
+  // What tests cost; null: nothing.
+  const TestCosts* tests = nullptr;
 };
 
 // A node under search.
@@ -62,6 +65,7 @@ struct Frame {
         child_upper{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)},
         looked_up(budget) {}
   Node node;
+  Paid paid;  // where tests have prices
   Expansion expansion;
   AlignedArray<Cost> lower;                           // per split: lower bound of the value of a tree with that root
   AlignedArray<Cost> guess;                           // per split: value of its best tree of depth two
@@ -110,6 +114,14 @@ class Worker {
   // After try_split: what was found of the children goes to the frame.
   void keep_children(std::size_t level, std::int32_t split);
   static Cost least_lower(const Frame& frame);
+  // One more split above subtrees of this total value, the price of its test included.
+  Cost value_of_split(const Frame& frame, std::size_t split, Cost subtrees) const {
+    return context_.objective.split(subtrees) + test_value(frame, split);
+  }
+  // What the rows of a node pay for a test.
+  Cost test_value(const Frame& frame, std::size_t split) const {
+    return frame.expansion.has_tests ? context_.objective.leaf(frame.expansion.tests[split]) : 0;
+  }
 
   // Value of the best tree of depth at most `depth` <= 2.
   Cost shallow_value(const SplitErrors& errors, std::int32_t depth) const;
@@ -152,6 +164,8 @@ class Worker {
     Record child[2];
   };
   Scratch& scratch(std::size_t level);
+  // The rows of a child, keyed with what is left to pay there.
+  void child_rows(const Frame& parent, std::int32_t split, bool holds, RowSet& out);
   void use_past(const Fingerprint& key, std::int32_t depth, Cost& lower);
   bool known_children(std::size_t level, std::int32_t split, std::int32_t depth, Cost target, Cost values[2]);
   std::int32_t add_stump(std::size_t level, bool splits, Tree& tree);
@@ -171,6 +185,7 @@ class Worker {
   std::vector<std::unique_ptr<Frame>> frames_;
   std::vector<std::unique_ptr<Scratch>> scratch_;
   AlignedArray<Cost> common_;  // for close_split
+  Paid after_;                 // for child_rows
   Frame* root_ = nullptr;
   Counters counters_;
 };
