@@ -169,8 +169,8 @@ def make_news(
     """
     _check_counts(n=n, types=types, features=features, constraints=constraints)
     random = check_random_state(random_state)
-    taste = random.normal(size=(types, features)) * 3.0
-    offset = random.normal(size=types) * 0.3 - 3.0
+    taste = random.normal(size=(types, features)) * 1.5
+    offset = random.normal(size=types) * 0.2 - 3.5
     parts = {}
     for suffix, count in (("", n), ("_test", n_test)):
         X = random.dirichlet(np.ones(features), count)

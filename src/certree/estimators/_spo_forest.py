@@ -61,7 +61,7 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         Whether rows are drawn with replacement; otherwise every tree sees all rows.
     criterion : {"spo", "squared_error"}, default="spo"
         What splits make small.
-    max_listed : int, default=128
+    max_listed : int, default=1000
         As for :class:`SPOTree`.
     categorical_features, thresholds
         As for :class:`OptimalTreeClassifier`.
@@ -119,7 +119,7 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         max_features: Any = "sqrt",
         bootstrap: bool = True,
         criterion: Literal["spo", "squared_error"] = "spo",
-        max_listed: int = 128,
+        max_listed: int = 1000,
         categorical_features: Any = "auto",
         thresholds: Literal["auto", "all"] | int = "auto",
         n_jobs: int | None = None,

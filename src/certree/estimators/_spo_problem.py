@@ -27,6 +27,10 @@ _COARSER = 2**12
 _MOST_KNOWN = 2**18
 
 
+# No oracle is turned into a table of more costs per row and decision than this.
+_MOST_ENTRIES = 20_000_000
+
+
 class SPOProblem(LeafProblem):
     """What both kinds share: the cost vectors as integers, and how decisions are told.
 
@@ -43,6 +47,7 @@ class SPOProblem(LeafProblem):
         self.weights = rows.weights
         self.row_counts: NDArray[np.int64] | None = None
         self.n_vectors = self.n_batches = 0
+        self.n_solved_before = getattr(oracle, "n_solved", 0)
 
     def engine_settings(self) -> dict[str, Any]:
         return {} if self.row_counts is None else {"row_counts": self.row_counts}
@@ -73,7 +78,10 @@ class SPOProblem(LeafProblem):
 
     def counters(self) -> dict[str, int]:
         """Return how often the oracle was asked."""
-        return {"oracle_vectors": self.n_vectors, "oracle_batches": self.n_batches}
+        found = {"oracle_vectors": self.n_vectors, "oracle_batches": self.n_batches}
+        if hasattr(self.oracle, "n_solved"):
+            found["oracle_solves"] = self.oracle.n_solved - self.n_solved_before
+        return found
 
 
 class ListedProblem(SPOProblem):
@@ -242,7 +250,7 @@ class SPOLoss(Task):
         counted = rows.select(costs)
         # Without a penalty none of the range has to be kept free for its denominator.
         most = min(_EXACT, rows.most if self.has_penalty else rows.budget)
-        table = listed(oracle, self.max_listed)
+        table = listed(oracle, min(self.max_listed, _MOST_ENTRIES // max(len(counted), 1)))
         if table is not None:
             return ListedProblem(oracle, counted, rows, most, table)
         return OracleProblem(oracle, counted, rows, most)
@@ -299,10 +307,14 @@ def _exact_product(left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray
 
 def _not_dominated(above: NDArray[np.int64]) -> NDArray[np.intp]:
     """Return the decisions for which no other costs every row as little, the first of equals."""
-    kept: list[int] = []
+    lines = np.ascontiguousarray(above.T)
+    # A few rows tell most decisions apart.
+    first = lines[:, :64]
+    kept = np.zeros(0, dtype=np.intp)
     # In the order of their totals: a decision is dominated only by one with no greater total.
-    order = np.lexsort((np.arange(above.shape[1]), above.sum(axis=0)))
+    order = np.lexsort((np.arange(len(lines)), lines.sum(axis=1)))
     for k in order.tolist():
-        if not any((above[:, j] <= above[:, k]).all() for j in kept):
-            kept.append(k)
-    return np.array(sorted(kept), dtype=np.intp)
+        candidates = kept[(first[kept] <= first[k]).all(axis=1)]
+        if not any((lines[j] <= lines[k]).all() for j in candidates):
+            kept = np.append(kept, k)
+    return np.sort(kept)

@@ -81,11 +81,11 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     validation_fraction : float or None, default=None
         Greedy only: share of the rows to be held out, on which the tree is pruned; see
         :meth:`prune`.
-    max_listed : int, default=128
+    max_listed : int, default=1000
         Oracles with at most so many decisions are turned into a list of these, which the search
         handles fastest; others are asked during the search. A given list is always used.
     categorical_features, thresholds, search, time_limit, memory_limit, n_jobs, verbose
-        As for :class:`OptimalTreeClassifier`.
+        As for :class:`OptimalTreeClassifier`. Searches that ask an oracle use one thread.
     gap : float, default=0.0
         Accept a tree whose total loss is proven to be within this of the least.
     random_state : int, RandomState or None, default=None
@@ -157,7 +157,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         min_samples_leaf: int = 1,
         criterion: Literal["spo", "squared_error"] = "spo",
         validation_fraction: float | None = None,
-        max_listed: int = 128,
+        max_listed: int = 1000,
         categorical_features: Any = "auto",
         thresholds: Literal["auto", "all"] | int = "auto",
         search: Literal["auto", "depth-first", "best-first"] = "auto",
@@ -262,6 +262,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         setting = super()._set_up(task, X, y, sample_weight, test_costs)
         assert isinstance(setting.problem, SPOProblem)
         self.oracle_ = setting.problem.oracle
+        self._asks = setting.problem.kind == "callback"
         least = least_units(int(self.min_samples_leaf), setting.rows.quantum)
         weights = setting.rows.weights
         if least <= int(weights.min()):
@@ -279,7 +280,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         return setting
 
     def _engine_options(self, seconds_used: float) -> _engine.Options:
-        return replace(super()._engine_options(seconds_used), min_leaf=self._least_weight)
+        options = replace(super()._engine_options(seconds_used), min_leaf=self._least_weight)
+        # Solvers behind an oracle are not made to be asked by several threads at once.
+        return replace(options, threads=1) if self._asks else options
 
     # ---- the greedy method -------------------------------------------------------------------
 
