@@ -152,10 +152,15 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
         certificate: FrontCertificate,
     ) -> None:
         self._model = model
-        self.trees = tuple(trees)
+        self._trees = trees
         self.certificate = certificate
 
     # ---- the points -----------------------------------------------------------------------------
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """The trees, in the order of the points."""
+        return tuple(self._trees)
 
     @property
     def points(self) -> NDArray[Any]:
@@ -201,7 +206,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
     # ---- models ---------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return len(self.trees)
+        return len(self._trees)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -209,7 +214,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
         place = range(len(self))[index]
         certificate = self._point_certificate(place)
         changes = {"max_splits": certificate.max_splits} if self.certificate.per_splits else {}
-        return self._fitted(self.trees[place], certificate, **changes)
+        return self._fitted(self._trees[place], certificate, **changes)
 
     def __iter__(self) -> Iterator[OptimalTreeClassifier]:
         return (self[i] for i in range(len(self)))
@@ -255,7 +260,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
         # By these two names searches count errors; as metrics they are one minus the cost.
         is_direct = isinstance(metric, str) and metric in ("accuracy", "balanced_accuracy")
         return self._fitted(
-            self.trees[place],
+            self._trees[place],
             certificate,
             objective=chosen if is_direct else metric,
             complexity=complexity,
@@ -293,7 +298,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
     def _whole(self) -> OptimalTreeClassifier:
         """Return a model for the point with the fewest false positives, of any size."""
         place = min(range(len(self)), key=lambda i: self.certificate.points[i])
-        return self._fitted(self.trees[place], self._point_certificate(place, any_size=True))
+        return self._fitted(self._trees[place], self._point_certificate(place, any_size=True))
 
     def _point_certificate(self, place: int, *, any_size: bool = False) -> Certificate:
         """Certify that no tree with as few false positives has fewer false negatives.
@@ -320,7 +325,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
             gap=exact(fn - min(bound, fn)),
             leaf_cost=fn,
             n_splits=splits,
-            depth=self.trees[place].depth,
+            depth=self._trees[place].depth,
             history=(),
             max_splits=base.max_splits if most is None else most,
             fp=fp,
@@ -420,7 +425,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
             if self.certificate.supported_only and metric.kind not in _ON_HULL:
                 continue
             tree = self.best(metric).tree_
-            place = next(i for i, other in enumerate(self.trees) if other is tree)
+            place = next(i for i, other in enumerate(self._trees) if other is tree)
             named.setdefault(place, []).append(metric.name)
         last = len(self) - 1
         for i, (fp, fn, splits) in enumerate(self.certificate.points):

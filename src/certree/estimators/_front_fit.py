@@ -16,6 +16,7 @@ from certree._progress import Callback, Observer, Progress
 from certree.certificate import Certificate, exact
 from certree.front import FrontCertificate, ParetoFront, Point, most_accurate
 from certree.metrics import Front
+from certree.tree import Tree
 
 from ._certify import build_tree, searched
 from ._metric_fit import Encoded, Rows, encode_binary
@@ -35,6 +36,36 @@ class FoundFront:
     counters: dict[str, int]
     seconds: float
     n_solves: int
+
+
+class LazyTrees(Sequence[Tree]):
+    """Trees of a front, each built when it is first asked for: most never are."""
+
+    def __init__(
+        self, model: OptimalTreeClassifier, encoded: Encoded, nodes: Sequence[_engine.Nodes]
+    ) -> None:
+        self._model = copy.copy(model)
+        self._encoded = encoded
+        self._nodes = nodes
+        self._built: dict[int, Tree] = {}
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        place = range(len(self))[index]
+        if place not in self._built:
+            binary = self._encoded.binary
+            labelled = binary.with_class_labels(self._nodes[place])
+            tree = build_tree(self._model, labelled, self._encoded.columns, binary.target)
+            self._built[place] = tree
+        return self._built[place]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Pickled and copied as plain trees: the training rows do not travel with a front.
+        return tuple, (list(self),)
 
 
 class FrontObserver(Observer):
@@ -85,10 +116,7 @@ def find_front(
     lower = points
     if supported_only or found.status != "optimal":
         lower = [_weigh(encoded, point) for point in found.lower_points]
-    trees = [
-        build_tree(model, binary.with_class_labels(nodes), encoded.columns, binary.target)
-        for nodes in found.trees
-    ]
+    trees = LazyTrees(model, encoded, found.trees)
     certificate = FrontCertificate(
         status=found.status,
         points=tuple(points),
