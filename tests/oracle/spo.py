@@ -19,9 +19,12 @@ def best_loss(
     max_splits: int | None = None,
     min_weight: int = 1,
     penalty: Fraction = Fraction(0),
-    weights: Sequence[int] | None = None,
+    weights: Sequence[Any] | None = None,
 ) -> Fraction:
-    """Return the least weighted loss plus penalty of any tree; less cost is better."""
+    """Return the least weighted loss plus penalty of any tree; less cost is better.
+
+    A least weight of one, the default, allows every leaf that has rows.
+    """
     n_rows = len(columns)
     weight = [1] * n_rows if weights is None else list(weights)
     paid = [
@@ -42,8 +45,8 @@ def best_loss(
             return Fraction(least)
         for test in tests:
             left, right = rows & test, rows & ~test
-            sizes = [sum(weight[i] for i in members(part)) for part in (left, right)]
-            if min(sizes) < max(min_weight, 1):
+            sizes = [sum(Fraction(weight[i]) for i in members(part)) for part in (left, right)]
+            if min(sizes) <= 0 or 1 < min_weight > min(sizes):
                 continue
             for given in range(splits):
                 below = best(left, depth - 1, given) + best(right, depth - 1, splits - 1 - given)

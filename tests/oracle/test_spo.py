@@ -105,6 +105,38 @@ def test_limits_weights_and_penalties_are_kept_by_lists_and_by_oracles(
         verify(model, X, C, weights, exhaustive=problem["max_depth"] < 3)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_real_numbers_are_counted_as_exactly_as_certified(seed: int) -> None:
+    """Costs, decisions and weights that are no whole numbers, in lists and behind an oracle."""
+    random = np.random.default_rng(seed)
+    n_rows, n_costs = int(random.integers(2, 9)), int(random.integers(1, 4))
+    X = random.integers(0, 2, (n_rows, 3))
+    C = np.round(random.normal(size=(n_rows, n_costs)), int(random.integers(0, 12)))
+    table = np.round(random.uniform(size=(4, n_costs)), 2)
+    weights = np.round(random.uniform(0.1, 3, n_rows), 2)
+    limits = {"max_depth": 2, "min_samples_leaf": int(random.integers(1, 3)), "complexity": 0.01}
+
+    def decimals(values: np.ndarray) -> list[list[Fraction]]:
+        return [[Fraction(str(value)) for value in line] for line in values.tolist()]
+
+    exact_weights = decimals(weights[None])[0]
+    expected = best_loss(
+        X.tolist(),
+        decimals(C),
+        decimals(table),
+        2,
+        min_weight=limits["min_samples_leaf"],
+        penalty=Fraction("0.01") * sum(exact_weights),
+        weights=exact_weights,
+    )
+    listed = oracles.Decisions(table)
+    for oracle in (listed, oracles.Function(listed.decide, n_costs)):
+        model = SPOTree(oracle, **limits).fit(X, C, weights)
+        slack = max(model.certificate_.rounding, Fraction(1, 10**9))
+        assert abs(model.certificate_.cost - expected) <= slack
+        verify(model, X, C, weights, exhaustive=True)
+
+
 @pytest.mark.parametrize("sense", ["min", "max"])
 @pytest.mark.parametrize(
     ("oracle", "decisions"), [ORACLES[k] for k in (0, 1, 2, 4, 7, 8)], ids=lambda x: repr(x)[:30]

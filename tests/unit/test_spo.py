@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,15 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeRegressor
 
-from certree import OptimalityWarning, SPOForest, SPOTree, datasets, oracles, verify
+from certree import (
+    CertificateError,
+    OptimalityWarning,
+    SPOForest,
+    SPOTree,
+    datasets,
+    oracles,
+    verify,
+)
 
 GRID = oracles.GridShortestPath(4, 4)
 
@@ -110,6 +119,20 @@ def test_a_list_and_the_oracle_give_the_same_tree(paths: Any) -> None:
         assert other.certificate_.counters["oracle_vectors"] > 0
     assert listed.certificate_.counters["oracle_vectors"] == 0
     assert listed.certificate_.counters["decisions_listed"] <= 20
+
+
+def test_a_certificate_that_is_not_true_does_not_pass(paths: Any) -> None:
+    model = SPOTree(GRID, max_depth=1, thresholds=4).fit(paths.X, paths.C)
+    verify(model, paths.X, paths.C, exhaustive=True)
+    true = model.certificate_
+    for claim in ({"cost": true.cost - 1}, {"leaf_cost": true.cost + 1}, {"n_splits": 2}):
+        model.certificate_ = replace(true, **claim)
+        with pytest.raises(CertificateError):
+            verify(model, paths.X, paths.C)
+    model.certificate_ = true
+    model.decisions_ = np.repeat(GRID.decisions()[:1], len(model.decisions_), axis=0)
+    with pytest.raises(CertificateError, match="decision"):
+        verify(model, paths.X, paths.C)
 
 
 def test_squared_error_is_that_of_cart(paths: Any) -> None:
