@@ -33,11 +33,16 @@ class PythonLeaf {
  public:
   PythonLeaf(nb::object function, std::size_t n_statistics) : function_(std::move(function)), n_(n_statistics) {}
 
-  void operator()(const Cost* sums, std::int64_t n, Cost* costs, std::int32_t* labels) {
+  void operator()(const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t* labels) {
     nb::gil_scoped_acquire gil;
     try {
-      // The array must not outlive the call: the memory is the search's.
-      nb::object array = nb::cast(SumArray(sums, {static_cast<std::size_t>(n), n_}), nb::rv_policy::copy);
+      // The function may keep its argument, so it gets one of its own, one statistic after the other.
+      auto* owned = new std::vector<Cost>();
+      nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<Cost>*>(p); });
+      for (std::size_t s = 0; s < n_; ++s)
+        owned->insert(owned->end(), sums + static_cast<std::int64_t>(s) * stride,
+                      sums + static_cast<std::int64_t>(s) * stride + n);
+      nb::object array = nb::cast(SumArray(owned->data(), {static_cast<std::size_t>(n), n_}, owner, {1, n}));
       auto [found_costs, found_labels] = nb::cast<std::pair<CostArray, Vector<std::int32_t>>>(function_(array));
       if (found_costs.shape(0) != static_cast<std::size_t>(n) || found_labels.shape(0) != static_cast<std::size_t>(n))
         throw std::invalid_argument("leaf_function must return one cost and one label for each of " +
@@ -98,8 +103,8 @@ struct VectorArguments {
       task.scale = nb::cast<Cost>(value);
     } else if (name == "leaf_function") {
       leaf.emplace(nb::borrow(value), static_cast<std::size_t>(task.n_statistics));
-      task.leaf = [this](const Cost* sums, std::int64_t n, Cost* costs, std::int32_t* labels) {
-        (*leaf)(sums, n, costs, labels);
+      task.leaf = [this](const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t* labels) {
+        (*leaf)(sums, n, stride, costs, labels);
       };
     } else if (name == "superadditive") {
       task.superadditive = nb::cast<bool>(value);

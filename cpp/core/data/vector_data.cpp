@@ -90,7 +90,11 @@ void VectorData::bound_groups(const VectorTable& table, const std::vector<std::i
   if (task_.superadditive) {
     if (task_.kind == VectorKind::callback) {
       std::vector<std::int32_t> labels(n_groups);
-      task_.leaf(sums_.data(), static_cast<std::int64_t>(n_groups), unavoidable_.data(), labels.data());
+      std::vector<Cost> by_statistic(sums_.size());
+      for (std::size_t g = 0; g < n_groups; ++g)
+        for (std::size_t s = 0; s < n_statistics_; ++s) by_statistic[s * n_groups + g] = sums(g)[s];
+      const auto n = static_cast<std::int64_t>(n_groups);
+      task_.leaf(by_statistic.data(), n, n, unavoidable_.data(), labels.data());
     } else {
       for (std::size_t g = 0; g < n_groups; ++g) unavoidable_[g] = task_.leaf_cost(sums(g));
     }

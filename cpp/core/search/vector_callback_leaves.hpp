@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "search/vector_leaves.hpp"
@@ -26,42 +27,51 @@ class CallbackLeaves {
       : task_(data.task()), n_(data.n_statistics()), size_(size), limit_(data.leaf_limit()) {}
 
   void begin(Side& side, const SideSums<V>& sums) {
-    const auto stride = static_cast<std::size_t>(sums.stride);
+    const auto stride = static_cast<std::size_t>(sums.stride), n = static_cast<std::size_t>(sums.n_columns);
     side.sums = sums;
     for (AlignedArray<Cost>* array : {&side.yes0, &side.no0, &side.yes1, &side.no1})
       std::fill_n(array->ensure(stride), stride, kInfinite);
     jobs_.push_back({&side, -1});
-    for (std::int32_t j = 0; j < sums.n_columns; ++j) {
-      add_cell([&](std::size_t s) { return sums.columns[s * stride + static_cast<std::size_t>(j)]; });
-      add_cell([&](std::size_t s) {
-        return static_cast<V>(sums.totals[s] - sums.columns[s * stride + static_cast<std::size_t>(j)]);
-      });
+    make_room(2 * n + 1);
+    const V* rows = sums.columns + static_cast<std::size_t>(size_.statistic) * stride;
+    const V all = sums.totals[size_.statistic], least = least_rows();
+    std::uint8_t* large = is_large_.data() + n_cells_;
+    for (std::size_t j = 0; j < n; ++j) {
+      large[j] = rows[j] >= least;
+      large[n + j] = static_cast<V>(all - rows[j]) >= least;
     }
-    // The node is a leaf whatever its size.
-    ask([&](std::size_t s) { return sums.totals[s]; });
+    large[2 * n] = 1;  // the node is a leaf whatever its size
+    for (std::size_t s = 0; s < n_; ++s) {
+      const V* column = sums.columns + s * stride;
+      const V total = sums.totals[s];
+      Cost* out = cells(s);
+      for (std::size_t j = 0; j < n; ++j) {
+        out[j] = large[j] != 0 ? column[j] : total;
+        out[n + j] = large[n + j] != 0 ? static_cast<V>(total - column[j]) : total;
+      }
+      out[2 * n] = total;
+    }
+    n_cells_ += 2 * n + 1;
   }
 
+  // Cells that are too small for a leaf are asked about as the whole node, and the answer is not used.
   void add_row(Side& side, std::int32_t i, const PairRow<V>& pairs) {
+    const auto first = static_cast<std::size_t>(i) + 1;
+    const std::size_t n = static_cast<std::size_t>(side.sums.n_columns) - first;
+    if (n == 0) return;
     jobs_.push_back({&side, i});
-    const auto stride = static_cast<std::size_t>(side.sums.stride), mine = static_cast<std::size_t>(i);
-    const V* columns = side.sums.columns;
-    const V* totals = side.sums.totals;
-    for (std::int32_t other = i + 1; other < side.sums.n_columns; ++other) {
-      const auto j = static_cast<std::size_t>(other);
-      const auto both = [&](std::size_t s) {
-        const V pair = pairs.minuend[s * pairs.minuend_type_stride + j];
-        return pairs.subtrahend == nullptr
-                   ? pair
-                   : static_cast<V>(pair - pairs.subtrahend[s * pairs.subtrahend_type_stride + j]);
-      };
-      add_cell(both);
-      add_cell([&](std::size_t s) { return static_cast<V>(columns[s * stride + mine] - both(s)); });
-      add_cell([&](std::size_t s) { return static_cast<V>(columns[s * stride + j] - both(s)); });
-      add_cell([&](std::size_t s) {
-        return static_cast<V>(totals[s] - columns[s * stride + mine] - columns[s * stride + j] + both(s));
-      });
+    make_room(4 * n);
+    std::uint8_t* large = is_large_.data() + n_cells_;
+    const V least = least_rows();
+    visit_cells(side, i, pairs, static_cast<std::size_t>(size_.statistic),
+                [&](std::size_t cell, V rows) { large[cell] = rows >= least; });
+    for (std::size_t s = 0; s < n_; ++s) {
+      const V total = side.sums.totals[s];
+      Cost* out = cells(s);
+      visit_cells(side, i, pairs, s, [&](std::size_t cell, V sum) { out[cell] = large[cell] != 0 ? sum : total; });
     }
-    if (cells_.size() >= kMostCells) flush();
+    n_cells_ += 4 * n;
+    if (n_cells_ >= kMostCells) flush();
   }
 
   void finish(Side*, Side*) { flush(); }
@@ -89,79 +99,95 @@ class CallbackLeaves {
 
  private:
   static constexpr std::size_t kMostCells = std::size_t{1} << 18;  // of one call
-  static constexpr std::int32_t kTooSmall = -1;
 
   struct Job {
     Side* side = nullptr;
     std::int32_t column = -1;  // its pairs with all later columns; -1: both sides of all columns, and the whole
   };
 
-  // One more cell, to be asked about unless it is too small for a leaf.
-  template <class Sum>
-  void add_cell(Sum sum) {
-    if (static_cast<std::int64_t>(sum(static_cast<std::size_t>(size_.statistic))) <
-        std::max<std::int64_t>(size_.least, 1)) {
-      cells_.push_back(kTooSmall);
-    } else {
-      ask(sum);
-    }
+  V least_rows() const { return static_cast<V>(std::clamp<std::int64_t>(size_.least, 1, kInfeasible<V>)); }
+  Cost* cells(std::size_t statistic) { return sums_.data() + statistic * capacity_ + n_cells_; }
+
+  void make_room(std::size_t more) {
+    if (n_cells_ + more <= capacity_) return;
+    const std::size_t capacity = std::max(2 * capacity_, n_cells_ + more);
+    std::vector<Cost> sums(n_ * capacity);
+    for (std::size_t s = 0; s < n_; ++s)
+      std::copy_n(sums_.data() + s * capacity_, n_cells_, sums.data() + s * capacity);
+    sums_ = std::move(sums);
+    is_large_.resize(capacity);
+    capacity_ = capacity;
   }
 
-  template <class Sum>
-  void ask(Sum sum) {
-    cells_.push_back(static_cast<std::int32_t>(n_asked_++));
-    const std::size_t begin = sums_.size();
-    sums_.resize(begin + n_);
-    for (std::size_t s = 0; s < n_; ++s) sums_[begin + s] = sum(s);
+  // use(cell, sum of one statistic) for all pairs of i: first those where both hold, then only i, only j, neither.
+  template <class Use>
+  void visit_cells(const Side& side, std::int32_t i, const PairRow<V>& pairs, std::size_t s, Use use) const {
+    const auto mine = static_cast<std::size_t>(i), first = mine + 1;
+    const std::size_t n = static_cast<std::size_t>(side.sums.n_columns) - first;
+    const V* column = side.sums.columns + s * static_cast<std::size_t>(side.sums.stride);
+    const V* pair = pairs.minuend + s * pairs.minuend_type_stride + first;
+    const V* less = pairs.subtrahend == nullptr ? nullptr : pairs.subtrahend + s * pairs.subtrahend_type_stride + first;
+    const V held = column[mine], rest = static_cast<V>(side.sums.totals[s] - held);
+    for (std::size_t k = 0; k < n; ++k) {
+      const V both = less == nullptr ? pair[k] : static_cast<V>(pair[k] - less[k]);
+      const V only_j = static_cast<V>(column[first + k] - both);
+      use(k, both);
+      use(n + k, static_cast<V>(held - both));
+      use(2 * n + k, only_j);
+      use(3 * n + k, static_cast<V>(rest - only_j));
+    }
   }
 
   void flush() {
-    costs_.resize(n_asked_);
-    labels_.resize(n_asked_);
-    if (n_asked_ > 0) task_.leaf(sums_.data(), static_cast<std::int64_t>(n_asked_), costs_.data(), labels_.data());
-    for (const Cost cost : costs_) {
-      if (cost < 0 || cost > limit_)
-        throw std::invalid_argument(
-            "leaf_function returned " + std::to_string(cost) + "; costs must lie between 0 and " +
-            std::to_string(limit_) +
-            (task_.superadditive ? ", the cost of all rows in one leaf, if they are superadditive" : ""));
+    costs_.resize(n_cells_);
+    labels_.resize(n_cells_);
+    if (n_cells_ > 0)
+      task_.leaf(sums_.data(), static_cast<std::int64_t>(n_cells_), static_cast<std::int64_t>(capacity_), costs_.data(),
+                 labels_.data());
+    for (std::size_t k = 0; k < n_cells_; ++k) {
+      if (costs_[k] < 0 || costs_[k] > limit_) refuse(costs_[k]);
+      if (is_large_[k] == 0) costs_[k] = kInfinite;
     }
-    std::size_t cell = 0;
-    for (const Job& job : jobs_) cell = job.column < 0 ? take_sides(*job.side, cell) : take_pairs(job, cell);
+    const Cost* costs = costs_.data();
+    for (const Job& job : jobs_) costs = job.column < 0 ? take_sides(*job.side, costs) : take_pairs(job, costs);
     jobs_.clear();
-    cells_.clear();
-    sums_.clear();
-    n_asked_ = 0;
+    n_cells_ = 0;
   }
 
-  Cost cost_at(std::size_t cell) const {
-    const std::int32_t place = cells_[cell];
-    return place == kTooSmall ? kInfinite : costs_[static_cast<std::size_t>(place)];
+  [[noreturn]] void refuse(Cost cost) const {
+    throw std::invalid_argument(
+        "leaf_function returned " + std::to_string(cost) + "; costs must lie between 0 and " + std::to_string(limit_) +
+        (task_.superadditive ? ", the cost of all rows in one leaf, if they are superadditive" : ""));
   }
 
-  std::size_t take_sides(Side& side, std::size_t cell) {
-    for (std::size_t j = 0; j < static_cast<std::size_t>(side.sums.n_columns); ++j, cell += 2) {
-      const Cost yes = cost_at(cell), no = cost_at(cell + 1);
-      if (yes >= kInfinite || no >= kInfinite) continue;
-      side.yes0[j] = yes;
-      side.no0[j] = no;
+  const Cost* take_sides(Side& side, const Cost* costs) {
+    const auto n = static_cast<std::size_t>(side.sums.n_columns);
+    for (std::size_t j = 0; j < n; ++j) {
+      if (costs[j] >= kInfinite || costs[n + j] >= kInfinite) continue;
+      side.yes0[j] = costs[j];
+      side.no0[j] = costs[n + j];
     }
-    side.leaf = cost_at(cell);
-    return cell + 1;
+    side.leaf = costs[2 * n];
+    return costs + 2 * n + 1;
   }
 
-  std::size_t take_pairs(const Job& job, std::size_t cell) {
+  const Cost* take_pairs(const Job& job, const Cost* costs) {
     Side& side = *job.side;
     const auto i = static_cast<std::size_t>(job.column);
-    for (std::size_t j = i + 1; j < static_cast<std::size_t>(side.sums.n_columns); ++j, cell += 4) {
-      const Cost both = cost_at(cell), only_i = cost_at(cell + 1), only_j = cost_at(cell + 2),
-                 neither = cost_at(cell + 3);
-      side.yes1[i] = std::min(side.yes1[i], both + only_i);
-      side.no1[i] = std::min(side.no1[i], only_j + neither);
-      side.yes1[j] = std::min(side.yes1[j], both + only_j);
-      side.no1[j] = std::min(side.no1[j], only_i + neither);
+    const std::size_t n = static_cast<std::size_t>(side.sums.n_columns) - i - 1;
+    const Cost *both = costs, *only_i = costs + n, *only_j = costs + 2 * n, *neither = costs + 3 * n;
+    Cost* yes1 = side.yes1.data() + i + 1;
+    Cost* no1 = side.no1.data() + i + 1;
+    Cost yes = side.yes1[i], no = side.no1[i];
+    for (std::size_t k = 0; k < n; ++k) {
+      yes = std::min(yes, both[k] + only_i[k]);
+      no = std::min(no, only_j[k] + neither[k]);
+      yes1[k] = std::min(yes1[k], both[k] + only_j[k]);
+      no1[k] = std::min(no1[k], only_i[k] + neither[k]);
     }
-    return cell;
+    side.yes1[i] = yes;
+    side.no1[i] = no;
+    return costs + 4 * n;
   }
 
   const VectorTask& task_;
@@ -169,10 +195,10 @@ class CallbackLeaves {
   LeafSize size_;
   Cost limit_;
   std::vector<Job> jobs_;
-  std::vector<std::int32_t> cells_;
-  std::vector<Cost> sums_, costs_;
+  std::vector<Cost> sums_, costs_;  // sums by statistic
+  std::vector<std::uint8_t> is_large_;
   std::vector<std::int32_t> labels_;
-  std::size_t n_asked_ = 0;
+  std::size_t n_cells_ = 0, capacity_ = 0;
 };
 
 }  // namespace certree

@@ -34,7 +34,7 @@ Cost VectorTask::leaf_cost(const Cost* sums, std::int32_t* label) const {
       cost = scale * sums[2] - saved_squares(scale, sums[1], sums[0]);
       break;
     case VectorKind::callback:
-      leaf(sums, 1, &cost, &chosen);
+      leaf(sums, 1, 1, &cost, &chosen);
       break;
   }
   if (label != nullptr) *label = chosen;

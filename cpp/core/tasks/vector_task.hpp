@@ -20,8 +20,9 @@ namespace certree {
 
 enum class VectorKind : std::uint8_t { least, squares, callback };
 
-// Costs and labels of `n` sums of n_statistics numbers each.
-using LeafFunction = std::function<void(const Cost* sums, std::int64_t n, Cost* costs, std::int32_t* labels)>;
+// Costs and labels of `n` sums; statistic s of sum k is at sums[s * stride + k].
+using LeafFunction =
+    std::function<void(const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t* labels)>;
 
 struct VectorTask {
   VectorKind kind = VectorKind::least;
