@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from certree.tasks._base import LeafProblem
 
 
+_LISTS = (list, tuple, range, np.ndarray)
+
+
 @dataclass(frozen=True)
 class Measurement:
     """Something that has to be paid for before a tree may ask certain columns.
@@ -169,7 +172,7 @@ class _Places:
         self.names = names
 
     def find(self, columns: Any, number: int) -> list[int]:
-        several = isinstance(columns, Sequence | np.ndarray) and not isinstance(columns, str)
+        several = isinstance(columns, _LISTS)
         return [self._one(column, number) for column in (columns if several else [columns])]
 
     def _one(self, column: Any, number: int) -> int:
@@ -195,7 +198,7 @@ def _listed(test_costs: Any, n_columns: int) -> list[Measurement]:
             cost if isinstance(cost, Measurement) else Measurement(column, cost)
             for column, cost in test_costs.items()
         ]
-    if isinstance(test_costs, str) or not isinstance(test_costs, Sequence | np.ndarray):
+    if not isinstance(test_costs, _LISTS):
         raise TypeError(
             "test_costs must be a mapping from columns to prices, one price per column, or a list "
             f"of Measurement, got {type(test_costs).__name__}."

@@ -47,7 +47,11 @@ class TaskObjective:
 
     def cost(self, value: int) -> Fraction:
         """Return the cost that U = `value` stands for."""
-        return (int(value) + self.offset) * self.unit + self.constant
+        # In integers until the end: this is done for every entry of the history.
+        unit, constant = self.unit, self.constant
+        common = unit.denominator * constant.denominator
+        units = (int(value) + self.offset) * unit.numerator * constant.denominator
+        return Fraction(units + constant.numerator * unit.denominator, common)
 
 
 @dataclass(frozen=True)
