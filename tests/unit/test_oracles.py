@@ -115,6 +115,17 @@ def test_whole_decisions_of_a_program_are_the_best_of_all() -> None:
     allowed = choices[choices @ [3, 4, 5, 7, 2] <= 10]
     np.testing.assert_allclose(knapsack.solve(costs).values, (costs @ allowed.T).max(axis=1))
     assert knapsack.is_integral
+    assert {tuple(w) for w in knapsack.decisions().tolist()} == set(map(tuple, allowed.tolist()))
+
+
+def test_whole_decisions_are_listed_only_if_they_are_few() -> None:
+    assert _grid_program(oracles.MixedIntegerProgram).n_decisions is None
+    assert oracles.MixedIntegerProgram(A_ub=[[1, 1]], b_ub=[3]).n_decisions is None
+    mixed = oracles.MixedIntegerProgram(A_ub=[[1, 1]], b_ub=[3], bounds=(0, 2), integrality=[1, 0])
+    assert mixed.n_decisions is None
+    few = oracles.MixedIntegerProgram(A_ub=[[2, 1]], b_ub=[3], bounds=[(0, 2), (-1, 1)])
+    found = sorted(few.decisions().tolist())
+    assert found == [[0, -1], [0, 0], [0, 1], [1, -1], [1, 0], [1, 1], [2, -1]]
 
 
 def test_known_vertices_save_programs() -> None:

@@ -15,6 +15,9 @@ from ._base import Constraints, Matrix, Oracle, OracleError, show_vector
 # Bases and decisions that are remembered; beyond this looking them up costs more than solving.
 _MOST_KNOWN = 256
 
+# Combinations of whole numbers that are tried one by one.
+_MOST_TRIED = 2**16
+
 # HiGHS takes a number within this of a whole one for whole.
 _WHOLE = 1e-6
 
@@ -177,7 +180,8 @@ class MixedIntegerProgram(LinearProgram):
     -----
     HiGHS is asked for the mixed-integer program only where neither the vertex of the relaxed
     program is whole nor a decision met before reaches its value. All optima are proven with a
-    relative gap of zero.
+    relative gap of zero. If all variables are whole and their bounds leave no more than 65536
+    combinations, those that are feasible are listed when a list is asked for.
 
     .. versionadded:: 0.1
 
@@ -210,6 +214,7 @@ class MixedIntegerProgram(LinearProgram):
         )
         self.is_integral = bool(integer.all())
         self._pool = np.zeros((0, self.n_costs))
+        self._all: Matrix | None = None
 
     def _decide(self, costs: Matrix) -> Matrix:
         decisions = self._solve_relaxed(costs)
@@ -221,6 +226,33 @@ class MixedIntegerProgram(LinearProgram):
         for row in np.flatnonzero(~is_whole).tolist():
             decisions[row] = self._whole(costs[row], float(bounds[row]), row)
         return decisions
+
+    @property
+    def n_decisions(self) -> int | None:
+        """Number of feasible decisions, if they are few enough to be found by trying all."""
+        if self._all is None:
+            self._all = self._enumerate()
+        return len(self._all) or None
+
+    def _list(self) -> Matrix:
+        return np.zeros((0, self.n_costs)) if self._all is None else np.array(self._all)
+
+    def _enumerate(self) -> Matrix:
+        """Return all whole points within the bounds that keep the constraints, if they are few."""
+        base = self._constraints
+        none = np.zeros((0, self.n_costs))
+        lower, upper = np.ceil(base.lower - _WHOLE), np.floor(base.upper + _WHOLE)
+        if not base.integer.all() or not np.isfinite([lower, upper]).all():
+            return none
+        if np.prod(np.maximum(upper - lower + 1, 0)) > _MOST_TRIED:
+            return none
+        ranges = [np.arange(a, b + 1) for a, b in zip(lower, upper, strict=True)]
+        points = np.stack(np.meshgrid(*ranges, indexing="ij"), axis=-1).reshape(-1, self.n_costs)
+        activity = points @ np.asarray(base.matrix).T
+        slack = _WHOLE * np.maximum(np.abs(base.matrix).sum(axis=1), 1.0)
+        keeps = (activity >= base.row_lower - slack) & (activity <= base.row_upper + slack)
+        found: Matrix = points[keeps.all(axis=1)]
+        return found
 
     def _whole(self, costs: NDArray[np.float64], bound: float, row: int) -> NDArray[np.float64]:
         if len(self._pool):
