@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +18,9 @@ from ._metric_cuts import Cut
 # Counters that say how large something is, which is the largest and not the sum.
 _SIZES = ("peak_bytes", "table_entries", "row_groups", "columns")
 
-
-class Labels(NamedTuple):
-    """A choice of labels for the leaves of a tree, and its point."""
-
-    fp: int
-    fn: int
-    label: NDArray[np.int32]
+# Seconds between events outside of solves, and for what remains to do once a limit is reached.
+_BETWEEN_EVENTS = 0.2
+_TO_FINISH = 0.2
 
 
 @dataclass(frozen=True)
@@ -43,6 +39,33 @@ class Found:
     def point(self) -> tuple[int, int]:
         """False positives and false negatives."""
         return self.fp, self.fn
+
+
+@dataclass(frozen=True)
+class Relabellings:
+    """A tree with its first 0, 1, 2, ... leaves in some order positive, and the others negative.
+
+    Attributes
+    ----------
+    fp, fn, n_splits : list of int
+        By number of positive leaves; splits between leaves of the same label do not count.
+    """
+
+    nodes: Found
+    order: NDArray[np.intp]
+    fp: list[int]
+    fn: list[int]
+    n_splits: list[int]
+
+    def __len__(self) -> int:
+        """Return the number of choices."""
+        return len(self.fp)
+
+    def tree(self, i: int) -> Found:
+        """Return the tree with `i` positive leaves, without splits that do not count."""
+        label = np.where(self.nodes.test < 0, 0, -1).astype(np.int32)
+        label[self.order[:i]] = 1
+        return _merged(self.nodes, label, self.fp[i], self.fn[i])
 
 
 class Rows:
@@ -74,7 +97,7 @@ class Rows:
         splits = int(np.count_nonzero(nodes.test >= 0))
         return Found(nodes.test, nodes.first_child, nodes.label, fp, fn, splits, sums)
 
-    def relabellings(self, nodes: Found) -> list[Labels]:
+    def relabellings(self, nodes: Found) -> Relabellings:
         """Return the labels of the leaves that are best for some weights of the two errors.
 
         With leaves in the order of their share of positive rows, some first ones are positive and
@@ -83,14 +106,11 @@ class Rows:
         sums = self.leaf_sums(nodes) if nodes.leaf_sums is None else nodes.leaf_sums
         leaves = np.flatnonzero(nodes.test < 0)
         share = sums[leaves, 0] / np.maximum(sums[leaves].sum(axis=1), 1)
-        label = np.where(nodes.test < 0, 0, -1).astype(np.int32)
-        choices = [Labels(0, self.positives, label)]
-        for leaf in leaves[np.argsort(share, kind="stable")]:
-            fp, fn, label = choices[-1]
-            label = label.copy()
-            label[leaf] = 1
-            choices.append(Labels(fp + int(sums[leaf, 0]), fn - int(sums[leaf, 1]), label))
-        return choices
+        order = leaves[np.argsort(share, kind="stable")]
+        fp = np.concatenate(([0], np.cumsum(sums[order, 0])))
+        fn = self.positives - np.concatenate(([0], np.cumsum(sums[order, 1])))
+        splits = _splits_left(nodes, order)
+        return Relabellings(nodes, order, fp.tolist(), fn.tolist(), splits.tolist())
 
     def leaf_sums(self, nodes: _engine.Nodes) -> NDArray[np.int64]:
         """Return the weights of negative and positive rows in each leaf."""
@@ -105,9 +125,28 @@ class Rows:
         return sums
 
 
-def merged(nodes: _engine.Nodes, labels: Labels) -> Found:
+def _splits_left(nodes: _engine.Nodes, order: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Return how many splits have both labels below them, for each number of positive leaves."""
+    first = np.zeros(len(nodes.test), dtype=np.int64)
+    first[order] = np.arange(len(order))
+    last = first.copy()
+    change = np.zeros(len(order) + 2, dtype=np.int64)
+    # A child is numbered after its parent.
+    for node in range(len(first) - 1, -1, -1):
+        if nodes.test[node] >= 0:
+            child = nodes.first_child[node]
+            first[node] = min(first[child], first[child + 1])
+            last[node] = max(last[child], last[child + 1])
+            # With j positive leaves its first one is positive and its last one negative
+            # for first < j <= last.
+            change[first[node] + 1] += 1
+            change[last[node] + 1] -= 1
+    return np.cumsum(change)[: len(order) + 1]
+
+
+def _merged(nodes: _engine.Nodes, labels: NDArray[np.int32], fp: int, fn: int) -> Found:
     """Return a tree with other labels, without splits between leaves of the same label."""
-    only = labels.label.copy()
+    only = labels.copy()
     # A child is numbered after its parent: backwards, all subtrees of one label become leaves.
     for node in range(len(only) - 1, -1, -1):
         if nodes.test[node] >= 0:
@@ -126,8 +165,8 @@ def merged(nodes: _engine.Nodes, labels: Labels) -> Found:
         np.array(test, dtype=np.int32),
         np.array(first_child, dtype=np.int32),
         np.array(label, dtype=np.int32),
-        labels.fp,
-        labels.fn,
+        fp,
+        fn,
         len(test) // 2,
     )
 
@@ -160,6 +199,8 @@ class Oracle:
         self.work = 0
         self.callback: _engine.Callback | None = None
         self._start = perf_counter()
+        self._next_event = _BETWEEN_EVENTS
+        self._end: float | None = None
         self.max_splits = self._most_splits()
         total = max(self.rows.positives + self.rows.negatives, 1)
         # Weights up to this keep every cost within the 64 bits of the core.
@@ -261,6 +302,25 @@ class Oracle:
             extra = {**options.extra, "work_limit": work_limit - self.work}
             options = replace(options, extra=extra)
         return options
+
+    def is_over(self) -> bool:
+        """Whether loops between solves must end; called often in them.
+
+        Looks at the clock and asks the callback, and gives a moment to apply what is proven.
+        """
+        now = self.seconds
+        limit = self.options.time_limit
+        if self.status in ("optimal", "work_limit") and limit is not None and now > limit:
+            self.status = "time_limit"
+        if self.status == "optimal" and self.callback is not None and now > self._next_event:
+            self._next_event = now + _BETWEEN_EVENTS
+            if self.watch({}):
+                self.status = "interrupted"
+        if self.status in ("optimal", "work_limit"):
+            return False
+        if self._end is None:
+            self._end = now + _TO_FINISH
+        return now > self._end
 
     def account(self, status: str, counters: dict[str, int], work: int = 0) -> None:
         """Add up the work of a solve, and remember what stopped it."""

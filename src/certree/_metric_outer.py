@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
+from heapq import heappop, heappush
 from math import ceil
 from typing import Any
 
@@ -20,10 +21,13 @@ from numpy.typing import NDArray
 from . import _engine
 from ._metric_corners import Landscape, triangle
 from ._metric_cuts import Cut, Point, above, box, clip, edge_below, integers, lower_hull, rounded
-from ._metric_oracle import Found, Oracle, merged
+from ._metric_oracle import Found, Oracle, Relabellings
 from .metrics import Metric
 from .metrics._base import RatioMetric, SupportedMetric
 from .metrics._numbers import Number
+
+# Values that differ by less than this in floating point are compared exactly.
+_NEAR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -66,19 +70,31 @@ class MetricResult:
 
 
 class Slice:
-    """What is known of the trees with one number of splits (or of all, without a penalty)."""
+    """What is known of the trees with numbers of splits in a range (or all, without a penalty)."""
 
-    def __init__(self, splits: int, polygon: list[Point], value: Number) -> None:
+    def __init__(
+        self, splits: int, polygon: list[Point], value: Number, fewest: int | None = None
+    ) -> None:
         self.splits = splits
+        """Most splits; cuts are applied as they hold for this number."""
+        self.fewest = splits if fewest is None else fewest
         self.polygon = polygon
         self.value = value
         """Upper bound of the metric less the penalty."""
         self.n_cuts = 0
         self.n_visits = 0
 
+    def halves(self) -> tuple[Slice, Slice]:
+        """Return the slices of the smaller and of the larger trees, without cuts of their own."""
+        middle = (self.fewest + self.splits) // 2
+        return (
+            Slice(middle, self.polygon, self.value, self.fewest),
+            Slice(self.splits, self.polygon, self.value, middle + 1),
+        )
+
 
 class Search:
-    """State of one search: incumbent, trees met, cuts, and a polygon per number of splits."""
+    """State of one search: incumbent, trees met, cuts, and polygons by numbers of splits."""
 
     def __init__(
         self,
@@ -103,25 +119,24 @@ class Search:
         self.consider(self.incumbent)
         self.consider(self.oracle.rows.leaf(1))
         self.slices = self._slices()
+        self._heap: list[tuple[Number, int, Slice]] = []
+        self._n_pushed = 0
+        for one in self.slices:
+            self._push(one)
         self.bound: Number = max([self.objective, *(s.value for s in self.slices)])
         if callback is not None:
             self.oracle.callback = self._watched(callback)
 
     def _slices(self) -> list[Slice]:
-        """Return one slice, or with a penalty one for each number of splits that could be best."""
+        """Return one slice; with a penalty it is divided by numbers of splits where needed."""
         start = box(self.positives, self.negatives)
         perfect = self.value((0, 0))
         if self.oracle.max_splits == 0:
             return []
         if self.penalty == 0:
             return [Slice(0, start, perfect)]
-        slices = []
-        for splits in range(1, self.oracle.max_splits + 1):
-            most = perfect - self.penalty * splits
-            if most <= self.objective:
-                break
-            slices.append(Slice(splits, start, most))
-        return slices
+        most = perfect - self.penalty
+        return [Slice(self.oracle.max_splits, start, most, 1)] if most > self.objective else []
 
     def _watched(self, callback: Callable[[_engine.Event], object]) -> _engine.Callback:
         def watch(event: _engine.Event) -> object:
@@ -159,13 +174,28 @@ class Search:
     def consider_labels(self, tree: Found) -> None:
         """Consider a tree with all labels of its leaves that are best for some weights."""
         choices = self.oracle.rows.relabellings(tree)
-        for choice in choices:
-            self._meet((choice.fp, choice.fn), tree.n_splits)
-        if self.is_sliced:
-            for choice in choices:
-                self.consider(merged(tree, choice))
-            return
-        self.consider(merged(tree, max(choices, key=lambda c: self._about(c.fp, c.fn))))
+        for fp, fn, splits in zip(choices.fp, choices.fn, choices.n_splits, strict=True):
+            self._meet((fp, fn), splits)
+        for i in self._best_labels(choices):
+            self.consider(choices.tree(i))
+
+    def _best_labels(self, choices: Relabellings) -> list[int]:
+        """Return which labels are worth a look: one choice that is best, exactly."""
+        points = list(zip(choices.fp, choices.fn, strict=True))
+        penalty = float(self.penalty)
+        about = [
+            self._about(*point) - penalty * splits
+            for point, splits in zip(points, choices.n_splits, strict=True)
+        ]
+        # Floating point leaves a few, and exact values decide between those.
+        least = max(about) - _NEAR * max(1.0, *map(abs, about))
+        near = [i for i, value in enumerate(about) if value >= least]
+
+        def objective(i: int) -> tuple[Number, int]:
+            splits = choices.n_splits[i]
+            return self.value(points[i]) - self.penalty * splits, -splits
+
+        return [max(near, key=objective)]
 
     def _meet(self, point: tuple[int, int], splits: int) -> None:
         known = self.trees.get(point)
@@ -295,13 +325,32 @@ class Search:
         self.history.append((self.oracle.seconds, self.oracle.work, objective, bound))
 
     def worst(self) -> Slice | None:
-        """Return the slice whose bound is the greatest, with all cuts applied to it."""
-        while self.slices:
-            top = max(self.slices, key=lambda s: s.value)
-            if top.n_cuts == len(self.oracle.cuts) or top.value <= self.objective:
+        """Return the slice whose bound is the greatest, with all cuts applied to it.
+
+        It has one number of splits, unless a limit is reached or all slices are closed.
+        """
+        while self._heap:
+            value, _, top = self._heap[0]
+            if value == -top.value and (top.value <= self.objective or self.oracle.is_over()):
                 return top
-            self._refresh(top)
+            if top.n_cuts < len(self.oracle.cuts):
+                self._refresh(top)
+            elif value == -top.value:
+                if top.fewest == top.splits:
+                    return top
+                heappop(self._heap)
+                for half in top.halves():
+                    self._refresh(half)
+                    self._push(half)
+                continue
+            heappop(self._heap)
+            self._push(top)
         return None
+
+    def _push(self, top: Slice) -> None:
+        """Queue a slice by its bound; where that falls later, the next look at it sees it."""
+        self._n_pushed += 1
+        heappush(self._heap, (-top.value, self._n_pushed, top))
 
     def _refresh(self, top: Slice) -> None:
         top.polygon = clip(top.polygon, self.oracle.cuts[top.n_cuts :], top.splits)
@@ -315,7 +364,7 @@ class Search:
         # The single leaves are trees, and sublevel sets below their values need not be convex.
         values = [self.value(corner) for corner in top.polygon]
         leaves = self.value((0, self.positives)), self.value((self.negatives, 0))
-        top.value = max(*values, *leaves) - self.penalty * top.splits
+        top.value = min(top.value, max(*values, *leaves) - self.penalty * top.fewest)
 
     # Directions.
 
@@ -379,7 +428,7 @@ class Search:
             if more < 0:
                 most = min(most, room // -more)
             elif more > 0:
-                least = max(least, ceil(Fraction(-room, more)))
+                least = max(least, -(room // more))
             elif room < 0:
                 return None
         if least > most:

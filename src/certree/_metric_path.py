@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from . import _engine
 from ._metric_cuts import Cut, box
-from ._metric_oracle import Found
+from ._metric_oracle import Found, Relabellings
 from ._metric_outer import Search, Slice
 from .metrics import Metric
 from .metrics._numbers import Number
@@ -89,6 +89,16 @@ class PathSearch(Search):
                 self.best[k] = tree
         return is_better
 
+    def _best_labels(self, choices: Relabellings) -> list[int]:
+        """Return the choices that are better than the incumbents of their numbers of splits."""
+        most = self.oracle.max_splits
+        return [
+            i
+            for i, splits in enumerate(choices.n_splits)
+            if self.value((choices.fp[i], choices.fn[i]))
+            > self.value(self.best[min(splits, most)].point)
+        ]
+
     def goal(self, top: Slice) -> Number:
         """Return the metric of the slice's incumbent."""
         return self.value(self.best[top.splits].point)
@@ -123,6 +133,8 @@ class PathSearch(Search):
     def _farthest(self) -> Slice | None:
         """Return the open slice whose bound is farthest above its incumbent."""
         for top in self.slices:
+            if self.oracle.is_over():
+                break
             if top.n_cuts < len(self.oracle.cuts) and top.value > self.goal(top):
                 self._refresh(top)
         still_open = [top for top in self.slices if top.value > self.goal(top)]

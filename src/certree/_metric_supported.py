@@ -13,7 +13,7 @@ from math import ceil
 
 from . import _engine
 from ._metric_cuts import Cut, box, clip, integers, lower_hull, rounded
-from ._metric_oracle import Found, Oracle, merged
+from ._metric_oracle import Found, Oracle
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,11 @@ class SupportedSearch:
         found = self.oracle.solve((w_fp, w_fn, 0), known)
         if found is not None:
             self._meet(found)
-            for labels in self.rows.relabellings(found):
-                self._meet(merged(found, labels))
+            choices = self.rows.relabellings(found)
+            for i, (fp, fn) in enumerate(zip(choices.fp, choices.fn, strict=True)):
+                met = self.trees.get((fp, fn))
+                if met is None or choices.n_splits[i] < met.n_splits:
+                    self._meet(choices.tree(i))
 
     def _result(self) -> SupportedFront:
         oracle = self.oracle

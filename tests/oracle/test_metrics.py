@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import cycle
+from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 from certree import _engine, metrics
+from certree._metric_oracle import Oracle
+from certree._metric_outer import Search
 from certree._metric_search import (
     MetricResult,
     solve_metric,
@@ -331,6 +334,96 @@ def test_a_callback_stops_the_search_with_a_valid_bound() -> None:
             assert all(0 <= e["lower_bound"] <= e["upper_bound"] <= 1 for e in events)
             assert result.status in ("interrupted", "optimal")
             assert result.objective <= finished.objective <= result.bound
+
+
+def many_sizes(n_rows: int) -> _engine.Problem:
+    """Return a noisy problem in which trees of very many sizes could be best."""
+    rng = np.random.default_rng(99)
+    values = rng.normal(size=(n_rows, 3)).round(1)
+    steps = np.arange(-2.5, 2.5, 0.1)
+    columns = np.asfortranarray((values[:, :, None] > steps).reshape(n_rows, -1).astype(np.uint8))
+    score = values[:, 0] + values[:, 1] * values[:, 2] + rng.normal(size=n_rows)
+    return _engine.Problem(columns, (score > 0).astype(np.int32), np.zeros((2, 2), dtype=np.int64))
+
+
+@pytest.mark.parametrize("metric", [metrics.F1(), metrics.MCC()], ids=repr)
+def test_time_limits_hold_between_solves(metric: metrics.Metric) -> None:
+    """Without a depth limit and with a small penalty, thousands of numbers of splits are open."""
+    problem = many_sizes(4000)
+    start = perf_counter()
+    result = solve_metric(
+        problem, metric, _engine.Options(time_limit=1), complexity=Fraction(1, 100_000)
+    )
+    assert perf_counter() - start < 3
+    assert result.status == "time_limit"
+    assert result.objective < result.bound < 1
+
+
+def test_callbacks_are_asked_between_solves() -> None:
+    """The search stops soon after one says so."""
+    events: list[float] = []
+
+    def stop(event: Any) -> bool:
+        events.append(event["seconds"])
+        return event["seconds"] > 1
+
+    result = solve_metric(
+        many_sizes(4000),
+        metrics.F1(),
+        _engine.Options(),
+        complexity=Fraction(1, 100_000),
+        callback=stop,
+    )
+    assert result.status == "interrupted"
+    assert result.seconds < 3
+    assert events == sorted(events)
+
+
+@pytest.mark.parametrize("metric", [metrics.F1(), metrics.MCC()], ids=repr)
+def test_bounds_hold_whenever_the_clock_runs_out(
+    metric: metrics.Metric, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while slices of several numbers of splits are not yet divided or cut."""
+    steps = cycle([0, 1, 2, 3, 5, 8, 13, 21])
+    for case in cases(99, 60, depths=(3, None)):
+        left = next(steps)
+
+        def is_over(oracle: Oracle) -> bool:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                oracle.status = "time_limit"
+            return left < 0
+
+        monkeypatch.setattr(Oracle, "is_over", is_over)
+        penalty = Fraction(1, 60)
+        value, triples = best(case, metric, penalty)
+        result = solve_metric(case.problem, metric, case.options(), complexity=penalty)
+        assert result.objective <= value <= result.bound, case
+        check(result, case, metric, triples, penalty)
+
+
+def test_the_best_labels_are_chosen_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounding errors of quick values do not decide between labels of leaves."""
+    noise = np.random.default_rng(100)
+    exact = Search._about
+    for case in cases(100, 60, depths=(3,)):
+        case = replace(case, weights=np.full(len(case.row_types), 10**7))
+        search = Search(case.problem, metrics.MCC(), case.options(), Fraction(0))
+        found = search.oracle.solve((1, 1, 0))
+        if found is None:
+            continue
+        monkeypatch.setattr(
+            Search, "_about", lambda self, *p: exact(self, *p) + noise.normal() * 1e-11
+        )
+        choices = search.oracle.rows.relabellings(found)
+        points = list(zip(choices.fp, choices.fn, strict=True))
+        search.consider_labels(found)
+        assert search.objective == max(map(search.value, points)), case
+        for i, point in enumerate(points):
+            tree = choices.tree(i)
+            again = search.oracle.rows.found(tree)
+            assert (again.point, again.n_splits) == (point, choices.n_splits[i]), case
 
 
 def test_what_a_callback_raises_comes_out() -> None:
