@@ -191,6 +191,10 @@ def test_the_worst_of_the_best_decisions_is_found() -> None:
             oracles.Function(lambda c: np.where(c < 0, np.nan, 1.0), 2),
             r"no finite numbers for cost vector 1, \[-1, 2\]",
         ),
+        (
+            oracles.Function(lambda c: np.where(c < 0, 0.5, 1.0), 2, is_integral=True),
+            r"said to be integral, but returned \[0.5, 1\] for cost vector 1",
+        ),
         (oracles.Function(lambda c: c[:, :1], 2), r"shape \(2, 1\) for 2 cost vectors"),
         (oracles.Function(lambda c: 1 / int(c.min() + 1), 2), "cost vector 1.*ZeroDivisionError"),
     ],

@@ -19,6 +19,9 @@ SENSES = ("min", "max")
 # Two decisions whose costs differ by less than this share of the amounts added up are a tie.
 _TIE = 1e-12
 
+# What solvers call whole may be off by this.
+_WHOLE = 1e-6
+
 
 class OracleError(ValueError):
     """An oracle gave no decision; the message names the cost vector and what the solver said."""
@@ -147,6 +150,14 @@ class Oracle(ABC):
                 f"{self!r} returned a decision with entries that are no finite numbers for cost "
                 f"vector {row}, {show_vector(costs[row])}: {show_vector(decisions[row])}."
             )
+        if self.is_integral:
+            bad = (np.abs(decisions - np.rint(decisions)) > _WHOLE).any(axis=1)
+            if bad.any():
+                row = int(np.argmax(bad))
+                raise OracleError(
+                    f"{self!r} is said to be integral, but returned {show_vector(decisions[row])} "
+                    f"for cost vector {row}, {show_vector(costs[row])}; use is_integral=False."
+                )
         return decisions
 
     @property
