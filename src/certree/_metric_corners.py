@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from ._metric_cuts import Point, between, chord, least_points, nearest_on
+from ._metric_cuts import Point, between, chord, integers, least_points, nearest_on
 from .metrics._numbers import Exact, Number
 
 # Points on edges are multiples of the edge over this, and weights of chords at most this: finer
@@ -52,10 +52,19 @@ class Triangle:
     pivot: Point | None
 
     def line(self, largest_weight: int) -> tuple[int, int, Exact]:
-        """Return weights and the height below which the triangle is."""
+        """Return weights for a solve and the height below which the triangle is.
+
+        With rounded weights, a part of the polygon beyond an end may be below it, too.
+        """
         left, right = self.chain[0], self.chain[-1]
         w_fp, w_fn = chord(left, right, self.pivot, min(largest_weight, _FINEST))
         return w_fp, w_fn, max(w_fp * fp + w_fn * fn for fp, fn in (left, right))
+
+    def chord(self) -> tuple[int, int, Exact]:
+        """Return weights and the height of the line through both ends, however large."""
+        (fp, fn), (more_fp, less_fn) = self.chain[0], self.chain[-1]
+        w_fp, w_fn = integers((fn - less_fn, more_fp - fp))
+        return w_fp, w_fn, w_fp * fp + w_fn * fn
 
     def has_better(self, landscape: Landscape) -> bool:
         """Whether some whole point in it could be better; trees have no others."""

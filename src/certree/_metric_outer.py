@@ -449,11 +449,14 @@ class Search:
                 return w_fp, w_fn, ceil(-line.constant * scale)
         landscape = Landscape(self.value, self._about, level)
         around = triangle(worst.polygon, at, self._met(worst), landscape)
-        w_fp, w_fn, height = around.line(self.oracle.largest_weight)
         if not around.has_better(landscape):
-            worst.polygon = above(worst.polygon, w_fp, w_fn, height)
-            self._revalue(worst)
-            return None
+            # Along the chord itself: below a line of rounded weights there could be other points.
+            left = above(worst.polygon, *around.chord())
+            if worst.polygon[at] not in left:
+                worst.polygon = left
+                self._revalue(worst)
+                return None
+        w_fp, w_fn, height = around.line(self.oracle.largest_weight)
         return w_fp, w_fn, ceil(height)
 
     # The end.

@@ -14,6 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from certree import _engine, metrics
+from certree._metric_corners import Triangle
 from certree._metric_oracle import Oracle
 from certree._metric_outer import Search
 from certree._metric_search import (
@@ -424,6 +425,22 @@ def test_the_best_labels_are_chosen_exactly(monkeypatch: pytest.MonkeyPatch) -> 
             tree = choices.tree(i)
             again = search.oracle.rows.found(tree)
             assert (again.point, again.n_splits) == (point, choices.n_splits[i]), case
+
+
+def test_cuts_without_a_solve_run_along_the_chord() -> None:
+    """Weights of solves are rounded; such a line may be above one end, and cut off more."""
+    rng = np.random.default_rng(101)
+    n_higher = 0
+    for _ in range(50):
+        fp = sorted(rng.integers(0, 10**15, size=3).tolist())
+        fn = sorted(rng.integers(0, 10**15, size=3).tolist(), reverse=True)
+        around = Triangle([(fp[0], fn[0]), (fp[0], fn[2]), (fp[2], fn[2])], None)
+        w_fp, w_fn, height = around.chord()
+        assert w_fp * fp[0] + w_fn * fn[0] == w_fp * fp[2] + w_fn * fn[2] == height
+        assert w_fp * fp[0] + w_fn * fn[2] < height
+        w_fp, w_fn, height = around.line(2**62)
+        n_higher += min(w_fp * fp[0] + w_fn * fn[0], w_fp * fp[2] + w_fn * fn[2]) < height
+    assert n_higher > 0
 
 
 def test_what_a_callback_raises_comes_out() -> None:
