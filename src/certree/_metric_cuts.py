@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
+from heapq import heappop, heappush
 from itertools import pairwise
 from math import ceil, floor, gcd, lcm
 from typing import NamedTuple
 
-from .metrics._numbers import Exact
+from .metrics._numbers import Exact, Number
 
 Point = tuple[Exact, Exact]
 """False positives and false negatives."""
@@ -212,36 +213,66 @@ def least_points(chain: Sequence[Point], most: int) -> list[tuple[int, int]] | N
     return [(fn, fp) if by_rows else (fp, fn) for fp, fn in points.items()]
 
 
-def least_staircase(chain: Sequence[Point], most: int) -> list[tuple[int, int]]:
-    """Return whole points of which one is at or below each whole point above a chain.
+def greatest_steps(
+    chain: Sequence[Point],
+    value: Callable[[tuple[int, int]], Number],
+    goal: Number,
+    most: int,
+    is_over: Callable[[], bool],
+) -> list[tuple[Number, tuple[int, int]]]:
+    """Return whole points at or below all whole points above a chain that could exceed a goal.
 
     Parameters
     ----------
     chain : sequence of points
         Corners of a convex curve, by rising false positives and falling false negatives.
+    value : callable
+        A monotone metric.
+    goal : Fraction or Root
+        Only points that are worth more are of interest.
     most : int
-        About how many points there may be; with fewer than the least ones, they lie lower.
+        About how many values may be computed; with fewer than needed, points lie lower.
+    is_over : callable
+        Whether to stop at once, with points that lie lower.
+
+    Returns
+    -------
+    list of (value, point)
+        The greatest value first.
     """
     lines = [
         integers((a[1] - b[1], b[0] - a[0], (a[1] - b[1]) * a[0] + (b[0] - a[0]) * a[1]))
         for a, b in pairwise(chain)
         if b[0] > a[0]
     ]
+    steps: list[tuple[Number, int, int, tuple[int, int]]] = []
 
-    def height(fp: int) -> int:
-        return max((-((fall * fp - value) // run) for fall, run, value in lines), default=0)
+    def push(left: int, right: int) -> None:
+        # The curve falls, so its least height on a step is that at its right end.
+        heights = (-((fall * right - at) // run) for fall, run, at in lines)
+        point = left, max(max(heights, default=0), 0)
+        worth = value(point)
+        if worth > goal:
+            heappush(steps, (-worth, left, right, point))
 
-    left, right = ceil(chain[0][0]), floor(chain[-1][0])
-    step = (right - left) // most + 1
-    points = []
-    for fp in range(left, right + 1, step):
-        # The curve falls, so its least height up to the next step is that at its end.
-        points.append((fp, max(height(min(fp + step - 1, right)), 0)))
-    return points
+    push(ceil(chain[0][0]), floor(chain[-1][0]))
+    for _ in range(most // 2):
+        # The step that is worth most is halved, until it has one column.
+        if not steps or steps[0][1] == steps[0][2] or is_over():
+            break
+        _, left, right, _ = heappop(steps)
+        middle = (left + right) // 2
+        push(left, middle)
+        push(middle + 1, right)
+    return [(-worth, point) for worth, _, _, point in sorted(steps)]
 
 
 def minimal_below(
-    is_low: Callable[[tuple[int, int]], bool], positives: int, negatives: int, most: int
+    is_low: Callable[[tuple[int, int]], bool],
+    positives: int,
+    negatives: int,
+    most: int,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> list[tuple[int, int]]:
     """Return points that are low such that nearly all low points are at or above one of them.
 
@@ -254,11 +285,15 @@ def minimal_below(
     most : int
         About how many points there may be; with fewer than all minimal ones, some low points are
         above none.
+    is_over : callable
+        Whether to stop at once, with the points so far.
     """
     points: list[tuple[int, int]] = []
     step = negatives // most + 1
     highest = positives
     for fp in [*range(0, negatives, step), negatives]:
+        if is_over():
+            break
         if not is_low((fp, highest)):
             continue
         # Down in growing steps, then by bisection, to the least that is low.

@@ -16,11 +16,10 @@ import numpy as np
 from . import _engine
 from ._front import FrontResult, solve_front
 from ._metric_cuts import (
-    Point,
     box,
     clip,
     edge_below,
-    least_staircase,
+    greatest_steps,
     lower_hull,
     minimal_below,
     rounded,
@@ -41,6 +40,9 @@ _MOST_STEPS = 2048
 
 class MonotoneSearch(Search):
     """A search that relies on monotonicity alone."""
+
+    _seen: tuple[int, Number] | None = None
+    _least: list[tuple[Number, tuple[int, int]]]
 
     def _slices(self) -> list[Slice]:
         return []
@@ -77,13 +79,17 @@ class MonotoneSearch(Search):
         if isinstance(self.metric, Custom):
             check_monotone(self.metric.name, self.values)
 
-    def _better(self) -> list[tuple[Number, Point]]:
+    def _better(self) -> list[tuple[Number, tuple[int, int]]]:
         """Return least points that trees could be at and that would be better, best first."""
+        if self._seen == (len(self.oracle.cuts), self.objective):
+            return self._least
         polygon = clip(box(self.positives, self.negatives), self.oracle.cuts, 0)
-        points = least_staircase(polygon[:-1], _MOST_STEPS)
         goal = self.objective + self.penalty
-        valued = [(self.value(point), point) for point in points]
-        return sorted((pair for pair in valued if pair[0] > goal), reverse=True)
+        self._least = greatest_steps(
+            polygon[:-1], self.value, goal, _MOST_STEPS, self.oracle.is_over
+        )
+        self._seen = len(self.oracle.cuts), self.objective
+        return self._least
 
     def _tighten(self) -> None:
         """Lower the bound to what the least points allow; single leaves have been considered."""
@@ -111,16 +117,17 @@ class MonotoneSearch(Search):
         if result is None:
             return
         for i, (fp, fn, splits) in enumerate(result.points.tolist()):
+            if self.oracle.is_over():
+                return
             if self.value((fp, fn)) - self.penalty * splits > self.objective:
                 self.consider(self.oracle.rows.found(result.tree(i)))
         bound: Number = self.objective
         if result.status != "optimal":
-            bounds = [
-                self.value((fp, fn)) - self.penalty * max(splits, 1)
-                for fp, fn, splits in result.lower_points.tolist()
-            ]
-            bound = min(self.bound, max(bounds, default=self.objective))
-        self.bound = max(self.objective, bound)
+            for fp, fn, splits in result.lower_points.tolist():
+                if self.oracle.is_over():
+                    return
+                bound = max(bound, self.value((fp, fn)) - self.penalty * max(splits, 1))
+        self.bound = max(self.objective, min(self.bound, bound))
 
     def _most_splits(self) -> int:
         """Return the most splits that a better tree can have."""
@@ -136,14 +143,18 @@ class MonotoneSearch(Search):
 
         With a limit on splits, trees are compared by their number of splits, too.
         """
+        dominated = minimal_below(
+            lambda point: self.value(point) <= level,
+            self.positives,
+            self.negatives,
+            _MOST_STEPS,
+            self.oracle.is_over,
+        )
         options = self.oracle.remaining()
         if options is None:
             return None
         if max_splits is not None:
             options = replace(options, max_splits=max_splits)
-        dominated = minimal_below(
-            lambda point: self.value(point) <= level, self.positives, self.negatives, _MOST_STEPS
-        )
         session = self.oracle.session
         unused = np.zeros((2, 2), dtype=np.int64)
         problem = _engine.Problem(session.columns, session.row_types, unused, session.weights)

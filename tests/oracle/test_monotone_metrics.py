@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from fractions import Fraction
 from itertools import cycle
+from time import perf_counter
 from typing import Any
 
+import numpy as np
 import pytest
 
-from certree import metrics
+from certree import _engine, metrics
+from certree._metric_oracle import Oracle
 from certree._metric_search import solve_metric, solve_metric_path
-from tests.oracle.test_metrics import best, cases, check
+from tests.oracle.test_metrics import best, cases, check, many_sizes
 
 
 def worst_rate(fp: int, fn: int, positives: int, negatives: int) -> float:
@@ -89,6 +93,48 @@ def test_a_search_that_is_stopped_has_a_valid_bound(
         check(result, case, metric, triples, penalty)
         if result.status == "optimal":
             assert result.objective == value
+
+
+@pytest.mark.parametrize("penalty", [Fraction(0), Fraction(1, 50)], ids=str)
+def test_bounds_hold_whenever_the_clock_runs_out(
+    penalty: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also while steps of a staircase are not yet divided."""
+    steps = cycle([0, 1, 2, 3, 5, 8, 13, 21, 34, 55])
+    for case in cases(175, 60, depths=(2, 3)):
+        left = next(steps)
+
+        def is_over(oracle: Oracle) -> bool:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                oracle.status = "time_limit"
+            return left < 0
+
+        monkeypatch.setattr(Oracle, "is_over", is_over)
+        value, triples = best(case, MONOTONE[0], penalty)
+        result = solve_metric(case.problem, MONOTONE[0], case.options(), complexity=penalty)
+        assert result.objective <= value <= result.bound, case
+        check(result, case, MONOTONE[0], triples, penalty)
+
+
+@pytest.mark.parametrize("metric", MONOTONE[:2], ids=lambda metric: metric.name)
+@pytest.mark.parametrize("depth", [3, None])
+def test_time_limits_hold_with_large_weights(metric: metrics.Metric, depth: int | None) -> None:
+    """Then there are far more whole points than could be looked at."""
+    problem = many_sizes(3000)
+    weights = np.random.default_rng(176).integers(1, 10**6, size=3000)
+    problem = replace(problem, weights=weights)
+    start = perf_counter()
+    result = solve_metric(
+        problem,
+        metric,
+        _engine.Options(max_depth=depth, time_limit=1),
+        complexity=Fraction(0 if depth else 1, 10_000),
+    )
+    assert perf_counter() - start < 3
+    assert result.status in ("time_limit", "optimal")
+    assert result.objective <= result.bound
 
 
 @pytest.mark.parametrize("metric", MONOTONE, ids=lambda metric: metric.name)
