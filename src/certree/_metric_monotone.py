@@ -16,8 +16,6 @@ import numpy as np
 from . import _engine
 from ._front import FrontResult, solve_front
 from ._metric_cuts import (
-    box,
-    clip,
     edge_below,
     greatest_steps,
     lower_hull,
@@ -34,6 +32,15 @@ from .metrics._numbers import Number
 # Supported trees are quick to find and make the front smaller; more of them hardly do.
 _MOST_SOLVES = 16
 
+# The same for trees of one number of splits.
+_MOST_VISITS = 4
+
+# Depths of the first trees, for an incumbent.
+_FIRST_DEPTHS = (2, 3)
+
+# Values looked at to bound the trees of several numbers of splits at once.
+_FEW_STEPS = 64
+
 # The staircases between better and other points have at most so many steps.
 _MOST_STEPS = 2048
 
@@ -41,29 +48,34 @@ _MOST_STEPS = 2048
 class MonotoneSearch(Search):
     """A search that relies on monotonicity alone."""
 
-    _seen: tuple[int, Number] | None = None
-    _least: list[tuple[Number, tuple[int, int]]]
-
-    def _slices(self) -> list[Slice]:
-        return []
-
     def run(self, gap: Fraction) -> str:
         """Search until the bound meets the objective, or a limit is reached."""
         self._look_around()
-        self.bound = max(self.objective, self.value((0, 0)) - self.penalty)
-        if self.oracle.max_splits == 0:
-            self.bound = self.objective
-        while self.bound - gap > self.objective and self.oracle.status == "optimal":
-            weights = self._next_weights()
-            if weights is None:
-                self._search_front()
-                break
-            self._solve(weights, None, None)
-            self._tighten()
+        self._start()
+        while True:
+            worst = self.worst()
+            self.bound = max(self.objective, worst.value) if worst else self.objective
             self._record()
-        self._record()
+            if worst is None or self.bound - gap <= self.objective or self._is_stopped():
+                break
+            if not self._advance_once(worst):
+                self._search_front(worst)
         self._check_custom()
         return self._end(gap)
+
+    def _is_stopped(self) -> bool:
+        return self.oracle.status != "optimal"
+
+    def _start(self) -> None:
+        """With a penalty, climb for an incumbent, first among shallow trees."""
+        if not (self.penalty and self.positives and self.negatives):
+            return
+        limit = self.oracle.options.max_depth
+        for depth in _FIRST_DEPTHS:
+            if limit is None or depth < limit:
+                self._climb(depth)
+        while self._climb():
+            pass
 
     def _look_around(self) -> None:
         """Evaluate a user's metric on a grid, so that errors in it show at once."""
@@ -79,69 +91,69 @@ class MonotoneSearch(Search):
         if isinstance(self.metric, Custom):
             check_monotone(self.metric.name, self.values)
 
-    def _better(self) -> list[tuple[Number, tuple[int, int]]]:
-        """Return least points that trees could be at and that would be better, best first."""
-        if self._seen == (len(self.oracle.cuts), self.objective):
-            return self._least
-        polygon = clip(box(self.positives, self.negatives), self.oracle.cuts, 0)
-        goal = self.objective + self.penalty
-        self._least = greatest_steps(
-            polygon[:-1], self.value, goal, _MOST_STEPS, self.oracle.is_over
-        )
-        self._seen = len(self.oracle.cuts), self.objective
-        return self._least
+    def _about(self, fp: float, fn: float) -> float:
+        return float(self.value((round(fp), round(fn))))
 
-    def _tighten(self) -> None:
-        """Lower the bound to what the least points allow; single leaves have been considered."""
-        better = self._better()
-        bound = better[0][0] - self.penalty if better else self.objective
-        self.bound = max(self.objective, min(self.bound, bound))
+    def _revalue(self, top: Slice) -> None:
+        """Lower the bound of a slice to what its least points allow."""
+        better = self._better(top)
+        bound = better[0][0] - self.penalty * top.fewest if better else self.objective
+        top.value = min(top.value, bound)
 
-    def _next_weights(self) -> tuple[int, int, int] | None:
-        """Return weights that may cut off a better point, or None if no weights can."""
-        if self.oracle.n_solves >= _MOST_SOLVES:
-            return None
-        hull = lower_hull(self.trees)
-        for _, point in self._better():
+    def _better(self, top: Slice) -> list[tuple[Number, tuple[int, int]]]:
+        """Return least points that trees of a slice could be at and be better, best first."""
+        if not top.polygon:
+            return []
+        goal = self.objective + self.penalty * top.fewest
+        most = _MOST_STEPS if top.fewest == top.splits else _FEW_STEPS
+        return greatest_steps(top.polygon[:-1], self.value, goal, most, self.oracle.is_over)
+
+    def _advance_once(self, worst: Slice) -> bool:
+        """Solve for what may cut off a better point of a slice; False if nothing can."""
+        if worst.n_visits >= (_MOST_VISITS if self.penalty else _MOST_SOLVES):
+            return False
+        hull = lower_hull(self._met(worst))
+        for _, point in self._better(worst):
             edge = edge_below(hull, point)
-            if edge is not None:
-                w_fp, w_fn = rounded(edge, self.oracle.largest_weight)
-                proven = any((cut.fp, cut.fn) == (w_fp, w_fn) for cut in self.oracle.cuts)
-                return None if proven else (w_fp, w_fn, 0)
-        return None
+            if edge is None:
+                continue
+            w_fp, w_fn = rounded(edge, self.oracle.largest_weight)
+            budget = min(w_fp * fp + w_fn * fn for fp, fn in hull)
+            worst.n_visits += 1
+            split = self._split_weight(worst, point, (w_fp, w_fn, budget)) or 0
+            limit = None if split or not self.penalty else worst.splits
+            weights = w_fp, w_fn, split
+            if any(cut[:3] == weights and cut.max_splits == limit for cut in self.oracle.cuts):
+                return split > 0  # the next visit is with a limit on splits
+            self._solve(weights, None, limit)
+            return True
+        return False
 
-    def _search_front(self) -> None:
-        """Look at all trees that could be better."""
-        level = self.objective + self.penalty
-        result = self.front(level, self._most_splits() if self.penalty else None)
+    def _search_front(self, worst: Slice) -> None:
+        """Look at all trees of a slice, or smaller ones, that could be better."""
+        limit = worst.splits if self.penalty else None
+        result = self.front(self.goal(worst), limit, by_splits=False)
         if result is None:
             return
-        for i, (fp, fn, splits) in enumerate(result.points.tolist()):
+        for i, (fp, fn, _) in enumerate(result.points.tolist()):
             if self.oracle.is_over():
                 return
-            if self.value((fp, fn)) - self.penalty * splits > self.objective:
+            if self.value((fp, fn)) > self.goal(worst):
                 self.consider(self.oracle.rows.found(result.tree(i)))
         bound: Number = self.objective
         if result.status != "optimal":
-            for fp, fn, splits in result.lower_points.tolist():
+            for fp, fn, _ in result.lower_points.tolist():
                 if self.oracle.is_over():
                     return
-                bound = max(bound, self.value((fp, fn)) - self.penalty * max(splits, 1))
-        self.bound = max(self.objective, min(self.bound, bound))
+                bound = max(bound, self.value((fp, fn)) - self.penalty * worst.splits)
+        worst.value = min(worst.value, bound)
 
-    def _most_splits(self) -> int:
-        """Return the most splits that a better tree can have."""
-        # A tree with one split has at most the bound, one with k splits k - 1 penalties less.
-        room = float(self.bound) - float(self.objective)
-        most = min(self.oracle.max_splits, int(room / float(self.penalty)) + 3)
-        while most > 1 and self.bound - self.penalty * (most - 1) <= self.objective:
-            most -= 1
-        return most
-
-    def front(self, level: Number, max_splits: int | None) -> FrontResult | None:
+    def front(
+        self, level: Number, max_splits: int | None, *, by_splits: bool
+    ) -> FrontResult | None:
         """Return the trees whose points may exceed a level, or None where no time is left.
 
-        With a limit on splits, trees are compared by their number of splits, too.
+        They are compared by errors and, if `by_splits`, by their number of splits.
         """
         dominated = minimal_below(
             lambda point: self.value(point) <= level,
@@ -159,7 +171,7 @@ class MonotoneSearch(Search):
         unused = np.zeros((2, 2), dtype=np.int64)
         problem = _engine.Problem(session.columns, session.row_types, unused, session.weights)
         watch = None if self.oracle.callback is None else self.oracle.watch
-        result = solve_front(problem, options, dominated, max_splits is not None, watch)
+        result = solve_front(problem, options, dominated, by_splits, watch)
         self.oracle.account(result.status, result.counters)
         return result
 
@@ -174,7 +186,7 @@ def monotone_path(
     search = MonotoneSearch(problem, metric, options, Fraction(0), callback)
     search._look_around()
     leaf = search.incumbent
-    result = search.front(search.objective, search.oracle.max_splits)
+    result = search.front(search.objective, search.oracle.max_splits, by_splits=True)
     found: list[Found] = [leaf]
     lower: list[tuple[int, int, int]] = [(0, 0, 0)]
     if result is not None:

@@ -101,7 +101,7 @@ def test_bounds_hold_whenever_the_clock_runs_out(
 ) -> None:
     """Also while steps of a staircase are not yet divided."""
     steps = cycle([0, 1, 2, 3, 5, 8, 13, 21, 34, 55])
-    for case in cases(175, 60, depths=(2, 3)):
+    for case in cases(175, 60, depths=(2, 3, None) if penalty else (2, 3)):
         left = next(steps)
 
         def is_over(oracle: Oracle) -> bool:
@@ -116,6 +116,20 @@ def test_bounds_hold_whenever_the_clock_runs_out(
         result = solve_metric(case.problem, MONOTONE[0], case.options(), complexity=penalty)
         assert result.objective <= value <= result.bound, case
         check(result, case, MONOTONE[0], triples, penalty)
+
+
+@pytest.mark.parametrize("metric", MONOTONE[:2], ids=lambda metric: metric.name)
+def test_penalties_bound_the_size_without_a_depth_limit(metric: metrics.Metric) -> None:
+    """Slices of few splits are closed one by one, without a front of all sizes."""
+    rng = np.random.default_rng(177)
+    columns = np.asfortranarray(rng.integers(0, 2, size=(500, 14)).astype(np.uint8))
+    score = columns[:, 0] & (columns[:, 1] | columns[:, 2])
+    types = (score ^ (rng.random(500) < 0.1)).astype(np.int32)
+    problem = _engine.Problem(columns, types, np.zeros((2, 2), dtype=np.int64))
+    options = _engine.Options(time_limit=60)
+    result = solve_metric(problem, metric, options, complexity=Fraction(1, 50))
+    assert result.status == "optimal"
+    assert result.n_splits == 3
 
 
 @pytest.mark.parametrize("metric", MONOTONE[:2], ids=lambda metric: metric.name)
