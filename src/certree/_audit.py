@@ -169,6 +169,12 @@ def _row_weights(sample_weight: Any, n_rows: int, quantum: Exact | None) -> list
     ]
 
 
+def direct_name(objective: Any) -> str | None:
+    """Return the name of an objective that counts weighted errors, None of any other."""
+    name = objective.lower() if isinstance(objective, str) else None
+    return name if name in ("accuracy", "balanced_accuracy") else None
+
+
 def decimal(number: Any) -> Fraction:
     """Return the decimal that a number is written as."""
     if isinstance(number, Fraction):
@@ -186,7 +192,7 @@ def _class_weights(
     wanted = [Fraction(1)] * n_classes
     if asked is not None and asked != "balanced":
         wanted = [decimal(asked.get(label, 1)) for label in claim.classes]
-    if asked == "balanced" or claim.parameters["objective"] == "balanced_accuracy":
+    if asked == "balanced" or direct_name(claim.parameters["objective"]) == "balanced_accuracy":
         totals = [Fraction(0)] * n_classes
         for row, klass in classes.items():
             totals[klass] += weights[row]

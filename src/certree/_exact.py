@@ -40,6 +40,7 @@ __all__ = [
     "class_multipliers",
     "cost_budget",
     "parse_complexity",
+    "parse_penalty",
     "read_fraction",
     "scale_weights",
 ]
@@ -59,6 +60,9 @@ _MAX_DECIMALS = 22
 # Share of the integer range kept free for class weights and the denominator of the complexity
 # when sample weights are scaled.
 _RESERVED_FACTOR = 2**12
+
+# Greater penalties leave the range of floats in sums and products.
+_LARGEST_PENALTY = 10**200
 
 
 def read_fraction(value: Any, what: str) -> Fraction:
@@ -119,6 +123,36 @@ def parse_complexity(value: Any) -> Fraction:
             "share of all rows: 0.01 means that a split must save one row in a hundred."
         )
     return complexity
+
+
+def parse_penalty(value: Any, metric_name: str) -> Fraction:
+    """Read the ``complexity`` parameter where it is in units of a metric.
+
+    Parameters
+    ----------
+    value : int, float, fractions.Fraction, decimal.Decimal or str
+        The penalty per split (or leaf).
+    metric_name : str
+        The metric, for the message.
+
+    Returns
+    -------
+    fractions.Fraction
+        At least 0.
+
+    Examples
+    --------
+    >>> parse_penalty(2, "profit")
+    Fraction(2, 1)
+    """
+    penalty = read_fraction(value, "complexity")
+    if not 0 <= penalty <= _LARGEST_PENALTY:
+        raise ValueError(
+            f"complexity must be a number of at least 0, and at most 1e200, got {value!r}. It is "
+            f"the penalty per split in units of the metric {metric_name!r}: with 0.01, a split "
+            "must raise it by 0.01."
+        )
+    return penalty
 
 
 def cost_budget(n_rows: int, max_splits: int | None = None) -> int:

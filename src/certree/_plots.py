@@ -196,6 +196,12 @@ def plot_roc(
     """
     from sklearn.metrics import roc_curve
 
+    if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
+        raise TypeError(
+            f"plot_roc needs one fitted classifier with predict_proba, got {type(model).__name__}; "
+            "of a front, give one of its models, such as front.best('f1'), or draw it with "
+            "front.plot()."
+        )
     classes = np.asarray(model.classes_).tolist()
     if len(classes) != 2:
         raise ValueError(f"A ROC curve needs two classes, but the model has {len(classes)}.")

@@ -43,6 +43,32 @@ def best_points(question: Question, *, per_splits: bool) -> list[tuple[Fraction,
     return [(Fraction(x, trees.scale), Fraction(y, trees.scale), k) for x, y, k in sorted(points)]
 
 
+def all_points(question: Question) -> list[tuple[Fraction, Fraction, int]]:
+    """Return the (fp, fn) of all trees, each with the fewest splits; nothing is dropped as worse.
+
+    Raises
+    ------
+    ValueError
+        If there are too many trees to try.
+    """
+    trees = _Trees(question)
+    points = _BruteForce(trees, _leaf_points, _join_points, _different).solve()
+    return [(Fraction(x, trees.scale), Fraction(y, trees.scale), k) for x, y, k in sorted(points)]
+
+
+def point_grid(question: Question, most: int) -> tuple[list[Fraction], list[Fraction]] | None:
+    """Return all weights that false positives and negatives could have; None if too many pairs."""
+    trees = _Trees(question)
+    negatives, positives = trees.sums(trees.all_rows)
+    if (negatives + 1) * (positives + 1) > most:
+        return None
+    fp, fn = (
+        [Fraction(units, trees.scale) for units in range(total + 1)]
+        for total in (negatives, positives)
+    )
+    return fp, fn
+
+
 def best_areas(question: Question, max_fpr: Fraction) -> list[tuple[Fraction, int]]:
     """Return (normalised area up to a false positive rate, splits) of all useful trees.
 
@@ -185,6 +211,13 @@ def _nondominated(points: Iterable[Point]) -> list[Point]:
         if not any(other[1] <= fn and other[2] <= splits for other in kept):
             kept.append((fp, fn, splits))
     return kept
+
+
+def _different(points: Iterable[Point]) -> list[Point]:
+    fewest: dict[tuple[int, int], int] = {}
+    for fp, fn, splits in points:
+        fewest[fp, fn] = min(splits, fewest.get((fp, fn), splits))
+    return [(*point, splits) for point, splits in fewest.items()]
 
 
 def _beats(one: Point, other: Point) -> bool:

@@ -33,8 +33,18 @@ def at_most(number: Any) -> Exact:
 def _floor(number: Any) -> int:
     """Return the greatest integer k with k / 10**15 <= number, by exact comparisons."""
     units = int(float(number) * _DECIMALS)
-    while Fraction(units, _DECIMALS) > number:
-        units -= 1
-    while Fraction(units + 1, _DECIMALS) <= number:
-        units += 1
-    return units
+    # Floats of large numbers are off by many units: find some below and some above, and halve.
+    low = high = units
+    step = 1
+    while Fraction(low, _DECIMALS) > number:
+        low, step = low - step, 2 * step
+    step = 1
+    while Fraction(high, _DECIMALS) <= number:
+        high, step = high + step, 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        if Fraction(middle, _DECIMALS) <= number:
+            low = middle
+        else:
+            high = middle
+    return low

@@ -10,11 +10,15 @@ from . import metrics
 from ._audit import Audit, Data, Walk, outcome_of, text, walk_down
 from ._formulas import as_float, is_value, value_of
 from ._reprove import Question
-from ._reprove_points import area, best_areas, best_points
+from ._reprove_points import all_points, area, best_areas, best_points, point_grid
 from .certificate import Exact, exact, show
+from .metrics._monotonicity import check_monotone, is_taken_on_trust
 
 # Two floats that stand for the same exact number, one of which was rounded on the way.
 _NEARLY = 1e-12
+
+# Most values of a user's metric that are compared with each other.
+_MOST_VALUES = 100_000
 
 
 @dataclass(frozen=True)
@@ -232,8 +236,8 @@ def check_metric_optimum(audit: Audit, data: Data) -> None:
         _compare_bounds(audit, best, best)
         audit.done(f"optimum {show(best)}, by trying all trees")
         return
-    points = best_points(question, per_splits=question.penalty > 0)
     if certificate.task == "front":
+        points = best_points(question, per_splits=False)
         fewest = min(fn for fp, fn, _ in points if fp <= (certificate.fp or 0))
         _compare_bounds(audit, fewest, fewest)
         audit.done(f"{show(fewest)} false negatives at least, by trying all trees")
@@ -241,7 +245,7 @@ def check_metric_optimum(audit: Audit, data: Data) -> None:
     totals = (Fraction(certificate.positives or 0), Fraction(certificate.negatives or 0))
     values = [
         (Confusion(fp, fn, *totals).value(metric), question.penalty * (k + paid))
-        for fp, fn, k in points
+        for fp, fn, k in _points_that_count(audit, question, metric, totals)
     ]
     # No value may exceed what the lower bound allows, and one must reach the cost.
     above = [
@@ -261,6 +265,34 @@ def check_metric_optimum(audit: Audit, data: Data) -> None:
             f"{text(1 - Fraction(certificate.lower_bound))}"
         )
     audit.done(f"best {metric.name}, by trying all trees")
+
+
+def _points_that_count(
+    audit: Audit, question: Question, metric: Any, totals: tuple[Fraction, Fraction]
+) -> list[tuple[Fraction, Fraction, int]]:
+    """Return points among which a metric has its greatest value.
+
+    For a metric of a user these are the points of all trees. If they are too many, the metric must
+    be shown to fall with errors at all weights that they could have.
+    """
+    if not is_taken_on_trust(metric):
+        return best_points(question, per_splits=question.penalty > 0)
+    try:
+        return all_points(question)
+    except ValueError:
+        grid = point_grid(question, _MOST_VALUES)
+        if grid is None:
+            raise
+    values: dict[tuple[Exact, Exact], Any] = {
+        (fp, fn): Fraction(Confusion(fp, fn, *totals).value(metric))
+        for fp in grid[0]
+        for fn in grid[1]
+    }
+    try:
+        check_monotone(metric.name, values)
+    except ValueError as error:
+        audit.differ(f"optimum: {error}")
+    return best_points(question, per_splits=question.penalty > 0)
 
 
 def _exceeds(value: Any, level: Fraction) -> bool:

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import metrics
-from ._exact import parse_complexity
+from ._exact import parse_complexity, parse_penalty
 from ._rounding import at_most, nearest
 from .certificate import STATUSES, Certificate, Exact, exact, show
+from .metrics._monotonicity import look_around
 from .tree import Tree
 
 if TYPE_CHECKING:
@@ -36,6 +37,9 @@ _MOST_LINES = 30
 """Of a front with more trees, only those that some metric wants are printed."""
 
 _ON_HULL = ("linear", "linear-fractional", "supported")
+
+# Their penalties are shares of all rows.
+_SHARES = (metrics.Accuracy, metrics.BalancedAccuracy)
 
 
 @dataclass(frozen=True)
@@ -228,21 +232,26 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
     ) -> OptimalTreeClassifier:
         """Return the best tree for a metric, as a fitted model with its certificate.
 
-        Nothing is searched again. Of equally good trees it is the one with the fewest splits.
+        Nothing is searched again. Of equally good trees it is the one with the fewest splits. A
+        function that rises with errors is refused, if the points of the front or a grid show it.
 
         Parameters
         ----------
         metric : str, Metric or callable, default="accuracy"
             What is maximised, as `objective` of :class:`OptimalTreeClassifier`.
         complexity : float, default=0.0
-            Penalty per split or leaf; needs a front with ``per_splits=True``.
+            Penalty per split or leaf, in units of the metric; needs a front with
+            ``per_splits=True``.
         complexity_per : {"split", "leaf"}, default="split"
             What the penalty counts.
         """
-        chosen, penalty = metrics.get(metric), parse_complexity(complexity)
+        chosen = metrics.get(metric)
+        penalty = _read_penalty(complexity, complexity_per, chosen)
         self._check_pick(chosen, penalty)
         paid = 1 if complexity_per == "leaf" else 0
         totals = (self.certificate.positives, self.certificate.negatives)
+        visited = (*self.certificate.points, *self.certificate.lower_points)
+        look_around(chosen, (point[:2] for point in visited), *totals)
 
         def value(point: Point) -> Any:
             return chosen.exact(point[0], point[1], *totals) - penalty * (point[2] + paid)
@@ -258,7 +267,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
             bound = max(best, *(value(point) for point in self.certificate.lower_points))
         certificate = self._pick_certificate(place, chosen, best, bound, penalty, complexity_per)
         # By these two names searches count errors; as metrics they are one minus the cost.
-        is_direct = isinstance(metric, str) and metric in ("accuracy", "balanced_accuracy")
+        is_direct = isinstance(metric, str) and isinstance(chosen, _SHARES)
         return self._fitted(
             self._trees[place],
             certificate,
@@ -436,6 +445,14 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
             best = ", ".join(named.get(i, []))
             lines.append(f"{i:>4} {show(fp):>10} {show(fn):>10} {splits:>7}  {best}".rstrip())
         return "\n".join([*lines, self.certificate.statement()])
+
+
+def _read_penalty(complexity: Any, complexity_per: str, metric: Metric) -> Fraction:
+    if complexity_per not in ("split", "leaf"):
+        raise ValueError(f"complexity_per must be 'split' or 'leaf', got {complexity_per!r}.")
+    if isinstance(metric, _SHARES):
+        return parse_complexity(complexity)
+    return parse_penalty(complexity, metric.name)
 
 
 def most_accurate(points: Sequence[Point]) -> int:

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from . import metrics
-from ._audit import Audit, Claim, Data, Walk, decimal, read_data, text, walk_down
+from ._audit import Audit, Claim, Data, Walk, decimal, direct_name, read_data, text, walk_down
 from ._reprove import best_cost, best_multiway_cost
 from ._task_certificate import TaskCertificate
 from ._verify_metric import (
@@ -89,7 +89,8 @@ def verify(
         The data it was fitted on; for a :class:`PolicyTree`, y is its ``rewards_``, for an
         :class:`SPOTree` the cost vectors.
     exhaustive : bool, default=False
-        Also prove the bound again by trying all trees, for small problems.
+        Also prove the bound again by trying all trees, for small problems. Only this finds out that
+        a point of a front is missing.
     costs : array-like of shape (n_rows, n_classes), optional
         The costs that a :class:`CostSensitiveTreeClassifier` was fitted with, if any.
 
@@ -199,10 +200,14 @@ def _check_parameters(audit: Audit) -> None:
     for name in ("max_depth", "max_splits", "min_samples_leaf", "complexity_per"):
         audit.compare(name, getattr(certificate, name), parameters[name])
     objective = parameters["objective"]
-    is_direct = isinstance(objective, str) and objective in ("accuracy", "balanced_accuracy")
-    audit.compare("task", certificate.task, objective if is_direct else metrics.get(objective).name)
-    if is_direct != certificate.counts_errors:
+    direct = direct_name(objective)
+    task = metrics.get(objective).name if direct is None else direct
+    audit.compare("task", certificate.task, task)
+    if (direct is not None) != certificate.counts_errors:
         audit.differ(f"the cost of {objective!r} is not what the certificate speaks of")
+    if certificate.task != task:
+        # Whatever else it says is about something else.
+        audit.raise_if_different()
     audit.compare("complexity", certificate.complexity, decimal(parameters["complexity"]))
     audit.compare("number of tests", certificate.n_tests, len(audit.claim.tests))
     audit.done("the parameters that the certificate speaks of")
@@ -301,6 +306,8 @@ def _check_bounds(audit: Audit) -> None:
         audit.differ(f"status {certificate.status!r} is unknown")
     if certificate.status == "optimal" and certificate.gap != 0:
         audit.differ(f"status is 'optimal', but the gap is {text(certificate.gap)}")
+    if certificate.status == "gap" and certificate.gap == 0:
+        audit.differ("status is 'gap', but the gap is 0, which is 'optimal'")
     if certificate.status == "gap" and certificate.gap > accepted:
         audit.differ(f"status is 'gap', but {text(certificate.gap)} is above gap={accepted}")
     for _, _, upper, lower in certificate.history:

@@ -19,6 +19,7 @@ from certree import (
     ParetoFront,
     metrics,
     pareto_front,
+    plot_roc,
     verify,
 )
 
@@ -268,3 +269,89 @@ def test_the_picks_are_marked_in_a_picture(front: ParetoFront) -> None:
     assert sum(label.startswith("best ") and "weights" not in label for label in labels) >= 1
     assert axes.get_xlabel().startswith("false positives")
     assert front.plot(picks=(), ax=axes) is axes
+
+
+# ---- functions, penalties ----------------------------------------------------------------------
+
+
+def test_a_function_that_rises_with_errors_is_refused() -> None:
+    """The best tree for it need not be on the front: here the leaf that says 1."""
+    small = pareto_front([[0], [1]], [0, 1], max_depth=1)
+    with pytest.raises(ValueError, match=r"not monotone: fp=0, fn=0 .* fp=1, fn=0"):
+        small.best(lambda fp, fn, positives, negatives: fp - fn)
+    weighted = pareto_front([[0], [1]], [0, 1], max_depth=1, sample_weight=[0.25, 0.5])
+    with pytest.raises(ValueError, match="not monotone"):
+        weighted.best(lambda fp, fn, positives, negatives: fp - fn)
+
+
+@pytest.mark.parametrize("max_depth", [1, 3])
+def test_trying_all_trees_finds_what_is_no_part_of_the_front(
+    data: tuple[Any, Any], max_depth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With all points, or where these are too many by monotonicity."""
+    monkeypatch.setattr("certree.front.look_around", lambda *_: None)
+    X, y = data[0][:, :3], data[1]
+    front = pareto_front(X, y, max_depth=max_depth)
+
+    def rises(fp: float, fn: float, positives: float, negatives: float) -> float:
+        return fp + fn
+
+    with pytest.raises(CertificateError, match="optimum"):
+        verify(front.best(rises), X, y, exhaustive=True)
+
+    def falls(fp: float, fn: float, positives: float, negatives: float) -> float:
+        return -max(fp, 2 * fn)
+
+    assert verify(front.best(falls), X, y, exhaustive=True)
+    monkeypatch.setattr("certree._verify_metric.all_points", _too_many)
+    assert verify(front.best(falls), X, y, exhaustive=True)
+    with pytest.raises(CertificateError, match="not monotone"):
+        verify(front.best(rises), X, y, exhaustive=True)
+
+
+def _too_many(_: Any) -> Any:
+    raise ValueError("too large")
+
+
+@pytest.mark.parametrize("complexity, per", [(2, "split"), ("5/2", "leaf"), (10**6, "split")])
+def test_penalties_are_in_units_of_the_metric(
+    data: tuple[Any, Any], complexity: Any, per: Any
+) -> None:
+    def price(fp: float, fn: float, positives: float, negatives: float) -> float:
+        return -(fp + 5 * fn)
+
+    sized = pareto_front(*data, max_depth=2, per_splits=True)
+    for objective in (price, "mcc"):
+        pick = sized.best(objective, complexity=complexity, complexity_per=per)
+        settings: Any = {"objective": objective, "complexity": complexity, "complexity_per": per}
+        direct = OptimalTreeClassifier(max_depth=2, **settings).fit(*data)
+        assert direct.certificate_.cost == pick.certificate_.cost
+        verify(direct, *data, exhaustive=True)
+        verify(pick, *data, exhaustive=True)
+
+
+def test_bad_penalties_are_named(front: ParetoFront, data: tuple[Any, Any]) -> None:
+    with pytest.raises(ValueError, match="units of the metric 'f1'"):
+        OptimalTreeClassifier(objective="f1", complexity=-1).fit(*data)
+    with pytest.raises(ValueError, match="between 0 and 1 for the metric 'auc'"):
+        OptimalTreeClassifier(objective="auc", complexity=2).fit(*data)
+    with pytest.raises(ValueError, match="units of the metric 'f1'"):
+        front.best("f1", complexity=-1)
+    with pytest.raises(ValueError, match="share of all rows"):
+        front.best("accuracy", complexity=2)
+    with pytest.raises(ValueError, match="complexity_per must be 'split' or 'leaf', got 'foo'"):
+        front.best("f1", complexity_per="foo")  # type: ignore[arg-type]
+
+
+def test_a_roc_curve_of_a_front_is_refused(front: ParetoFront, data: tuple[Any, Any]) -> None:
+    pytest.importorskip("matplotlib")
+    with pytest.raises(TypeError, match=r"got ParetoFront; of a front, .*front\.best\('f1'\)"):
+        plot_roc(front, *data)
+
+
+def test_another_task_is_caught(data: tuple[Any, Any]) -> None:
+    model = OptimalTreeClassifier(max_depth=2, objective=metrics.Front()).fit(*data)
+    for task in ("f1", "accuracy", "nonsense"):
+        model.certificate_ = dataclasses.replace(model.certificate_, task=task)
+        with pytest.raises(CertificateError, match=f"task: certified '{task}'"):
+            verify(model, *data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import warnings
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -319,3 +320,18 @@ def test_functions_get_whole_numbers_and_may_return_any() -> None:
     assert all(isinstance(number, int) for number in seen[0])
     assert metrics.Custom(lambda *_: Fraction(1, 3)).exact(0, 0, 1, 1) == Fraction(1, 3)
     assert metrics.Custom(lambda *_: True).exact(0, 0, 1, 1) == 1
+
+
+def test_functions_may_return_decimals_and_arrays_but_no_huge_numbers() -> None:
+    """What is too large for a float is named with the metric and the point."""
+    assert metrics.Custom(lambda *_: Decimal("0.1")).exact(0, 0, 1, 1) == Fraction(1, 10)
+    assert metrics.Custom(lambda *_: np.array(0.5)).exact(0, 0, 1, 1) == Fraction(1, 2)
+    for value in (10**400, -Fraction(10**400, 3)):
+        metric = metrics.Custom(lambda *point, value=value: value, name="mine")
+        with pytest.raises(ValueError, match=r"'mine' returned a number of about .* at fp=1, fn=0"):
+            metric(1, 0, 2, 3)
+
+
+def test_names_may_be_in_capitals() -> None:
+    assert metrics.get("F1") == metrics.F1()
+    assert metrics.get("Kappa") == metrics.CohenKappa()

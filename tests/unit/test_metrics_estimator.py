@@ -282,7 +282,11 @@ def test_probabilities_are_shares_whatever_the_label(data: tuple[Any, Any]) -> N
     [
         ([0, 1, 2, 1], {}, "Only binary classification is supported by the metric 'f1'.*3 classes"),
         ([0, 0, 0, 0], {}, "metric 'f1' needs rows of two classes.*only one class, 0"),
-        (list("abab"), {"pos_label": "c"}, r"pos_label='c' is not among the classes.*\['a', 'b'\]"),
+        (
+            list("abab"),
+            {"pos_label": "c"},
+            "pos_label='c', for the metric 'f1'.*'a', 'b'",
+        ),
         ([0, 1, 0, 1], {"splits": "multiway"}, "metric 'f1' needs splits='binary'"),
         ([0, 1, 0, 1], {"class_weight": {0: 0, 1: 1}}, "class_weight gives the class 0 no weight"),
     ],
@@ -432,3 +436,41 @@ def test_the_gap_of_any_tree_is_known(data: tuple[Any, Any], objective: Any) -> 
     assert "of all weight" not in str(found)
     best = OptimalTreeClassifier(max_depth=2, objective=objective, pos_label=0).fit(X, y, weights)
     assert best.certificate_.cost == found.upper_bound
+
+
+@pytest.mark.parametrize("objective", ["accuracy", "Balanced_Accuracy", "mcc", "auc", "front"])
+def test_an_unknown_positive_class_is_named_with_the_metric(
+    data: tuple[Any, Any], objective: str
+) -> None:
+    message = f"pos_label=7, for the metric '{objective.lower()}', is not among the classes"
+    with pytest.raises(ValueError, match=message):
+        OptimalTreeClassifier(max_depth=1, objective=objective, pos_label=7).fit(*data)
+
+
+def test_names_in_capitals_are_the_same_objectives(data: tuple[Any, Any]) -> None:
+    for name in ("balanced_accuracy", "f1"):
+        one = OptimalTreeClassifier(max_depth=2, objective=name).fit(*data)
+        other = OptimalTreeClassifier(max_depth=2, objective=name.upper()).fit(*data)
+        assert one.certificate_.cost == other.certificate_.cost
+        assert one.certificate_.task == other.certificate_.task
+        verify(other, *data, exhaustive=True)
+
+
+@pytest.mark.parametrize("objective", ["auc", "front"])
+def test_the_gap_of_what_is_no_value_of_a_tree_is_refused(
+    data: tuple[Any, Any], objective: str
+) -> None:
+    tree = OptimalTreeClassifier(max_depth=1).fit(*data).tree_
+    with pytest.raises(ValueError, match=f"optimality_gap has no objective='{objective}'"):
+        optimality_gap(tree, *data, objective=objective)
+
+
+@pytest.mark.parametrize("objective", ["accuracy", "f1"])
+def test_an_accepted_gap_of_nothing_is_caught(data: tuple[Any, Any], objective: str) -> None:
+    fitted = OptimalTreeClassifier(max_depth=1, objective=objective, gap=0.1).fit(*data)
+    cost = fitted.certificate_.cost
+    fitted.certificate_ = dataclasses.replace(
+        fitted.certificate_, status="gap", lower_bound=cost, gap=0, history=()
+    )
+    with pytest.raises(CertificateError, match="status is 'gap', but the gap is 0"):
+        verify(fitted, *data)

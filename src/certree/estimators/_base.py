@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from certree import _engine
-from certree._exact import cost_budget, parse_complexity
+from certree._exact import cost_budget, read_fraction
 from certree._progress import Callback, Observer, ProgressLine
 from certree.certificate import STATUSES, Certificate, Exact, show
 from certree.encoding import TableEncoder, compare_columns, read_table
@@ -86,7 +86,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
                 "row has a leaf of its own."
             )
         # With leaves of a single row, a tree that separates all it can is best, and found at once.
-        if int(self.min_samples_leaf) > 1 and parse_complexity(self.complexity) == 0:
+        if int(self.min_samples_leaf) > 1 and read_fraction(self.complexity, "complexity") == 0:
             warnings.warn(
                 "Nothing limits the size of the tree: max_depth and max_splits are None, and "
                 "complexity is 0, so that trees with as many splits as there are rows are "

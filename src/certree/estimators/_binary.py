@@ -105,13 +105,12 @@ def read_binary(target: Target, pos_label: Any, metric_name: str) -> BinaryTarge
     """
     labels = target.classes.tolist()
     if len(labels) > 2:
-        some = ", ".join(map(repr, labels[:5])) + (", ..." if labels[5:] else "")
         raise ValueError(
             f"Only binary classification is supported by the metric {metric_name!r}: y has "
-            f"{len(labels)} classes, {some}. Make it two classes, or use objective='accuracy' or "
-            "'balanced_accuracy'."
+            f"{len(labels)} classes, {_few(labels)}. Make it two classes, or use "
+            "objective='accuracy' or 'balanced_accuracy'."
         )
-    positive = find_positive(labels, pos_label)
+    positive = find_positive(labels, pos_label, metric_name)
     if len(labels) < 2:
         raise ValueError(
             f"The metric {metric_name!r} needs rows of two classes, but y has only one class, "
@@ -133,7 +132,7 @@ def read_binary(target: Target, pos_label: Any, metric_name: str) -> BinaryTarge
     return BinaryTarget(target, positive, row_types, weights, positives, negatives)
 
 
-def find_positive(labels: list[Any], pos_label: Any) -> int:
+def find_positive(labels: list[Any], pos_label: Any, metric_name: str) -> int:
     """Return the position of the positive class; by default the last of them.
 
     Raises
@@ -145,7 +144,11 @@ def find_positive(labels: list[Any], pos_label: Any) -> int:
         return len(labels) - 1
     if pos_label not in labels:
         raise ValueError(
-            f"pos_label={pos_label!r} is not among the classes of y, which are {labels}; None "
-            "stands for the greater of two classes."
+            f"pos_label={pos_label!r}, for the metric {metric_name!r}, is not among the classes of "
+            f"y, which are {_few(labels)}; None stands for the greater of two classes."
         )
     return labels.index(pos_label)
+
+
+def _few(labels: list[Any]) -> str:
+    return ", ".join(map(repr, labels[:5])) + (", ..." if labels[5:] else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from certree._exact import parse_penalty
 from certree._progress import Callback, Observer
 from certree.metrics import Front, Metric, PartialAUC
 
@@ -20,6 +21,11 @@ def fit_binary(
 ) -> Observer | None:
     """Fit a model, and return what watched the search."""
     if isinstance(metric, PartialAUC):
+        if parse_penalty(model.complexity, metric.name) > 1:
+            raise ValueError(
+                f"complexity must lie between 0 and 1 for the metric {metric.name!r}, got "
+                f"{model.complexity!r}: areas do, so no split can be worth more."
+            )
         return fit_chain(model, metric, rows, callback)
     if isinstance(metric, Front):
         return fit_front(model, metric, rows, callback)

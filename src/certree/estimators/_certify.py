@@ -12,6 +12,7 @@ from certree._version import __version__
 from certree.certificate import Certificate, exact
 from certree.tree import Tree
 
+from ._objective import task_name
 from ._target import Target, class_sums
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def certify(
             (seconds_before + seconds, work, exact(objective.cost(u)), exact(objective.cost(l)))
             for seconds, work, u, l in result.history
         ),
-        task=model.objective,
+        task=task_name(model.objective),
         complexity=exact(objective.complexity),
         split_penalty=exact(penalty),
         n_row_groups=result.counters.get("row_groups"),

@@ -22,10 +22,11 @@ from certree.metrics import Metric
 from certree.path import PathEntry, RegularizationPath
 
 from ._base import BaseOptimalTree
+from ._binary import find_positive
 from ._binary_fit import fit_binary
 from ._certify import build_tree, certify
 from ._metric_fit import Rows, WarmStart
-from ._objective import check_objective, is_direct, read_metric
+from ._objective import check_objective, is_direct, read_metric, task_name
 from ._parameters import Check
 from ._target import Target, read_target
 from ._warm_start import WarmTree, better_of, broken_limits, express, read_tree
@@ -50,8 +51,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     max_splits : int or None, default=None
         Most tests in the tree; None: no limit.
     complexity : float, default=0.0
-        Penalty per split (or leaf), as a share of the weight of all rows, from 0 to 1. Used as the
-        decimal fraction that is written: 0.1 is one tenth.
+        Penalty per split (or leaf), as a share of the weight of all rows, from 0 to 1; for
+        objectives other than accuracies, in units of the metric. Used as the decimal fraction that
+        is written: 0.1 is one tenth.
     complexity_per : {"split", "leaf"}, default="split"
         What the penalty counts.
     objective : str, Metric or callable, default="accuracy"
@@ -254,6 +256,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             warm_start = WarmStart(warm_start_tree, must_keep_limits)
             return fit_binary(self, metric, Rows(X, y, sample_weight, warm_start), callback)
         target = read_target(self, y, sample_weight, self._row_count(X))
+        # Of no use here, but a class that is not there is a slip of the pen.
+        find_positive(target.classes.tolist(), self.pos_label, task_name(self.objective))
         columns = self._encode(X, target.sample_weight, target.rows)
         if self.encoder_.multiway_columns_ is not None:
             # Leaves are then counted one by one, the first one too.

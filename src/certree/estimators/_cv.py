@@ -25,7 +25,7 @@ from ._binary import find_positive
 from ._classifier import OptimalTreeClassifier
 from ._labels import check_labels
 from ._metric_fit import Rows
-from ._objective import check_objective, is_direct, read_metric
+from ._objective import check_objective, is_direct, read_metric, task_name
 from ._parameters import Check, OneOf, check_parameters, is_whole
 from ._sizes import Sizes, trees_of_all_sizes
 
@@ -266,10 +266,11 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _score(self, tree: Tree, rows: _Part, weights: NDArray[np.float64] | None) -> float:
         metric = read_metric(self.objective)
         if metric is None:
-            score = accuracy_score if self.objective == "accuracy" else balanced_accuracy_score
+            is_plain = task_name(self.objective) == "accuracy"
+            score = accuracy_score if is_plain else balanced_accuracy_score
             return float(score(rows.y, tree.predict(rows.X), sample_weight=weights))
         classes = tree.classes.tolist()
-        positive = find_positive(classes, self.pos_label)
+        positive = find_positive(classes, self.pos_label, metric.name)
         if metric.kind == "chain":
             answers: Any = tree.predict_proba(rows.X)[:, positive]
         else:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from certree import _engine
-from certree._exact import parse_complexity
+from certree._exact import read_fraction
 from certree._front import solve_front
 from certree._metric_search import supported_front
 from certree._progress import Callback, Observer, Progress
@@ -87,7 +87,7 @@ def fit_front(
     model: OptimalTreeClassifier, metric: Front, rows: Rows, callback: Callback | None
 ) -> Observer | None:
     """Find the front, and fit the model to its most accurate tree."""
-    if parse_complexity(model.complexity) > 0:
+    if read_fraction(model.complexity, "complexity") != 0:
         raise ValueError(
             f"A front has no penalty, got complexity={model.complexity!r}; use "
             "pareto_front(..., per_splits=True) and front.best(metric, complexity=...)."

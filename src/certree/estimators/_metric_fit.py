@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._exact import parse_complexity, read_fraction
+from certree._exact import parse_penalty, read_fraction
 from certree._metric_search import MetricResult, solve_metric
 from certree._progress import Callback, Observer
 from certree._rounding import at_most, nearest
@@ -95,7 +95,7 @@ def fit_metric(
         binary.problem(encoded.columns),
         in_units(metric, binary.unit),
         model._engine_options(encoded.seconds),
-        complexity=parse_complexity(model.complexity),
+        complexity=parse_penalty(model.complexity, metric.name),
         per=model.complexity_per,
         gap=read_fraction(model.gap, "gap"),
         first=encoded.warm,
@@ -126,12 +126,13 @@ def _certify_metric(
 ) -> Certificate:
     """Translate a result to the user's terms."""
     binary = encoded.binary
-    complexity = parse_complexity(model.complexity)
+    complexity = parse_penalty(model.complexity, metric.name)
     proven = result.objective == result.bound
     cost = nearest(1 - result.objective)
     lower = cost if proven else min(cost, at_most(1 - result.bound))
     status = "optimal" if proven else result.status
-    if status == "gap" and cost - lower > read_fraction(model.gap, "gap"):
+    # What is accepted is known up to the rounding of irrational values only.
+    if status == "gap" and not 0 < cost - lower <= read_fraction(model.gap, "gap"):
         status = "precision"
     n_splits = model.tree_.n_splits
     n_paid = n_splits + (model.complexity_per == "leaf")

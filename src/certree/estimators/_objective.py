@@ -37,10 +37,10 @@ def read_metric(objective: Any) -> Metric | None:
 
 def is_direct(objective: object) -> bool:
     """Return whether an objective is one that counts weighted errors."""
-    return isinstance(objective, str) and objective in DIRECT
+    return isinstance(objective, str) and objective.lower() in DIRECT
 
 
 def task_name(objective: Any) -> str:
     """Return the name that certificates give an objective."""
     metric = read_metric(objective)
-    return str(objective) if metric is None else metric.name
+    return str(objective).lower() if metric is None else metric.name

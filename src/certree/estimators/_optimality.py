@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from certree._rounding import nearest
 from certree.certificate import Certificate, Exact, exact, show
 from certree.encoding import read_table
+from certree.metrics import Metric
 from certree.tree import Tree
 
 from ._binary import read_binary
@@ -195,6 +196,7 @@ def optimality_gap(
         n_jobs=n_jobs,
     )
     model._check_parameters()
+    _refuse_ranks(read_metric(objective))
     model._fit(X, y, sample_weight, warm_start_tree=given, must_keep_limits=False)
     certificate = model.certificate_
     cost = _cost(given, model, X, y, sample_weight)
@@ -210,6 +212,21 @@ def optimality_gap(
         certificate=certificate,
         keeps_limits=_keeps_limits(given, model, X, sample_weight),
     )
+
+
+def _refuse_ranks(metric: Metric | None) -> None:
+    """Refuse what is no value of a single tree with its labels."""
+    if metric is None or metric.kind not in ("front", "chain"):
+        return
+    if metric.kind == "front":
+        why = "a front is no value of one tree; compare the tree's errors with pareto_front(X, y)"
+    else:
+        why = (
+            "areas are about the order of leaves and not about labels; fit OptimalTreeClassifier "
+            "with this objective, and compare the score of the tree's probabilities with one minus "
+            "certificate_.lower_bound"
+        )
+    raise ValueError(f"optimality_gap has no objective={metric.name!r}: {why}.")
 
 
 def _limit(name: str, value: Any, own: int) -> int | None:

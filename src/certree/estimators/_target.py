@@ -22,6 +22,7 @@ from certree._exact import (
 )
 
 from ._labels import balanced_weights, check_labels, drop_negligible, encode_labels
+from ._objective import task_name
 
 
 class Wishes(Protocol):
@@ -91,7 +92,7 @@ def read_target(
     class_weights = class_multipliers(wishes.class_weight, classes, totals, budget=most)
     if not for_metric:
         class_weights = drop_negligible(class_weights, classes)
-    is_balanced = not for_metric and wishes.objective == "balanced_accuracy"
+    is_balanced = not for_metric and task_name(wishes.objective) == "balanced_accuracy"
     if is_balanced and wishes.class_weight != "balanced":
         balanced = balanced_weights(class_weights, classes, totals)
         class_weights = class_multipliers(balanced, classes, totals, budget=budget)

@@ -84,7 +84,7 @@ def get(metric: Any) -> Metric:
     Parameters
     ----------
     metric : str, Metric or callable
-        One of :func:`names`; a metric, returned as it is; or a function of
+        One of :func:`names`, in any case; a metric, returned as it is; or a function of
         ``(fp, fn, positives, negatives)``, which becomes a :class:`Custom` metric.
 
     Returns
@@ -101,13 +101,14 @@ def get(metric: Any) -> Metric:
     if isinstance(metric, type) and issubclass(metric, Metric):
         raise TypeError(f"{metric.__name__} is a class; write {metric.__name__}(...).")
     if isinstance(metric, str):
-        metric = _ALIASES.get(metric, metric)
-        if metric not in _NAMED:
+        name = metric.lower()
+        name = _ALIASES.get(name, name)
+        if name not in _NAMED:
             raise ValueError(
                 f"There is no metric called {metric!r}; names are {', '.join(_NAMED)}, and others "
                 "are objects such as certree.metrics.FBeta(2)."
             )
-        return _NAMED[metric]()
+        return _NAMED[name]()
     if callable(metric):
         return Custom(metric)
     raise TypeError(

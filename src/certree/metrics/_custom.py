@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
+from math import isfinite, log10
 from numbers import Rational, Real
 from typing import Any, ClassVar
 
@@ -12,18 +14,20 @@ import numpy as np
 from ._base import Metric
 from ._numbers import Exact
 
+_LARGEST = 10**200
+
 
 class Custom(Metric):
     """Any function of false positives and negatives that falls, or stays, with more of either.
 
-    The search relies on that: it compares the points that it visits, and refuses the metric with
-    two of them where more errors are worth more.
+    Searches and picks from a front rely on that: they compare the points that they visit, and
+    refuse the metric with two of them where more errors are worth more.
 
     Parameters
     ----------
     function : callable
         ``function(fp, fn, positives, negatives)`` with integers (weights, where rows have
-        weights), returning a number.
+        weights), returning a number: of Python or NumPy, a Fraction or a Decimal.
     name : str, optional
         Name for messages; by default that of the function.
 
@@ -63,16 +67,32 @@ class Custom(Metric):
             raise ValueError(
                 f"The metric {self.name!r} raised {type(error).__name__} at {point}: {error}"
             ) from error
-        if isinstance(value, np.generic):
+        if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
             value = value.item()
-        if isinstance(value, Rational):
-            return Fraction(value)
-        if not isinstance(value, Real) or not np.isfinite(float(value)):
+        if not isinstance(value, Real | Decimal) or not _is_finite(value):
             raise ValueError(
                 f"The metric {self.name!r} returned {value!r} at {point}; it must return a finite "
                 "number for all numbers of errors, none and all included."
             )
-        return Fraction(float(value))
+        number = Fraction(value if isinstance(value, Rational | Decimal) else float(value))
+        if abs(number) > _LARGEST:
+            raise ValueError(
+                f"The metric {self.name!r} returned a number of about 10**{_digits(number)} at "
+                f"{point}; values must stay below 10**200, well within floats: divide it by a "
+                "constant."
+            )
+        return number
+
+
+def _is_finite(value: Any) -> bool:
+    # Whole numbers and fractions of any size are; floats could not hold them all.
+    return isinstance(value, Rational) or bool(isfinite(value))
+
+
+def _digits(number: Fraction) -> int:
+    # By bits: decimals of very large integers are slow to make.
+    bits = abs(number.numerator).bit_length() - number.denominator.bit_length()
+    return int(bits * log10(2))
 
 
 def _plain(number: Exact) -> int | float:

@@ -1,11 +1,51 @@
-"""Does a metric fall with more errors? A test on points that were visited."""
+"""Does a metric fall with more errors? A test on points that were visited, and on a grid."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from ._base import Metric
+from ._custom import Custom
 from ._numbers import Exact, Number
+
+_GRID = 32
+"""Steps from no errors of one kind to all, where there are more."""
+
+
+def is_taken_on_trust(metric: Metric) -> bool:
+    """Return whether all that is known of a metric is that users say it falls with errors."""
+    is_own = type(metric).__module__.startswith(__package__)
+    return metric.kind == "monotone" and (isinstance(metric, Custom) or not is_own)
+
+
+def look_around(
+    metric: Metric, points: Iterable[tuple[Exact, Exact]], positives: Exact, negatives: Exact
+) -> None:
+    """Raise if a user's metric rises with errors, by some points and a grid.
+
+    Parameters
+    ----------
+    metric : Metric
+        Any metric; those of certree are known to be monotone where that is used.
+    points : iterable of (fp, fn)
+        Points that matter.
+    positives, negatives : int or Fraction
+        Weight of all rows of each class.
+    """
+    if not is_taken_on_trust(metric):
+        return
+    grid = [(fp, fn) for fp in _steps(negatives) for fn in _steps(positives)]
+    totals = positives, negatives
+    values = {point: metric.exact(*point, *totals) for point in {*points, *grid}}
+    check_monotone(metric.name, values)
+
+
+def _steps(total: Exact) -> list[Exact]:
+    if isinstance(total, int):
+        n_steps = min(max(total, 1), _GRID)
+        return [total * step // n_steps for step in range(n_steps + 1)]
+    return [total * step / _GRID for step in range(_GRID + 1)]
 
 
 def check_monotone(name: str, values: Mapping[tuple[Exact, Exact], Number]) -> None:
