@@ -13,8 +13,14 @@ namespace certree {
 namespace {
 
 constexpr int kMostRounds = 12;
+// Solves of shallow trees, to start from where depth has no such limit: the deepest, what each may cost in depth-two
+// evaluations, and its share of the time that is left.
+constexpr std::int32_t kShallow = 4;
+constexpr std::int64_t kShallowWork = 50000;
+constexpr double kShallowTime = 0.25;
 constexpr Cost kFinestMixture = 64;
-constexpr Cost kLargest = Cost{1} << 59;  // scores, which may be added in pairs
+// Scores, and all penalties: a solve of a tangent adds the worst scores of both row types, and penalties, below kInfinite.
+constexpr Cost kLargest = Cost{1} << 58;
 
 void check_arguments(const TableView& table, const ChainQuestion& question, const Options& options) {
   require(table.n_rows >= 1, "the table has no rows");
@@ -56,7 +62,7 @@ ChainObjective make_objective(const TableView& table, const ChainQuestion& quest
   overflows |=
       product_overflows({2, objective.positives, objective.negatives, question.fpr_den, options.error_scale}, most);
   Cost splits = 0;
-  overflows |= product_overflows({std::max<Cost>(options.split_penalty, 1), table.n_rows}, splits);
+  overflows |= product_overflows({std::max<Cost>(options.split_penalty, 1), table.n_rows + 1}, splits);
   require(!overflows, "the area overflows 64-bit integers; scale weights, max_fpr's denominator or penalties down");
   return objective;
 }
@@ -65,7 +71,7 @@ ChainObjective make_objective(const TableView& table, const ChainQuestion& quest
 Cost mixture_unit(const ChainObjective& o, std::int64_t n_rows) {
   Cost unit = kFinestMixture, product = 0;
   while (unit > 1 && (product_overflows({2, unit, o.positives, o.negatives, o.fpr_den, o.area_scale}, product) ||
-                      product_overflows({unit, std::max<Cost>(o.split_penalty, 1), n_rows}, product)))
+                      product_overflows({unit, std::max<Cost>(o.split_penalty, 1), n_rows + 1}, product)))
     unit /= 2;
   return unit;
 }
@@ -152,24 +158,28 @@ class ChainSolve {
  public:
   ChainSolve(const TableView& table, const ChainQuestion& question, const Options& options, Observer observer)
       : table_(table),
+        question_(question),
         options_(options),
         objective_(make_objective(table, question, options)),
         unit_(mixture_unit(objective_, table.n_rows)),
         limits_(options.time_limit_s, options.work_limit),
         budget_(options.memory_limit),
-        progress_(limits_, std::move(observer), 1) {}
+        progress_(limits_, std::move(observer), 1),
+        most_splits_(options.max_splits) {}
 
   ChainResult run() {
     ChainResult result;
     Tree leaf;
     leaf.add({});
     offer(leaf);
-    bound_ = objective_.perfect();
+    bound_ = largest_area_ = objective_.perfect();
     try {
       const Dataset data(table_, CountTask(2, 2, {0, 1, 1, 0}), dataset_settings(), budget_);
       result.counters.row_groups = data.n_groups();
       result.counters.columns = data.n_columns();
       if (options_.use_chain_equivalent_points) bound_by_groups(data);
+      start_shallow(data, result.counters);
+      limit_splits();
       if (options_.use_chain_tangents) descend(result.counters);
       if (!is_done()) prove(data, result.counters);
     } catch (const MemoryLimitReached&) {
@@ -191,7 +201,7 @@ class ChainSolve {
   Measured offer(const Tree& tree) {
     Measured measured = measure(table_, objective_, tree);
     if (incumbent_.value < measured.value) {
-      incumbent_ = {measured.value, measured.chain, measured.tree};
+      incumbent_ = {measured.value, measured.chain, measured.tree, measured.tree.n_splits()};
       progress_.improve(objective_.perfect() - measured.value.whole, measured.tree);
       progress_.replace_tree(measured.tree);
     }
@@ -205,24 +215,66 @@ class ChainSolve {
     if (status == Status::work_limit) limits_.stop(StopReason::work);
   }
 
-  // Solves the additive problem of one tangent; its tree is a candidate, its bound holds for all trees.
-  Measured follow(const Tangent& tangent, Counters& counters, Cost& bound) {
+  // Options for a solve within this one.
+  Options inner_options() const {
     Options inner = options_;
-    inner.error_scale = 1;
-    inner.split_penalty = tangent.penalty();
     inner.gap = 0;
-    inner.smallest = false;
     inner.debug_tree = {};
     if (options_.time_limit_s > 0) inner.time_limit_s = std::max(options_.time_limit_s - limits_.seconds(), 1e-3);
     if (options_.work_limit > 0) inner.work_limit = std::max<std::int64_t>(options_.work_limit - limits_.work(), 1);
-    const Result found = solve(table_, tangent.task(), inner, [&](const ProgressEvent&) {
+    return inner;
+  }
+
+  Observer inner_observer() {
+    return [this](const ProgressEvent&) {
       progress_.observe();
       return limits_.stopped();
-    });
-    for (std::int64_t k = 0; k < found.counters.depth_two_evaluations; ++k) limits_.add_work();
-    counters.add(found.counters);
-    counters.row_groups -= found.counters.row_groups;
-    counters.columns -= found.counters.columns;
+    };
+  }
+
+  void add_work_of(const Counters& inner, Counters& counters) {
+    for (std::int64_t k = 0; k < inner.depth_two_evaluations; ++k) limits_.add_work();
+    const auto row_groups = counters.row_groups, columns = counters.columns;
+    counters.add(inner);
+    counters.row_groups = row_groups;
+    counters.columns = columns;
+  }
+
+  // Where penalties alone keep trees small, the best shallow ones are good, and their proofs need few tangents.
+  void start_shallow(const Dataset& data, Counters& counters) {
+    if (objective_.split_penalty == 0 || depth_of(data) <= kShallow) return;
+    for (std::int32_t depth = 2; depth <= kShallow && !is_done(); ++depth) {
+      Options inner = inner_options();
+      inner.max_depth = depth;
+      inner.work_limit = inner.work_limit > 0 ? std::min(inner.work_limit, kShallowWork) : kShallowWork;
+      if (inner.time_limit_s > 0) inner.time_limit_s *= kShallowTime;
+      const ChainResult found = ChainSolve(table_, question_, inner, inner_observer()).run();
+      add_work_of(found.counters, counters);
+      if (found.status == Status::memory_limit || found.status == Status::interrupted) stop_as(found.status);
+      limits_.poll();
+      offer(found.tree);
+    }
+  }
+
+  // A tree of k splits that beats the incumbent has  k * penalty  less than the incumbent lacks of the largest area
+  // (docs/theory/auc.md, theorem 3).
+  void limit_splits() {
+    if (objective_.split_penalty == 0 || !options_.use_chain_split_limit) return;
+    const Cost room = std::max<Cost>(largest_area_ - incumbent_.value.whole, 1);
+    const Cost splits = (room - 1) / objective_.split_penalty;
+    if (most_splits_ < 0 || splits < most_splits_) most_splits_ = splits;
+  }
+
+  // Solves the additive problem of one tangent; its tree is a candidate, its bound holds for all trees.
+  Measured follow(const Tangent& tangent, Counters& counters, Cost& bound) {
+    Options inner = inner_options();
+    inner.error_scale = 1;
+    inner.split_penalty = tangent.penalty();
+    inner.smallest = false;
+    if (most_splits_ >= 0 && (inner.max_depth < 0 || most_splits_ < inner.max_depth))
+      inner.max_depth = static_cast<std::int32_t>(std::min<std::int64_t>(most_splits_, table_.n_rows));
+    const Result found = solve(table_, tangent.task(), inner, inner_observer());
+    add_work_of(found.counters, counters);
     stop_as(found.status);
     bound = tangent.bound(tangent.ceiling() * objective_.positives - found.lower_bound);
     bound_ = std::min(bound_, bound);
@@ -242,12 +294,14 @@ class ChainSolve {
       const Tangent tangent(objective_, reference);
       const Cost before = bound_;
       Cost bound = 0;
-      trees.push_back({follow(tangent, counters, bound).chain, 1});
+      const Measured attained = follow(tangent, counters, bound);
+      trees.push_back({attained.chain, 1, attained.tree.n_splits()});
+      limit_splits();
       found.emplace_back(bound, tangent);
       // Steps that gain less than a tenth of the gap are not worth the next one.
       if (before - bound_ <= (bound_ - incumbent_.value.whole) / 10) ++failures;
       if (failures > 2) break;
-      if (round % 2 == 0) trees.push_back({incumbent_.chain, 1});
+      if (round % 2 == 0) trees.push_back({incumbent_.chain, 1, incumbent_.splits});
       reference = best_mixture(objective_, trees, unit_);
     }
     std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -262,7 +316,8 @@ class ChainSolve {
       groups.push_back({data.group_weights()[g * n_types], data.group_weights()[g * n_types + 1]});
     sort_by_slope(groups);
     const ChainValue value = objective_.value(groups.data(), groups.size(), 0);
-    bound_ = std::min(bound_, value.whole + (value.rest > 0 ? 1 : 0));
+    largest_area_ = value.whole + (value.rest > 0 ? 1 : 0);
+    bound_ = std::min(bound_, largest_area_);
     progress_.raise(objective_.perfect() - std::max(bound_, incumbent_.value.whole));
   }
 
@@ -278,8 +333,10 @@ class ChainSolve {
   }
 
   void prove(const Dataset& data, Counters& counters) {
-    const ChainContext context{data, options_, objective_, limits_, budget_, progress_, unit_};
-    ChainIncumbent incumbent{incumbent_.value, incumbent_.chain, {}};
+    Options options = options_;
+    if (most_splits_ >= 0) options.max_splits = most_splits_;
+    const ChainContext context{data, options, objective_, limits_, budget_, progress_, unit_};
+    ChainIncumbent incumbent{incumbent_.value, incumbent_.chain, {}, incumbent_.splits};
     ChainSearch(context, incumbent).run(depth_of(data), tangents_, bound_, counters);
   }
 
@@ -287,7 +344,7 @@ class ChainSolve {
   std::int32_t depth_of(const Dataset& data) const {
     std::int64_t depth = std::min<std::int64_t>(data.n_columns(), data.n_groups() - 1);
     if (options_.max_depth >= 0) depth = std::min<std::int64_t>(depth, options_.max_depth);
-    if (options_.max_splits >= 0) depth = std::min(depth, options_.max_splits);
+    if (most_splits_ >= 0) depth = std::min(depth, most_splits_);
     return static_cast<std::int32_t>(depth);
   }
 
@@ -306,6 +363,7 @@ class ChainSolve {
   }
 
   const TableView& table_;
+  const ChainQuestion& question_;
   const Options& options_;
   ChainObjective objective_;
   Cost unit_;
@@ -314,6 +372,8 @@ class ChainSolve {
   Progress progress_;
   ChainIncumbent incumbent_;
   Cost bound_ = kInfinite;
+  Cost largest_area_ = kInfinite;  // no tree has a larger one, penalties aside
+  std::int64_t most_splits_;       // of the trees that are looked for; -1: no limit
   std::vector<Tangent> tangents_;
 };
 

@@ -165,6 +165,62 @@ def test_no_depth_limit() -> None:
         case.check(_solve(case))
 
 
+def _without_depth_limit(number: int) -> Case:
+    """More columns than shallow solves have levels, and a penalty for every split."""
+    case = draw_case(14, number, rows=11, columns=8)
+    rng = np.random.default_rng([FUZZ, 15, number])
+    negatives, positives = case.trees.leaf((1 << len(case.problem.row_types)) - 1)
+    whole = 2 * case.options.error_scale * positives * negatives * case.max_fpr.numerator
+    penalty = int(whole * rng.choice([0.01, 0.03, 0.06, 0.12])) + 1
+    changes = {"max_depth": None, "split_penalty": penalty}
+    options = Options(**{**case.options.__dict__, **changes})
+    return Case(case.problem, options, case.max_fpr, case.trees, 7)
+
+
+def test_penalties_instead_of_a_depth_limit() -> None:
+    """Shallow solves to start from, and no more splits than can pay."""
+    for number in range(60):
+        case = _without_depth_limit(number)
+        case.check(_solve(case))
+        names = ["use_chain_split_limit", "use_chain_tangents", "use_chain_equivalent_points"]
+        case.check(_solve(case, **{names[number % 3]: False}))
+
+
+def test_bounds_without_a_depth_limit_are_valid_when_work_runs_out() -> None:
+    """As with a depth limit, while shallow solves run and after them."""
+    for number in range(60):
+        case = _without_depth_limit(number)
+        rng = np.random.default_rng([FUZZ, 16, number])
+        result = _solve(case, work_limit=int(rng.integers(1, 40)))
+        least = case.options.error_scale * (1 - case.best()) / result.loss_unit
+        assert result.bound <= least <= result.value
+
+
+def _rule_table(n_rows: int) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
+    """Six categories as indicators; positive are rows whose first two agree, and some others."""
+    rng = np.random.default_rng([17, n_rows])
+    codes = np.stack([rng.integers(0, k, n_rows) for k in (3, 3, 2, 3, 4, 2)], axis=1)
+    types = (codes[:, 0] == codes[:, 1]) | (codes[:, 4] == 0)
+    types ^= rng.random(n_rows) < 0.05
+    columns = [codes[:, j] == value for j in range(6) for value in range(codes[:, j].max() + 1)]
+    return np.asfortranarray(np.stack(columns, axis=1).astype(np.uint8)), types.astype(np.int32)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.025])
+def test_no_depth_limit_is_never_worse_than_depth_three(share: float) -> None:
+    """Within seconds, on a table whose perfect tree has many splits that do not pay."""
+    columns, types = _rule_table(130)
+    problem = Problem(columns, types, np.array([[0, 1], [1, 0]]))
+    positives = int(types.sum())
+    penalty = int(2 * positives * (len(types) - positives) * share)
+    limited = Options(max_depth=3, split_penalty=penalty, time_limit=5)
+    shallow = solve_chain(problem, 1, limited)
+    assert shallow.status == "optimal"
+    free = solve_chain(problem, 1, Options(max_depth=None, split_penalty=penalty, time_limit=5))
+    assert free.bound <= free.value <= shallow.value
+    assert (free.value - free.bound) * free.loss_unit <= Fraction(1, 20)
+
+
 def test_bounds_are_valid_when_work_runs_out() -> None:
     """A stopped search has a tree and a bound on both sides of the best value."""
     stopped = 0

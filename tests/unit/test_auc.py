@@ -115,6 +115,30 @@ def test_any_penalty_and_weights_fit(
     assert verify(model, X, y, weights, exhaustive=True)
 
 
+def test_integer_weights_are_exact_as_far_as_integers_reach() -> None:
+    X, y = [[0], [0], [1], [1]], [0, 1, 0, 1]
+    weights = [300001, 100000, 100000, 300000]
+    model = OptimalTreeClassifier(objective=metrics.PartialAUC(0.37), complexity=0.0123)
+    found = model.fit(X, y, weights).certificate_
+    assert (found.positives, found.negatives) == (400000, 400001)
+    assert found.split_penalty == found.complexity == Fraction(123, 10000)
+    assert verify(model, X, y, weights, exhaustive=True)
+
+
+@pytest.mark.parametrize("bits", range(10, 34, 2))
+@pytest.mark.parametrize("objective", OBJECTIVES, ids=str)
+def test_weights_of_any_size_fit(objective: Any, bits: int) -> None:
+    rng = np.random.default_rng(bits)
+    X, y = rng.integers(0, 2, (30, 3)), np.arange(30) % 2
+    weights = rng.integers(1, 2**bits, 30)
+    for complexity in (0, 0.0123, 0.5, 1e-9):
+        model = OptimalTreeClassifier(max_depth=2, objective=objective, complexity=complexity)
+        assert model.fit(X, y, weights).certificate_.is_optimal
+        if bits <= 14:
+            assert model.certificate_.positives == weights[y == 1].sum()
+        assert verify(model, X, y, weights, exhaustive=True)
+
+
 def test_a_limit_leaves_a_valid_bound_and_warns() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (300, 30)), rng.integers(0, 2, 300)

@@ -135,14 +135,21 @@ ReferenceChain mix_chains(const std::vector<ReferenceChain>& chains, const std::
 
 }  // namespace
 
-// Coordinate ascent on the shares.  The area of a mixture has no local maxima: its square root is concave in the shares
-// (Brunn and Minkowski), so steps towards and away from single chains get close to the largest.
+// Coordinate ascent on the shares.  The area of a mixture is concave in the shares, being the least of its tangent bounds,
+// which are linear in them, and penalties are linear: steps towards and away from single chains get close to the largest.
 ReferenceChain best_mixture(const ChainObjective& objective, const std::vector<ReferenceChain>& chains, Cost unit) {
   constexpr int kSweeps = 12;
   const double end = static_cast<double>(objective.limit()) / static_cast<double>(objective.fpr_den);
-  const auto area = [&](const std::vector<double>& shares) { return area_until(mixed_vertices(chains, shares), end); };
+  // A split in units of the area.
+  const double penalty = static_cast<double>(objective.split_penalty) / 2 /
+                         (static_cast<double>(objective.area_scale) * static_cast<double>(objective.fpr_den));
+  const auto value = [&](const std::vector<double>& shares) {
+    double sum = area_until(mixed_vertices(chains, shares), end);
+    for (std::size_t k = 0; k < chains.size(); ++k) sum -= penalty * shares[k] * static_cast<double>(chains[k].splits);
+    return sum;
+  };
   std::vector<double> shares(chains.size(), 1.0 / static_cast<double>(chains.size())), tried;
-  double best = area(shares);
+  double best = value(shares);
   for (int sweep = 0; sweep < kSweeps; ++sweep) {
     const double before = best;
     for (std::size_t k = 0; k < chains.size() && chains.size() > 1; ++k) {
@@ -153,14 +160,14 @@ ReferenceChain best_mixture(const ChainObjective& objective, const std::vector<R
         tried = shares;
         for (double& share : tried) share *= (1 - to) / (1 - shares[k]);
         tried[k] = to;
-        if (const double found = area(tried); found > best) {
+        if (const double found = value(tried); found > best) {
           best = found;
           better = tried;
         }
       }
       if (!better.empty()) shares = std::move(better);
     }
-    if (best <= before * (1 + 1e-6)) break;
+    if (best - before <= 1e-6 * std::abs(before)) break;
   }
   return mix_chains(chains, shares, unit);
 }

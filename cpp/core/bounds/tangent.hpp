@@ -27,6 +27,7 @@ namespace certree {
 struct ReferenceChain {
   std::vector<Edge> edges;
   Cost unit = 1;
+  std::int64_t splits = 0;  // of the tree, where the chain is one's: what a share of it in a mixture costs
 };
 
 // For every tree:  multiplier() * value(tree) <= constant() + sum over leaves of score - multiplier() * penalty * splits.
@@ -81,7 +82,8 @@ class Tangent {
 // The chain with at most `most` edges, the least corners taken off; ends stay where they are.
 std::vector<Edge> coarsen(std::vector<Edge> chain, std::size_t most);
 
-// The mixture of chains (not all of them need have a share) of about the largest (partial) area.
+// The mixture of chains (not all of them need have a share) of about the largest (partial) area less penalties, of which
+// every chain adds its own in its share.
 ReferenceChain best_mixture(const ChainObjective& objective, const std::vector<ReferenceChain>& chains, Cost unit);
 
 }  // namespace certree

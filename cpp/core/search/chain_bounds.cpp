@@ -137,7 +137,7 @@ void ChainSearch::offer_best_tree(std::int32_t column, const Tangent& tangent, R
   sort_by_slope(leaves);
   if (context_.options.max_splits < 0 || splits <= context_.options.max_splits)
     offer(leaves.data(), leaves.size(), splits, origin);
-  out = {std::move(leaves), 1};
+  out = {std::move(leaves), 1, splits};
 }
 
 // Lowers the bound of one root split by tangents of its own (docs/theory/auc.md): the tree that attains the bound is mixed
@@ -157,7 +157,7 @@ bool ChainSearch::refine(std::int32_t column, Cost& bound) {
   std::vector<const Tangent*> all = active_;
   all.push_back(&tangents_.back());
   for (const Tangent* tangent : all) measure(*tangent);
-  std::vector<ReferenceChain> trees{{incumbent_.chain, 1}};
+  std::vector<ReferenceChain> trees{{incumbent_.chain, 1, incumbent_.splits}};
   int failures = 0;
   for (int round = 0; round < kRefinements; ++round) {
     std::stable_sort(found.begin(), found.end(), by_bound);

@@ -67,6 +67,7 @@ void ChainSearch::offer(const Edge* edges, std::size_t count, std::int32_t split
   if (!(incumbent_.value < value)) return;
   incumbent_.value = value;
   incumbent_.chain.assign(edges, edges + count);
+  incumbent_.splits = splits;
   incumbent_.tree = {};
   if (splits == 0) {
     incumbent_.tree.add({});

@@ -29,6 +29,7 @@ struct ChainIncumbent {
   ChainValue value;
   std::vector<Edge> chain;
   Tree tree;  // over the caller's columns
+  std::int64_t splits = 0;
 };
 
 struct ChainContext {

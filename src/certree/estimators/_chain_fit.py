@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     from ._classifier import OptimalTreeClassifier
 
 # The search multiplies 2 P N by the denominators of rate and complexity, and allows for as many
-# penalties as there are rows.
-_RANGE = 2**52
+# penalties as there are rows and one more; either is below 2**58. A rounded penalty may be larger
+# by one.
+_RANGE = 2**58 - 2**33
+# A penalty that has to be rounded leaves so much for the grid of mixtures.
+_ROUNDED_RANGE = 2**52
 _FINEST_PENALTY = 10**3
 
 
@@ -33,10 +36,11 @@ def fit_chain(
 ) -> Observer | None:
     """Maximise the area up to a false positive rate; return what watched the search."""
     rate, complexity = Fraction(metric.max_fpr), parse_complexity(model.complexity)
-    # Where a search needs all its range for weights, the complexity is rounded.
+    # Where a search needs all its range for weights, the complexity is rounded. 2 P N is at most
+    # half the square of the weight of all rows.
     reserve = min(complexity.denominator, _FINEST_PENALTY)
     factor = reserve * _range_factor(rate, complexity, model._row_count(rows.X))
-    encoded = encode_binary(model, metric.name, rows, lambda _: isqrt(_RANGE // factor))
+    encoded = encode_binary(model, metric.name, rows, lambda _: isqrt(2 * _RANGE // factor))
     scale = _Scale(encoded, rate, complexity, per_leaf=model.complexity_per == "leaf")
     options = replace(
         model._engine_options(encoded.seconds),
@@ -55,7 +59,7 @@ def fit_chain(
 
 def _range_factor(rate: Fraction, complexity: Fraction, n_rows: int) -> int:
     """Return what 2 P N is multiplied by, at most, in the integers of the search."""
-    return max(rate.denominator, ceil(rate.numerator * complexity * n_rows))
+    return max(rate.denominator, ceil(rate.numerator * complexity * (n_rows + 1)))
 
 
 class _Scale:
@@ -68,8 +72,9 @@ class _Scale:
         twice = 2 * binary.positives * binary.negatives
         factor = _range_factor(rate, complexity, len(encoded.columns))
         loss_unit = Fraction(1, twice * rate.numerator)
-        finest = max(_RANGE // (twice * factor), 1)
-        penalty = (complexity / loss_unit).limit_denominator(finest)
+        penalty = complexity / loss_unit
+        if penalty.denominator * twice * factor > _RANGE:
+            penalty = penalty.limit_denominator(max(_ROUNDED_RANGE // (twice * factor), 1))
         self.error_scale, self.split_penalty = penalty.denominator, penalty.numerator
         self.unit = loss_unit / self.error_scale
         self.complexity = complexity
