@@ -84,7 +84,8 @@ def make_shortest_path(
     >>> roads.X.shape, roads.C.shape
     ((50, 5), (50, 24))
     """
-    _check_counts(n=n, features=features, degree=degree)
+    _check_counts(n=n, grid=grid, features=features, degree=degree)
+    _check_counts(0, n_test=n_test)
     if grid < 2:
         raise ValueError(f"grid must be at least 2, got {grid}.")
     if not 0 <= noise <= 1:
@@ -168,6 +169,7 @@ def make_news(
     .. versionadded:: 0.1
     """
     _check_counts(n=n, types=types, features=features, constraints=constraints)
+    _check_counts(0, n_test=n_test)
     random = check_random_state(random_state)
     taste = random.normal(size=(types, features)) * 1.5
     offset = random.normal(size=types) * 0.2 - 3.5
@@ -194,7 +196,7 @@ def _is_possible(limits: Any) -> bool:
     return bool(found.status == 0)
 
 
-def _check_counts(**counts: Any) -> None:
+def _check_counts(least: int = 1, **counts: Any) -> None:
     for name, count in counts.items():
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise ValueError(f"{name} must be a whole number of at least 1, got {count!r}.")
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
+            raise ValueError(f"{name} must be a whole number of at least {least}, got {count!r}.")

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from certree._fixed_point import check_numbers
 from certree.oracles import Oracle
 
 from ._parameters import OneOf
-from ._spo_problem import read_costs
+from ._spo_problem import read_costs, read_weights
 
 
 class DecisionMixin:
@@ -65,9 +64,7 @@ class DecisionMixin:
         float
         """
         losses, best = self._losses(X, C, ties)
-        weights = np.ones(len(losses))
-        if sample_weight is not None:
-            weights = check_numbers(sample_weight, "sample_weight", (len(losses),))
+        weights = read_weights(sample_weight, len(losses))
         total = float(weights @ losses)
         if not normalize:
             return total / float(weights.sum())

@@ -164,6 +164,8 @@ class OracleProblem(SPOProblem):
         self.unit = self.quantum * self.coarser
         self.largest = max(int(self.units(self.statistics.sum(axis=0)[None, :])[0]), 1)
         self.rounding = self._rounding(fixed, float(np.abs(best).sum(axis=1).max()), rows)
+        # Solvers may miss the best value of a leaf's sum, and of each row.
+        self.rounding += 2 * Fraction(oracle.tolerance) * Fraction(total) * rows.quantum
         self.worst_change = self._worst_change(rows)
 
     def _rounding(self, fixed: FixedPoint, longest: float, rows: Rows) -> Fraction:
@@ -274,6 +276,19 @@ def read_costs(costs: Any, n_rows: int) -> NDArray[np.float64]:
     if table.ndim == 1:
         table = table[:, None]
     return check_numbers(table, "C", (n_rows, None))
+
+
+def read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return the weights of rows that are judged; some row must count."""
+    if weights is None:
+        return np.ones(n_rows)
+    values = check_numbers(weights, "sample_weight", (n_rows,))
+    if (values < 0).any():
+        row = int(np.argmax(values < 0))
+        raise ValueError(f"sample_weight[{row}] = {values[row]:g} is negative; give at least 0.")
+    if not values.any():
+        raise ValueError("All sample weights are zero, so no row counts; give one that does.")
+    return values
 
 
 def read_target(costs: Any, n_rows: int, name: str) -> tuple[NDArray[np.float64], bool]:

@@ -32,7 +32,7 @@ from ._spo_nodes import (
     value_of_tree,
     weights_of_nodes,
 )
-from ._spo_problem import SPOLoss, SPOProblem, read_costs, read_target
+from ._spo_problem import SPOLoss, SPOProblem, read_costs, read_target, read_weights
 from ._task_tree import BaseTaskTree, Setting
 
 METHODS = ("exact", "greedy", "milp")
@@ -397,9 +397,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             )
         leaves = self.apply(X)
         costs = read_costs(C, len(leaves))
-        weights = np.ones(len(leaves))
-        if sample_weight is not None:
-            weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = read_weights(sample_weight, len(leaves))
         trees = _greedy.weakest_links(self._nodes, self._grown_costs)
         losses = np.stack([self._row_losses(is_leaf, leaves, costs) for is_leaf in trees])
         kept = trees[_greedy.choose_tree(losses, weights, rule)]

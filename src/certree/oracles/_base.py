@@ -19,6 +19,9 @@ SENSES = ("min", "max")
 # Two decisions whose costs differ by less than this share of the amounts added up are a tie.
 _TIE = 1e-12
 
+# Listing more decisions than this to look for ties costs more than asking twice.
+_FEW = 1000
+
 # What solvers call whole may be off by this.
 _WHOLE = 1e-6
 
@@ -80,6 +83,9 @@ class Oracle(ABC):
 
     is_fast: ClassVar[bool] = False
     """Whether an answer takes no more than looking it up would."""
+
+    tolerance: ClassVar[float] = 0.0
+    """By what share of the amounts added up a decision may miss the best value."""
 
     _limit: ClassVar[int] = 1_000_000
 
@@ -234,13 +240,16 @@ class Oracle(ABC):
         return self._worst(guess, truth)
 
     def _worst(self, guess: Matrix, truth: Matrix) -> Matrix:
+        sign = 1.0 if self.sense == "min" else -1.0
+        count = self.n_decisions
+        if count is not None and count <= _FEW:
+            return worst_listed(self.decisions(), guess, truth, sign)
         first = self.solve(guess)
         if not len(guess):
             return first.decisions
         size = np.abs(guess).max(axis=1)
         step = 1e-6 * np.where(size > 0, size, 1.0) / np.maximum(np.abs(truth).max(axis=1), 1e-300)
         other = self.decide(guess - step[:, None] * truth)
-        sign = 1.0 if self.sense == "min" else -1.0
         tie = _TIE * np.einsum("ij,ij->i", np.abs(guess), np.abs(other) + np.abs(first.decisions))
         is_tie = sign * (np.einsum("ij,ij->i", guess, other) - first.values) <= tie
         is_worse = sign * np.einsum("ij,ij->i", truth, other - first.decisions) > 0
@@ -264,6 +273,16 @@ def hull(decisions: Matrix) -> Constraints:
     lower = np.concatenate([decisions.min(axis=0), np.zeros(n_decisions)])
     upper = np.concatenate([decisions.max(axis=0), np.ones(n_decisions)])
     return Constraints(matrix, right, right, lower, upper, np.zeros(len(lower), dtype=np.bool_))
+
+
+def worst_listed(table: Matrix, guess: Matrix, truth: Matrix, sign: float) -> Matrix:
+    """Return the worst in truth of the listed decisions that are best for a prediction."""
+    values = sign * (guess @ table.T)
+    amounts = np.abs(guess) @ np.abs(table).T
+    is_best = values <= values.min(axis=1, keepdims=True) + _TIE * amounts
+    paid = np.where(is_best, sign * (truth @ table.T), -np.inf)
+    chosen: Matrix = table[paid.argmax(axis=1)]
+    return chosen
 
 
 def show_vector(vector: NDArray[Any]) -> str:

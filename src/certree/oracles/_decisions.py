@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from certree._fixed_point import check_numbers
 
-from ._base import _TIE, Matrix, Oracle, read_names
+from ._base import Matrix, Oracle, read_names, worst_listed
 
 
 class Decisions(Oracle):
@@ -75,13 +75,3 @@ class Decisions(Oracle):
             if len(same):
                 return self.names[int(same[0])]
         return super().describe(decision)
-
-
-def worst_listed(table: Matrix, guess: Matrix, truth: Matrix, sign: float) -> Matrix:
-    """Return the worst in truth of the listed decisions that are best for a prediction."""
-    values = sign * (guess @ table.T)
-    amounts = np.abs(guess) @ np.abs(table).T
-    is_best = values <= values.min(axis=1, keepdims=True) + _TIE * amounts
-    paid = np.where(is_best, sign * (truth @ table.T), -np.inf)
-    chosen: Matrix = table[paid.argmax(axis=1)]
-    return chosen

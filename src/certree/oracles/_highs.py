@@ -9,6 +9,12 @@ from numpy.typing import NDArray
 
 from ._base import Constraints, Matrix
 
+# The tightest that HiGHS allows: a decision is best up to this share of the largest cost.
+_TIGHTEST = 1e-10
+
+# A reduced cost of the wrong sign below this share of the largest cost is noise of float64.
+_NOISE = 1e-12
+
 
 def import_highspy() -> Any:
     """Return highspy, or say how to get it."""
@@ -43,6 +49,8 @@ def new_model(constraints: Constraints, costs: NDArray[np.float64], relaxed: boo
     model = highspy.Highs()
     model.setOptionValue("output_flag", False)
     model.setOptionValue("threads", 1)
+    for kind in ("dual", "mip"):
+        model.setOptionValue(f"{kind}_feasibility_tolerance", _TIGHTEST)
     model.passModel(lp)
     return model
 
@@ -105,4 +113,4 @@ class Basis:
         """Return for which cost vectors the vertex is optimal."""
         slack = costs @ self.conditions
         size = np.maximum(np.abs(costs).max(axis=1), 1e-300)
-        return np.asarray((slack >= -1e-9 * size[:, None]).all(axis=1))
+        return np.asarray((slack >= -_NOISE * size[:, None]).all(axis=1))

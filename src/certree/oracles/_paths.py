@@ -9,10 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._base import Constraints, Matrix, Oracle
-from ._decisions import worst_listed
-
-# Listing more paths than this to look for ties costs more than asking twice.
-_FEW_PATHS = 1000
 
 
 class DAGShortestPath(Oracle):
@@ -123,12 +119,6 @@ class DAGShortestPath(Oracle):
             node[rows] = self._tail[edge]
             rows = rows[node[rows] != self._source]
         return decisions
-
-    def _worst(self, guess: Matrix, truth: Matrix) -> Matrix:
-        if self.n_decisions <= _FEW_PATHS:
-            sign = 1.0 if self.sense == "min" else -1.0
-            return worst_listed(self._list(), guess, truth, sign)
-        return super()._worst(guess, truth)
 
     def constraints(self) -> Constraints:
         """Return the flow of one unit from source to target; its extreme points are the paths."""

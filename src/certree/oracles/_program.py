@@ -18,6 +18,9 @@ _MOST_KNOWN = 256
 # Combinations of whole numbers that are tried one by one.
 _MOST_TRIED = 2**16
 
+# A known decision is best if it misses the relaxed value by no more than this share.
+_SAME = 1e-12
+
 # HiGHS takes a number within this of a whole one for whole.
 _WHOLE = 1e-6
 
@@ -61,6 +64,8 @@ class LinearProgram(Oracle):
     >>> shares.decide([[3.0, 1.0, 2.0]])
     array([[0. , 0.5, 0.5]])
     """
+
+    tolerance = 1e-9
 
     def __init__(
         self,
@@ -195,6 +200,9 @@ class MixedIntegerProgram(LinearProgram):
     array([[1., 0., 1.]])
     """
 
+    # Branch and bound compares bounds that are off by as much: 3e-9 was seen.
+    tolerance = 1e-8
+
     def __init__(
         self,
         A_ub: Any = None,
@@ -241,7 +249,7 @@ class MixedIntegerProgram(LinearProgram):
         """Return all whole points within the bounds that keep the constraints, if they are few."""
         base = self._constraints
         none = np.zeros((0, self.n_costs))
-        lower, upper = np.ceil(base.lower - _WHOLE), np.floor(base.upper + _WHOLE)
+        lower, upper = np.ceil(base.lower - _WHOLE) + 0.0, np.floor(base.upper + _WHOLE)
         if not base.integer.all() or not np.isfinite([lower, upper]).all():
             return none
         if np.prod(np.maximum(upper - lower + 1, 0)) > _MOST_TRIED:
@@ -258,7 +266,8 @@ class MixedIntegerProgram(LinearProgram):
         if len(self._pool):
             values = self._pool @ costs
             best = int(values.argmin())
-            if values[best] <= bound + 1e-9 * max(1.0, abs(bound)):
+            amounts = float(np.abs(costs) @ np.abs(self._pool[best]))
+            if values[best] <= bound + _SAME * amounts:
                 known: NDArray[np.float64] = self._pool[best]
                 return known
         model = _highs.new_model(self._constraints, _scaled(costs))
