@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,10 @@ from certree._fixed_point import check_numbers
 from certree.estimators._labels import check_labels, encode_labels
 
 from ._labels import RowCosts
-from ._leaf_cost import LeafCost
+from ._leaf_cost import LeafCost, Noise
+
+# No operation of float64 that is used here, logarithms included, is off by a larger share.
+_EPSILON = 2.0**-51
 
 # So many candidate values a quantile is chosen from, unless they are listed.
 _CANDIDATES = 64
@@ -38,7 +42,9 @@ def gini(y: Any) -> LeafCost:
         total = np.maximum(sums.sum(axis=1), 1e-300)
         return total - np.square(sums).sum(axis=1) / total, classes[sums.argmax(axis=1)]
 
-    return LeafCost(counts, cost, bounds="superadditive", name="gini")
+    task = LeafCost(counts, cost, bounds="superadditive", name="gini")
+    task.noise = _class_noise(lambda weights: 0.0)
+    return task
 
 
 def entropy(y: Any) -> LeafCost:
@@ -65,7 +71,12 @@ def entropy(y: Any) -> LeafCost:
         loss = _times_log(total, total) - _times_log(sums, sums).sum(axis=1)
         return np.maximum(loss, 0.0), classes[sums.argmax(axis=1)]
 
-    return LeafCost(counts, cost, bounds="superadditive", name="entropy")
+    task = LeafCost(counts, cost, bounds="superadditive", name="entropy")
+    # Sums lie between the least weight and the total.
+    task.noise = _class_noise(
+        lambda weights: max(abs(np.log(weights.min())), abs(np.log(weights.sum())))
+    )
+    return task
 
 
 def poisson_deviance(y: Any, exposure: Any = None) -> LeafCost:
@@ -100,7 +111,9 @@ def poisson_deviance(y: Any, exposure: Any = None) -> LeafCost:
         rate = events / np.maximum(length, 1e-300)
         return np.maximum(2 * (own - _times_log(events, rate)), 0.0), rate
 
-    return LeafCost(statistics, cost, bounds="superadditive", name="poisson_deviance")
+    task = LeafCost(statistics, cost, bounds="superadditive", name="poisson_deviance")
+    task.noise = _rate_noise
+    return task
 
 
 def exponential_survival(time: Any, event: Any) -> LeafCost:
@@ -136,7 +149,9 @@ def exponential_survival(time: Any, event: Any) -> LeafCost:
         hazard = deaths / np.maximum(length, 1e-300)
         return np.maximum(2 * (own - _times_log(deaths, hazard)), 0.0), hazard
 
-    return LeafCost(statistics, cost, bounds="superadditive", name="exponential_survival")
+    task = LeafCost(statistics, cost, bounds="superadditive", name="exponential_survival")
+    task.noise = _rate_noise
+    return task
 
 
 def pinball(y: Any, quantile: float = 0.5, candidates: Any = None) -> RowCosts:
@@ -177,6 +192,49 @@ def pinball(y: Any, quantile: float = 0.5, candidates: Any = None) -> RowCosts:
     # Rounded where a decimal is meant: 0.1 * 3 is 0.30000000000000004.
     costs = np.round(np.maximum(quantile * above, (quantile - 1) * above), 12)
     return RowCosts(costs, labels=values)
+
+
+def _class_noise(largest_log: Callable[[NDArray[np.float64]], float]) -> Noise:
+    """Return how far sums of ``s * log(s)`` or ``s * s / total`` over classes are off, at most."""
+
+    def noise(
+        table: NDArray[np.float64], weights: NDArray[np.float64], errors: NDArray[np.float64]
+    ) -> float:
+        terms = 2 * float(weights.sum()) * (1 + largest_log(weights))
+        return float((table.shape[1] + 8) * _EPSILON * terms)
+
+    return noise
+
+
+def _rate_noise(
+    table: NDArray[np.float64], weights: NDArray[np.float64], errors: NDArray[np.float64]
+) -> float:
+    """Return how far ``2 * (own - E * log(E / L))`` is off, summed over the parts of a partition.
+
+    With r the largest ``|log(E / L)|`` of a part, the terms are at most ``|own| + E (1 + r)``, and
+    float64 is off by a few epsilon of that. A change of E by d changes ``E * log(E / L)`` by at
+    most ``d * (r + 2)``, one of L by the share s changes it by at most ``2 * s * E`` if s < 1/2.
+    """
+    counts, lengths, own = table.T
+    share = float(errors[1] / lengths.min())
+    if share >= 0.5:
+        raise ValueError(
+            f"exposures or times from {lengths.min().item()!r} to {lengths.max().item()!r} are too "
+            "far apart to be summed in 64 bits; give those of a smaller range."
+        )
+    if not counts.any():
+        return 0.0
+    events = float(weights @ counts)
+    least = float((weights * counts)[counts > 0].min())
+    if errors[0]:
+        least = min(least, float(errors[0] * weights.min()))
+    most_rate = 4 * float((counts / lengths).max() + errors[0] / lengths.min())
+    least_rate = least / (2 * float(weights @ lengths))
+    log = max(abs(np.log(most_rate)), abs(np.log(least_rate)))
+    terms = float(weights @ np.abs(own)) + events * (1 + log)
+    weight = float(weights.sum())
+    rounded = errors[2] * weight + errors[0] * weight * (log + 2) + 2 * share * events
+    return float(2.01 * (8 * _EPSILON * terms + rounded))
 
 
 def _one_hot(y: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:

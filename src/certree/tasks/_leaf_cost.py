@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._fixed_point import check_numbers, fixed_point
+from certree._fixed_point import check_numbers, fixed_point, round_up
 
 from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
@@ -21,6 +21,10 @@ _MOST_UNKNOWN = 2**44
 
 Cost = Callable[[NDArray[Any]], Any]
 """From sums (n_leaves, n_statistics) to costs (n_leaves,), or costs and predictions."""
+
+Noise = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]], float]
+"""From statistics, weights, and the most that each column is off per unit of weight, to the most
+that the costs of the parts of any partition are off together: by float64 and by these errors."""
 
 
 class FunctionProblem(LeafProblem):
@@ -37,7 +41,7 @@ class FunctionProblem(LeafProblem):
         given = task.table(rows.n_rows)
         table = check_numbers(given, "statistics", (rows.n_rows, None))
         self.is_integer = given.dtype.kind in "iub"
-        self.statistics, self.quanta = _scaled(rows.select(table), rows)
+        self.statistics, self.quanta, errors = _scaled(rows.select(table), rows)
         self.weight_quantum = rows.quantum
         self.total_weight = rows.total_weight
         self.complexity_unit = rows.total_weight
@@ -56,12 +60,26 @@ class FunctionProblem(LeafProblem):
         self.scale = Fraction(1)
         if not self.is_exact:
             self.scale = _scale(largest, self.most if is_bounded else self.most // 64)
+        self.noise = self._noise(task, rows.select(table), rows, errors)
+        # Digits of a unit far below the noise would say nothing.
+        while self.noise and 10 * rows.most_leaves / self.scale <= self.noise:
+            self.scale /= 10
         self.unit = 1 / self.scale
         self.constant = Fraction(0)
-        self.rounding = Fraction(0) if self.is_exact else self.unit * rows.most_leaves
+        floors = Fraction(0) if self.is_exact else self.unit * rows.most_leaves
+        self.rounding = floors + self.noise
         self.whole = int(Fraction(largest) * self.scale)
         self.largest = max(self.whole, 1) if is_bounded else _MOST_UNKNOWN
         self.worst_change = self._worst_change(task, rows)
+
+    def _noise(
+        self, task: LeafCost, table: NDArray[np.float64], rows: Rows, errors: NDArray[np.float64]
+    ) -> Fraction:
+        """Return how far costs are off in all, where the task knows that."""
+        if task.noise is None:
+            return Fraction(0)
+        weights = np.asarray(rows.weights * float(rows.quantum), dtype=np.float64)
+        return round_up(Fraction(task.noise(table, weights, errors)))
 
     def _worst_change(self, task: LeafCost, rows: Rows) -> NDArray[np.int64] | None:
         if task.laws.worst_change is None:
@@ -106,7 +124,8 @@ class FunctionProblem(LeafProblem):
         least, most = int(units.min(initial=0)), int(units.max(initial=0))
         if least < 0:
             # The noise of float64 around zero is no cost.
-            units = np.where((units < 0) & (costs > -1e-9) & (costs < 0), 0, units)
+            least_cost = -max(1e-9, float(self.noise))
+            units = np.where((units < 0) & (costs > least_cost) & (costs < 0), 0, units)
             if units.min() < 0:
                 place = int(np.argmin(units))
                 raise ValueError(
@@ -116,7 +135,8 @@ class FunctionProblem(LeafProblem):
         limit = self.whole if self.task.laws.superadditive else self.most
         if most > limit:
             # Nor is it noise that makes a part cost more than the whole.
-            if most > limit + (0 if self.is_exact else int(limit * 1e-9) + 1):
+            noise = int(self.noise * self.scale) + int(limit * 1e-9) + 1
+            if most > limit + (0 if self.is_exact else noise):
                 self._refuse(int(np.argmax(units)), costs, sums)
             units = np.minimum(units, limit)
         return np.ascontiguousarray(units)
@@ -165,7 +185,8 @@ class LeafCost(Task):
         the costs of these leaves, or a pair of costs and predictions, each of shape (n_leaves,).
         Costs are not negative. The batches are large, so NumPy does the work. Sums are integers
         if the statistics and the sample weights are, floats otherwise; costs that are integers are
-        used exactly, floats are rounded down to a fine quantum.
+        used exactly, floats are rounded down to a fine quantum. What float64 does inside of the
+        function is its own: the certificate is about the costs that it returns.
     bounds : "superadditive", Laws or None, default=None
         The laws that the cost keeps. Without any, only bounds that hold for every cost are used.
         :func:`check_task` looks for rows that break them.
@@ -185,6 +206,9 @@ class LeafCost(Task):
     """
 
     name: ClassVar[str] = "leaf_cost"
+
+    noise: Noise | None = None
+    """How far costs may be off as float64 computes them; None: not known."""
 
     def __init__(
         self,
@@ -268,17 +292,23 @@ def _read_laws(bounds: Laws | str | None) -> Laws:
     raise ValueError(f"bounds must be 'superadditive', tasks.Laws(...) or None, got {bounds!r}.")
 
 
-def _scaled(table: NDArray[np.float64], rows: Rows) -> tuple[NDArray[np.int64], list[Fraction]]:
-    """Return weighted statistics as integers, and what one unit of each column stands for."""
-    columns, quanta = [], []
+def _scaled(
+    table: NDArray[np.float64], rows: Rows
+) -> tuple[NDArray[np.int64], list[Fraction], NDArray[np.float64]]:
+    """Return weighted statistics as integers, what one unit of each column stands for, and errors.
+
+    The errors are the most that an entry of a column, before it is weighted, was rounded by.
+    """
+    columns, quanta, errors = [], [], []
     for column in table.T:
         total = float(np.abs(column) @ rows.weights)
         fixed = fixed_point(column, total, min(_MOST_SUM, rows.most))
         columns.append(fixed.values * rows.weights)
         quanta.append(fixed.quantum * rows.quantum)
+        errors.append(float(fixed.error))
     if not columns:
         raise ValueError("statistics must have at least one column, got none.")
-    return np.stack(columns, axis=1), quanta
+    return np.stack(columns, axis=1), quanta, np.array(errors)
 
 
 def _scale(largest: float, most: int) -> Fraction:
