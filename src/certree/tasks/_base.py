@@ -26,7 +26,8 @@ class Laws:
         of any two disjoint sets of rows. Then subsets never cost more than sets, and rows that no
         test tells apart cost at least what they cost in a leaf of their own.
     worst_change : array of shape (n_rows,), optional
-        A row in addition raises the cost of any leaf by at most this much.
+        A row in addition raises the cost of any leaf by at most this much. It is not used if sample
+        weights are no integers, since it says nothing about parts of rows.
     """
 
     superadditive: bool = False

@@ -88,6 +88,9 @@ class FunctionProblem(LeafProblem):
         if (changes < 0).any():
             row = int(np.argmax(changes < 0))
             raise ValueError(f"worst_change[{row}] = {float(changes[row])!r} must not be negative.")
+        if rows.quantum.denominator != 1 and (rows.weights % rows.quantum.denominator).any():
+            # The law is about whole rows: part of one may change a cost by as much as all of it.
+            return None
         weights = rows.weights * float(rows.quantum)
         # Rounded up, and one more for the whole parts of two costs.
         units = np.ceil(rows.select(changes) * weights * float(self.scale)) + 1
