@@ -57,3 +57,20 @@ def test_weights_of_judged_rows_are_checked(weights: float, message: str) -> Non
 def test_counts_of_made_rows_are_checked(given: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(given))):
         datasets.make_shortest_path(**given)
+
+
+def test_a_penalty_of_many_digits_leaves_room_for_the_worst_decisions() -> None:
+    for seed in (258, 338):
+        random = np.random.default_rng(seed)
+        n = int(random.integers(2, 12))
+        costs, X = random.integers(-4, 7, (n, 2)), random.integers(0, 2, (n, 1))
+        table = random.integers(-3, 4, (int(random.integers(1, 6)), 2))
+
+        def best(given: np.ndarray, table: np.ndarray = table) -> np.ndarray:
+            return table[(given @ table.T).argmin(axis=1)]
+
+        listed = SPOTree(oracles.Decisions(table), max_depth=1, complexity=1 / n)
+        function = oracles.Function(best, 2, is_integral=True)
+        asked = SPOTree(function, max_depth=1, complexity=1 / n)
+        found = [model.fit(X, costs).certificate_.objective for model in (listed, asked)]
+        assert found[0] == pytest.approx(found[1])

@@ -111,7 +111,8 @@ class ListedProblem(SPOProblem):
         common = max(int(np.gcd.reduce(above, axis=None)), 1)
         self.statistics = np.ascontiguousarray(above // common)
         self.unit = fixed.quantum * entries.quantum * rows.quantum * common
-        self.largest = max(int(self.statistics.sum(axis=0).min()), 1)
+        # The search makes room for the worst decision of every row.
+        self.largest = max(int(self.statistics.max(axis=1).sum()), 1)
         self.rounding = self._rounding(fixed, entries, rows)
 
     def _rounding(self, fixed: FixedPoint, entries: FixedPoint, rows: Rows) -> Fraction:
@@ -167,6 +168,9 @@ class OracleProblem(SPOProblem):
         # Solvers may miss the best value of a leaf's sum, and of each row.
         self.rounding += 2 * Fraction(oracle.tolerance) * Fraction(total) * rows.quantum
         self.worst_change = self._worst_change(rows)
+        if self.worst_change is not None:
+            # The search makes room for the worst decision of every row.
+            self.largest = max(self.largest, int(self.worst_change.sum()))
 
     def _rounding(self, fixed: FixedPoint, longest: float, rows: Rows) -> Fraction:
         weight = int(rows.weights.sum())
