@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from certree import _engine, _vector
-from certree._exact import cost_budget, read_fraction, scale_weights
+from certree._exact import ScaledWeights, cost_budget, read_fraction, scale_weights
 from certree._progress import Callback, Observer
 from certree._task_certificate import TaskCertificate
 from certree._version import __version__
@@ -137,6 +137,7 @@ class BaseTaskTree(BaseOptimalTree):
             most_splits + 1,
             None if measurements is None else measurements.numbers(),
             0.0 if measurements is None else measurements.most_paid(self.max_depth),
+            None if weights.is_exact else _weight_errors(sample_weight, weights, kept),
         )
         problem, objective = self._state(task, y, rows, most_splits)
         return Setting(
@@ -393,3 +394,14 @@ def _complexity(value: Any) -> Fraction:
     if complexity < 0:
         raise ValueError(f"complexity must be at least 0, got {value!r}.")
     return complexity
+
+
+def _weight_errors(
+    given: Any, weights: ScaledWeights, kept: NDArray[np.intp] | None
+) -> NDArray[np.float64]:
+    """Return how far integer weights are from those given, at most."""
+    numbers = np.broadcast_to(np.asarray(given, dtype=np.float64), weights.values.shape)
+    counted = weights.values * float(weights.quantum)
+    # The float64 of the difference is off by a few of the last bits of both.
+    errors = np.abs(numbers - counted) + (numbers + counted) * 2.0**-51
+    return np.asarray(errors if kept is None else errors[kept])

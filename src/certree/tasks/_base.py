@@ -58,6 +58,8 @@ class Rows:
         Prices of tests, in units of cost.
     most_paid : float
         The most that one row can pay for tests.
+    weight_errors : float array of shape (n_kept,), optional
+        How far the weights are from those given; None: not at all.
     """
 
     n_rows: int
@@ -69,6 +71,7 @@ class Rows:
     most_leaves: int
     prices: NDArray[np.float64] | None = None
     most_paid: float = 0.0
+    weight_errors: NDArray[np.float64] | None = None
 
     def select(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the entries of the rows that count."""

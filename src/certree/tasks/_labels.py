@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree._exact import class_multipliers
-from certree._fixed_point import LabelCosts, check_numbers, first_place, label_costs
+from certree._fixed_point import LabelCosts, check_numbers, first_place, label_costs, round_up
 from certree.estimators._labels import check_labels, encode_labels
 
 from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
@@ -41,7 +41,7 @@ class LabelProblem(LeafProblem):
         self.prices = scaled.prices
         self.unit = scaled.unit
         self.constant = scaled.constant
-        self.rounding = scaled.rounding
+        self.rounding = scaled.rounding + _weight_rounding(costs, rows)
         self.total_weight = rows.total_weight
         self.complexity_unit = rows.total_weight
         self.row_codes = scaled.costs.argmin(axis=1) if row_codes is None else row_codes
@@ -265,6 +265,16 @@ class Rewards(_LabelTask):
 
     def __repr__(self) -> str:
         return f"Rewards(rewards of shape {np.shape(self.rewards)}, maximise={self.maximise})"
+
+
+def _weight_rounding(costs: NDArray[np.float64], rows: Rows) -> Fraction:
+    """Return the most that rounded weights change the cost of a tree, its regret included."""
+    if rows.weight_errors is None:
+        return Fraction(0)
+    # A tree charges a row one of its costs, or what that is above the cheapest one.
+    most = np.maximum(np.abs(costs).max(axis=1), costs.max(axis=1) - costs.min(axis=1))
+    total = float(rows.weight_errors @ (most + rows.most_paid))
+    return round_up(Fraction(total) * (1 + Fraction(1, 10**6)))
 
 
 def read_labels(labels: Any, n_columns: int, what: str) -> NDArray[Any]:
