@@ -230,6 +230,13 @@ def label_costs(
         prices_fixed = fixed.values[costs.size :]
         divisors = np.gcd.reduce(above, axis=None), np.gcd.reduce(prices_fixed, axis=None)
         common, error = max(int(np.gcd(*divisors)), 1), Fraction(0)
+    elif not ranges.any() and not extra.any():
+        # No label is cheaper than another and no test costs anything: all trees pay the same.
+        fixed = FixedPoint(np.zeros(len(numbers), dtype=np.int64), Fraction(1), Fraction(0))
+        above, prices_fixed = np.zeros(costs.shape, dtype=np.int64), fixed.values[costs.size :]
+        pairs = zip(weights.tolist(), costs[:, 0].tolist(), strict=True)
+        constant = sum((w * read_fraction(cost, "costs") for w, cost in pairs), Fraction(0))
+        common, error = 1, Fraction(0)
     else:
         # Differences are rounded, not costs: a large common part would take all the digits.
         least = costs.min(axis=1)

@@ -134,3 +134,11 @@ def test_a_bad_number_is_named_with_its_place() -> None:
         check_numbers([[1.0, 2.0], [0.0, 0.0]], "costs", (3, None))
     with pytest.raises(ValueError, match="costs must hold numbers"):
         check_numbers([["a", "b"]], "costs", (1, 2))
+
+
+@pytest.mark.parametrize("table", [[[1 / 3], [2 / 3]], [[1 / 3, 1 / 3], [2 / 3, 2 / 3]]])
+def test_labels_that_all_cost_the_same_are_a_constant(table):
+    scaled = label_costs(np.array(table), np.array([1, 2]), Fraction(1), 2**40)
+    assert not scaled.costs.any()
+    assert scaled.constant == Fraction(str(1 / 3)) + 2 * Fraction(str(2 / 3))
+    assert scaled.rounding == 0
