@@ -143,7 +143,9 @@ class _Hunt:
         laws: list[Law] = [self.well_formed, self.deterministic]
         if self.costs.state is not None:
             laws.append(self.additive)
-        laws += [self.context_free, self.not_negative]
+        laws.append(self.context_free)
+        if not self.costs.any_sign:
+            laws.append(self.not_negative)
         if self.task.laws.superadditive:
             laws.append(self.superadditive)
         if self.task.laws.worst_change is not None:

@@ -112,3 +112,9 @@ def test_bad_calls_are_refused() -> None:
         LeafCost(ONE_HOT, errors, bounds="monotone")
     with pytest.raises(TypeError, match="cost must be callable"):
         LeafCost(ONE_HOT, 3)  # type: ignore[arg-type]
+
+
+def test_costs_per_label_and_rewards_may_have_any_sign():
+    table = [[1, 0], [0, 3], [2, 1], [-4, -2]]
+    for task in (tasks.Rewards(table), tasks.RowCosts(table), tasks.RowCosts([[-1.5, -2]] * 4)):
+        assert check_task(task, np.eye(4)).law is None

@@ -178,8 +178,11 @@ class LeafCosts:
         From sums, of shape (n_leaves, n_statistics), to costs, of shape (n_leaves,).
     state : callable, optional
         From row numbers to the statistics of these rows together, where they were given so.
+    any_sign : bool
+        Whether costs may be negative, since every tree pays the same constant in addition.
     """
 
     statistics: NDArray[Any]
     cost: Callable[[NDArray[Any]], NDArray[np.float64]]
     state: Callable[[NDArray[np.intp]], Any] | None = None
+    any_sign: bool = False

@@ -106,7 +106,7 @@ class _LabelTask(Task):
 
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
         _, costs, _ = self.table(y, n_rows)
-        return LeafCosts(costs, lambda sums: sums.min(axis=1))
+        return LeafCosts(costs, lambda sums: sums.min(axis=1), any_sign=True)
 
 
 class Misclassification(_LabelTask):
