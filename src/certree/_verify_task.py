@@ -271,7 +271,9 @@ def _check_total(audit: Audit, data: Data, walk: Walk, priced: _Costs) -> Fracti
             audit.compare(what, certified, found)
     objective = priced.objective(cost)
     scale = max(1.0, abs(objective))
-    slack = float(certificate.rounding / max(priced.complexity_unit, Fraction(1, 10**12)))
+    # A share of explained variance has the rounding above and below the line of its fraction.
+    unit = priced.complexity_unit
+    slack = float(2 * certificate.rounding / unit) if unit else 0.0
     if abs(certificate.objective - objective) > 1e-9 * scale + slack:
         audit.compare("objective", certificate.objective, objective)
     audit.done("cost and objective, in exact arithmetic")

@@ -86,3 +86,11 @@ def test_a_proof_that_is_too_large_is_refused() -> None:
     model = OptimalTreeRegressor(max_depth=4).fit(table, table[:, 0] + table[:, 1])
     with pytest.raises(ValueError, match="too large for a proof by brute force"):
         verify(model, table, table[:, 0] + table[:, 1], exhaustive=True)
+
+
+@pytest.mark.parametrize("scale", [1e-8, 1e-10, 1e-100])
+def test_a_target_of_tiny_variance_is_verified(scale):
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(0, 2, (40, 3)), rng.normal(size=40) * scale
+    model = OptimalTreeRegressor(max_depth=2).fit(X, y)
+    assert verify(model, X, y)
