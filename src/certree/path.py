@@ -75,6 +75,9 @@ class RegularizationPath(Sequence[PathEntry]):
         Time of the search.
     counters : dict of str to int
         Work done by the search.
+    measures : pair of str, default=("errors", "accuracy")
+        What ``errors`` and ``accuracy`` of the entries are, where they are something else: the
+        cost and the objective of a task.
 
     Notes
     -----
@@ -104,6 +107,7 @@ class RegularizationPath(Sequence[PathEntry]):
         min_samples_leaf: int = 1,
         seconds: float = 0.0,
         counters: dict[str, int] | None = None,
+        measures: tuple[str, str] = ("errors", "accuracy"),
     ) -> None:
         self.entries = tuple(entries)
         self.total_weight = total_weight
@@ -113,6 +117,7 @@ class RegularizationPath(Sequence[PathEntry]):
         self.min_samples_leaf = min_samples_leaf
         self.seconds = seconds
         self.counters = dict(counters or {})
+        self.measures = measures
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -256,18 +261,20 @@ class RegularizationPath(Sequence[PathEntry]):
     def __str__(self) -> str:
         corners = self.hull()
         lowest = dict(zip((e.splits for e in corners[:-1]), self.breakpoints()[::-1], strict=True))
+        cost, score = self.measures
         lines = [
             f"Regularization path: {STATUSES.get(self.status, self.status)}, {self.seconds:.3g} s",
-            f"{'splits':>8} {'errors':>14} {'accuracy':>9}  best for complexity",
+            f"{'splits':>8} {cost:>14} {score:>9}  best for complexity",
         ]
-        upper = Fraction(1)
+        # Shares of all rows end at one; penalties in other units do not.
+        upper = float(1 if cost == "errors" else "inf")
         for entry in self.entries:
-            proven = "" if entry.is_optimal else f" (at least {show(entry.lower_bound)} errors)"
+            proven = "" if entry.is_optimal else f" (at least {show(entry.lower_bound)} {cost})"
             best = ""
             if entry in corners:
                 lower = lowest.get(entry.splits, Fraction(0))
-                best = f"{float(lower):.6g} to {float(upper):.6g}"
-                upper = lower
+                best = f"{float(lower):.6g} to {upper:.6g}"
+                upper = float(lower)
             numbers = f"{entry.splits:>8} {show(entry.errors):>14} {entry.accuracy:>9.4f}"
             lines.append(f"{numbers}  {best}{proven}".rstrip())
         return "\n".join(lines)

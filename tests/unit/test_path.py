@@ -15,6 +15,7 @@ import pytest
 from certree import (
     OptimalityWarning,
     OptimalTreeClassifier,
+    OptimalTreeRegressor,
     RegularizationPath,
     Tree,
     datasets,
@@ -287,3 +288,13 @@ def test_the_history_of_a_search_is_drawn() -> None:
     assert lower == sorted(lower)
     assert upper[-1] == lower[-1] == float(certificate.cost)
     assert certificate.plot(ax) is ax
+
+
+def test_paths_of_costs_do_not_speak_of_errors() -> None:
+    model = OptimalTreeRegressor(max_depth=1).fit([[0], [0], [1]], [0.0, 1.0, 5.0], path=True)
+    head, first, last = str(model.path_).splitlines()[1:]
+    assert "cost" in head
+    assert "objective" in head
+    assert "errors" not in head
+    assert first.endswith("to inf")
+    assert last.split()[0] == "1"

@@ -332,6 +332,7 @@ class BaseTaskTree(BaseOptimalTree):
             min_samples_leaf=options.min_leaf,
             seconds=setting.seconds + result.seconds,
             counters=result.counters,
+            measures=("cost", "objective"),
         )
 
     @property
