@@ -24,7 +24,9 @@ class TaskCertificate(Certificate):
         The value in the user's terms, penalty included: mean cost, mean reward, R2, or the cost.
     rounding : int or Fraction
         The cost of any tree within the limits, as counted here, differs by at most this from the
-        cost with the numbers as they were given; 0 when nothing was rounded.
+        cost with the numbers as they were given; 0 when nothing was rounded. For a function of your
+        own: from the sum of what it returns for the sums of the rounded statistics. Weights that
+        were rounded (`weight_quantum`) count for costs per label only.
     unit : int or Fraction
         All costs are multiples of this, apart from what every tree pays.
 

@@ -150,7 +150,7 @@ class FunctionProblem(LeafProblem):
         if self.task.laws.superadditive:
             raise ValueError(
                 f"{at}, more than {float(self.whole * self.unit)!r} for all rows in one leaf: it "
-                "is not superadditive, as its bounds say."
+                "is not superadditive, as its bounds say, or it loses too many digits of float64."
             )
         raise ValueError(
             f"{at}, more than the search can count, {float(self.most * self.unit)!r}; give costs "
