@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -14,18 +15,18 @@ from ._parameters import OneOf
 from ._spo_problem import read_costs, read_weights
 
 
-class DecisionMixin:
+class DecisionMixin(ABC):
     """Losses of an estimator that has `predict` (cost vectors), `decide`, and ``oracle_``."""
 
     oracle_: Oracle
 
+    @abstractmethod
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted cost vector of each row."""
-        raise NotImplementedError
 
+    @abstractmethod
     def decide(self, X: Any) -> NDArray[np.float64]:
         """Return the decision for each row."""
-        raise NotImplementedError
 
     def loss(
         self,

@@ -7,6 +7,7 @@ asked for the best decision of every sum of cost vectors that the search looks a
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -58,9 +59,9 @@ class SPOProblem(LeafProblem):
         self.n_batches += 1
         return self.oracle.decide(self.sign * costs)
 
+    @abstractmethod
     def decide(self, sums: Sums) -> NDArray[np.float64]:
         """Return the decisions of leaves with these sums."""
-        raise NotImplementedError
 
     def names(self, sums: Sums) -> list[str]:
         """Return the decisions of nodes with these sums in words."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
@@ -95,9 +96,9 @@ class _LabelTask(Task):
 
     laws: Laws = Laws(superadditive=True)
 
+    @abstractmethod
     def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
         """Return the labels, what each costs each row, and the rows' own labels or None."""
-        raise NotImplementedError
 
     def on(self, y: Any, rows: Rows) -> LabelProblem:
         labels, costs, codes = self.table(y, rows.n_rows)
