@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,8 @@ Event = Mapping[str, Any]
 
 Callback = Callable[[Event], object]
 """Called now and then with an event; a true answer stops the search."""
+
+_Number = TypeVar("_Number", bound=np.generic)
 
 # No table has more rows, so no larger limit means more; the core counts in 32 bits.
 _MOST = 2**31 - 1
@@ -320,9 +322,9 @@ def leaves_of_rows(result: Nodes, columns: NDArray[np.uint8]) -> NDArray[np.intp
     return node
 
 
-def sums_of_nodes(result: Nodes, leaf_sums: NDArray[np.int64]) -> NDArray[np.int64]:
+def sums_of_nodes(result: Nodes, leaf_sums: NDArray[_Number]) -> NDArray[_Number]:
     """Return what reaches every node, given what reaches every leaf (rows of inner nodes zero)."""
-    sums: NDArray[np.int64] = leaf_sums.copy()
+    sums: NDArray[_Number] = leaf_sums.copy()
     # A child is always numbered after its parent, so one backward sweep adds up everything.
     for node in range(len(result.test) - 1, -1, -1):
         if result.test[node] >= 0:

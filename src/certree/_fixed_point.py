@@ -27,20 +27,15 @@ from ._exact import read_fraction
 __all__ = [
     "FixedPoint",
     "LabelCosts",
-    "Squares",
     "check_numbers",
     "fixed_point",
     "label_costs",
     "root_up",
     "round_up",
-    "squares",
 ]
 
 # Decimals of up to this many digits are distinct as float64, so reading them back is unambiguous.
 _MAX_DIGITS = 15
-
-# Targets are scaled by no more than this power of two, which float64 can do exactly.
-_MOST_BITS = 900
 
 # 10**22 is the last power of ten that float64 holds exactly.
 _MAX_DECIMALS = 22
@@ -196,6 +191,7 @@ def label_costs(
     most: int,
     prices: NDArray[np.float64] | None = None,
     price_total: float = 0.0,
+    price_weight: int | None = None,
 ) -> LabelCosts:
     """Turn costs per row and label into integers that are not negative.
 
@@ -215,10 +211,13 @@ def label_costs(
     prices : ndarray, optional
         Prices of tests, not negative, to be expressed in the same unit.
     price_total : float
-        The most that one row can pay for tests.
+        The most that one unit of weight can pay for tests.
+    price_weight : int, optional
+        Weight of all rows that pay for tests; by default that of all rows.
     """
     ranges = costs.max(axis=1) - costs.min(axis=1)
-    total = float(weights @ ranges) + float(weights.sum()) * price_total
+    paying = int(weights.sum()) if price_weight is None else price_weight
+    total = float(weights @ ranges) + paying * price_total
     extra = np.zeros(0) if prices is None else prices
     numbers = np.concatenate([costs.ravel(), extra.ravel()])
     fixed = exact_decimals(numbers, total, most)
@@ -247,15 +246,13 @@ def label_costs(
         prices_fixed = fixed.values[costs.size :]
         common, error = 1, fixed.error + _noise(costs)
     unit = fixed.quantum * weight_quantum
-    n_paid = 1 + (len(extra) if price_total else 0)
+    n_paid = int(weights.sum()) + (len(extra) * paying if price_total else 0)
     return LabelCosts(
         above // common,
         prices_fixed // common,
         unit * common,
         constant * weight_quantum,
-        round_up(
-            (error * int(weights.sum()) * n_paid + bool(error) * fixed.quantum) * weight_quantum
-        ),
+        round_up((error * n_paid + bool(error) * fixed.quantum) * weight_quantum),
     )
 
 
@@ -282,68 +279,6 @@ def _exact_dot(weights: NDArray[np.int64], values: NDArray[np.int64]) -> int:
     if largest * int(weights.sum()) < 2**62:
         return int(weights @ values)
     return sum(int(w) * int(v) for w, v in zip(weights, values, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Squares:
-    """A real target as the search reads it.
-
-    Attributes
-    ----------
-    statistics : ndarray of int64, shape (n_rows, 3)
-        ``w``, ``w * t`` and ``w * t**2`` for the integer target ``t`` and weight ``w``.
-    centre, quantum : fractions.Fraction
-        ``centre + t * quantum`` is the target, up to `error`.
-    error : fractions.Fraction
-        Largest distance between a target and what stands for it; 0 when all are exact.
-    """
-
-    statistics: NDArray[np.int64]
-    centre: Fraction
-    quantum: Fraction
-    error: Fraction
-
-
-def squares(target: NDArray[np.float64], weights: NDArray[np.int64], most: int) -> Squares:
-    """Centre a real target, and return its moments as integers.
-
-    Parameters
-    ----------
-    target : ndarray of shape (n_rows,)
-        Finite numbers.
-    weights : ndarray of int64, shape (n_rows,)
-        Integer weights, at least one each.
-    most : int
-        The largest weighted sum of squares that the search may form.
-    """
-    middle = float(target.min() / 2 + target.max() / 2)
-    spread = float(max(target.max() - middle, middle - target.min()))
-    if spread == 0.0:
-        zeros = np.zeros_like(weights)
-        exact = read_fraction(float(target[0]), "y")
-        return Squares(np.stack([weights, zeros, zeros], axis=1), exact, Fraction(1), Fraction(0))
-    # Distances are at most twice the spread, so integers are at most half the root of their share.
-    largest = math.isqrt(most // int(weights.sum())) // 2 - 1
-    most_units, given = max(largest, 1), Fraction(0)
-    fixed = exact_decimals(target, spread, most_units)
-    if fixed is None:
-        # These are no decimals, so the unit need not be one: a power of two wastes fewer digits.
-        given = Fraction(middle)
-        bits = min(math.floor(math.log2(most_units) - math.log2(spread)), _MOST_BITS)
-        quantum = Fraction(2) ** -bits
-        units = np.rint(np.ldexp(target - middle, bits)).astype(np.int64)
-        fixed = FixedPoint(units, quantum, quantum / 2 + _noise(target))
-    low, high = int(fixed.values.min()), int(fixed.values.max())
-    centre = (low + high) // 2
-    t = fixed.values - centre
-    common = max(int(np.gcd.reduce(t)), 1)
-    t //= common
-    return Squares(
-        np.stack([weights, weights * t, weights * t * t], axis=1),
-        given + centre * fixed.quantum,
-        fixed.quantum * common,
-        fixed.error,
-    )
 
 
 def _shape(array: NDArray[Any]) -> str:

@@ -25,8 +25,9 @@ class TaskCertificate(Certificate):
     rounding : int or Fraction
         The cost of any tree within the limits, as counted here, differs by at most this from the
         cost with the numbers as they were given; 0 when nothing was rounded. For a function of your
-        own: from the sum of what it returns for the sums of the rounded statistics. Weights that
-        were rounded (`weight_quantum`) count for costs per label only.
+        own: from the sum of what it returns for the sums of the rounded statistics. Weights are
+        used as they were given, except for prices of tests, which rows pay by rounded weights
+        (`weight_quantum`).
     unit : int or Fraction
         All costs are multiples of this, apart from what every tree pays.
 

@@ -15,8 +15,8 @@ from certree._fixed_point import (
     label_costs,
     root_up,
     round_up,
-    squares,
 )
+from certree._fixed_squares import squares
 
 MOST = 10**15
 
@@ -82,9 +82,9 @@ def test_a_large_common_part_takes_no_digits() -> None:
     far = label_costs(near + 1e6, weights, Fraction(1), MOST)
     assert far.unit == plain.unit
     assert far.rounding < 1e-7
-    y = squares(near[:, 0] + 1e6, weights, 2**60)
-    assert y.quantum == squares(near[:, 0], weights, 2**60).quantum
-    assert y.error < 1e-6
+    y = squares(near[:, 0] + 1e6, weights, Fraction(1), 2**60)
+    assert y.quantum == squares(near[:, 0], weights, Fraction(1), 2**60).quantum
+    assert y.rounding * y.quantum**2 * y.weight < 1e-7
 
 
 @given(st.fractions(min_value=0, max_value=10**300), st.integers(0, 400))
@@ -110,8 +110,8 @@ def test_prices_share_the_unit_of_costs() -> None:
 
 def test_targets_are_centred_and_exact() -> None:
     target = np.array([126.201, 125.201, 120.0])
-    found = squares(target, np.array([1, 1, 2]), 2**60)
-    assert found.error == 0
+    found = squares(target, np.array([1, 1, 2]), Fraction(1), 2**60)
+    assert found.rounding is None
     back = [found.centre + int(t) * found.quantum for t in found.statistics[:2, 1]]
     assert back == [Fraction("126.201"), Fraction("125.201")]
     assert found.statistics[2].tolist() == [
@@ -122,9 +122,31 @@ def test_targets_are_centred_and_exact() -> None:
 
 
 def test_targets_without_spread_have_no_squares() -> None:
-    found = squares(np.full(3, 7.25), np.ones(3, dtype=np.int64), 2**60)
+    found = squares(np.full(3, 7.25), np.ones(3, dtype=np.int64), Fraction(1), 2**60)
     assert found.centre == Fraction("7.25")
     assert not found.statistics[:, 1:].any()
+
+
+@given(st.integers(0, 2**32), st.integers(0, 2), st.sampled_from([0.0, 1e5, -1e9]))
+def test_squared_errors_change_by_no_more_than_the_bound(seed, kind, shift):
+    rng = np.random.default_rng(seed)
+    target = shift + rng.normal(size=8) * 10.0 ** rng.integers(-3, 4)
+    given = rng.random(8) * 10.0 ** rng.integers(-6, 3, 8)
+    weights = np.ones(8, dtype=np.int64) if kind == 0 else rng.integers(1, 2**28, 8)
+    found = squares(target, weights, Fraction(1, 3), 2**54, given if kind == 2 else None)
+    true = [w * Fraction(1, 3) for w in weights.tolist()]
+    if kind == 2:
+        true = [Fraction(w) for w in given.tolist()]
+    y = [Fraction(str(t)) for t in target.tolist()]
+    for _ in range(5):
+        rows = np.flatnonzero(rng.integers(0, 2, 8)).tolist() or [0]
+        w, s, q = (int(x) for x in found.statistics[rows].sum(axis=0))
+        counted = (q - Fraction(s * s, w)) * found.quantum**2 * found.weight
+        weight = sum(true[i] for i in rows)
+        mean = sum(true[i] * y[i] for i in rows) / weight
+        error = sum(true[i] * (y[i] - mean) ** 2 for i in rows)
+        assert q * w >= s * s
+        assert abs(counted - error) <= found.rounding * found.quantum**2 * found.weight
 
 
 def test_a_bad_number_is_named_with_its_place() -> None:

@@ -51,9 +51,12 @@ class OptimalTreeRegressor(RegressorMixin, BaseTaskTree):  # type: ignore[misc]
 
     Notes
     -----
-    Targets that are short decimals are exact integers of a power of ten; others are rounded to
-    about 13 digits. Squared errors of leaves are fractions, which the search rounds down to a fine
-    unit. ``certificate_.rounding`` bounds what both can change in the cost of any tree.
+    Targets and weights that are short decimals are exact integers of a power of ten. Others are
+    rounded such that the squared error of a tree changes by about ``1e-9`` of that of a single
+    leaf or less; more if there are more than some 10,000 rows, or if the targets lie so far from
+    zero that float64 has few digits of their differences. Squared errors of leaves are fractions,
+    which the search rounds down to a fine unit. ``certificate_.rounding`` bounds what all this can
+    change in the cost of any tree.
 
     Absolute error is not offered: the median of a leaf is no function of a sum over its rows, so
     that nothing can be added up while the search goes from one set of rows to the next. With a

@@ -64,6 +64,10 @@ def totals_of_nodes(growth: Growth, nodes: _engine.Nodes) -> NDArray[np.float64]
 def weights_of_nodes(setting: Setting, nodes: _engine.Nodes) -> NDArray[np.float64]:
     """Return the weight of the rows in every node."""
     leaves = _engine.leaves_of_rows(nodes, setting.columns)
+    if setting.rows.given is not None:
+        given = np.zeros(len(nodes.test))
+        np.add.at(given, leaves, setting.rows.given)
+        return _engine.sums_of_nodes(nodes, given)
     sums = np.zeros(len(nodes.test), dtype=np.int64)
     np.add.at(sums, leaves, setting.rows.weights)
     units = _engine.sums_of_nodes(nodes, sums)
@@ -75,7 +79,8 @@ def mean_costs(
 ) -> NDArray[np.float64]:
     """Return the weighted mean of the cost vectors in every node."""
     leaves = _engine.leaves_of_rows(nodes, setting.columns)
-    weights = setting.rows.weights.astype(np.float64)
+    given = setting.rows.given
+    weights = setting.rows.weights.astype(np.float64) if given is None else given / given.max()
     growth_sums = np.zeros((len(nodes.test), costs.shape[1] + 1))
     np.add.at(growth_sums, leaves, np.column_stack([costs * weights[:, None], weights]))
     for node in range(len(nodes.test) - 1, -1, -1):

@@ -101,29 +101,32 @@ class ListedProblem(SPOProblem):
         super().__init__(oracle, costs, rows)
         entries = fixed_point(table, float(np.abs(table).max()) or 1.0, 2**20)
         whole = entries.values
-        amounts = np.abs(costs) @ np.abs(whole).T.astype(np.float64)
-        total = float(rows.weights @ amounts.max(axis=1))
-        fixed = fixed_point(self.sign * costs, total, most)
+        weighed, weights = rows.weigh(costs)
+        amounts = np.abs(weighed) @ np.abs(whole).T.astype(np.float64)
+        total = float(weights @ amounts.max(axis=1))
+        fixed = fixed_point(self.sign * weighed, total, most)
         above = _exact_product(fixed.values, whole.T)
         above -= above.min(axis=1, keepdims=True)
         self.table = table
         self.kept = _not_dominated(above)
-        above = above[:, self.kept] * rows.weights[:, None]
+        above = above[:, self.kept] * weights[:, None]
         common = max(int(np.gcd.reduce(above, axis=None)), 1)
         self.statistics = np.ascontiguousarray(above // common)
         self.unit = fixed.quantum * entries.quantum * rows.quantum * common
         # The search makes room for the worst decision of every row.
         self.largest = max(int(self.statistics.max(axis=1).sum()), 1)
-        self.rounding = self._rounding(fixed, entries, rows)
+        weight = int(weights.sum()) * rows.quantum
+        self.rounding = weight * self._error(fixed.error + rows.noise(weighed), entries, weighed)
 
-    def _rounding(self, fixed: FixedPoint, entries: FixedPoint, rows: Rows) -> Fraction:
+    def _error(
+        self, error: Fraction, entries: FixedPoint, weighed: NDArray[np.float64]
+    ) -> Fraction:
         """Bound what rounding changes: for each row in its decision, and in its best one."""
-        weight = int(rows.weights.sum()) * rows.quantum
         longest = Fraction(float(np.abs(self.table).sum(axis=1).max()))
-        error = fixed.error * longest
+        total = error * longest
         if entries.error:
-            error += entries.error * Fraction(float(np.abs(self.true_costs).sum(axis=1).max()))
-        return 2 * error * weight
+            total += entries.error * Fraction(float(np.abs(weighed).sum(axis=1).max()))
+        return 2 * total
 
     def counters(self) -> dict[str, int]:
         """Return how often the oracle was asked, and how many decisions are in the list."""
@@ -149,9 +152,10 @@ class OracleProblem(SPOProblem):
     def __init__(self, oracle: Oracle, costs: NDArray[np.float64], rows: Rows, most: int) -> None:
         super().__init__(oracle, costs, rows)
         best = self.ask(self.sign * costs)
-        amounts = np.abs(costs).sum(axis=1) * max(float(np.abs(best).max()), 1.0)
-        total = float(rows.weights @ amounts)
-        fixed = fixed_point(self.sign * costs, total, most)
+        weighed, weights = rows.weigh(costs)
+        amounts = np.abs(weighed).sum(axis=1) * max(float(np.abs(best).max()), 1.0)
+        total = float(weights @ amounts)
+        fixed = fixed_point(self.sign * weighed, total, most)
         if not oracle.is_integral:
             fixed = _finer(fixed, total, most)
         self.known: dict[bytes, int] = {}
@@ -161,24 +165,22 @@ class OracleProblem(SPOProblem):
             own = (fixed.values * np.rint(best).astype(np.int64)).sum(axis=1)
         else:
             own = np.rint((fixed.values * best).sum(axis=1)).astype(np.int64)
-        self.statistics = np.hstack([fixed.values, own[:, None]]) * rows.weights[:, None]
+        self.statistics = np.hstack([fixed.values, own[:, None]]) * weights[:, None]
         self.quantum = fixed.quantum * rows.quantum
         self.unit = self.quantum * self.coarser
         self.largest = max(int(self.units(self.statistics.sum(axis=0)[None, :])[0]), 1)
-        self.rounding = self._rounding(fixed, float(np.abs(best).sum(axis=1).max()), rows)
+        error = fixed.error + rows.noise(weighed)
+        longest = Fraction(float(np.abs(best).sum(axis=1).max()))
+        self.rounding = 2 * error * longest * int(weights.sum()) * rows.quantum
+        if not oracle.is_integral:
+            self.rounding += int(weights.sum()) * self.quantum / 2
+            self.rounding += 2 * rows.most_leaves * self.unit
         # Solvers may miss the best value of a leaf's sum, and of each row.
         self.rounding += 2 * Fraction(oracle.tolerance) * Fraction(total) * rows.quantum
         self.worst_change = self._worst_change(rows)
         if self.worst_change is not None:
             # The search makes room for the worst decision of every row.
             self.largest = max(self.largest, int(self.worst_change.sum()))
-
-    def _rounding(self, fixed: FixedPoint, longest: float, rows: Rows) -> Fraction:
-        weight = int(rows.weights.sum())
-        error = 2 * fixed.error * Fraction(longest) * weight * rows.quantum
-        if not self.oracle.is_integral:
-            error += weight * self.quantum / 2 + 2 * rows.most_leaves * self.unit
-        return error
 
     def _worst_change(self, rows: Rows) -> NDArray[np.int64] | None:
         """Return the largest regret of any decision for each row, if that is bounded."""

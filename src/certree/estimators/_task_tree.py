@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from certree import _engine, _vector
-from certree._exact import ScaledWeights, cost_budget, read_fraction, scale_weights
+from certree._exact import cost_budget, read_fraction, scale_weights
 from certree._progress import Callback, Observer
 from certree._task_certificate import TaskCertificate
 from certree._version import __version__
@@ -137,7 +137,7 @@ class BaseTaskTree(BaseOptimalTree):
             most_splits + 1,
             None if measurements is None else measurements.numbers(),
             0.0 if measurements is None else measurements.most_paid(self.max_depth),
-            None if weights.is_exact else _weight_errors(sample_weight, weights, kept),
+            None if weights.is_exact else _given(sample_weight, n_rows, kept),
         )
         problem, objective = self._state(task, y, rows, most_splits)
         return Setting(
@@ -380,9 +380,13 @@ def _counts(
     codes = setting.problem.codes()
     if codes is None:
         codes = predicted.astype(np.intp)
-    cells = np.zeros((len(result.test), n_classes), dtype=np.int64)
-    np.add.at(cells, (leaves, codes), setting.rows.weights)
+    given = setting.rows.given
+    weights = setting.rows.weights if given is None else given
+    cells = np.zeros((len(result.test), n_classes), dtype=weights.dtype)
+    np.add.at(cells, (leaves, codes), weights)
     counts = _engine.sums_of_nodes(result, cells)
+    if given is not None:
+        return counts
     quantum = setting.rows.quantum
     if quantum == 1:
         return counts
@@ -397,12 +401,7 @@ def _complexity(value: Any) -> Fraction:
     return complexity
 
 
-def _weight_errors(
-    given: Any, weights: ScaledWeights, kept: NDArray[np.intp] | None
-) -> NDArray[np.float64]:
-    """Return how far integer weights are from those given, at most."""
-    numbers = np.broadcast_to(np.asarray(given, dtype=np.float64), weights.values.shape)
-    counted = weights.values * float(weights.quantum)
-    # The float64 of the difference is off by a few of the last bits of both.
-    errors = np.abs(numbers - counted) + (numbers + counted) * 2.0**-51
-    return np.asarray(errors if kept is None else errors[kept])
+def _given(weights: Any, n_rows: int, kept: NDArray[np.intp] | None) -> NDArray[np.float64]:
+    """Return weights as they were given, of the rows that count."""
+    numbers = np.broadcast_to(np.asarray(weights, dtype=np.float64), (n_rows,))
+    return numbers if kept is None else numbers[kept]

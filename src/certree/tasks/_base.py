@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,8 +59,8 @@ class Rows:
         Prices of tests, in units of cost.
     most_paid : float
         The most that one row can pay for tests.
-    weight_errors : float array of shape (n_kept,), optional
-        How far the weights are from those given; None: not at all.
+    given : float array of shape (n_kept,), optional
+        The weights as they were given, if the integers are not exactly these.
     """
 
     n_rows: int
@@ -71,7 +72,7 @@ class Rows:
     most_leaves: int
     prices: NDArray[np.float64] | None = None
     most_paid: float = 0.0
-    weight_errors: NDArray[np.float64] | None = None
+    given: NDArray[np.float64] | None = None
 
     def select(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the entries of the rows that count."""
@@ -81,7 +82,45 @@ class Rows:
     @property
     def total_weight(self) -> Fraction:
         """Weight of all rows."""
+        if self.given is not None:
+            largest = float(self.given.max())
+            return Fraction(math.fsum(self.given / largest)) * Fraction(largest)
         return int(self.weights.sum()) * self.quantum
+
+    @property
+    def floats(self) -> NDArray[np.float64]:
+        """Weights of the rows as they were given."""
+        if self.given is not None:
+            return self.given
+        return np.asarray(self.weights * float(self.quantum), dtype=np.float64)
+
+    @property
+    def weight_errors(self) -> NDArray[np.float64] | None:
+        """How far the integer weights are from those given, at most; None: not at all."""
+        if self.given is None:
+            return None
+        counted = self.weights * float(self.quantum)
+        # The float64 of the difference is off by a few of the last bits of both.
+        errors: NDArray[np.float64] = np.abs(self.given - counted)
+        return errors + (self.given + counted) * 2.0**-51
+
+    def weigh(self, table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return numbers per row, and the integers that they are to be multiplied by.
+
+        Both are in units of weight. Weights that are no integers of one unit are multiplied in, so
+        that only the products are rounded and not the weights as well; :meth:`noise` says what
+        float64 does to these.
+        """
+        if self.given is None:
+            return table, self.weights
+        factors = self.given / float(self.quantum)
+        return table * factors[:, None], np.ones_like(self.weights)
+
+    def noise(self, weighed: NDArray[np.float64]) -> Fraction:
+        """Return the most that a number from :meth:`weigh` is off; 0 where weights are exact."""
+        if self.given is None:
+            return Fraction(0)
+        return Fraction(float(np.abs(weighed).max(initial=0.0))) / 2**50
 
 
 class LeafProblem(ABC):
@@ -161,6 +200,12 @@ class Task(ABC):
     @abstractmethod
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
         """Return statistics and leaf cost in the user's own numbers, to be looked at by itself."""
+
+    def __and__(self, other: object) -> Any:
+        """Return this task with a limit on the whole tree; see :class:`Limit`."""
+        from ._limited import combine
+
+        return combine(self, other)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

@@ -201,7 +201,9 @@ def _class_noise(largest_log: Callable[[NDArray[np.float64]], float]) -> Noise:
         table: NDArray[np.float64], weights: NDArray[np.float64], errors: NDArray[np.float64]
     ) -> float:
         terms = 2 * float(weights.sum()) * (1 + largest_log(weights))
-        return float((table.shape[1] + 8) * _EPSILON * terms)
+        # A change of one sum, or of all of them, counts by no more than the logarithm and two.
+        share = (table.shape[1] + 8) * _EPSILON + (table.shape[1] + 1) * float(errors.max())
+        return float(share * terms)
 
     return noise
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
+from math import ceil
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -34,20 +35,22 @@ class LabelProblem(LeafProblem):
         rows: Rows,
         row_codes: NDArray[np.intp] | None = None,
     ) -> None:
+        weighed, weights = rows.weigh(costs)
+        paying = int(rows.weights.sum())
         scaled: LabelCosts = label_costs(
-            costs, rows.weights, rows.quantum, rows.most, rows.prices, rows.most_paid
+            weighed, weights, rows.quantum, rows.most, rows.prices, rows.most_paid, paying
         )
         self.labels = labels
         self.statistics = scaled.costs
         self.prices = scaled.prices
         self.unit = scaled.unit
         self.constant = scaled.constant
-        self.rounding = scaled.rounding + _weight_rounding(costs, rows)
+        self.rounding = scaled.rounding + _weight_rounding(weighed, rows)
         self.total_weight = rows.total_weight
         self.complexity_unit = rows.total_weight
         self.row_codes = scaled.costs.argmin(axis=1) if row_codes is None else row_codes
-        paid = rows.most_paid * float(rows.total_weight) / float(scaled.unit)
-        self.largest = int(scaled.costs.max(axis=1).sum()) + int(np.ceil(paid))
+        paid = Fraction(rows.most_paid) * paying * rows.quantum / scaled.unit
+        self.largest = int(scaled.costs.max(axis=1).sum()) + ceil(paid)
 
     def units(self, sums: Sums) -> NDArray[np.int64]:
         return np.asarray(sums.min(axis=1))
@@ -268,14 +271,17 @@ class Rewards(_LabelTask):
         return f"Rewards(rewards of shape {np.shape(self.rewards)}, maximise={self.maximise})"
 
 
-def _weight_rounding(costs: NDArray[np.float64], rows: Rows) -> Fraction:
-    """Return the most that rounded weights change the cost of a tree, its regret included."""
+def _weight_rounding(weighed: NDArray[np.float64], rows: Rows) -> Fraction:
+    """Return the most that weights which are no integers change the cost of a tree.
+
+    That is what float64 does to a row's cost and to its cheapest one; tests are paid for by rounded
+    weights.
+    """
     if rows.weight_errors is None:
         return Fraction(0)
-    # A tree charges a row one of its costs, or what that is above the cheapest one.
-    most = np.maximum(np.abs(costs).max(axis=1), costs.max(axis=1) - costs.min(axis=1))
-    total = float(rows.weight_errors @ (most + rows.most_paid))
-    return round_up(Fraction(total) * (1 + Fraction(1, 10**6)))
+    noise = 2 * len(weighed) * rows.noise(weighed) * rows.quantum
+    paid = Fraction(float(rows.weight_errors.sum())) * Fraction(rows.most_paid)
+    return round_up((noise + paid) * (1 + Fraction(1, 10**6)))
 
 
 def read_labels(labels: Any, n_columns: int, what: str) -> NDArray[Any]:

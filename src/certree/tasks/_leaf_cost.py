@@ -78,8 +78,7 @@ class FunctionProblem(LeafProblem):
         """Return how far costs are off in all, where the task knows that."""
         if task.noise is None:
             return Fraction(0)
-        weights = np.asarray(rows.weights * float(rows.quantum), dtype=np.float64)
-        return round_up(Fraction(task.noise(table, weights, errors)))
+        return round_up(Fraction(task.noise(table, rows.floats, errors)))
 
     def _worst_change(self, task: LeafCost, rows: Rows) -> NDArray[np.int64] | None:
         if task.laws.worst_change is None:
@@ -300,15 +299,17 @@ def _scaled(
 ) -> tuple[NDArray[np.int64], list[Fraction], NDArray[np.float64]]:
     """Return weighted statistics as integers, what one unit of each column stands for, and errors.
 
-    The errors are the most that an entry of a column, before it is weighted, was rounded by.
+    The errors are the most that an entry of a column is off by rounding, per unit of weight.
     """
     columns, quanta, errors = [], [], []
-    for column in table.T:
-        total = float(np.abs(column) @ rows.weights)
-        fixed = fixed_point(column, total, min(_MOST_SUM, rows.most))
-        columns.append(fixed.values * rows.weights)
+    weighed, weights = rows.weigh(table)
+    lightest = 1.0 if rows.given is None else float(rows.given.min()) / float(rows.quantum)
+    for column in weighed.T:
+        total = float(np.abs(column) @ weights)
+        fixed = fixed_point(column, total, _MOST_SUM)
+        columns.append(fixed.values * weights)
         quanta.append(fixed.quantum * rows.quantum)
-        errors.append(float(fixed.error))
+        errors.append(float(fixed.error + rows.noise(column)) / lightest)
     if not columns:
         raise ValueError("statistics must have at least one column, got none.")
     return np.stack(columns, axis=1), quanta, np.array(errors)

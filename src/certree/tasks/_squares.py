@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._fixed_point import Squares, check_numbers, root_up, round_up, squares
+from certree._fixed_point import check_numbers, round_up
+from certree._fixed_squares import squares
 
 from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
@@ -26,33 +27,24 @@ class SquareProblem(LeafProblem):
     kind: ClassVar[str] = "squares"
 
     def __init__(self, target: NDArray[np.float64], rows: Rows) -> None:
-        found: Squares = squares(target, rows.weights, rows.budget)
+        found = squares(target, rows.weights, rows.quantum, rows.budget, rows.given)
         self.target = target
-        self.is_rounded = found.error > 0
+        self.is_rounded = found.rounding is not None
+        self.given_weights = rows.floats
         self.statistics = found.statistics
-        self.centre, self.quantum = found.centre, found.quantum
-        total = found.statistics.sum(axis=0)
-        self.total = _error(*map(int, total))
+        self.centre, self.quantum, self.weight = found.centre, found.quantum, found.weight
+        self.total = _error(*map(int, found.statistics.sum(axis=0)))
         self.largest = _most_error(found.statistics)
-        self.scale = _scale(self.largest, rows.budget)
+        # Rounded numbers fill the range by themselves.
+        self.scale = 1 if self.is_rounded else _scale(self.largest, rows.budget)
         self.largest *= self.scale
-        self.unit = found.quantum**2 * rows.quantum / self.scale
+        whole_unit = found.quantum**2 * found.weight
+        self.unit = whole_unit / self.scale
         self.constant = Fraction(0)
-        self.rounding = round_up(self.unit * rows.most_leaves + self._target_rounding(found, rows))
-        self.complexity_unit = self.total * found.quantum**2 * rows.quantum
-        self.weight_quantum = rows.quantum
-
-    def _target_rounding(self, found: Squares, rows: Rows) -> Fraction:
-        """Return how much rounded targets can change the squared error of a tree.
-
-        Its root is a distance, so that of y differs from that of y + d by at most the root of the
-        sum of w d**2, and is itself at most the root of the error of a single leaf.
-        """
-        if found.error == 0:
-            return Fraction(0)
-        most = found.error**2 * rows.total_weight
-        whole = self.total * found.quantum**2 * rows.quantum
-        return most + 2 * root_up(most * whole)
+        self.rounding = round_up(
+            self.unit * rows.most_leaves + whole_unit * (found.rounding or Fraction(0))
+        )
+        self.complexity_unit = self.total * whole_unit
 
     def engine_settings(self) -> dict[str, Any]:
         return {"scale": self.scale}
@@ -61,19 +53,14 @@ class SquareProblem(LeafProblem):
         lines = sums.tolist()
         return np.array([(q * w - s * s) * self.scale // max(w, 1) for w, s, q in lines])
 
-    def exact_cost(self, sums: Sums) -> Fraction:
-        """Return the squared error of leaves with these sums, without whole parts."""
-        errors = sum((_error(*map(int, s)) for s in sums), Fraction(0))
-        return errors * self.quantum**2 * self.weight_quantum
-
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[np.float64]:
         means = np.array([float(self._mean(int(w), int(s))) for w, s, _ in sums])
         if self.is_rounded:
             # Trees are compared by rounded targets, but predict the means of the given ones.
-            weights = self.statistics[:, 0]
+            weights = self.given_weights / self.given_weights.max()
             for leaf in np.unique(leaves):
                 at = leaves == leaf
-                means[leaf] = math.fsum(weights[at] * self.target[at]) / int(weights[at].sum())
+                means[leaf] = math.fsum(weights[at] * self.target[at]) / math.fsum(weights[at])
         return means
 
     def _mean(self, weight: int, total: int) -> Fraction:
@@ -81,7 +68,7 @@ class SquareProblem(LeafProblem):
 
     def describe(self, sums: Sums) -> list[str]:
         texts = []
-        quantum, weight_quantum = float(self.quantum), float(self.weight_quantum)
+        quantum, weight_quantum = float(self.quantum), float(self.weight)
         for w, s, q in sums.tolist():
             # The numerator is exact, so that no digits cancel.
             deviation = math.sqrt((q * w - s * s) / max(w * w, 1)) * quantum
@@ -136,7 +123,8 @@ def _most_error(statistics: NDArray[np.int64]) -> int:
     """Return a bound on all sums of squares: every row at the distance of the two extremes."""
     targets = statistics[:, 1] // statistics[:, 0]
     width = int(targets.max()) - int(targets.min()) + 1
-    return int(statistics[:, 0].sum()) * width * width
+    # The third column is rounded up for every row, where it is rounded.
+    return int(statistics[:, 0].sum()) * width * width + len(statistics)
 
 
 def _scale(total: int, most: int) -> int:
