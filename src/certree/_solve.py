@@ -103,13 +103,11 @@ class TaskTree(BaseTaskTree):
                 f"{type(self.task).__name__}."
             )
         self._check_parameters()
-        self._check_size_limits(path)
-        watch = self._fit_task(
-            self.task, X, y, sample_weight, callback, path=path, test_costs=self.test_costs
-        )
-        self._finish(watch)
-        self._warn_about_path(self._path)
+        self._fit_and_report(self.task, X, y, sample_weight, callback, path, stacklevel=5)
         return self
+
+    def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
+        return self.task
 
 
 def solve(

@@ -165,7 +165,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             return None
         return Observer(to_cost, callback, ProgressLine(total_weight) if self.verbose else None)
 
-    def _finish(self, watch: Observer | None) -> None:
+    def _finish(self, watch: Observer | None, stacklevel: int = 3) -> None:
         """End the progress line, and warn with the gap if a limit ended the search."""
         certificate = self.certificate_
         if watch is not None:
@@ -188,10 +188,10 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             f"tree can cost less than {show(certificate.lower_bound)}, so the gap is "
             f"{certificate.gap_text()}. {advice}",
             OptimalityWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
-    def _warn_about_path(self, path: RegularizationPath | None) -> None:
+    def _warn_about_path(self, path: RegularizationPath | None, stacklevel: int = 3) -> None:
         """Warn if a limit ended the search for a path."""
         if path is None or path.is_optimal:
             return
@@ -201,7 +201,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             "are proven best for their number of splits. Raise the limit, or ask for a smaller "
             "max_depth or max_splits.",
             OptimalityWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )
 
     def _warn_about_front(self, front: ParetoFront | None) -> None:

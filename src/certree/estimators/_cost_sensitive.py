@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from certree import _engine
 from certree._fixed_point import check_numbers
 from certree._progress import Callback
 from certree.tasks._base import Rows, Task
@@ -22,7 +23,7 @@ from certree.tasks._labels import (
 
 from ._labels import check_labels
 from ._measurements import Measurements
-from ._task_tree import BaseTaskTree
+from ._task_tree import BaseTaskTree, Setting
 
 
 class _LabelledCosts(RowCosts):
@@ -176,18 +177,16 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
             The fitted estimator itself.
         """
         self._check_parameters()
-        self._check_size_limits(path)
         task = self._task(y, self._row_count(X), sample_weight, costs)
-        watch = self._fit_task(
-            task, X, y, sample_weight, callback, path=path, test_costs=self.test_costs
-        )
-        self.classes_ = self.tree_.classes.copy()
-        self.n_classes_ = len(self.classes_)
-        self._finish(watch)
-        self._warn_about_path(self._path)
+        self._fit_and_report(task, X, y, sample_weight, callback, path)
         return self
 
-    def _task(self, y: Any, n_rows: int, sample_weight: Any, costs: Any) -> Task:
+    def _keep(self, setting: Setting, result: _engine.Result) -> None:
+        super()._keep(setting, result)
+        self.classes_ = self.tree_.classes.copy()
+        self.n_classes_ = len(self.classes_)
+
+    def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         """Return what is to be minimised."""
         if costs is None:
             if self.cost_matrix is not None:

@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from certree import _engine
 from certree._fixed_point import check_numbers
 from certree._policy_scores import METHODS, PolicyScores, Teacher, policy_scores, read_history
 from certree._progress import Callback
 from certree.encoding import read_table
+from certree.tasks._base import Task
 from certree.tasks._labels import Rewards
 
 from ._parameters import Check, Number, OneOf, WholeNumber, is_whole
-from ._task_tree import BaseTaskTree
+from ._task_tree import BaseTaskTree, Setting
 
 
 class PolicyValue(NamedTuple):
@@ -309,13 +311,16 @@ class PolicyTree(BaseTaskTree):
         callback: Callback | None,
         path: bool,
     ) -> None:
-        self._check_size_limits(path)
         task = Rewards(rewards, treatments, maximise=bool(self.maximise))
-        watch = self._fit_task(task, X, None, sample_weight, callback, path=path)
-        self.treatments_ = self.tree_.classes.copy()
         self.rewards_ = rewards
-        self._finish(watch)
-        self._warn_about_path(self._path)
+        self._fit_and_report(task, X, None, sample_weight, callback, path, stacklevel=5)
+
+    def _keep(self, setting: Setting, result: _engine.Result) -> None:
+        super()._keep(setting, result)
+        self.treatments_ = self.tree_.classes.copy()
+
+    def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
+        return Rewards(_read_rewards(y, n_rows), self.treatments_, maximise=bool(self.maximise))
 
     def _teacher(self) -> Teacher:
         return Teacher(

@@ -11,6 +11,7 @@ from sklearn.utils import column_or_1d
 
 from certree._fixed_point import check_numbers
 from certree._progress import Callback
+from certree.tasks._base import Task
 from certree.tasks._squares import SquaredError
 
 from ._task_tree import BaseTaskTree
@@ -135,12 +136,12 @@ class OptimalTreeRegressor(RegressorMixin, BaseTaskTree):  # type: ignore[misc]
             The fitted estimator itself.
         """
         self._check_parameters()
-        self._check_size_limits(path)
         target = self._read_target(y, self._row_count(X))
-        watch = self._fit_task(SquaredError(), X, target, sample_weight, callback, path=path)
-        self._finish(watch)
-        self._warn_about_path(self._path)
+        self._fit_and_report(SquaredError(), X, target, sample_weight, callback, path)
         return self
+
+    def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
+        return SquaredError()
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
         if y is None:

@@ -224,22 +224,19 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         costs, self._is_flat = read_target(y, n_rows, type(self).__name__)
         if self.validation_fraction is not None:
             return self._fit_and_prune(X, costs, sample_weight)
-        task = self._task(costs)
+        task = self._task(costs, n_rows)
         self._path = None
         if self.method == "exact":
-            self._check_size_limits(path)
-            watch = self._fit_task(task, X, None, sample_weight, callback, path=path)
-            self._finish(watch)
-            self._warn_about_path(self._path)
+            self._fit_and_report(task, X, None, sample_weight, callback, path)
         elif self.method == "greedy":
             self._fit_greedy(self._set_up(task, X, None, sample_weight))
         else:
             self._fit_program(self._set_up(task, X, None, sample_weight))
         return self
 
-    def _task(self, costs: NDArray[np.float64]) -> SPOLoss:
+    def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         has_penalty = self.complexity != 0
-        return SPOLoss(costs, self.oracle, int(self.max_listed), has_penalty)
+        return SPOLoss(y, self.oracle, int(self.max_listed), has_penalty)
 
     def _check_method(self, callback: Callback | None, path: bool) -> None:
         if self.method != "exact" and (callback is not None or path):
@@ -256,10 +253,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         if self.method == "milp" and self.max_depth is None:
             raise ValueError("method='milp' needs a max_depth: the program has a fixed size.")
 
-    def _set_up(
-        self, task: Task, X: Any, y: Any, sample_weight: Any, test_costs: Any = None
-    ) -> Setting:
-        setting = super()._set_up(task, X, y, sample_weight, test_costs)
+    def _set_up(self, task: Task, X: Any, y: Any, sample_weight: Any) -> Setting:
+        setting = super()._set_up(task, X, y, sample_weight)
         assert isinstance(setting.problem, SPOProblem)
         self.oracle_ = setting.problem.oracle
         self._asks = setting.problem.kind == "callback"
@@ -354,7 +349,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         held, used = np.sort(order[:n_held]), np.sort(order[n_held:])
         weights = None if sample_weight is None else np.asarray(sample_weight)
         parts = [None if weights is None else weights[rows] for rows in (used, held)]
-        task = self._task(costs[used])
+        task = self._task(costs[used], len(used))
         self._path = None
         self._fit_greedy(self._set_up(task, _safe_indexing(X, used), None, parts[0]))
         return self.prune(_safe_indexing(X, held), costs[held], parts[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import perf_counter
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from certree import _engine, _vector
-from certree._exact import cost_budget, read_fraction, scale_weights
+from certree._exact import ScaledWeights, cost_budget, read_fraction, scale_weights
 from certree._progress import Callback, Observer
 from certree._task_certificate import TaskCertificate
 from certree._version import __version__
@@ -78,6 +79,16 @@ class Setting:
         )
 
 
+@dataclass(frozen=True)
+class Stated:
+    """A task in integers: the rows, what their leaves cost, what is minimised, and prices."""
+
+    rows: Rows
+    problem: LeafProblem
+    objective: TaskObjective
+    measurements: Measurements | None
+
+
 class BaseTaskTree(BaseOptimalTree):
     """Base of the estimators whose leaves cost what a sum over their rows says."""
 
@@ -87,7 +98,13 @@ class BaseTaskTree(BaseOptimalTree):
     complexity_per: str
     gap: float
 
-    def _check_size_limits(self, path: bool = False) -> None:
+    test_costs: Any = None
+
+    @abstractmethod
+    def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
+        """Return what is minimised, for what a user passes to `fit` or `verify`."""
+
+    def _check_size_limits(self, path: bool = False, stacklevel: int = 3) -> None:
         """Warn if nothing limits the size of the tree and that makes the search endless."""
         if self.max_depth is not None or self.max_splits is not None:
             return
@@ -102,27 +119,42 @@ class BaseTaskTree(BaseOptimalTree):
                 "complexity is 0. The search may well end at time_limit or memory_limit; set a "
                 "complexity or a limit.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
 
-    def _set_up(
-        self, task: Task, X: Any, y: Any, sample_weight: Any, test_costs: Any = None
-    ) -> Setting:
+    def _set_up(self, task: Task, X: Any, y: Any, sample_weight: Any) -> Setting:
         """Encode the table and turn the task into integers."""
         start = perf_counter()
         n_rows = self._row_count(X)
+        weights = self._weights(n_rows, sample_weight)
+        kept = None if weights.values.all() else np.flatnonzero(weights.values)
+        columns = self._encode(X, None if sample_weight is None else weights.values, kept)
+        stated = self._state_task(task, y, n_rows, sample_weight)
+        return Setting(
+            task.name,
+            stated.rows,
+            columns,
+            stated.problem,
+            stated.objective,
+            weights.is_exact,
+            stated.measurements,
+            perf_counter() - start,
+        )
+
+    def _weights(self, n_rows: int, sample_weight: Any) -> ScaledWeights:
+        budget = cost_budget(n_rows, self._most_splits(n_rows))
+        return scale_weights(sample_weight, n_rows, budget=budget)
+
+    def _state_task(self, task: Task, y: Any, n_rows: int, sample_weight: Any) -> Stated:
+        """Return a task in the integers of the search; the encoder knows the columns by now."""
+        weights = self._weights(n_rows, sample_weight)
+        kept = None if weights.values.all() else np.flatnonzero(weights.values)
         most_splits = self._most_splits(n_rows)
         budget = cost_budget(n_rows, most_splits)
-        weights = scale_weights(sample_weight, n_rows, budget=budget)
-        kept, values = None, weights.values
-        if not values.all():
-            kept = np.flatnonzero(values)
-            values = values[kept]
-        columns = self._encode(X, None if sample_weight is None else weights.values, kept)
         measurements = None
-        if test_costs is not None:
+        if self.test_costs is not None:
             measurements = Measurements.read(
-                test_costs,
+                self.test_costs,
                 [test.feature for test in self.encoder_.tests_],
                 self.n_features_in_,
                 getattr(self, "feature_names_in_", None),
@@ -130,7 +162,7 @@ class BaseTaskTree(BaseOptimalTree):
         rows = Rows(
             n_rows,
             kept,
-            values,
+            weights.values if kept is None else weights.values[kept],
             weights.quantum,
             budget // _RESERVED,
             budget,
@@ -139,17 +171,7 @@ class BaseTaskTree(BaseOptimalTree):
             0.0 if measurements is None else measurements.most_paid(self.max_depth),
             None if weights.is_exact else _given(sample_weight, n_rows, kept),
         )
-        problem, objective = self._state(task, y, rows, most_splits)
-        return Setting(
-            task.name,
-            rows,
-            columns,
-            problem,
-            objective,
-            weights.is_exact,
-            measurements,
-            perf_counter() - start,
-        )
+        return Stated(rows, *self._state(task, y, rows, most_splits), measurements)
 
     def _most_splits(self, n_rows: int) -> int:
         """Return a number of splits that no tree within the limits exceeds."""
@@ -198,6 +220,22 @@ class BaseTaskTree(BaseOptimalTree):
             complexity=complexity,
         )
 
+    def _fit_and_report(
+        self,
+        task: Task,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        callback: Callback | None,
+        path: bool,
+        stacklevel: int = 4,
+    ) -> None:
+        """Solve a task, keep tree and certificate, and warn of what was not proven."""
+        self._check_size_limits(path, stacklevel)
+        watch = self._fit_task(task, X, y, sample_weight, callback, path=path)
+        self._finish(watch, stacklevel)
+        self._warn_about_path(self._path, stacklevel)
+
     def _fit_task(
         self,
         task: Task,
@@ -207,10 +245,9 @@ class BaseTaskTree(BaseOptimalTree):
         callback: Callback | None = None,
         *,
         path: bool = False,
-        test_costs: Any = None,
     ) -> Observer | None:
         """Solve a task, keep tree and certificate, and return what watched the search."""
-        setting = self._set_up(task, X, y, sample_weight, test_costs)
+        setting = self._set_up(task, X, y, sample_weight)
         objective = setting.objective
         gap = min(
             read_fraction(self.gap, "gap") / objective.unit,
