@@ -1,0 +1,253 @@
+"""The Lagrangian dual of a limited problem: which sums of planes bound the objective best.
+
+For multipliers m >= 0 every tree has ``m . values >= V(m)``, where V(m) is what a scalar solve
+proves. A tree within the limits then has an objective of at least ``(V(m) - sum of m_j * bound_j) /
+m_0``. Every tree met bounds from above what multipliers can prove: this model, the least of
+finitely many linear functions, says which to try next (Kelley's cutting planes; with one limit, the
+intersection of lines). Floating point only chooses multipliers; bounds are exact. See
+docs/theory/limits.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from . import _engine
+from ._limit_rows import LimitedNodes, Rows
+from ._limit_scalar import Budget, Scalars
+from ._limited import DualCut
+
+Values = tuple[int, ...]
+"""Values of all planes for a tree."""
+
+# Steps of one search for multipliers; more than any has taken by far.
+_MOST_STEPS = 200
+
+# Floating point chooses multipliers that are whole multiples of about this share of the largest.
+_GRAIN = 2**20
+
+
+class Step(NamedTuple):
+    """Multipliers to try, and what the model says that they prove (None: anything)."""
+
+    multipliers: tuple[Fraction, ...]
+    value: Fraction | None
+
+
+def best_on_line(points: Sequence[tuple[int, int]]) -> tuple[Fraction, Fraction] | None:
+    """Return the multiplier for one limit that is best in the model, and its value.
+
+    Parameters
+    ----------
+    points : sequence of (int, int)
+        Objective, and value less bound of the limit, of the trees met.
+
+    Returns
+    -------
+    (Fraction, Fraction) or None
+        The multiplier m that maximises the least ``objective + m * excess``; None if that has no
+        maximum, as all trees are beyond the limit.
+    """
+    # Of lines over m: the lowest at m = 0, and from there along the lower envelope.
+    height, slope = min(points)
+    at = Fraction(0)
+    while slope > 0:
+        crossings = [(Fraction(o - height, slope - e), e, o) for o, e in points if e < slope]
+        if not crossings:
+            return None
+        at, slope, height = min(crossings)
+    return at, height + at * slope
+
+
+def best_in_model(points: Sequence[Values], bounds: Sequence[int]) -> Step:
+    """Return the multipliers that are best in the model of several limits.
+
+    Parameters
+    ----------
+    points : sequence of tuples of int
+        Values of the planes for the trees met.
+    bounds : sequence of int
+        Of the limits.
+    """
+    from scipy.optimize import linprog
+
+    table = np.array(points, dtype=np.float64)
+    excess = table[:, 1:] - np.array(bounds, dtype=np.float64)
+    size = np.maximum(np.abs(excess).max(axis=0), 1.0)
+    excess = excess / size
+    # First whether some mixture of the trees met is within all limits.
+    n_points, n_limits = excess.shape
+    ones = np.ones((n_points, 1))
+    cost = np.append(np.zeros(n_limits), -1.0)
+    simplex = np.append(np.ones(n_limits), 0.0)[None]
+    sides: list[tuple[float | None, float | None]] = [(0, None)] * n_limits
+    ray = linprog(
+        cost, np.hstack([-excess, ones]), np.zeros(n_points), simplex, [1.0], [*sides, (None, None)]
+    )
+    if ray.status == 0 and -ray.fun > 1e-9:
+        return Step((Fraction(0), *_fractions(ray.x[:-1] / size)), None)
+    height = table[:, 0] - table[:, 0].min()
+    scale = max(height.max(), 1.0)
+    best = linprog(cost, np.hstack([-excess, ones]), height / scale, bounds=[*sides, (None, None)])
+    if best.status != 0:
+        return Step((Fraction(1), *[Fraction(0)] * n_limits), None)
+    multipliers = (Fraction(1), *_fractions(best.x[:-1] * scale / size))
+    return Step(multipliers, model_value(multipliers, points, bounds))
+
+
+def _fractions(floats: Sequence[float]) -> list[Fraction]:
+    """Return fractions near floats; what is close to zero is zero."""
+    largest = max([abs(x) for x in floats], default=0.0)
+    if largest == 0:
+        return [Fraction(0)] * len(floats)
+    return [Fraction(max(round(x / largest * _GRAIN), 0)) * _unit(largest) for x in floats]
+
+
+def _unit(largest: float) -> Fraction:
+    return Fraction(largest).limit_denominator(10**12) / _GRAIN
+
+
+def model_value(
+    multipliers: Sequence[Fraction], points: Sequence[Values], bounds: Sequence[int]
+) -> Fraction:
+    """Return the least value of multiplied planes less bounds among trees met."""
+    rest = sum((m * b for m, b in zip(multipliers[1:], bounds, strict=True)), Fraction(0))
+    least = min(sum(m * v for m, v in zip(multipliers, p, strict=True)) for p in points)
+    return Fraction(least) - rest
+
+
+class Dual:
+    """Searches for multipliers, and keeps what they prove and the trees met.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of the problem.
+    scalars : Scalars
+        To solve with.
+    budget : Budget
+        Limits of time and work.
+    meet : callable
+        Told of every tree that is found.
+    callback : callable, optional
+        As for `_engine.solve`.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        scalars: Scalars,
+        budget: Budget,
+        meet: Callable[[LimitedNodes], None],
+        callback: _engine.Callback | None = None,
+    ) -> None:
+        self.rows = rows
+        self.scalars = scalars
+        self.budget = budget
+        self.meet = meet
+        self.callback = callback
+        self.bounds = rows.problem.bounds
+        self.points: dict[Values, None] = {}
+        self.cuts: list[DualCut] = []
+        self.best: DualCut | None = None
+        self.is_infeasible = False
+        self._sides = self._find_sides()
+
+    def _find_sides(self) -> list[int] | None:
+        """Return the limits if they are one, or two sides of one, that matter; else None."""
+        planes, most = self.rows.problem.planes, self.rows.most
+        splits = len(self.rows.columns) - 1
+        matter = [
+            j
+            for j in range(1, len(planes))
+            if most[j] + splits * self.rows.split_values[j] > self.bounds[j - 1]
+        ]
+        if len(matter) <= 1:
+            return matter
+        if len(matter) == 2 and not (planes[matter[0]] + planes[matter[1]]).any():
+            return matter
+        return None
+
+    def add(self, tree: LimitedNodes) -> None:
+        """Take a tree into the model."""
+        if tree.values not in self.points:
+            self.points[tree.values] = None
+            self.meet(tree)
+
+    # What to try next.
+
+    def propose(self) -> Step:
+        """Return the multipliers that are best in the model."""
+        points = list(self.points)
+        n_planes = len(self.bounds) + 1
+        if self._sides is None:
+            return best_in_model(points, self.bounds)
+        zeros = [Fraction(0)] * n_planes
+        steps = [Step((Fraction(1), *zeros[1:]), Fraction(min(p[0] for p in points)))]
+        for j in self._sides:
+            bound = self.bounds[j - 1]
+            best = best_on_line([(p[0], p[j] - bound) for p in points])
+            if best is None:
+                alone = [Fraction(1) if e == j else Fraction(0) for e in range(n_planes)]
+                return Step(tuple(alone), None)
+            along = [Fraction(1), *zeros[1:]]
+            along[j] = best[0]
+            steps.append(Step(tuple(along), best[1]))
+        return max(steps, key=lambda step: step.value or Fraction(0))
+
+    def run(self, is_enough: Callable[[], bool], max_depth: int | None = None) -> None:
+        """Improve the bound until the model has no more to offer, a limit, or enough is known.
+
+        Parameters
+        ----------
+        is_enough : callable
+            Asked before each solve.
+        max_depth : int, optional
+            A smaller limit on the depth, for trees to start with: nothing is then proven.
+        """
+        tried: set[tuple[int, ...]] = set()
+        best: Fraction | None = None
+        for _ in range(_MOST_STEPS):
+            if is_enough():
+                return
+            step = self.propose()
+            if best is not None and step.value is not None and step.value <= best:
+                return
+            multipliers = self.scalars.whole(step.multipliers)
+            if multipliers in tried or not any(multipliers):
+                return
+            tried.add(multipliers)
+            proven = self._solve(multipliers, max_depth)
+            if self.budget.status != "optimal" or self.is_infeasible:
+                return
+            if proven is not None and (best is None or proven > best):
+                best = proven
+
+    def _solve(self, multipliers: tuple[int, ...], max_depth: int | None) -> Fraction | None:
+        """Solve for a sum of planes; return what follows for the objective."""
+        known = min(sum(m * v for m, v in zip(multipliers, p, strict=True)) for p in self.points)
+        answer = self.scalars.solve(multipliers, known, self.budget, self.callback, max_depth)
+        if answer is None:
+            return None
+        if answer.tree is not None:
+            self.add(self.rows.evaluate(answer.tree))
+        rest = sum(m * b for m, b in zip(multipliers[1:], self.bounds, strict=True))
+        first = multipliers[0]
+        bound = Fraction(answer.value - rest, first) if first else None
+        if max_depth is None:
+            self._keep(DualCut(multipliers, answer.value, bound), answer.value > rest)
+        elif bound is None and answer.value > rest:
+            # Deeper trees may do better: only their own solve can tell.
+            return None
+        return bound
+
+    def _keep(self, cut: DualCut, exceeds: bool) -> None:
+        self.cuts.append(cut)
+        if cut.bound is None:
+            self.is_infeasible = self.is_infeasible or exceeds
+        elif self.best is None or self.best.bound is None or cut.bound > self.best.bound:
+            self.best = cut

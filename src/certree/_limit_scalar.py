@@ -1,0 +1,212 @@
+"""Scalar solves for limited problems: sums of planes, within limits that all solves share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import gcd, lcm
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from . import _engine, _vector
+from ._exact import cost_budget
+from ._front import FrontTree
+from ._limit_rows import Rows
+from ._limited import LimitedProblem
+
+# Counters that say how large something is, which is the largest and not the sum.
+_SIZES = ("peak_bytes", "table_entries", "row_groups", "columns")
+
+
+class Budget:
+    """Limits on time and work that several solves share.
+
+    Attributes
+    ----------
+    status : str
+        "optimal" for as long as no limit was reached.
+    counters : Counter
+        Work of all solves.
+    """
+
+    def __init__(self, options: _engine.Options) -> None:
+        self.options = options
+        self.status = "optimal"
+        self.counters: Counter[str] = Counter()
+        self.work = 0
+        self._start = perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Time since the search began."""
+        return perf_counter() - self._start
+
+    def remaining(self) -> _engine.Options | None:
+        """Return the options with what is left of the limits, or None if nothing is."""
+        if self.status != "optimal":
+            return None
+        options = self.options
+        if options.time_limit is not None:
+            left = options.time_limit - self.seconds
+            if left <= 0:
+                self.status = "time_limit"
+                return None
+            options = replace(options, time_limit=left)
+        work_limit = options.extra.get("work_limit", 0)
+        if work_limit:
+            if work_limit <= self.work:
+                self.status = "work_limit"
+                return None
+            extra = {**options.extra, "work_limit": work_limit - self.work}
+            options = replace(options, extra=extra)
+        return options
+
+    def account(self, status: str, counters: dict[str, int], work: int) -> None:
+        """Add up the work of a solve, and remember what stopped it."""
+        self.work += work
+        for name, count in counters.items():
+            kept = self.counters[name]
+            self.counters[name] = max(kept, count) if name in _SIZES else kept + count
+        if status != "optimal":
+            self.status = status
+
+
+class Scalar(NamedTuple):
+    """What a scalar solve found: no tree has less than `value`; a tree if it is a better one."""
+
+    value: int
+    tree: FrontTree | None
+    is_complete: bool
+
+
+class Scalars:
+    """Minimises sums of planes, ignoring limits on them and which labels leaves may take.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of the problem.
+    options : Options
+        Limits of the trees; those on time and work are given with each solve.
+    """
+
+    def __init__(self, rows: Rows, options: _engine.Options) -> None:
+        self.rows = rows
+        self.options = options
+        self.n_solves = 0
+        problem = rows.problem
+        self.budget = cost_budget(len(rows.columns), most_splits(problem, options))
+        for plane, span in enumerate(rows.spans):
+            if span > self.budget:
+                what = f"limit {problem.name(plane - 1)!r}" if plane else "objective"
+                raise ValueError(
+                    f"The {what} can differ by {span:.3g} between trees, but the search has room "
+                    f"for {self.budget:.3g} only; scale its amounts or the weights down."
+                )
+        self._session = self._open_session(problem)
+
+    def _open_session(self, problem: LimitedProblem) -> _engine.Session | None:
+        types, counts = self.rows.types, problem.row_counts
+        counts_rows = counts is None or self.options.min_leaf <= 1 or bool((counts == 1).all())
+        if types is None or not counts_rows:
+            return None
+        return _engine.Session(self.rows.columns, types.types, types.weights)
+
+    def whole(self, multipliers: Sequence[Fraction]) -> tuple[int, ...]:
+        """Return integers in proportion to multipliers, or nearly so where they must be small."""
+        factor = lcm(*(m.denominator for m in multipliers))
+        exact = [int(m * factor) for m in multipliers]
+        common = gcd(*exact) or 1
+        exact = [m // common for m in exact]
+        size = sum(m * span for m, span in zip(exact, self.rows.spans, strict=True))
+        if size <= self.budget:
+            return tuple(exact)
+        # Rounded down; the one that counts most does not vanish.
+        share = Fraction(self.budget, size)
+        kept = [int(m * share) for m in exact]
+        common = gcd(*kept) or 1
+        return tuple(m // common for m in kept)
+
+    def solve(
+        self,
+        multipliers: Sequence[int],
+        known: int | None,
+        budget: Budget,
+        callback: _engine.Callback | None = None,
+        max_depth: int | None = None,
+    ) -> Scalar | None:
+        """Minimise a sum of planes.
+
+        Parameters
+        ----------
+        multipliers : sequence of int
+            Of the planes; not negative.
+        known : int or None
+            Only trees with less than this are wanted.
+        budget : Budget
+            Time and work left.
+        callback : callable, optional
+            As for `_engine.solve`.
+        max_depth : int, optional
+            Another limit on the depth.
+
+        Returns
+        -------
+        Scalar or None
+            None if a limit was reached before.
+        """
+        options = budget.remaining()
+        if options is None:
+            return None
+        costs = np.tensordot(np.array(multipliers, dtype=np.int64), self.rows.planes, axes=1)
+        base = costs.min(axis=1)
+        types = self.rows.types
+        constant = int(base.sum() if types is None else base @ types.totals)
+        costs -= base[:, None]
+        # Above the cost of a leaf for all, a dearer split is no different.
+        spread = costs.max(axis=1)
+        total = int(spread.sum() if types is None else spread @ types.totals)
+        split = sum(m * s for m, s in zip(multipliers, self.rows.split_values, strict=True))
+        options = replace(
+            options,
+            error_scale=1,
+            split_penalty=min(split, total + 1),
+            gap=0,
+            known=None if known is None else (known - constant, 0),
+        )
+        if max_depth is not None:
+            options = replace(options, max_depth=max_depth)
+        result = self._call(costs, options, callback)
+        self.n_solves += 1
+        work = result.history[-1][1] if result.history else 0
+        budget.account(result.status, result.counters, work)
+        tree = FrontTree(result.test, result.first_child, result.label)
+        lower = result.lower_bound + constant
+        return Scalar(lower, tree if len(tree.test) else None, result.status == "optimal")
+
+    def _call(
+        self, costs: Any, options: _engine.Options, callback: _engine.Callback | None
+    ) -> _engine.Result:
+        if self._session is not None:
+            return self._session.solve(costs, options, callback)
+        types, problem = self.rows.types, self.rows.problem
+        if types is not None:
+            costs = costs[types.types]
+            if types.weights is not None:
+                costs = costs * types.weights[:, None]
+        by_row = _vector.VectorProblem(self.rows.columns, costs, row_counts=problem.row_counts)
+        return _vector.solve(by_row, options, callback)
+
+
+def most_splits(problem: LimitedProblem, options: _engine.Options) -> int:
+    """Return the number of splits that no tree within the options exceeds."""
+    most = len(problem.columns) - 1
+    if options.max_splits is not None:
+        most = min(most, options.max_splits)
+    if options.max_depth is not None and options.max_depth < 60:
+        most = min(most, 2**options.max_depth - 1)
+    return most
