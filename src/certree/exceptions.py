@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["CertificateError", "OptimalityWarning"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ._limit_certificate import NoTreeCertificate
+
+__all__ = ["CertificateError", "InfeasibleError", "OptimalityWarning"]
 
 
 class CertificateError(ValueError):
@@ -13,6 +18,25 @@ class CertificateError(ValueError):
 
     .. versionadded:: 0.1
     """
+
+
+class InfeasibleError(ValueError):
+    """There is no tree to predict with: none keeps to the limits, or none was found in time.
+
+    Attributes
+    ----------
+    certificate : NoTreeCertificate
+        What is proven, and how near trees come to the limits.
+
+    .. versionadded:: 0.1
+    """
+
+    def __init__(self, certificate: NoTreeCertificate) -> None:
+        super().__init__(certificate.statement())
+        self.certificate = certificate
+
+    def __reduce__(self) -> tuple[type[InfeasibleError], tuple[NoTreeCertificate]]:
+        return InfeasibleError, (self.certificate,)
 
 
 class OptimalityWarning(UserWarning):

@@ -6,13 +6,19 @@ from ._base import Laws, LeafCosts, Task
 from ._examples import entropy, exponential_survival, gini, pinball, poisson_deviance
 from ._labels import CostMatrix, Misclassification, Rewards, RowCosts
 from ._leaf_cost import LeafCost
+from ._limit import LeafMinimum, Limit
+from ._limited import Front, Limited
 from ._squares import SquaredError
 
 __all__ = [
     "CostMatrix",
+    "Front",
     "Laws",
     "LeafCost",
     "LeafCosts",
+    "LeafMinimum",
+    "Limit",
+    "Limited",
     "Misclassification",
     "Rewards",
     "RowCosts",

@@ -7,10 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from certree._solve import Solution
 
 Sums = NDArray[np.int64]
 """Sums of statistics, one line per leaf."""
@@ -180,6 +183,16 @@ class LeafProblem(ABC):
         return None
 
 
+class Given(NamedTuple):
+    """What a task is solved on."""
+
+    X: Any
+    y: Any
+    sample_weight: Any
+    callback: Callable[[Any], object] | None
+    path: bool
+
+
 class Task(ABC):
     """What is minimised over trees: the sum of what the leaves cost.
 
@@ -200,6 +213,12 @@ class Task(ABC):
     @abstractmethod
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
         """Return statistics and leaf cost in the user's own numbers, to be looked at by itself."""
+
+    def _solve(self, model: Any, given: Given) -> Solution:
+        """Solve the task with the parameters of a model; :func:`certree.solve` is the door."""
+        from certree._solve import solve_task
+
+        return solve_task(model, given)
 
     def __and__(self, other: object) -> Any:
         """Return this task with a limit on the whole tree; see :class:`Limit`."""

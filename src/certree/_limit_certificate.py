@@ -1,0 +1,419 @@
+"""Certificates of trees within limits: totals of the tree, dual cuts, and why there is no tree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from ._task_certificate import TaskCertificate
+from .certificate import STATUSES, Exact, exact, show
+
+Cut = tuple[Exact, ...]
+"""``(a, b_1, ..., b_n, v)``: every tree has ``a * cost + sum(b_j * total_j) >= v``."""
+
+
+class Reach(NamedTuple):
+    """How near trees come to a bound.
+
+    Attributes
+    ----------
+    bound : int or Fraction
+        No tree comes nearer than this.
+    attained : int or Fraction or None
+        What some tree has; the same as `bound`, unless the search was stopped.
+    """
+
+    bound: Exact
+    attained: Exact | None
+
+
+@dataclass(frozen=True)
+class LimitValue:
+    """A limit, and what a tree makes of it.
+
+    Attributes
+    ----------
+    name : str
+        Name of the limit.
+    value : int or Fraction or None
+        Total of the tree; None if there is no tree.
+    at_most, at_least : int or Fraction or None
+        The bounds, as they were given.
+    rounding : int or Fraction
+        The total of any tree, as counted here, differs by at most this from the one with the
+        amounts and weights as they were given; 0 when nothing was rounded.
+    least : Reach or None
+        If no tree keeps to all limits, and there is an `at_most`: the least total that any tree has
+        which keeps to `at_least`.
+    greatest : Reach or None
+        If no tree keeps to all limits, and there is an `at_least`: the greatest total that any
+        tree has which keeps to `at_most`.
+    """
+
+    name: str
+    value: Exact | None
+    at_most: Exact | None
+    at_least: Exact | None
+    rounding: Exact = 0
+    least: Reach | None = None
+    greatest: Reach | None = None
+
+    @property
+    def closest(self) -> Exact | None:
+        """The attained total nearest to the bounds; that of the tree, if there is one."""
+        if self.value is not None:
+            return self.value
+        found = [
+            reach.attained
+            for reach in (self.least, self.greatest)
+            if reach is not None and reach.attained is not None
+        ]
+        return min(found, key=self.excess, default=None)
+
+    def excess(self, total: Exact) -> Exact:
+        """Return how far a total is out of bounds; 0 if it is within."""
+        over = [Fraction(0)]
+        if self.at_most is not None:
+            over.append(Fraction(total) - self.at_most)
+        if self.at_least is not None:
+            over.append(Fraction(self.at_least) - total)
+        return exact(max(over))
+
+    @property
+    def is_kept_alone(self) -> bool | None:
+        """Whether some tree keeps to this limit, others aside; None if that is not known."""
+        closest = self.closest
+        if closest is not None and self.excess(closest) == 0:
+            return True
+        for reach, sign in ((self.least, 1), (self.greatest, -1)):
+            limit = self.at_most if sign == 1 else self.at_least
+            if reach is not None and limit is not None and sign * (reach.bound - limit) > 0:
+                return False
+        return None
+
+    def bounds_text(self) -> str:
+        """Return the bounds in words."""
+        parts = []
+        if self.at_least is not None:
+            parts.append(f"at least {show(self.at_least)}")
+        if self.at_most is not None:
+            parts.append(f"at most {show(self.at_most)}")
+        return " and ".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
+        data: dict[str, Any] = {"name": self.name}
+        for name in ("value", "at_most", "at_least", "rounding"):
+            data[name] = _plain(getattr(self, name))
+        for name in ("least", "greatest"):
+            reach = getattr(self, name)
+            data[name] = None if reach is None else [_plain(number) for number in reach]
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> LimitValue:
+        """Rebuild what `to_dict` returned."""
+        least, greatest = (
+            None if data[name] is None else Reach(*(_read(number) for number in data[name]))
+            for name in ("least", "greatest")
+        )
+        value, at_most, at_least, rounding = (
+            _read(data[name]) for name in ("value", "at_most", "at_least", "rounding")
+        )
+        return cls(data["name"], value, at_most, at_least, rounding, least, greatest)
+
+
+@dataclass(frozen=True)
+class LimitedCertificate(TaskCertificate):
+    """What is proven about the best tree that keeps to limits on its totals.
+
+    As :class:`TaskCertificate`; bounds and statement are about trees within the limits.
+
+    Attributes
+    ----------
+    limits : tuple of LimitValue
+        The limits, with the totals of the tree.
+    dual_cuts : tuple of (a, b_1, ..., b_n, v)
+        What searches without limits have proven: every tree has
+        ``a * cost + b_1 * total_1 + ... + b_n * total_n >= v``.
+    dual_bound : int or Fraction or None
+        The lower bound that these give for trees within the limits.
+    n_rounds : int
+        Number of searches in the gap that was left between this bound and a tree.
+    notes : tuple of str
+        What else there is to say of the problem, such as columns that were left out.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.Misclassification() & tasks.Limit("ones", {1: 1}, at_most=1)
+    >>> solution = solve(task, [[0], [1], [1]], [0, 1, 1], max_depth=1)
+    >>> solution.certificate.cost, solution.certificate.limits[0].value
+    (1, 1)
+    """
+
+    limits: tuple[LimitValue, ...] = ()
+    dual_cuts: tuple[Cut, ...] = ()
+    dual_bound: Exact | None = None
+    n_rounds: int = 0
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
+        return {**super().to_dict(), **_limits_to_dict(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> LimitedCertificate:
+        """Rebuild a certificate from what `to_dict` returned."""
+        restored = super().from_dict(_limits_from_dict(data))
+        assert isinstance(restored, cls)
+        return restored
+
+    def _limit_texts(self) -> list[str]:
+        return [*super()._limit_texts(), *map(_total_text, self.limits)]
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = super()._facts()
+        totals = [
+            ("limit", f"{limit.name}: {show(limit.value or 0)}, {limit.bounds_text()}")
+            for limit in self.limits
+        ]
+        facts[4:4] = totals
+        if self.dual_bound is not None:
+            facts.insert(3, ("dual bound", show(self.dual_bound)))
+        facts[-1:-1] = [("note", note) for note in self.notes]
+        return facts
+
+
+@dataclass(frozen=True)
+class NoTreeCertificate:
+    """What is proven if there is no tree within the limits, or none was found in time.
+
+    Attributes
+    ----------
+    status : str
+        "infeasible": no tree keeps to all limits; otherwise what stopped the search.
+    limits : tuple of LimitValue
+        The limits, with the totals that come closest to them.
+    lower_bound : int or Fraction
+        No tree within the limits costs less.
+    proof : str
+        "dual": one of `dual_cuts` shows that there is no such tree; "search": trying all trees
+        that they left did; "" if nothing was proven.
+    dual_cuts : tuple of (a, b_1, ..., b_n, v)
+        As for :class:`LimitedCertificate`.
+    task, max_depth, max_splits, complexity, complexity_per, split_penalty, min_samples_leaf
+        What was searched, as for :class:`Certificate`.
+    n_rows, n_tests : int
+        Size of the table.
+    total_weight : int or Fraction
+        Weight of all rows.
+    seconds : float
+        Wall-clock time.
+    counters : dict of str to int
+        Work done by the search.
+    n_solves, n_rounds : int
+        Number of searches without limits, and of those within them.
+    rounding : int or Fraction
+        As for :class:`TaskCertificate`.
+    notes : tuple of str
+        As for :class:`LimitedCertificate`.
+    version : str
+        Version of certree that wrote the certificate.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.Misclassification() & tasks.Limit("ones", [0, 1], at_least=7)
+    >>> certificate = solve(task, [[0], [1], [1]], [0, 1, 1], max_depth=1).certificate
+    >>> certificate.status, certificate.limits[0].closest
+    ('infeasible', 3)
+    """
+
+    status: str
+    limits: tuple[LimitValue, ...]
+    lower_bound: Exact
+    proof: str
+    dual_cuts: tuple[Cut, ...]
+    task: str
+    max_depth: int | None
+    max_splits: int | None
+    complexity: Exact
+    complexity_per: str
+    split_penalty: Exact
+    min_samples_leaf: int
+    n_rows: int
+    n_tests: int
+    total_weight: Exact
+    seconds: float
+    counters: dict[str, int] = field(hash=False)
+    n_solves: int = 0
+    n_rounds: int = 0
+    rounding: Exact = 0
+    notes: tuple[str, ...] = ()
+    version: str = ""
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the tree is proven optimal: there is none."""
+        return False
+
+    @property
+    def is_infeasible(self) -> bool:
+        """Whether it is proven that no tree keeps to all limits."""
+        return self.status == "infeasible"
+
+    def statement(self) -> str:
+        """Return in words what is proven."""
+        tests = "this test" if self.n_tests == 1 else f"these {self.n_tests} tests"
+        sizes = _sizes(self)
+        trees = f"No tree{' with ' if sizes else ''}{sizes} over {tests}"
+        if not self.is_infeasible:
+            within = ", ".join([*([sizes] if sizes else []), *map(_total_text, self.limits)])
+            return (
+                f"The search was {STATUSES.get(self.status, self.status)} before a tree was found "
+                f"with {within}; none costs less than {show(self.lower_bound)}."
+            )
+        if len(self.limits) == 1:
+            limit = self.limits[0]
+            return (
+                f"{trees} has a total of {limit.name!r} of {limit.bounds_text()} on these rows; "
+                f"{_closest_text(limit)}."
+            )
+        how = "; ".join(
+            f"{limit.name!r} {limit.bounds_text()}: {_closest_text(limit)}" for limit in self.limits
+        )
+        text = f"{trees} keeps to all {len(self.limits)} limits on these rows. {how}."
+        if all(limit.is_kept_alone for limit in self.limits):
+            text += " Each limit can be kept by itself, but not all of them by one tree."
+        return text
+
+    def __str__(self) -> str:
+        lines = [f"Certificate: {STATUSES.get(self.status, self.status)}"]
+        lines += [f"  {name:<12} {text}" for name, text in self._facts()]
+        lines.append(self.statement())
+        return "\n".join(lines)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [
+            ("limit", f"{limit.name}: {limit.bounds_text()}; {_closest_text(limit)}")
+            for limit in self.limits
+        ]
+        if self.proof:
+            how = {"dual": "by a dual cut", "search": "by search"}
+            facts.append(("proof", how.get(self.proof, self.proof)))
+        else:
+            facts.append(("lower bound", show(self.lower_bound)))
+        searched = _sizes(self) or "any depth and number of splits"
+        facts.append(("searched", f"trees with {searched}, over {self.n_tests} tests"))
+        facts.append(("data", f"{self.n_rows} rows, total weight {show(self.total_weight)}"))
+        facts += [("note", note) for note in self.notes]
+        facts.append(("seconds", f"{self.seconds:.4g}"))
+        return facts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
+        data = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name in _EXACT:
+            data[name] = _plain(data[name])
+        data["counters"] = dict(self.counters)
+        return {**data, **_limits_to_dict(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> NoTreeCertificate:
+        """Rebuild a certificate from what `to_dict` returned.
+
+        Raises
+        ------
+        ValueError
+            If a field is missing or unknown.
+        """
+        names = {f.name for f in fields(cls)}
+        if set(data) != names:
+            raise ValueError(
+                f"not a certificate: missing fields {sorted(names - set(data))}, unknown fields "
+                f"{sorted(set(data) - names)}; give what NoTreeCertificate.to_dict returned."
+            )
+        values = _limits_from_dict(data)
+        for name in _EXACT:
+            values[name] = _read(values[name])
+        return cls(**values)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str) -> NoTreeCertificate:
+        """Rebuild a certificate from what `to_json` returned."""
+        return cls.from_dict(json.loads(text))
+
+
+_EXACT = ("lower_bound", "complexity", "split_penalty", "total_weight", "rounding")
+
+
+def _limits_to_dict(certificate: LimitedCertificate | NoTreeCertificate) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "limits": [limit.to_dict() for limit in certificate.limits],
+        "dual_cuts": [[_plain(number) for number in cut] for cut in certificate.dual_cuts],
+        "notes": list(certificate.notes),
+    }
+    if isinstance(certificate, LimitedCertificate):
+        data["dual_bound"] = _plain(certificate.dual_bound)
+    return data
+
+
+def _limits_from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
+    values = dict(data)
+    if "limits" in values:
+        values["limits"] = tuple(LimitValue.from_dict(limit) for limit in values["limits"])
+    if "dual_cuts" in values:
+        values["dual_cuts"] = tuple(
+            tuple(_read(number) for number in cut) for cut in values["dual_cuts"]
+        )
+    if "notes" in values:
+        values["notes"] = tuple(values["notes"])
+    if "dual_bound" in values:
+        values["dual_bound"] = _read(values["dual_bound"])
+    return values
+
+
+def _sizes(certificate: NoTreeCertificate) -> str:
+    parts = []
+    if certificate.max_depth is not None:
+        parts.append(f"depth at most {certificate.max_depth}")
+    if certificate.max_splits is not None:
+        parts.append(f"at most {certificate.max_splits} splits")
+    if certificate.min_samples_leaf > 1:
+        parts.append(f"at least {certificate.min_samples_leaf} rows in every leaf")
+    return ", ".join(parts)
+
+
+def _total_text(limit: LimitValue) -> str:
+    return f"a total of {limit.name!r} of {limit.bounds_text()}"
+
+
+def _closest_text(limit: LimitValue) -> str:
+    """Return in words how near trees come to a limit."""
+    parts = []
+    for reach, what in ((limit.least, "least"), (limit.greatest, "greatest")):
+        if reach is None:
+            continue
+        if reach.attained == reach.bound:
+            parts.append(f"the {what} that any tree has is {show(reach.bound)}")
+        else:
+            side = "no less" if what == "least" else "no more"
+            known = "" if reach.attained is None else f", and one has {show(reach.attained)}"
+            parts.append(f"trees have {side} than {show(reach.bound)}{known}")
+    return " and ".join(parts) if parts else "how near trees come was not found out"
+
+
+def _plain(number: Exact | None) -> int | str | None:
+    return str(number) if isinstance(number, Fraction) else number
+
+
+def _read(number: int | str | None) -> Any:
+    return exact(Fraction(number)) if isinstance(number, str) else number

@@ -1,0 +1,398 @@
+"""Limits on the whole tree: what is added up over all rows by the labels they get, and how far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree._exact import read_fraction
+from certree._fixed_point import check_numbers, exact_decimals, fixed_point, round_up
+
+from ._base import Rows
+
+# Totals of exact amounts may be as large as this, so that multipliers still fit 60 bits.
+_MOST_EXACT = 2**48
+
+# Amounts that are no decimals are rounded such that their total is at most this.
+_MOST_ROUNDED = 2**36
+
+State = Callable[[NDArray[np.intp]], Any]
+"""From row numbers to the amounts of these rows together, one per label."""
+
+
+@dataclass(frozen=True)
+class LimitOnRows:
+    """A limit on certain rows, in integers.
+
+    Attributes
+    ----------
+    name : str
+        Name of the limit.
+    amounts : int64 array of shape (n_rows, n_labels)
+        What a row adds with each label, weights multiplied in.
+    unit : Fraction
+        What one unit stands for.
+    upper, lower : int or None
+        Bounds on the total, in units.
+    at_most, at_least : Fraction or None
+        The bounds as they were given.
+    rounding : Fraction
+        The total of any tree, as counted here, differs by at most this from the one with the
+        amounts and weights as they were given.
+    """
+
+    name: str
+    amounts: NDArray[np.int64]
+    unit: Fraction
+    upper: int | None
+    lower: int | None
+    at_most: Fraction | None
+    at_least: Fraction | None
+    rounding: Fraction
+
+    def value(self, units: int) -> Fraction:
+        """Return a total in the user's terms."""
+        return units * self.unit
+
+
+class Limit:
+    """A limit on a sum over all rows of a tree, of amounts that depend on their labels.
+
+    Every row adds the amount of the label that its leaf has, times its weight. Only trees whose
+    total is within the bounds are wanted; one that reaches a bound exactly is. Limits are put to a
+    task with ``&``.
+
+    Parameters
+    ----------
+    name : str
+        What certificates call it; each limit of a task has a name of its own.
+    amounts : array-like of shape (n_rows, n_labels) or (n_labels,), mapping, or callable
+        What a row adds with each label, in the order of the labels of the task: for each row, or
+        the same for all. A mapping names labels, each with a number or with one number per row;
+        labels that it does not name add nothing. A callable takes an array of row numbers and
+        returns what these rows add together, one number per label, which must be the sum of what it
+        returns for each of them; :func:`check_task` tries that. Any sign is fine. Numbers are
+        read as the decimals that they are written as; fractions and texts such as ``"1/3"`` are
+        read exactly.
+    at_most, at_least : number, fraction or text, optional
+        Bounds on the total; at least one of them.
+
+    Raises
+    ------
+    ValueError
+        If there is no bound, if a bound is not finite, or if they contradict each other.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    At most one row gets the drug:
+
+    >>> from certree import solve, tasks
+    >>> gains = tasks.Rewards([[0, 3], [0, 2], [0, 1]], treatments=["wait", "drug"])
+    >>> scarce = tasks.Limit("drug", {"drug": 1}, at_most=1)
+    >>> solution = solve(gains & scarce, [[0, 0], [0, 1], [1, 1]], max_depth=2)
+    >>> solution.predict([[0, 0], [0, 1], [1, 1]]).tolist()
+    ['drug', 'wait', 'wait']
+    >>> solution.certificate.limits[0].value
+    1
+    """
+
+    def __init__(
+        self,
+        name: str,
+        amounts: Any,
+        at_most: Any = None,
+        at_least: Any = None,
+    ) -> None:
+        if type(name) is not str or name == "":
+            raise ValueError(f"the name of a limit must be a text that is not empty, got {name!r}.")
+        if at_most is None and at_least is None:
+            raise ValueError(
+                f"limit {name!r} bounds nothing: give at_most, at_least, or both of them."
+            )
+        self.name = name
+        self.amounts = amounts
+        self.at_most = at_most
+        self.at_least = at_least
+        upper, lower = self.bounds()
+        if upper is not None and lower is not None and lower > upper:
+            raise ValueError(
+                f"limit {name!r}: at_least={at_least!r} is above at_most={at_most!r}, so that no "
+                "total is within both."
+            )
+
+    def bounds(self) -> tuple[Fraction | None, Fraction | None]:
+        """Return `at_most` and `at_least` as the fractions that they are written as."""
+        upper, lower = (
+            None if bound is None else read_fraction(bound, f"limit {self.name!r}: {what}")
+            for what, bound in (("at_most", self.at_most), ("at_least", self.at_least))
+        )
+        return upper, lower
+
+    def table(self, labels: NDArray[Any], n_rows: int) -> NDArray[Any]:
+        """Return the amounts of all rows and labels: integers, floats, or fractions as objects."""
+        what = f"amounts of limit {self.name!r}"
+        if isinstance(self.amounts, Mapping):
+            return _from_mapping(self.amounts, labels, n_rows, what)
+        if callable(self.amounts):
+            return self._from_function(self.amounts, len(labels), n_rows, what)
+        return _spread(_numbers(self.amounts, what), len(labels), n_rows, what)
+
+    def state(self) -> State | None:
+        """Return the function from row numbers to their amounts, if they were given so."""
+        return self.amounts if callable(self.amounts) else None
+
+    def on(self, labels: NDArray[Any], rows: Rows) -> LimitOnRows:
+        """Return the limit on certain rows, in integers."""
+        table = rows.select(self.table(labels, rows.n_rows))
+        weights, noise = rows.weights, Fraction(0)
+        if rows.given is not None:
+            # Weights that are no integers of one unit are multiplied in before rounding.
+            table, weights = rows.weigh(table.astype(np.float64))
+            noise = rows.noise(table)
+        units, quantum, error = _to_integers(table, weights)
+        weighted = units * weights[:, None]
+        common = max(int(np.gcd.reduce(weighted, axis=None)), 1)
+        weighted //= common
+        unit = quantum * rows.quantum * common
+        rounding = (error + noise) * int(weights.sum()) * rows.quantum
+        least, most = int(weighted.min(axis=1).sum()), int(weighted.max(axis=1).sum())
+        at_most, at_least = self.bounds()
+        return LimitOnRows(
+            self.name,
+            weighted,
+            unit,
+            None if at_most is None else _within(math.floor(at_most / unit), least - 1, most),
+            None if at_least is None else _within(math.ceil(at_least / unit), least, most + 1),
+            at_most,
+            at_least,
+            round_up(rounding),
+        )
+
+    def _from_function(
+        self, function: State, n_labels: int, n_rows: int, what: str
+    ) -> NDArray[Any]:
+        lines = []
+        for row in range(n_rows):
+            line = _numbers(function(np.array([row], dtype=np.intp)), what)
+            if line.shape != (n_labels,):
+                raise ValueError(
+                    f"{what} must be one number per label, {n_labels} of them, for the rows they "
+                    f"are asked about; for row {row} they have shape {line.shape}."
+                )
+            lines.append(line)
+        return np.stack(lines)
+
+    def __and__(self, other: object) -> Any:
+        from ._limited import combine
+
+        return combine(self, other)
+
+    def __repr__(self) -> str:
+        bounds = ", ".join(
+            f"{what}={bound!r}"
+            for what, bound in (("at_most", self.at_most), ("at_least", self.at_least))
+            if bound is not None
+        )
+        return f"Limit({self.name!r}, {bounds})"
+
+
+class LeafMinimum:
+    """A label needs a minimum of rows in each leaf that has it.
+
+    Parameters
+    ----------
+    at_least : int or mapping from label to int
+        Fewest rows, for all labels or for some; labels that are not named need none.
+    counts : array-like of shape (n_rows, n_labels), optional
+        Which rows count for which label: whole numbers that are not negative, such as one where a
+        row received the treatment, zero elsewhere. By default every row counts for every label.
+        Weights play no part.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> gains = tasks.Rewards([[0, 3], [0, 2], [1, 0]], treatments=["wait", "drug"])
+    >>> careful = gains & tasks.LeafMinimum({"drug": 3})
+    >>> solve(careful, [[0], [0], [1]], max_depth=1).predict([[0]]).tolist()
+    ['drug']
+    """
+
+    def __init__(self, at_least: Any, counts: Any = None) -> None:
+        self.at_least = at_least
+        self.counts = counts
+
+    def on(self, labels: NDArray[Any], rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return what the rows count for each label, and how much each label needs."""
+        needed = np.zeros(len(labels), dtype=np.int64)
+        named = (
+            self.at_least
+            if isinstance(self.at_least, Mapping)
+            else dict.fromkeys(labels.tolist(), self.at_least)
+        )
+        for place, number in _places(named, labels, "at_least of LeafMinimum"):
+            needed[place] = _whole(number, "at_least of LeafMinimum")
+        if self.counts is None:
+            return np.ones((len(rows.weights), len(labels)), dtype=np.int64), needed
+        table = check_numbers(self.counts, "counts of LeafMinimum", (rows.n_rows, len(labels)))
+        if (table < 0).any() or (table != np.rint(table)).any():
+            raise ValueError("counts of LeafMinimum must be whole numbers of at least 0.")
+        return np.ascontiguousarray(rows.select(table).astype(np.int64)), needed
+
+    def __and__(self, other: object) -> Any:
+        from ._limited import combine
+
+        return combine(self, other)
+
+    def __repr__(self) -> str:
+        return f"LeafMinimum({self.at_least!r})"
+
+
+# ---- reading -----------------------------------------------------------------------------------
+
+
+def _numbers(values: Any, what: str) -> NDArray[Any]:
+    """Return finite numbers: integers and floats as arrays of their kind, others as fractions."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(f"{what} must be a table of numbers, with rows of equal length.") from None
+    if array.dtype.kind in "ib" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
+        return array.astype(np.int64)
+    if array.dtype.kind == "u":
+        array = array.astype(object)
+    if array.dtype.kind == "f":
+        return check_numbers(array, what, (None,) * array.ndim)
+    if array.dtype.kind not in "OUS":
+        raise ValueError(f"{what} must hold numbers, got an array of type {array.dtype}.")
+    exact = np.empty(array.shape, dtype=object)
+    for place, value in np.ndenumerate(array):
+        try:
+            exact[place] = read_fraction(value, f"{what}{list(place)}")
+        except TypeError as error:
+            raise ValueError(str(error)) from None
+    return exact
+
+
+def _spread(numbers: NDArray[Any], n_labels: int, n_rows: int, what: str) -> NDArray[Any]:
+    """Return amounts per label or per row and label as a table of all rows."""
+    if numbers.shape == (n_labels,):
+        return np.broadcast_to(numbers, (n_rows, n_labels))
+    if numbers.shape != (n_rows, n_labels):
+        given = " x ".join(map(str, numbers.shape)) or "a single number"
+        raise ValueError(
+            f"{what} must have shape {n_rows} x {n_labels} (rows x labels) or {n_labels} (labels), "
+            f"got {given}."
+        )
+    return numbers
+
+
+def _from_mapping(
+    amounts: Mapping[Any, Any], labels: NDArray[Any], n_rows: int, what: str
+) -> NDArray[Any]:
+    columns: list[NDArray[Any]] = [np.zeros(n_rows, dtype=np.int64)] * len(labels)
+    for place, given in _places(amounts, labels, what):
+        label = labels[place].item() if isinstance(labels[place], np.generic) else labels[place]
+        column = _numbers(given, f"{what} for {label!r}")
+        if column.shape not in ((), (n_rows,)):
+            raise ValueError(
+                f"{what} for {label!r} must be a number, or {n_rows} of them, one per row; got "
+                f"shape {column.shape}."
+            )
+        columns[place] = np.broadcast_to(column, (n_rows,))
+    kinds = {column.dtype.kind for column in columns}
+    if "O" in kinds:
+        # Floats among fractions are read as the decimals that they are written as.
+        columns = [_as_fractions(column, what) for column in columns]
+    return np.stack(columns, axis=1)
+
+
+def _as_fractions(column: NDArray[Any], what: str) -> NDArray[Any]:
+    exact = np.empty(column.shape, dtype=object)
+    exact[:] = [read_fraction(value, what) for value in column.tolist()]
+    return exact
+
+
+def _places(given: Mapping[Any, Any], labels: NDArray[Any], what: str) -> list[tuple[int, Any]]:
+    """Return the position of each label that is named, with what is said of it."""
+    position = {label: k for k, label in enumerate(labels.tolist())}
+    plain = {key.item() if isinstance(key, np.generic) else key: v for key, v in given.items()}
+    unknown = [key for key in plain if key not in position]
+    if unknown:
+        raise ValueError(
+            f"{what} name {unknown}, but the labels of the task are {labels.tolist()}."
+        )
+    return [(position[key], value) for key, value in plain.items()]
+
+
+def _whole(number: Any, what: str) -> int:
+    value = read_fraction(number, what)
+    if value.denominator != 1 or value < 0:
+        raise ValueError(f"{what} must be a whole number of at least 0, got {number!r}.")
+    return min(int(value), 2**31)
+
+
+# ---- integers ----------------------------------------------------------------------------------
+
+
+def _to_integers(
+    table: NDArray[Any], weights: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], Fraction, Fraction]:
+    """Return amounts as integers times a quantum, and how far a number is off at most."""
+    if table.dtype.kind == "O":
+        exact = _common_denominator(table, weights)
+        if exact is not None:
+            return exact[0], exact[1], Fraction(0)
+    if table.dtype.kind == "i" and _total(table, weights) <= _MOST_EXACT:
+        return table, Fraction(1), Fraction(0)
+    numbers = np.ascontiguousarray(table, dtype=np.float64)
+    total = float(weights @ np.abs(numbers).max(axis=1))
+    fixed = exact_decimals(numbers, total, _MOST_EXACT) if table.dtype.kind == "f" else None
+    if fixed is None:
+        fixed = fixed_point(numbers, total, _MOST_ROUNDED)
+    # What float64 had to round before.
+    lost = Fraction(float(np.abs(numbers).max())) / 2**52 if table.dtype.kind != "f" else 0
+    return fixed.values, fixed.quantum, fixed.error + lost
+
+
+def _common_denominator(
+    table: NDArray[Any], weights: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], Fraction] | None:
+    """Return fractions as integers over one denominator; None if they do not fit."""
+    denominator = math.lcm(*{int(value.denominator) for value in table.ravel()})
+    numerators = [[int(value * denominator) for value in line] for line in table]
+    total = sum(
+        int(weight) * max(map(abs, line))
+        for weight, line in zip(weights.tolist(), numerators, strict=True)
+    )
+    if total > _MOST_EXACT:
+        return None
+    return np.array(numerators, dtype=np.int64).reshape(table.shape), Fraction(1, denominator)
+
+
+def _total(table: NDArray[np.int64], weights: NDArray[np.int64]) -> int:
+    """Return the most that the rows can add up to, in Python's integers."""
+    largest = [max(abs(int(low)), abs(int(high))) for low, high in _ranges(table)]
+    return sum(int(weight) * size for weight, size in zip(weights.tolist(), largest, strict=True))
+
+
+def _ranges(table: NDArray[np.int64]) -> list[tuple[int, int]]:
+    return list(zip(table.min(axis=1).tolist(), table.max(axis=1).tolist(), strict=True))
+
+
+def _within(bound: int, low: int, high: int) -> int:
+    """Return a bound, or the nearest one that says the same within the range of totals."""
+    return min(max(bound, low), high)
