@@ -120,6 +120,12 @@ def model_value(
     return Fraction(least) - rest
 
 
+def cut_bound(multipliers: Sequence[int], value: int, bounds: Sequence[int]) -> Fraction:
+    """Return what a cut proves of the objective of trees within the bounds of limits."""
+    rest = sum(m * b for m, b in zip(multipliers[1:], bounds, strict=True))
+    return Fraction(value - rest, multipliers[0])
+
+
 class Dual:
     """Searches for multipliers, and keeps what they prove and the trees met.
 
@@ -150,12 +156,32 @@ class Dual:
         self.budget = budget
         self.meet = meet
         self.callback = callback
-        self.bounds = rows.problem.bounds
         self.points: dict[Values, None] = {}
         self.cuts: list[DualCut] = []
+        self.aim(rows.problem.bounds)
+
+    def aim(self, bounds: Sequence[int]) -> None:
+        """Set the bounds of the limits; what is known of other bounds is carried over."""
+        self.bounds = tuple(bounds)
         self.best: DualCut | None = None
         self.is_infeasible = False
         self._sides = self._find_sides()
+        for cut in self.cuts:
+            self._take(self._cut(cut.multipliers, cut.value))
+
+    def _cut(self, multipliers: tuple[int, ...], value: int) -> DualCut:
+        bound = cut_bound(multipliers, value, self.bounds) if multipliers[0] else None
+        return DualCut(multipliers, value, bound)
+
+    def _rest(self, multipliers: Sequence[int]) -> int:
+        return sum(m * b for m, b in zip(multipliers[1:], self.bounds, strict=True))
+
+    def _take(self, cut: DualCut) -> None:
+        if cut.bound is None:
+            exceeds = cut.value > self._rest(cut.multipliers)
+            self.is_infeasible = self.is_infeasible or exceeds
+        elif self.best is None or self.best.bound is None or cut.bound > self.best.bound:
+            self.best = cut
 
     def _find_sides(self) -> list[int] | None:
         """Return the limits if they are one, or two sides of one, that matter; else None."""
@@ -210,7 +236,7 @@ class Dual:
             A smaller limit on the depth, for trees to start with: nothing is then proven.
         """
         tried: set[tuple[int, ...]] = set()
-        best: Fraction | None = None
+        best = None if max_depth is not None or self.best is None else self.best.bound
         for _ in range(_MOST_STEPS):
             if is_enough():
                 return
@@ -221,13 +247,13 @@ class Dual:
             if multipliers in tried or not any(multipliers):
                 return
             tried.add(multipliers)
-            proven = self._solve(multipliers, max_depth)
+            proven = self.prove(multipliers, max_depth)
             if self.budget.status != "optimal" or self.is_infeasible:
                 return
             if proven is not None and (best is None or proven > best):
                 best = proven
 
-    def _solve(self, multipliers: tuple[int, ...], max_depth: int | None) -> Fraction | None:
+    def prove(self, multipliers: tuple[int, ...], max_depth: int | None = None) -> Fraction | None:
         """Solve for a sum of planes; return what follows for the objective."""
         known = min(sum(m * v for m, v in zip(multipliers, p, strict=True)) for p in self.points)
         answer = self.scalars.solve(multipliers, known, self.budget, self.callback, max_depth)
@@ -235,19 +261,8 @@ class Dual:
             return None
         if answer.tree is not None:
             self.add(self.rows.evaluate(answer.tree))
-        rest = sum(m * b for m, b in zip(multipliers[1:], self.bounds, strict=True))
-        first = multipliers[0]
-        bound = Fraction(answer.value - rest, first) if first else None
+        cut = self._cut(multipliers, answer.value)
         if max_depth is None:
-            self._keep(DualCut(multipliers, answer.value, bound), answer.value > rest)
-        elif bound is None and answer.value > rest:
-            # Deeper trees may do better: only their own solve can tell.
-            return None
-        return bound
-
-    def _keep(self, cut: DualCut, exceeds: bool) -> None:
-        self.cuts.append(cut)
-        if cut.bound is None:
-            self.is_infeasible = self.is_infeasible or exceeds
-        elif self.best is None or self.best.bound is None or cut.bound > self.best.bound:
-            self.best = cut
+            self.cuts.append(cut)
+            self._take(cut)
+        return cut.bound

@@ -193,25 +193,42 @@ class Rows:
         LimitedNodes or None
             None if no labels are within the bounds, or there are too many choices to try.
         """
-        labels = [np.flatnonzero(row) for row in tree.allowed]
-        if not _is_product_small([len(some) for some in labels]):
+        totals = labellings(tree, self.problem.planes)
+        if totals is None:
             return None
-        planes = tree.leaf_sums @ self.problem.planes[:, :-1].T  # (leaves, labels, planes)
-        totals = tree.nodes.n_splits * self.problem.planes[None, :, -1]
-        for leaf, some in enumerate(labels):
-            totals = (totals[:, None, :] + planes[leaf, some][None]).reshape(-1, totals.shape[1])
         inside = (totals[:, 1:] <= np.array(bounds, dtype=np.int64)).all(axis=1)
         if below is not None:
             inside &= totals[:, 0] < below
         if not inside.any():
             return None
         choices = np.flatnonzero(inside)
-        at = int(choices[totals[choices, 0].argmin()])
-        chosen = tree.nodes.label.copy()
-        for leaf in range(len(labels) - 1, -1, -1):
-            at, choice = divmod(at, len(labels[leaf]))
-            chosen[tree.leaves[leaf]] = labels[leaf][choice]
-        return self.evaluate(merged(FrontTree(tree.nodes.test, tree.nodes.first_child, chosen)))
+        labels = labels_of(tree, int(choices[totals[choices, 0].argmin()]))
+        return self.evaluate(merged(FrontTree(tree.nodes.test, tree.nodes.first_child, labels)))
+
+
+def labellings(tree: LimitedNodes, planes: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Return the values of planes for all labels that the leaves may take, by rows.
+
+    None if there are no labels, or too many to try.
+    """
+    labels = [np.flatnonzero(row) for row in tree.allowed]
+    if not _is_product_small([len(some) for some in labels]):
+        return None
+    by_leaf = tree.leaf_sums @ planes[:, :-1].T  # (leaves, labels, planes)
+    totals = tree.nodes.n_splits * planes[None, :, -1]
+    for leaf, some in enumerate(labels):
+        totals = (totals[:, None, :] + by_leaf[leaf, some][None]).reshape(-1, len(planes))
+    return totals
+
+
+def labels_of(tree: LimitedNodes, choice: int) -> NDArray[np.int32]:
+    """Return the labels of all nodes for a row of `labellings`."""
+    chosen = tree.nodes.label.copy()
+    for leaf in range(len(tree.leaves) - 1, -1, -1):
+        some = np.flatnonzero(tree.allowed[leaf])
+        choice, at = divmod(choice, len(some))
+        chosen[tree.leaves[leaf]] = some[at]
+    return chosen
 
 
 def _is_product_small(sizes: list[int]) -> bool:

@@ -170,6 +170,8 @@ class Scalars:
         # Above the cost of a leaf for all, a dearer split is no different.
         spread = costs.max(axis=1)
         total = int(spread.sum() if types is None else spread @ types.totals)
+        if total == 0:
+            return Scalar(constant, None, True)
         split = sum(m * s for m, s in zip(multipliers, self.rows.split_values, strict=True))
         options = replace(
             options,

@@ -1,0 +1,327 @@
+"""All nondominated pairs of objective and gap: what each tolerance of limits costs, in one search.
+
+The gap of a tree is the greatest value over scale of some planes. Scalar solves for a few gaps give
+trees of the front, and multipliers that bound what else can be on it; one search inside the corners
+that the known trees leave finds the rest. See docs/theory/limits.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil, lcm
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _engine
+from ._front import FrontTree
+from ._limit_dual import Dual, cut_bound
+from ._limit_rows import LimitedNodes, Rows, labellings, labels_of, merged
+from ._limit_scalar import Budget, Scalars, most_splits
+from ._limit_search import checked_options
+from ._limited import LimitedFront, LimitedProblem, LimitedTree, search_inside
+
+# Gaps that scalar solves are made for, and multipliers for the search inside the corners.
+_MOST_LEVELS = 8
+_MOST_MULTIPLIERS = 8
+
+
+def solve_limited_front(
+    problem: LimitedProblem,
+    scales: Sequence[int],
+    options: _engine.Options,
+    *,
+    callback: _engine.Callback | None = None,
+) -> LimitedFront:
+    """Find all nondominated pairs of objective and gap within the limits.
+
+    Parameters
+    ----------
+    problem : LimitedProblem
+        The data, the objective and the limits.
+    scales : sequence of int
+        One for each plane. The gap of a tree is the greatest value over scale of the planes with a
+        positive one; the others have zero, the objective among them.
+    options : Options
+        As for `solve_limited`.
+    callback : callable, optional
+        Called now and then with seconds, work and n_points; a true answer stops the search.
+
+    Returns
+    -------
+    LimitedFront
+        The front, "infeasible" if it is proven that no tree is within the limits.
+    """
+    if len(scales) != len(problem.planes) or scales[0] != 0 or min(scales) < 0 or not any(scales):
+        raise ValueError(
+            f"scales must be zero for the objective, not negative for the {problem.n_limits} "
+            f"limits, and positive for one of them; got {list(scales)}."
+        )
+    search = _FrontSearch(problem, [int(s) for s in scales], options, callback)
+    try:
+        status = search.run()
+    except KeyboardInterrupt:
+        status = "interrupted"
+    return search.result(status)
+
+
+class _Known(NamedTuple):
+    """A pair of the front, and the tree that has it."""
+
+    objective: int
+    gap: int
+    nodes: FrontTree
+    labels: NDArray[np.int32]
+
+
+class _Corner(NamedTuple):
+    """Where an unknown pair may be: at most this objective, and less than this gap."""
+
+    objective: int
+    gap: int | None
+    bounds: tuple[int, ...]
+    """What follows for the limits."""
+
+
+class _FrontSearch:
+    """State of the search. Gaps are integers here, in units of one over `unit`."""
+
+    def __init__(
+        self,
+        problem: LimitedProblem,
+        scales: list[int],
+        options: _engine.Options,
+        callback: _engine.Callback | None,
+    ) -> None:
+        self.problem = problem
+        self.scales = scales
+        self.options = checked_options(problem, options)
+        self.unit = lcm(*(s for s in scales if s))
+        self.factors = [self.unit // s if s else 0 for s in scales]
+        self.budget = Budget(self.options)
+        self.rows = Rows(problem)
+        self.callback = callback
+        watch = None if callback is None else self._watch
+        self.scalars = Scalars(self.rows, self.options)
+        self.dual = Dual(self.rows, self.scalars, self.budget, self._meet, watch)
+        self.known: list[_Known] = []
+        self.history: list[tuple[float, int, int]] = []
+        most = most_splits(problem, self.options)
+        self.most = self.rows.most[0] + most * self.rows.split_values[0]
+
+    def _watch(self, event: _engine.Event) -> object:
+        assert self.callback is not None
+        now = {"seconds": self.budget.seconds, "work": self.budget.work + event.get("work", 0)}
+        return self.callback({**event, **now, "n_points": len(self.known)})
+
+    # Trees.
+
+    def _meet(self, tree: LimitedNodes) -> None:
+        """Take over the pairs that a tree has with any labels."""
+        found = labellings(tree, self.problem.planes)
+        if found is None:
+            if tree.is_allowed:
+                self._merge(tree.nodes, np.array([tree.values]), [tree.nodes.label])
+            return
+        inside = np.flatnonzero((found[:, 1:] <= np.array(self.problem.bounds)).all(axis=1))
+        if len(inside):
+            chosen = self._nondominated(found[inside])
+            self._merge(
+                tree.nodes, found[inside[chosen]], [labels_of(tree, int(inside[i])) for i in chosen]
+            )
+
+    def _gaps(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the gaps of trees with these values of planes."""
+        which = [e for e, factor in enumerate(self.factors) if factor]
+        most = max(self.factors) * int(np.abs(values[:, which]).max())
+        table = values[:, which] if most < 2**62 else values[:, which].astype(object)
+        factors = np.array([self.factors[e] for e in which], dtype=table.dtype)
+        gaps: NDArray[np.int64] = np.asarray((table * factors).max(axis=1))
+        return gaps
+
+    def _nondominated(self, values: NDArray[np.int64]) -> NDArray[np.intp]:
+        """Return which trees have nondominated pairs, by rising objective."""
+        gaps = self._gaps(values)
+        order = np.lexsort((gaps, values[:, 0]))
+        least = np.minimum.accumulate(gaps[order])
+        is_new = np.append(True, least[1:] < least[:-1])
+        return order[is_new]
+
+    def _merge(
+        self, nodes: FrontTree, values: NDArray[np.int64], labels: list[NDArray[np.int32]]
+    ) -> None:
+        """Take over pairs that are within the limits and nondominated."""
+        gaps = self._gaps(values)
+        new = [
+            _Known(int(v[0]), int(gap), nodes, label)
+            for v, gap, label in zip(values, gaps, labels, strict=True)
+        ]
+        both = sorted([*self.known, *new], key=lambda one: one[:2])
+        kept: list[_Known] = []
+        for one in both:
+            if not kept or one.gap < kept[-1].gap:
+                kept.append(one)
+        if [one[:2] for one in kept] != [one[:2] for one in self.known]:
+            self.history.append((self.budget.seconds, self.budget.work, len(kept)))
+        self.known = kept
+
+    # Corners.
+
+    def _bounds_below(self, gap: int | None) -> tuple[int, ...]:
+        """Return the bounds of limits for trees whose gap is less."""
+        bounds = list(self.problem.bounds)
+        for e, factor in enumerate(self.factors):
+            if factor and gap is not None:
+                bounds[e - 1] = min(bounds[e - 1], -(-gap // factor) - 1)
+        return tuple(bounds)
+
+    def corners(self) -> list[_Corner]:
+        """Return where unknown pairs may be, between those that are known."""
+        gaps = [None, *(one.gap for one in self.known)]
+        objectives = [*(one.objective - 1 for one in self.known), self.most]
+        found = [
+            _Corner(objective, gap, self._bounds_below(gap))
+            for objective, gap in zip(objectives, gaps, strict=True)
+        ]
+        return [corner for corner in found if not self._is_empty(corner)]
+
+    def _is_empty(self, corner: _Corner) -> bool:
+        """Whether a cut proves that no tree is inside a corner."""
+        least = (corner.objective, *corner.bounds)
+        if self.rows.least[0] > corner.objective:
+            return True
+        return any(
+            sum(m * b for m, b in zip(cut.multipliers, least, strict=True)) < cut.value
+            for cut in self.dual.cuts
+        )
+
+    def _lower_point(self, corner: _Corner) -> tuple[int, Fraction]:
+        """Return a pair that every tree inside a corner is at or above."""
+        objective = self.rows.least[0]
+        gaps: list[Fraction] = []
+        for cut in self.dual.cuts:
+            first, others = cut.multipliers[0], cut.multipliers[1:]
+            if first:
+                bound = cut_bound(cut.multipliers, cut.value, corner.bounds)
+                objective = max(objective, ceil(bound))
+            scale = sum(m * s for m, s in zip(others, self.scales[1:], strict=True))
+            fixed = sum(
+                m * b
+                for m, b, s in zip(others, corner.bounds, self.scales[1:], strict=True)
+                if not s
+            )
+            if scale:
+                gaps.append(Fraction(cut.value - first * corner.objective - fixed, scale))
+        least = max(Fraction(self.rows.least[e], s) for e, s in enumerate(self.scales) if s)
+        return objective, max([least, *gaps])
+
+    # The search.
+
+    def run(self) -> str:
+        """Search, and return the status."""
+        for label in range(self.rows.n_labels):
+            self.dual.add(self.rows.leaf(label))
+        self._cancel()
+        depth = self.options.max_depth
+        assert depth is not None
+        self._levels(depth - 1 if depth > 2 else None)
+        if depth > 2:
+            self._levels(None)
+        if self.budget.status == "optimal":
+            self._search()
+        if self.budget.status == "optimal" and not self.known:
+            return "infeasible"
+        return self.budget.status
+
+    def _cancel(self) -> None:
+        """Prove that two sides of one limit are not both negative, which takes no search."""
+        planes = self.problem.planes
+        for j in range(1, len(planes)):
+            for k in range(j + 1, len(planes)):
+                if not (planes[j] + planes[k]).any():
+                    pair = [0] * len(planes)
+                    pair[j] = pair[k] = 1
+                    self.dual.prove(tuple(pair))
+
+    def _levels(self, max_depth: int | None) -> None:
+        """Find multipliers for gaps at which much is unknown."""
+        done: set[tuple[int, ...]] = set()
+        bounds = self.problem.bounds
+        for _ in range(_MOST_LEVELS):
+            if bounds in done or self.budget.status != "optimal":
+                return
+            done.add(bounds)
+            self.dual.aim(bounds)
+            self.dual.run(lambda: False, max_depth)
+            open_corners = [c for c in self.corners() if c.bounds not in done]
+            if not open_corners:
+                return
+            bounds = max(open_corners, key=self._size).bounds
+
+    def _size(self, corner: _Corner) -> Fraction:
+        """Return how much of an unknown corner there is, roughly."""
+        objective, gap = self._lower_point(corner)
+        width = Fraction(corner.objective + 1 - objective)
+        top = self.known[0].gap if corner.gap is None and self.known else corner.gap
+        return width * (
+            max(Fraction(top or 0, self.unit) - gap, Fraction(0)) + Fraction(1, self.unit)
+        )
+
+    def _search(self) -> None:
+        """Find what is left inside the corners."""
+        corners = self.corners()
+        options = self.budget.remaining()
+        if not corners or options is None:
+            return
+        found = search_inside(
+            self.problem,
+            self._multipliers(corners),
+            [(c.objective, *c.bounds) for c in corners],
+            replace(options, gap=0),
+            self.scales,
+            None if self.callback is None else self._watch,
+        )
+        self.budget.account(found.status, found.counters, found.work)
+        for i, point in enumerate(found.points):
+            tree = found.tree(i)
+            self._merge(tree, (self.problem.planes @ point)[None], [tree.label])
+
+    def _multipliers(self, corners: list[_Corner]) -> list[tuple[int, ...]]:
+        """Return the multipliers that bound the objective best at some corner."""
+        cuts = [cut for cut in self.dual.cuts if cut.multipliers[0]]
+        wins: dict[tuple[int, ...], int] = {}
+        for corner in corners:
+            bounds = [(cut_bound(cut.multipliers, cut.value, corner.bounds), cut) for cut in cuts]
+            best = max(bounds, key=lambda pair: pair[0])[1]
+            wins[best.multipliers] = wins.get(best.multipliers, 0) + 1
+        order = sorted(wins, key=lambda one: wins[one], reverse=True)
+        return order[:_MOST_MULTIPLIERS]
+
+    def result(self, status: str) -> LimitedFront:
+        """Return the front and what is proven."""
+        trees: list[LimitedTree] = []
+        for one in self.known:
+            nodes = FrontTree(one.nodes.test, one.nodes.first_child, one.labels)
+            tree = self.rows.evaluate(merged(nodes))
+            gap = Fraction(int(self._gaps(np.array([tree.values]))[0]), self.unit)
+            # With fewer splits a tree may be better than it was, if the search was stopped.
+            while trees and trees[-1].objective >= tree.values[0] and trees[-1].gap >= gap:
+                trees.pop()
+            if not trees or trees[-1].gap > gap:
+                trees.append(LimitedTree(tree.nodes, tree.values, gap))
+        points = [(tree.objective, tree.gap) for tree in trees]
+        if status not in ("optimal", "infeasible"):
+            points = sorted({*points, *(self._lower_point(c) for c in self.corners())})
+        return LimitedFront(
+            status=status,
+            trees=trees,
+            lower_points=points,
+            cuts=self.dual.cuts,
+            n_solves=self.scalars.n_solves,
+            counters=dict(self.budget.counters),
+            history=self.history,
+            seconds=self.budget.seconds,
+        )
