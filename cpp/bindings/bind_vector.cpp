@@ -28,12 +28,13 @@ VectorKind read_kind(const std::string& name) {
 }
 
 // A Python function from sums (B, m) to costs and labels, both (B,).  The search runs without the GIL and takes it for
-// every call; what the function raises stops the search and comes back as itself.
+// every call; what the function raises stops the search and comes back as itself.  The first Ctrl-C inside of the function
+// stops the search as it does elsewhere, once the function has answered after all.
 class PythonLeaf {
  public:
   PythonLeaf(nb::object function, std::size_t n_statistics) : function_(std::move(function)), n_(n_statistics) {}
 
-  void operator()(const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t* labels) {
+  bool operator()(const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t* labels) {
     nb::gil_scoped_acquire gil;
     try {
       // The function may keep its argument, so it gets one of its own, one statistic after the other.
@@ -43,7 +44,7 @@ class PythonLeaf {
         owned->insert(owned->end(), sums + static_cast<std::int64_t>(s) * stride,
                       sums + static_cast<std::int64_t>(s) * stride + n);
       nb::object array = nb::cast(SumArray(owned->data(), {static_cast<std::size_t>(n), n_}, owner, {1, n}));
-      auto [found_costs, found_labels] = nb::cast<std::pair<CostArray, Vector<std::int32_t>>>(function_(array));
+      auto [found_costs, found_labels] = nb::cast<std::pair<CostArray, Vector<std::int32_t>>>(answer(array));
       if (found_costs.shape(0) != static_cast<std::size_t>(n) || found_labels.shape(0) != static_cast<std::size_t>(n))
         throw std::invalid_argument("leaf_function must return one cost and one label for each of " +
                                     std::to_string(n) + " sums");
@@ -53,12 +54,24 @@ class PythonLeaf {
       error_ = std::current_exception();
       throw std::runtime_error("the leaf function failed");
     }
+    return !is_interrupted_;
   }
   std::exception_ptr error() const { return error_; }
 
  private:
+  nb::object answer(const nb::object& sums) {
+    try {
+      return function_(sums);
+    } catch (nb::python_error& e) {
+      if (is_interrupted_ || !e.matches(PyExc_KeyboardInterrupt)) throw;
+      is_interrupted_ = true;
+    }
+    return function_(sums);
+  }
+
   nb::object function_;
   std::size_t n_;
+  bool is_interrupted_ = false;
   std::exception_ptr error_;
 };
 
@@ -104,7 +117,7 @@ struct VectorArguments {
     } else if (name == "leaf_function") {
       leaf.emplace(nb::borrow(value), static_cast<std::size_t>(task.n_statistics));
       task.leaf = [this](const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t* labels) {
-        (*leaf)(sums, n, stride, costs, labels);
+        return (*leaf)(sums, n, stride, costs, labels);
       };
     } else if (name == "superadditive") {
       task.superadditive = nb::cast<bool>(value);

@@ -48,7 +48,7 @@ struct Session {
   Session(const VectorTable& table, const VectorTask& task, const Options& options, Observer observer)
       : limits(options.time_limit_s, options.work_limit),
         budget(options.memory_limit),
-        data(table, task, dataset_settings(table, options), budget),
+        data(table, task, dataset_settings(table, options), limits, budget),
         statistic(data),
         run(data.groups(), statistic, most_cost(data, options), options, limits, budget, std::move(observer)) {
     run.context.tests = data.tests();

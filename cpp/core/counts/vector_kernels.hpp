@@ -57,6 +57,20 @@ struct SquareInput {
   std::int64_t* no1 = nullptr;
 };
 
+// The same for costs from a table: the only statistic is the place in it.
+template <class V>
+struct TableInput {
+  std::int32_t n_columns = 0;
+  V total = 0;
+  const V* columns = nullptr;
+  const V* inverted = nullptr;  // [place]: costs, all bits inverted; 0 (a cost of -1): not known yet
+  V* yes1 = nullptr;
+  V* no1 = nullptr;
+};
+
+template <class V>
+inline constexpr V kUnknown = -1;
+
 // Less than anything saved; a few of them can be added.
 inline constexpr std::int64_t kNoSaving = -(std::int64_t{1} << 60);
 
@@ -72,6 +86,8 @@ struct VectorKernels {
   // What means save, likewise.
   void (*squares_of_sides)(const SquareInput<V>&, std::int64_t* yes0, std::int64_t* no0);
   void (*squares_of_pairs)(const SquareInput<V>&, std::int32_t i, const PairRow<V>&);
+  // Costs from a table.  False: some are not known yet, and count as infeasible.
+  bool (*table_of_pairs)(const TableInput<V>&, std::int32_t i, const PairRow<V>&);
 };
 
 template <class V>

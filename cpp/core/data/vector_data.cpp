@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/check.hpp"
+#include "tasks/leaf_questions.hpp"
 
 namespace certree {
 
@@ -39,12 +40,12 @@ void check_row(VectorKind kind, std::size_t row, const std::int64_t* values, std
 }  // namespace
 
 VectorData::VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings,
-                       MemoryBudget& budget)
+                       Limits& limits, MemoryBudget& budget)
     : task_(task),
       n_statistics_(static_cast<std::size_t>(task.n_statistics)),
       groups_(table.table, settings, budget, group_of_row_) {
   add_up(table, group_of_row_);
-  bound_groups(table, group_of_row_);
+  bound_groups(table, group_of_row_, limits);
   if (table.tests.feature != nullptr) weigh_groups(table, group_of_row_);
   group_of_row_ = {};
 }
@@ -73,7 +74,7 @@ void VectorData::add_up(const VectorTable& table, const std::vector<std::int32_t
 
 // Worst change and unavoidable cost of every group.  All rows of a group share their leaf, so for `least` the worst of the
 // group is its dearest label, not the sum of its rows' dearest labels.
-void VectorData::bound_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row) {
+void VectorData::bound_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row, Limits& limits) {
   const auto n_groups = static_cast<std::size_t>(groups_.n_groups());
   worst_.assign(n_groups, 0);
   unavoidable_.assign(n_groups, 0);
@@ -89,12 +90,11 @@ void VectorData::bound_groups(const VectorTable& table, const std::vector<std::i
   }
   if (task_.superadditive) {
     if (task_.kind == VectorKind::callback) {
-      std::vector<std::int32_t> labels(n_groups);
       std::vector<Cost> by_statistic(sums_.size());
       for (std::size_t g = 0; g < n_groups; ++g)
         for (std::size_t s = 0; s < n_statistics_; ++s) by_statistic[s * n_groups + g] = sums(g)[s];
-      const auto n = static_cast<std::int64_t>(n_groups);
-      task_.leaf(by_statistic.data(), n, n, unavoidable_.data(), labels.data());
+      // Where the time is up before all are asked, the rest keep the bound 0.
+      LeafQuestions(task_, limits).ask(by_statistic.data(), n_groups, n_groups, unavoidable_.data(), true);
     } else {
       for (std::size_t g = 0; g < n_groups; ++g) unavoidable_[g] = task_.leaf_cost(sums(g));
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/cost.hpp"
+#include "base/limits.hpp"
 #include "base/memory.hpp"
 #include "data/dataset.hpp"
 #include "data/test_costs.hpp"
@@ -26,7 +27,8 @@ struct VectorTable {
 class VectorData {
  public:
   // Throws std::invalid_argument if a number is out of range.
-  VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings, MemoryBudget& budget);
+  VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings, Limits& limits,
+             MemoryBudget& budget);
 
   const Dataset& groups() const { return groups_; }
   const VectorTask& task() const { return task_; }
@@ -53,7 +55,7 @@ class VectorData {
 
  private:
   void add_up(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
-  void bound_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
+  void bound_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row, Limits& limits);
   void bound_squares();
   void weigh_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
 

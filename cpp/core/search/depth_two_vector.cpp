@@ -1,6 +1,7 @@
 #include "search/depth_two_vector.hpp"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/check.hpp"
@@ -8,6 +9,7 @@
 #include "search/vector_leaves.hpp"
 #include "search/vector_rows.hpp"
 #include "search/vector_square_leaves.hpp"
+#include "search/vector_table_leaves.hpp"
 
 namespace certree {
 
@@ -40,7 +42,7 @@ class VectorSolver final : public DepthTwo {
  public:
   using Side = typename Leaves::Side;
 
-  VectorSolver(const VectorData& data, const Order& order, const LeafSize& size, GroupValues<V> groups,
+  VectorSolver(const VectorData& data, const Order& order, GroupValues<V> groups, Leaves leaves,
                const DepthTwoSettings& settings, Limits& limits, MemoryBudget& budget)
       : data_(data),
         settings_(settings),
@@ -49,7 +51,7 @@ class VectorSolver final : public DepthTwo {
         kernels_(vector_kernels_for<V>(settings.isa)),
         wide_kernels_(vector_kernels_for<Cost>(settings.isa)),
         groups_(std::move(groups)),
-        leaves_(data, size, settings.isa, budget),
+        leaves_(std::move(leaves)),
         all_rows_(budget),
         list_(budget),
         mask_(budget),
@@ -86,7 +88,7 @@ class VectorSolver final : public DepthTwo {
       leaves_.add_row(first_, i, {row, static_cast<std::size_t>(stride), nullptr, 0});
       if (is_stopped(node)) return false;
     }
-    leaves_.finish(&first_, nullptr);
+    if (!leaves_.finish(true)) return false;
     out.errors = monotone(leaves_.errors(first_));
     publish(node, rows, sums, out);
     return true;
@@ -129,7 +131,7 @@ class VectorSolver final : public DepthTwo {
     if (data_.tests() != nullptr) prices_.set(*data_.tests(), node, *node.paid);
     const SideSums<V> sums = add_columns(rows, all_rows_.data(), rows.size(), columns, stride);
     leaves_.begin(first_, sums);
-    leaves_.finish(&first_, nullptr);
+    leaves_.finish(false);
     publish_costs(node, rows, sums, out);
     *column = -1;
     Cost best = kInfinite;
@@ -259,7 +261,7 @@ class VectorSolver final : public DepthTwo {
       leaves_.add_row(first_, i, {row, static_cast<std::size_t>(stride), nullptr, 0});
       if (is_stopped(parent)) return false;
     }
-    leaves_.finish(&first_, nullptr);
+    if (!leaves_.finish(true)) return false;
     out = monotone(leaves_.errors(first_));
     return true;
   }
@@ -291,7 +293,7 @@ class VectorSolver final : public DepthTwo {
         leaves_.add_row(second_, i, {parent_pairs + static_cast<std::size_t>(i) * parent_row, step, row, step});
       if (is_stopped(parent)) return false;
     }
-    leaves_.finish(want_small ? &first_ : nullptr, want_large ? &second_ : nullptr);
+    if (!leaves_.finish(true)) return false;
     if (want_small) small_out = monotone(leaves_.errors(first_));
     if (want_large) large_out = monotone(leaves_.errors(second_));
     return true;
@@ -341,7 +343,7 @@ class VectorSolver final : public DepthTwo {
   // Long passes look at the clock between rows, short ones leave it to the caller.
   bool is_stopped(const Node& node) {
     const auto steps = static_cast<std::int64_t>(node.n_columns) * node.n_words * order_.n_in_parent;
-    return steps > (1 << 17) && limits_.poll();
+    return leaves_.is_stopped() || (steps > (1 << 17) && limits_.poll());
   }
 
   const VectorData& data_;
@@ -364,9 +366,9 @@ class VectorSolver final : public DepthTwo {
   Side first_, second_;
 };
 
-// All statistics of all groups in one width.
+// All statistics of all groups in one width; with `places`, these instead of what leaf costs are functions of.
 template <class V>
-GroupValues<V> narrow_groups(const VectorData& data, const Order& order) {
+GroupValues<V> narrow_groups(const VectorData& data, const Order& order, const LeafPlaces* places = nullptr) {
   GroupValues<V> out;
   const auto n = static_cast<std::size_t>(data.groups().n_groups());
   out.n_values = order.n_values;
@@ -379,7 +381,11 @@ GroupValues<V> narrow_groups(const VectorData& data, const Order& order) {
   out.n_wide = has_squares ? 2 : has_conflicts ? 1 : 0;
   for (std::size_t g = 0; g < n; ++g) {
     V* values = out.values.data() + g * static_cast<std::size_t>(order.n_values);
-    for (std::int32_t s = 0; s < order.n_costs; ++s) values[s] = static_cast<V>(data.sums(g)[s]);
+    if (places != nullptr) {
+      values[0] = static_cast<V>(places->place(data, g));
+    } else {
+      for (std::int32_t s = 0; s < order.n_costs; ++s) values[s] = static_cast<V>(data.sums(g)[s]);
+    }
     values[order.rows] = static_cast<V>(data.rows(g));
     if (order.weight >= 0) values[order.weight] = static_cast<V>(data.weight(g));
     values[order.worst] = static_cast<V>((data.worst(g) + out.worst_unit - 1) / out.worst_unit);
@@ -407,9 +413,10 @@ template <class V>
 std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, const DepthTwoSettings& settings,
                                    Limits& limits, MemoryBudget& budget) {
   const LeafSize size{order.rows, order.rows < order.n_in_child, settings.min_leaf};
-  GroupValues<V> groups = narrow_groups<V>(data, order);
   const auto make = [&]<class Leaves>() -> std::unique_ptr<DepthTwo> {
-    return std::make_unique<VectorSolver<V, Leaves>>(data, order, size, std::move(groups), settings, limits, budget);
+    return std::make_unique<VectorSolver<V, Leaves>>(data, order, narrow_groups<V>(data, order),
+                                                     Leaves(data, size, settings.isa, limits, budget), settings, limits,
+                                                     budget);
   };
   switch (data.task().kind) {
     case VectorKind::squares:
@@ -422,11 +429,34 @@ std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, c
   return make.template operator()<LeastLeaves<V>>();
 }
 
+// Places in the table are the only statistic.
+template <class V>
+std::unique_ptr<DepthTwo> make_with_table(const VectorData& data, const LeafPlaces& places,
+                                          std::unique_ptr<LeafTable<V>>& table, const DepthTwoSettings& settings,
+                                          Limits& limits, MemoryBudget& budget) {
+  if (table == nullptr) table = std::make_unique<LeafTable<V>>(places, data, limits, budget);
+  const Order order(1, false, data.task().has_worst, false);
+  return std::make_unique<VectorSolver<V, TableLeaves<V>>>(data, order, narrow_groups<V>(data, order, &places),
+                                                           TableLeaves<V>(*table, settings.isa), settings, limits,
+                                                           budget);
+}
+
 }  // namespace
+
+VectorDepthTwo::VectorDepthTwo(const VectorData& data) : data_(data) {}
+VectorDepthTwo::~VectorDepthTwo() = default;
 
 std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings, NodeFactory&, Limits& limits,
                                                MemoryBudget& budget) const {
   const VectorTask& task = data_.task();
+  if (task.kind == VectorKind::callback) {
+    const Cost most = std::max<Cost>({data_.leaf_limit(), data_.n_rows(), data_.groups().n_groups() * Cost{2}});
+    const bool is_narrow = most < kInfeasible<std::int32_t>;
+    const std::size_t room = settings.leaf_table_bytes / (is_narrow ? sizeof(std::int32_t) : sizeof(std::int64_t));
+    if (const auto places = LeafPlaces::make(data_, settings.min_leaf, room))
+      return is_narrow ? make_with_table(data_, *places, narrow_table_, settings, limits, budget)
+                       : make_with_table(data_, *places, wide_table_, settings, limits, budget);
+  }
   // The sum of squares is not summed for pairs; a function of the caller's is not asked about cells without rows.
   const std::int32_t n_costs = task.kind == VectorKind::squares ? 2 : task.n_statistics;
   const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst,

@@ -12,14 +12,21 @@
 
 namespace certree {
 
+template <class V>
+class LeafTable;
+
 class VectorDepthTwo final : public DepthTwoMaker {
  public:
-  explicit VectorDepthTwo(const VectorData& data) : data_(data) {}
+  explicit VectorDepthTwo(const VectorData& data);
+  ~VectorDepthTwo() override;
   std::unique_ptr<DepthTwo> make(const DepthTwoSettings& settings, NodeFactory& factory, Limits& limits,
                                  MemoryBudget& budget) const override;
 
  private:
   const VectorData& data_;
+  // What a leaf function has answered, for all solvers of the one thread that may ask it.
+  mutable std::unique_ptr<LeafTable<std::int32_t>> narrow_table_;
+  mutable std::unique_ptr<LeafTable<std::int64_t>> wide_table_;
 };
 
 }  // namespace certree

@@ -1,15 +1,14 @@
 // Leaf costs that a function of the caller's knows (VectorKind::callback).  Cells are collected, and the function is asked
-// about all of them at once: at least a whole depth-two pass, both children included.
+// about all of a depth-two pass at once, both children included, as long as it answers quickly (tasks/leaf_questions.hpp).
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "search/vector_leaves.hpp"
+#include "tasks/leaf_questions.hpp"
 
 namespace certree {
 
@@ -23,8 +22,12 @@ class CallbackLeaves {
     Cost leaf = kInfinite;
   };
 
-  CallbackLeaves(const VectorData& data, const LeafSize& size, Isa, MemoryBudget&)
-      : task_(data.task()), n_(data.n_statistics()), size_(size), limit_(data.leaf_limit()) {}
+  CallbackLeaves(const VectorData& data, const LeafSize& size, Isa, Limits& limits, MemoryBudget&)
+      : task_(data.task()),
+        questions_(data.task(), limits),
+        n_(data.n_statistics()),
+        size_(size),
+        limit_(data.leaf_limit()) {}
 
   void begin(Side& side, const SideSums<V>& sums) {
     const auto stride = static_cast<std::size_t>(sums.stride), n = static_cast<std::size_t>(sums.n_columns);
@@ -71,10 +74,15 @@ class CallbackLeaves {
       visit_cells(side, i, pairs, s, [&](std::size_t cell, V sum) { out[cell] = large[cell] != 0 ? sum : total; });
     }
     n_cells_ += 4 * n;
-    if (n_cells_ >= kMostCells) flush();
+    if (n_cells_ >= kMostCells) is_stopped_ = !flush(true);
   }
 
-  void finish(Side*, Side*) { flush(); }
+  // False: the time is up, and nothing is known of the pass.
+  bool finish(bool may_stop) { return flush(may_stop); }
+  bool is_stopped() {
+    if (is_stopped_ || questions_.is_late()) return reset();
+    return false;
+  }
 
   SplitErrors errors(const Side& side) const {
     SplitErrors out{side.leaf, kInfinite, kInfinite, kInfinite};
@@ -138,26 +146,24 @@ class CallbackLeaves {
     }
   }
 
-  void flush() {
+  // Forgets a pass that was left.
+  bool reset() {
+    jobs_.clear();
+    n_cells_ = 0;
+    is_stopped_ = false;
+    return true;
+  }
+
+  bool flush(bool may_stop) {
     costs_.resize(n_cells_);
-    labels_.resize(n_cells_);
-    if (n_cells_ > 0)
-      task_.leaf(sums_.data(), static_cast<std::int64_t>(n_cells_), static_cast<std::int64_t>(capacity_), costs_.data(),
-                 labels_.data());
+    if (!questions_.ask(sums_.data(), n_cells_, capacity_, costs_.data(), may_stop)) return !reset();
     for (std::size_t k = 0; k < n_cells_; ++k) {
-      if (costs_[k] < 0 || costs_[k] > limit_) refuse(costs_[k]);
+      if (costs_[k] < 0 || costs_[k] > limit_) refuse_leaf_cost(task_, costs_[k], limit_);
       if (is_large_[k] == 0) costs_[k] = kInfinite;
     }
     const Cost* costs = costs_.data();
     for (const Job& job : jobs_) costs = job.column < 0 ? take_sides(*job.side, costs) : take_pairs(job, costs);
-    jobs_.clear();
-    n_cells_ = 0;
-  }
-
-  [[noreturn]] void refuse(Cost cost) const {
-    throw std::invalid_argument(
-        "leaf_function returned " + std::to_string(cost) + "; costs must lie between 0 and " + std::to_string(limit_) +
-        (task_.superadditive ? ", the cost of all rows in one leaf, if they are superadditive" : ""));
+    return reset();
   }
 
   const Cost* take_sides(Side& side, const Cost* costs) {
@@ -191,14 +197,15 @@ class CallbackLeaves {
   }
 
   const VectorTask& task_;
+  LeafQuestions questions_;
   std::size_t n_;
   LeafSize size_;
   Cost limit_;
   std::vector<Job> jobs_;
   std::vector<Cost> sums_, costs_;  // sums by statistic
   std::vector<std::uint8_t> is_large_;
-  std::vector<std::int32_t> labels_;
   std::size_t n_cells_ = 0, capacity_ = 0;
+  bool is_stopped_ = false;
 };
 
 }  // namespace certree

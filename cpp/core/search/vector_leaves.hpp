@@ -51,7 +51,7 @@ class LeastLeaves {
     V leaf = 0;
   };
 
-  LeastLeaves(const VectorData& data, const LeafSize& size, Isa isa, MemoryBudget&)
+  LeastLeaves(const VectorData& data, const LeafSize& size, Isa isa, Limits&, MemoryBudget&)
       : n_costs_(data.task().n_statistics),
         size_(size),
         kernels_(vector_kernels_for<V>(isa)),
@@ -87,7 +87,8 @@ class LeastLeaves {
 
   void add_row(Side& side, std::int32_t i, const PairRow<V>& pairs) { kernels_.least_of_pairs(side.input, i, pairs); }
   // Nothing is left to do once the rows are in.
-  void finish(Side*, Side*) {}
+  bool finish(bool) { return true; }
+  bool is_stopped() const { return false; }
 
   SplitErrors errors(const Side& side) const {
     if (side.sums.prices != nullptr) return priced_errors(side);

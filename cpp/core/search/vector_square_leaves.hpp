@@ -20,7 +20,7 @@ class SquareLeaves {
     Cost leaf = 0;     // saved
   };
 
-  SquareLeaves(const VectorData& data, const LeafSize& size, Isa isa, MemoryBudget&)
+  SquareLeaves(const VectorData& data, const LeafSize& size, Isa isa, Limits&, MemoryBudget&)
       : scale_(data.task().scale), size_(size), kernels_(vector_kernels_for<V>(isa)) {
     constexpr Cost kMost = Cost{1} << 52;
     Cost square = 0;
@@ -55,7 +55,8 @@ class SquareLeaves {
   }
 
   void add_row(Side& side, std::int32_t i, const PairRow<V>& pairs) { kernels_.squares_of_pairs(side.input, i, pairs); }
-  void finish(Side*, Side*) {}
+  bool finish(bool) { return true; }
+  bool is_stopped() const { return false; }
 
   SplitErrors errors(const Side& side) const {
     Cost one = kNoSaving, two = kNoSaving, three = kNoSaving;

@@ -23,8 +23,11 @@ DepthTwoSettings depth_two_settings(const Options& options) {
   settings.subtracts_sibling = options.use_sibling_subtraction;
   settings.isa = options.isa;
   // Pair counts may take a part of a tight memory limit, not all of it.
-  if (options.memory_limit > 0)
+  if (options.memory_limit > 0) {
     settings.pair_bytes = std::min(settings.pair_bytes, static_cast<std::size_t>(options.memory_limit) / 16);
+    settings.leaf_table_bytes = std::min(settings.leaf_table_bytes, static_cast<std::size_t>(options.memory_limit) / 8);
+  }
+  if (!options.use_leaf_table) settings.leaf_table_bytes = 0;
   return settings;
 }
 
