@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 from harness import instances, report, schedule  # noqa: E402
+from harness.limit_suites import LIMIT_SUITES  # noqa: E402
 from harness.metric_suites import METRIC_SUITES  # noqa: E402
 from harness.schedule import Row  # noqa: E402
 from harness.suites import SUITES as PLAIN_SUITES  # noqa: E402
@@ -25,7 +26,7 @@ from harness.suites import Choice  # noqa: E402
 from harness.task_suites import TASK_SUITES  # noqa: E402
 from harness.worker import SOLVERS  # noqa: E402
 
-SUITES = {**PLAIN_SUITES, **METRIC_SUITES, **TASK_SUITES}
+SUITES = {**PLAIN_SUITES, **METRIC_SUITES, **TASK_SUITES, **LIMIT_SUITES}
 
 
 def arguments() -> argparse.Namespace:

@@ -18,7 +18,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 # Below this a peer's time is mostly its fixed price, and a ratio says little about the search.
 COUNTED_FROM_S = 0.05
 # Suites whose rows are variants of certree, not different solvers.
-VARIANT_SUITES = ("ablation", "threads", "metrics")
+VARIANT_SUITES = ("ablation", "threads", "metrics", "curve")
 WORK_COUNTERS = ("depth_two_evaluations", "table_hits", "splits_pruned")
 
 
@@ -83,7 +83,8 @@ def summary(groups: list[list[Row]], peer: str) -> dict[str, Any]:
     matched = pairs(groups, peer)
     ratios = [(ours, other, r) for ours, other in matched if (r := ratio(ours, other)) is not None]
     counted = [r for _, other, r in ratios if (other.seconds or 0) >= COUNTED_FROM_S]
-    both = [(a, b) for a, b in matched if a.objective and b.objective]
+    # A tree that breaks the limit is none to compare with.
+    both = [(a, b) for a, b in matched if a.objective and b.objective and b.within is not False]
     mean = geometric_mean(counted)
     processor_mean = geometric_mean(
         other.processor_seconds / ours.processor_seconds
@@ -104,8 +105,24 @@ def summary(groups: list[list[Row]], peer: str) -> dict[str, Any]:
         "slower": [ours.instance for ours, _, r in ratios if r < 1],
         "worse_objective": [a.instance for a, b in both if value(a) < value(b)],
         "better_objective": [a.instance for a, b in both if value(a) > value(b)],
+        **broken_limits(matched),
         "more_memory": [a.instance for a, b in matched if (a.peak_kib or 0) > (b.peak_kib or 0)],
     }
+
+
+def broken_limits(matched: list[tuple[Row, Row]]) -> dict[str, Any]:
+    """Name the sets on which a tree does not keep to the limit, where there is one."""
+    if all(row.within is None for pair in matched for row in pair):
+        return {}
+    return {
+        "limit_broken": [name_of(a) for a, _ in matched if a.within is False],
+        "limit_broken_by_peer": [name_of(b) for _, b in matched if b.within is False],
+    }
+
+
+def name_of(row: Row) -> str:
+    """Name a set with its setting."""
+    return f"{row.instance} ({row.setting})"
 
 
 def value(row: Row) -> Fraction:
@@ -158,11 +175,14 @@ def comparison_table(groups: list[list[Row]]) -> str:
     peers = [row.solver for row in groups[0][1:]]
     counters = [name for name in WORK_COUNTERS if any(name in g[0].counters for g in groups)]
     has_points = any(group[0].points is not None for group in groups)
+    has_rates = any(row.apart is not None for group in groups for row in group)
     header = ["data set", "setting", "objective", f"{groups[0][0].solver} s"]
     if has_points:
         header.insert(3, "points")
+    if has_rates:
+        header.insert(3, "apart")
     for peer in peers:
-        header += [f"{peer} s", "ratio"]
+        header += [f"{peer} s", "ratio"] + ([f"{peer} apart"] if has_rates else [])
     header += ["MB", *(f"{peer} MB" for peer in peers), *(c.replace("_", " ") for c in counters)]
     lines = []
     for group in groups:
@@ -170,12 +190,22 @@ def comparison_table(groups: list[list[Row]]) -> str:
         line = [ours.instance, ours.setting, objective_text(ours), seconds_text(ours)]
         if has_points:
             line.insert(3, f"{ours.points or 0:,}")
+        if has_rates:
+            line.insert(3, apart_text(ours))
         for row in group[1:]:
             line += [seconds_text(row), ratio_text(ours, row)]
+            line += [apart_text(row)] if has_rates else []
         line += [f"{(row.peak_kib or 0) / 1024:.1f}" for row in group]
         line += [f"{ours.counters.get(name, 0):,}" for name in counters]
         lines.append(line)
     return markdown(header, lines)
+
+
+def apart_text(row: Row) -> str:
+    """Write how far the rates of groups are apart; (!) if that is over the limit."""
+    if row.apart is None:
+        return "-"
+    return f"{float(Fraction(row.apart)):.6f}{'' if row.within else ' (!)'}"
 
 
 def objective_text(row: Row) -> str:

@@ -34,7 +34,7 @@ ENOUGH_S = 1.0
 # What a worker may tell of a fit, beside its times.
 ANSWERED = (
     *("errors", "cost", "positives", "fp", "fn", "area", "splits", "points"),
-    *("proven", "status", "gap", "counters", "version"),
+    *("apart", "within", "proven", "status", "gap", "counters", "version"),
 )
 
 
@@ -64,6 +64,8 @@ class Row:
     area: str | None = None
     gap: float | None = None
     points: int | None = None  # of a front
+    apart: str | None = None  # exact difference of rates between groups
+    within: bool | None = None  # whether the tree keeps to the limit
     expected: str | None = None
     counters: dict[str, int] = field(default_factory=dict)
     version: str | None = None
