@@ -11,6 +11,7 @@ from .certificate import Certificate
 from .encoding import TableEncoder
 from .estimators import (
     CostSensitiveTreeClassifier,
+    FairTreeClassifier,
     Measurement,
     OptimalityGap,
     OptimalTreeClassifier,
@@ -25,6 +26,7 @@ from .estimators import (
     regularization_path,
 )
 from .exceptions import CertificateError, OptimalityWarning
+from .fairness import FairnessCertificate, FairnessCurve
 from .front import FrontCertificate, ParetoFront
 from .path import PathEntry, RegularizationPath
 from .summary import ClassificationSummary, classification_summary
@@ -36,6 +38,9 @@ __all__ = [
     "CertificateError",
     "ClassificationSummary",
     "CostSensitiveTreeClassifier",
+    "FairTreeClassifier",
+    "FairnessCertificate",
+    "FairnessCurve",
     "FrontCertificate",
     "Measurement",
     "OptimalTreeClassifier",

@@ -1,4 +1,4 @@
-"""Curves: error against splits, bounds against time, fronts, and ROC curves."""
+"""Curves: error against splits or tolerance, bounds against time, fronts, and ROC curves."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from .certificate import Certificate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from .fairness import FairnessCurve
     from .front import ParetoFront
     from .path import RegularizationPath
 
@@ -133,6 +134,37 @@ def plot_front(front: ParetoFront, picks: Sequence[Any], ax: Axes | None) -> Axe
     ax.set_ylabel("false negatives")
     ax.margins(0.04)
     ax.legend(frameon=False)
+    return ax
+
+
+def plot_fairness(curve: FairnessCurve, ax: Axes | None) -> Axes:
+    """Draw the least error against the tolerance, as the steps that it is."""
+    ax = _axes(ax, "to_dict()")
+    gaps, errors = curve.tolerances, curve.errors
+    # Beyond the last tree a larger tolerance gains nothing, which a short line shows.
+    end = min(1.0, float(gaps[-1]) * 1.15 + 0.01) if len(gaps) else 1.0
+    ax.step(
+        [*gaps, end], [*errors, *errors[-1:]], where="post", color=_BLUE, linewidth=1.2, zorder=2
+    )
+    ax.plot(
+        gaps,
+        errors,
+        linestyle="none",
+        marker="o",
+        markersize=4,
+        color=_BLUE,
+        label="best tree" if curve.is_optimal else "best tree so far",
+        zorder=3,
+    )
+    if not curve.is_optimal and curve.lower_points:
+        total = Fraction(curve.certificates[0].total_weight) if len(curve) else Fraction(1)
+        low = np.array([[float(gap), float(cost / total)] for gap, cost in curve.lower_points])
+        bound = np.minimum.accumulate(low[:, 1])
+        ax.step(low[:, 0], bound, where="post", color=_INK, linestyle=":", label="proven bound")
+        ax.legend(frameon=False)
+    ax.set_xlabel("tolerance")
+    ax.set_ylabel("training error")
+    ax.set_xlim(left=0)
     return ax
 
 

@@ -60,7 +60,11 @@ class Observer:
     def __call__(self, event: Event) -> bool:
         upper = exact(self._to_cost(event["upper_bound"]))
         lower = exact(self._to_cost(event["lower_bound"]))
-        progress = Progress(event["seconds"], event["work"], upper, lower, exact(upper - lower))
+        gap = exact(upper - lower)
+        return self._tell(Progress(event["seconds"], event["work"], upper, lower, gap))
+
+    def _tell(self, progress: Progress) -> bool:
+        """Pass on a state of the search, and return whether it is to stop."""
         if self._line is not None:
             self._line.update(progress)
         if self._callback is not None and self._callback(progress):

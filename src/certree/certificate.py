@@ -319,6 +319,11 @@ class Certificate:
         return facts
 
     def _limits(self) -> str:
+        limits = self._limit_texts()
+        return " and ".join([", ".join(limits[:-1]), limits[-1]] if limits[1:] else limits)
+
+    def _limit_texts(self) -> list[str]:
+        """Return what trees must keep to, each in words."""
         limits = []
         if self.max_depth is not None:
             limits.append(f"depth at most {self.max_depth}")
@@ -326,7 +331,7 @@ class Certificate:
             limits.append(f"at most {_many(self.max_splits, 'split')}")
         if self.min_samples_leaf > 1:
             limits.append(f"at least {self.min_samples_leaf} rows in every leaf")
-        return " and ".join([", ".join(limits[:-1]), limits[-1]] if limits[1:] else limits)
+        return limits
 
     def _is_weighted(self) -> bool:
         return self.total_weight != self.n_rows or self.class_weights is not None

@@ -17,6 +17,7 @@ from . import metrics
 from ._audit import Audit, Claim, Data, Walk, decimal, direct_name, read_data, text, walk_down
 from ._reprove import best_cost, best_multiway_cost
 from ._task_certificate import TaskCertificate
+from ._verify_fair import check_fair_optimum, check_groups, fair_audit, read_group_of_rows
 from ._verify_metric import (
     ask,
     check_front,
@@ -27,6 +28,7 @@ from ._verify_metric import (
 from ._verify_spo import check_spo_costs, check_spo_optimum
 from ._verify_task import check_task_costs, check_task_optimum, task_audit
 from .certificate import STATUSES, Exact, exact, show
+from .fairness import FairnessCertificate
 from .front import ParetoFront
 
 # Penalties that do not fit the integers of the search are rounded there, by no more than this share
@@ -69,11 +71,13 @@ class VerificationReport:
 def verify(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     sample_weight: Any = None,
     exhaustive: bool = False,
     *,
     costs: Any = None,
+    task: Any = None,
+    sensitive_features: Any = None,
 ) -> VerificationReport:
     """Recompute what a fitted model certifies, and raise if anything differs.
 
@@ -83,8 +87,8 @@ def verify(
 
     Parameters
     ----------
-    model : OptimalTreeClassifier
-        A fitted model.
+    model : OptimalTreeClassifier, any other estimator, ParetoFront or Solution
+        A fitted model, or what :func:`pareto_front` or :func:`solve` returned.
     X, y, sample_weight
         The data it was fitted on; for a :class:`PolicyTree`, y is its ``rewards_``, for an
         :class:`SPOTree` the cost vectors.
@@ -93,6 +97,11 @@ def verify(
         a point of a front is missing.
     costs : array-like of shape (n_rows, n_classes), optional
         The costs that a :class:`CostSensitiveTreeClassifier` was fitted with, if any.
+    task : tasks.Task, optional
+        For a :class:`Solution`: the task that was solved, if the solution was pickled; it does not
+        keep it then.
+    sensitive_features : array-like of shape (n_rows,) or (n_rows, n_columns), optional
+        The groups that a :class:`FairTreeClassifier` was fitted with, if any.
 
     Returns
     -------
@@ -119,8 +128,12 @@ def verify(
     True
     """
     start = perf_counter()
+    if hasattr(model, "_solved_model"):
+        model = model._solved_model(task)
     if isinstance(getattr(model, "certificate_", None), TaskCertificate):
         return _verify_task(model, X, y, sample_weight, exhaustive, costs)
+    if isinstance(getattr(model, "certificate_", None), FairnessCertificate):
+        return _verify_fair(model, X, y, sample_weight, exhaustive, sensitive_features)
     model, front = _model_and_front(model)
     audit = Audit(Claim.of(model))
     data = read_data(audit, X, y, sample_weight)
@@ -185,6 +198,32 @@ def _verify_spo(
     )
 
 
+def _verify_fair(
+    model: Any, X: Any, y: Any, sample_weight: Any, exhaustive: bool, sensitive_features: Any
+) -> VerificationReport:
+    """Check the certificate of a fair tree."""
+    start = perf_counter()
+    audit = fair_audit(model)
+    data = read_data(audit, X, y, sample_weight)
+    walk = walk_down(audit, data)
+    audit.done("the leaf of every row, by the stated tests")
+    _check_weights(audit, data)
+    _check_counts(audit, data, walk, any_label=True)
+    _check_limits(audit, walk)
+    cost = _check_cost(audit, data, walk)
+    groups = read_group_of_rows(audit, data, sensitive_features)
+    compared = check_groups(audit, data, walk, groups, sample_weight)
+    _check_bounds(audit)
+    _check_predictions(audit, model, X, walk)
+    audit.raise_if_different()
+    if exhaustive:
+        check_fair_optimum(audit, data, groups, compared)
+        audit.raise_if_different()
+    return VerificationReport(
+        tuple(audit.checks), exact(cost), len(data.rows), exhaustive, perf_counter() - start
+    )
+
+
 def _model_and_front(given: Any) -> tuple[Any, Any]:
     """Return a model, and the front that it keeps or was given for it."""
     if isinstance(given, ParetoFront):
@@ -227,8 +266,12 @@ def _check_weights(audit: Audit, data: Data) -> None:
     audit.done("rows, weights and penalty")
 
 
-def _check_counts(audit: Audit, data: Data, walk: Walk) -> None:
-    """Compare the class counts of all nodes, and see that no other label suits a leaf better."""
+def _check_counts(audit: Audit, data: Data, walk: Walk, *, any_label: bool = False) -> None:
+    """Compare the class counts of all nodes, and see that no other label suits a leaf better.
+
+    A metric, or a limit on the whole tree, may well want another label than that of most rows.
+    """
+    any_label = any_label or not audit.claim.certificate.counts_errors
     classes = audit.claim.classes
     for node, rows in sorted(walk.rows.items()):
         claimed = audit.claim.nodes[node]
@@ -237,12 +280,7 @@ def _check_counts(audit: Audit, data: Data, walk: Walk) -> None:
             counts[data.classes[row]] += data.weights[row]
         if [float(count) for count in counts] != [float(count) for count in claimed["counts"]]:
             audit.compare(f"class counts of node {node}", claimed["counts"], counts)
-        # A metric may well want another label than that of most rows.
-        if (
-            "test" not in claimed
-            and audit.claim.certificate.counts_errors
-            and counts[claimed["label"]] < max(counts)
-        ):
+        if "test" not in claimed and not any_label and counts[claimed["label"]] < max(counts):
             best = classes[counts.index(max(counts))]
             audit.differ(
                 f"label of leaf {node}: {classes[claimed['label']]!r}, but {best!r} has more weight"

@@ -3,6 +3,7 @@
 from ._classifier import OptimalTreeClassifier
 from ._cost_sensitive import CostSensitiveTreeClassifier
 from ._cv import OptimalTreeClassifierCV
+from ._fair import FairTreeClassifier
 from ._measurements import Measurement
 from ._optimality import OptimalityGap, optimality_gap
 from ._pareto import pareto_front
@@ -14,6 +15,7 @@ from ._spo_tree import SPOTree
 
 __all__ = [
     "CostSensitiveTreeClassifier",
+    "FairTreeClassifier",
     "Measurement",
     "OptimalTreeClassifier",
     "OptimalTreeClassifierCV",

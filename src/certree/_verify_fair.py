@@ -1,0 +1,362 @@
+"""Check the certificate of a fair tree: the rates of all groups, from the rows.
+
+As in :mod:`certree.verify`, everything is recomputed from the user's own values in exact fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from ._audit import Audit, Claim, Data, Walk, _row_weights, decimal, outcome_of
+from .certificate import Exact, exact, show
+from .exceptions import CertificateError
+from .fairness import FairnessCertificate
+
+_MOST_POINTS = 300_000
+"""Most combinations of two subtrees for which a brute force is tried: some seconds."""
+
+# What each constraint compares: the rate, the rows that count, and whether errors are counted.
+_COMPARED = {
+    "demographic_parity": (("selection_rate", "all"),),
+    "equal_opportunity": (("true_positive_rate", "positives"),),
+    "predictive_equality": (("false_positive_rate", "negatives"),),
+    "equalized_odds": (("true_positive_rate", "positives"), ("false_positive_rate", "negatives")),
+    "accuracy_parity": (("error_rate", "all"),),
+}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Rows that count for a rate, by group, and the labels with which they count.
+
+    Attributes
+    ----------
+    name : str
+        Name of the rate.
+    totals : dict
+        Weight of the rows that count in each group.
+    adds : dict
+        For a row that counts: its group, its weight, and the codes of the labels with which it has
+        the property.
+    """
+
+    name: str
+    totals: Mapping[Any, Fraction]
+    adds: Mapping[int, tuple[Any, Fraction, frozenset[int]]]
+
+
+def fair_audit(model: Any) -> Audit:
+    """Return an audit of a fair tree."""
+    if not model.certificate_.has_tree:
+        raise ValueError(
+            "There is no tree to verify: the certificate says that it was "
+            f"{model.certificate_.status!r}."
+        )
+    claim = Claim.of(model)
+    return Audit(replace(claim, parameters={**claim.parameters, "objective": "accuracy"}))
+
+
+def check_groups(
+    audit: Audit, data: Data, walk: Walk, groups: Mapping[int, Any] | None, sample_weight: Any
+) -> list[Compared]:
+    """Compare rates, their differences, and the tests that were left out, with the certificate."""
+    certificate = audit.claim.certificate
+    assert isinstance(certificate, FairnessCertificate)
+    _check_parameters(audit, certificate)
+    if groups is None:
+        audit.compare("constraint", certificate.constraint, None)
+        audit.compare("number of tests", certificate.n_tests, len(audit.claim.tests))
+        return []
+    asked = asked_tests(audit, data, groups)
+    audit.compare("number of tests", certificate.n_tests, sum(asked))
+    used = {node["test"] for node in audit.claim.nodes if "test" in node}
+    tests = audit.claim.tree["tests"]
+    for test in used:
+        if tests[test] in [t for t, may in zip(audit.claim.tests, asked, strict=True) if not may]:
+            audit.differ(f"the tree asks for the group, by {tests[test]}")
+    audit.done("tests that say nothing but the group")
+    compared = _compare(audit, data, groups, sample_weight)
+    _check_rates(audit, certificate, compared, _labels(audit, walk))
+    return compared
+
+
+def _check_parameters(audit: Audit, certificate: FairnessCertificate) -> None:
+    parameters = audit.claim.parameters
+    for name in ("max_depth", "max_splits", "min_samples_leaf", "complexity_per"):
+        audit.compare(name, getattr(certificate, name), parameters[name])
+    audit.compare("task", certificate.task, "accuracy")
+    audit.compare("complexity", certificate.complexity, decimal(parameters["complexity"]))
+    if certificate.constraint is not None:
+        audit.compare("constraint", certificate.constraint, parameters["constraint"])
+        audit.compare("tolerance", certificate.tolerance, decimal(parameters["tolerance"]))
+        audit.compare("use_sensitive", certificate.use_sensitive, parameters["use_sensitive"])
+    audit.done("the parameters that the certificate speaks of")
+
+
+def read_group_of_rows(audit: Audit, data: Data, sensitive: Any) -> dict[int, Any] | None:
+    """Return the group of every row that counts; None if there are no groups."""
+    n_rows = len(data.columns[0])
+    named = audit.claim.parameters["sensitive_columns"]
+    if sensitive is not None:
+        columns = _sensitive_columns(sensitive)
+    elif named is not None:
+        names = audit.claim.tree.get("feature_names")
+        wanted = list(named) if isinstance(named, list | tuple | np.ndarray) else [named]
+        places = [names.index(w) if isinstance(w, str) and names else int(w) for w in wanted]
+        columns = [list(data.columns[place]) for place in places]
+    else:
+        return None
+    for column in columns:
+        if len(column) != n_rows:
+            raise ValueError(f"X has {n_rows} rows, but sensitive_features has {len(column)}.")
+    if len(columns) == 1:
+        return {row: _whole(columns[0][row]) for row in data.rows}
+    return {row: tuple(_whole(column[row]) for column in columns) for row in data.rows}
+
+
+def _sensitive_columns(sensitive: Any) -> list[list[Any]]:
+    if hasattr(sensitive, "iloc") and hasattr(sensitive, "columns"):
+        return [sensitive.iloc[:, i].tolist() for i in range(sensitive.shape[1])]
+    if hasattr(sensitive, "get_columns"):
+        return [column.to_list() for column in sensitive.get_columns()]
+    if hasattr(sensitive, "to_list"):
+        return [list(sensitive.to_list())]
+    array = sensitive if isinstance(sensitive, np.ndarray) else np.array(sensitive, dtype=object)
+    if array.ndim == 2:
+        return [array[:, i].tolist() for i in range(array.shape[1])]
+    return [array.tolist()]
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def asked_tests(audit: Audit, data: Data, groups: Mapping[int, Any]) -> list[bool]:
+    """Return which tests a tree may ask: those that say more than the group, or all."""
+    if audit.claim.parameters["use_sensitive"]:
+        return [True] * len(audit.claim.tests)
+    may_ask = []
+    for test in audit.claim.tests:
+        column = data.columns[test["feature"]]
+        seen = {(groups[row], outcome_of(test, column[row])) for row in data.rows}
+        outcomes = {outcome for _, outcome in seen}
+        decided = len(seen) == len({group for group, _ in seen})
+        may_ask.append(len(outcomes) < 2 or not decided)
+    return may_ask
+
+
+def _compare(
+    audit: Audit, data: Data, groups: Mapping[int, Any], sample_weight: Any
+) -> list[Compared]:
+    certificate = audit.claim.certificate
+    assert isinstance(certificate, FairnessCertificate)
+    weights = _row_weights(sample_weight, len(data.columns[0]), certificate.weight_quantum)
+    labels = audit.claim.classes
+    wanted = audit.claim.parameters["pos_label"]
+    positive = len(labels) - 1 if wanted is None else labels.index(wanted)
+    everything = frozenset(range(len(labels)))
+    result = []
+    for name, among in _COMPARED[str(certificate.constraint)]:
+        totals = dict.fromkeys(certificate.groups, Fraction(0))
+        adds = {}
+        for row in data.rows:
+            is_positive = data.classes[row] == positive
+            if among != "all" and is_positive != (among == "positives"):
+                continue
+            if groups[row] not in totals:
+                raise CertificateError(f"the certificate does not know the group {groups[row]!r}.")
+            totals[groups[row]] += weights[row]
+            counted = frozenset({positive})
+            if name == "error_rate":
+                counted = everything - {data.classes[row]}
+            adds[row] = (groups[row], weights[row], counted)
+        if not all(totals.values()):
+            raise CertificateError(f"a group has no rows that count for the {name}: {totals}.")
+        result.append(Compared(name, totals, adds))
+    return result
+
+
+def _labels(audit: Audit, walk: Walk) -> dict[int, int]:
+    nodes = audit.claim.nodes
+    return {row: nodes[leaf]["label"] for leaf in walk.leaves(nodes) for row in walk.rows[leaf]}
+
+
+def _check_rates(
+    audit: Audit,
+    certificate: FairnessCertificate,
+    compared: Sequence[Compared],
+    labels: Mapping[int, int],
+) -> None:
+    rates = [(rate.name, rates_of(rate, labels)) for rate in compared]
+    claimed = [
+        (name, dict(zip(certificate.groups, r, strict=True))) for name, r in certificate.rates
+    ]
+    audit.compare("rates of groups", claimed, rates)
+    apart = max(max(r.values()) - min(r.values()) for _, r in rates)
+    audit.compare("disparity", certificate.disparity, apart)
+    if apart > certificate.tolerance:
+        audit.differ(
+            f"rates are {show(apart)} apart, more than the tolerance {show(certificate.tolerance)}"
+        )
+    audit.done(f"rates of all groups, at most {show(certificate.tolerance)} apart")
+    of = dict(rates)
+    differences = []
+    for name, group, other, claimed_difference in certificate.differences:
+        difference = of[name][group] - of[name][other]
+        audit.compare(
+            f"{name} of {group!r} minus that of {other!r}", claimed_difference, difference
+        )
+        differences.append(difference)
+    check_cuts(audit, certificate, [(certificate.cost, differences)])
+    _check_dual_bounds(audit, certificate)
+
+
+def rates_of(rate: Compared, labels: Mapping[int, int]) -> dict[Any, Exact]:
+    """Return the rate of every group, if rows are given these labels."""
+    sums = dict.fromkeys(rate.totals, Fraction(0))
+    for row, (group, weight, counted) in rate.adds.items():
+        if labels[row] in counted:
+            sums[group] += weight
+    return {group: exact(sums[group] / total) for group, total in rate.totals.items()}
+
+
+def check_cuts(
+    audit: Audit,
+    certificate: FairnessCertificate,
+    trees: Sequence[tuple[Exact, Sequence[Exact]]],
+) -> None:
+    """See that no tree breaks what was proven about all trees."""
+    for a, weights, value in certificate.dual:
+        for cost, differences in trees:
+            found = a * cost + sum(b * d for b, d in zip(weights, differences, strict=True))
+            if found < value:
+                audit.differ(
+                    f"a dual cut says that no tree is below {show(value)}, but one has "
+                    f"{show(exact(Fraction(found)))}"
+                )
+                return
+    if certificate.dual:
+        audit.done("dual cuts hold")
+
+
+def _check_dual_bounds(audit: Audit, certificate: FairnessCertificate) -> None:
+    for a, weights, value in certificate.dual:
+        if a and value - sum(weights) * certificate.tolerance > a * certificate.cost:
+            audit.differ("a dual cut gives a bound above the cost of the tree")
+
+
+def check_fair_optimum(
+    audit: Audit, data: Data, groups: Mapping[int, Any] | None, compared: Sequence[Compared]
+) -> None:
+    """Prove the optimum again by trying all trees."""
+    certificate = audit.claim.certificate
+    assert isinstance(certificate, FairnessCertificate)
+    asked = [True] * len(audit.claim.tests) if groups is None else asked_tests(audit, data, groups)
+    tests = [test for test, may in zip(audit.claim.tests, asked, strict=True) if may]
+    force = _AllTrees(audit, data, tests, compared)
+    best: Fraction | None = None
+    trees = []
+    for cost, rates in force.trees():
+        differences = [
+            rates[name, group] - rates[name, other]
+            for name, group, other, _ in certificate.differences
+        ]
+        trees.append((cost, differences))
+        apart = max(
+            (
+                max(rates[rate.name, g] for g in rate.totals)
+                - min(rates[rate.name, g] for g in rate.totals)
+                for rate in compared
+            ),
+            default=Fraction(0),
+        )
+        if apart <= certificate.tolerance and (best is None or cost < best):
+            best = cost
+    check_cuts(audit, certificate, trees)
+    if best is None or not certificate.lower_bound <= best <= certificate.cost:
+        audit.differ(
+            f"optimum: the best tree costs {best}, outside of the certified bounds "
+            f"{show(certificate.lower_bound)} to {show(certificate.cost)}"
+        )
+    else:
+        audit.done(f"optimum {show(best)}, by trying all trees")
+
+
+class _AllTrees:
+    """All sums that trees can have: errors, rows with each property by group, and splits."""
+
+    def __init__(
+        self,
+        audit: Audit,
+        data: Data,
+        tests: Sequence[Mapping[str, Any]],
+        compared: Sequence[Compared],
+    ) -> None:
+        self.certificate = audit.claim.certificate
+        self.n_classes = len(audit.claim.classes)
+        self.data = data
+        self.compared = compared
+        self.keys = [(rate.name, group) for rate in compared for group in rate.totals]
+        holds = []
+        for test in tests:
+            column = data.columns[test["feature"]]
+            holds.append(frozenset(row for row in data.rows if outcome_of(test, column[row]) == 0))
+        self.tests = sorted(set(holds), key=sorted)
+        self.known: dict[tuple[frozenset[int], int], set[tuple[Any, ...]]] = {}
+        self.work = 0
+
+    def trees(self) -> list[tuple[Fraction, dict[tuple[str, Any], Fraction]]]:
+        """Return cost and rates of every tree; trees with the same sums once."""
+        certificate = self.certificate
+        depth = len(self.tests) if certificate.max_depth is None else certificate.max_depth
+        penalty, most = certificate.split_penalty, certificate.max_splits
+        found = []
+        for point in self._points(frozenset(self.data.rows), depth):
+            errors, sums, splits = point[0], point[1:-1], point[-1]
+            if most is not None and splits > most:
+                continue
+            paid = splits + (certificate.complexity_per == "leaf")
+            totals = [rate.totals[group] for rate in self.compared for group in rate.totals]
+            rates = [Fraction(x) / n for x, n in zip(sums, totals, strict=True)]
+            found.append((errors + paid * penalty, dict(zip(self.keys, rates, strict=True))))
+        return found
+
+    def _leaf(self, rows: frozenset[int], label: int) -> tuple[Any, ...]:
+        errors = sum(self.data.weights[row] for row in rows if self.data.classes[row] != label)
+        sums: list[Fraction] = []
+        for rate in self.compared:
+            of_group = dict.fromkeys(rate.totals, Fraction(0))
+            for row in rows & rate.adds.keys():
+                group, weight, counted = rate.adds[row]
+                if label in counted:
+                    of_group[group] += weight
+            sums += of_group.values()
+        return (Fraction(errors), *sums, 0)
+
+    def _points(self, rows: frozenset[int], depth: int) -> set[tuple[Any, ...]]:
+        if (rows, depth) in self.known:
+            return self.known[rows, depth]
+        points = {self._leaf(rows, label) for label in range(self.n_classes)}
+        for test in self.tests if depth > 0 else ():
+            left, right = rows & test, rows - test
+            if min(len(left), len(right)) < max(self.certificate.min_samples_leaf, 1):
+                continue
+            ours, theirs = self._points(left, depth - 1), self._points(right, depth - 1)
+            self.work += len(ours) * len(theirs)
+            if self.work > _MOST_POINTS:
+                raise ValueError(
+                    "the problem is too large for a proof by brute force: more than "
+                    f"{_MOST_POINTS:,} pairs of subtrees; use exhaustive=False, fewer tests or a "
+                    "smaller depth."
+                )
+            for a in ours:
+                for b in theirs:
+                    both = tuple(x + y for x, y in zip(a, b, strict=True))
+                    points.add((*both[:-1], both[-1] + 1))
+        self.known[rows, depth] = points
+        return points

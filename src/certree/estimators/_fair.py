@@ -1,0 +1,362 @@
+"""The tree classifier that treats groups alike, within a tolerance."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import NotFittedError
+
+from certree._exact import parse_complexity
+from certree._fairness import CONSTRAINTS, LARGEST_TOTAL, needs_two_classes, read_tolerance
+from certree._progress import Callback
+from certree.certificate import STATUSES, show
+from certree.exceptions import OptimalityWarning
+from certree.fairness import FairnessCertificate, FairnessCurve
+
+from ._base import BaseOptimalTree
+from ._fair_fit import find_curve, prepare, solve_fair
+from ._parameters import Check, OneOf
+
+# Scaled sample weights are given the budget over this.
+_RESERVED = 2**12
+
+
+def _check_tolerance(name: str, value: object) -> None:
+    read_tolerance(value)
+
+
+def _check_truth(name: str, value: object) -> None:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+
+
+class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc]
+    r"""The most accurate decision tree among those that treat groups alike, proven.
+
+    Among all trees within the limits whose rates differ by at most `tolerance` between any two
+    groups, it finds one that maximises
+
+    .. math:: \text{accuracy} - \text{complexity} \cdot \text{splits}
+
+    on the training rows. Rates are compared exactly, as fractions: a tree whose rates differ by
+    exactly the tolerance is within it, and one that is over it by a hair is not.
+
+    Parameters
+    ----------
+    constraint : str, default="demographic_parity"
+        Which rate is compared between groups:
+
+        - "demographic_parity": the share of rows that are predicted positive (selection rate);
+        - "equal_opportunity": the same among rows that are positive (true positive rate);
+        - "predictive_equality": the same among rows that are not (false positive rate);
+        - "equalized_odds": both of the last two;
+        - "accuracy_parity": the share of rows that are wrong (error rate); the only one for more
+          than two classes, and the only one that may be impossible to keep to, as all others are
+          kept to by a tree that gives all rows the same label.
+    tolerance : float, Fraction or str, default=0.01
+        Largest difference of a rate between two groups, from 0 to 1. Used as the decimal or
+        fraction that is written: 0.1 is one tenth, "1/3" one third.
+    use_sensitive : bool, default=False
+        Whether the tree may ask for the group. By default tests of X that say nothing but the
+        group (those that equal the sensitive feature, or its negation) are left out; the
+        certificate lists them. What is not a column of X cannot be asked for in either case.
+    sensitive_columns : str, int, list of them, or None, default=None
+        Columns of X, by name or number, that hold the groups, in place of `sensitive_features` in
+        `fit`.
+    pos_label : label or None, default=None
+        The positive class; None: the greater of the two.
+    max_depth : int or None, default=3
+        Most tests on a path from the root to a leaf; None: no limit, for which `max_splits` or a
+        `complexity` is needed.
+    max_splits, complexity, complexity_per, min_samples_leaf
+        As for :class:`OptimalTreeClassifier`.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of errors in each class. Rates do not depend on it.
+    categorical_features, thresholds, search, time_limit, memory_limit, gap, n_jobs, verbose
+        As for :class:`OptimalTreeClassifier`.
+
+    Attributes
+    ----------
+    tree_ : Tree
+        The tree; absent if no tree is within the tolerance.
+    certificate_ : FairnessCertificate
+        What is proven about it, with the exact rates.
+    groups_ : array
+        The groups, sorted; for several sensitive columns tuples.
+    group_rates_ : dict
+        For each rate that is compared, a dict from groups to their rate on the training rows.
+    gap_ : float
+        The largest difference of a rate between two groups, rounded once from the exact value.
+    classes_, n_classes_, encoder_, n_features_in_, feature_names_in_, feature_importances_
+        As for :class:`OptimalTreeClassifier`.
+
+    See Also
+    --------
+    fairness_curve : The price of fairness over all tolerances.
+    verify : Recompute a certificate from the data.
+
+    Notes
+    -----
+    Without any groups (neither `sensitive_features` nor `sensitive_columns`), `fit` warns, and
+    finds the best tree without a constraint.
+
+    For scikit-learn's metadata routing, ``set_fit_request(sensitive_features=True)``.
+
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import FairTreeClassifier, datasets
+    >>> X, y = datasets.load_credit(return_X_y=True, as_frame=False)
+    >>> is_young = X[:, 0] < 30
+    >>> model = FairTreeClassifier(max_depth=2, tolerance=0.01, pos_label="repaid")
+    >>> model = model.fit(X, y, sensitive_features=is_young)
+    >>> model.certificate_.status, model.gap_ <= 0.01
+    ('optimal', True)
+    """
+
+    objective = "accuracy"
+    splits = "binary"
+
+    _parameter_checks: ClassVar[Mapping[str, Check]] = {
+        **BaseOptimalTree._parameter_checks,
+        "constraint": OneOf(tuple(CONSTRAINTS)),
+        "tolerance": _check_tolerance,
+        "use_sensitive": _check_truth,
+    }
+
+    certificate_: FairnessCertificate
+
+    def __init__(
+        self,
+        constraint: str = "demographic_parity",
+        tolerance: float | Fraction | str = 0.01,
+        use_sensitive: bool = False,
+        sensitive_columns: Any = None,
+        pos_label: Any = None,
+        max_depth: int | None = 3,
+        max_splits: int | None = None,
+        complexity: float = 0.0,
+        complexity_per: Literal["split", "leaf"] = "split",
+        min_samples_leaf: int = 1,
+        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+        categorical_features: Any = "auto",
+        thresholds: Literal["auto", "all"] | int = "auto",
+        search: Literal["auto", "depth-first", "best-first"] = "auto",
+        time_limit: float | None = 60.0,
+        memory_limit: int | str | None = "auto",
+        gap: float = 0.0,
+        n_jobs: int | None = 1,
+        verbose: int = 0,
+    ) -> None:
+        self.constraint = constraint
+        self.tolerance = tolerance
+        self.use_sensitive = use_sensitive
+        self.sensitive_columns = sensitive_columns
+        self.pos_label = pos_label
+        self.max_depth = max_depth
+        self.max_splits = max_splits
+        self.complexity = complexity
+        self.complexity_per = complexity_per
+        self.min_samples_leaf = min_samples_leaf
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.thresholds = thresholds
+        self.search = search
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.gap = gap
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        *,
+        callback: Callback | None = None,
+    ) -> FairTreeClassifier:
+        """Find the best tree within the tolerance.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As for :class:`OptimalTreeClassifier`.
+        y : array-like of shape (n_rows,)
+            Class labels.
+        sensitive_features : array-like of shape (n_rows,) or (n_rows, n_columns)
+            The group of each row: texts, truth values, whole numbers or categories, without
+            missing values. Several columns: groups are the combinations that occur.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows, in errors and in rates. Rows of weight zero are left out.
+        callback : callable, optional
+            Called with a :class:`Progress` now and then; a true answer stops the search.
+
+        Returns
+        -------
+        FairTreeClassifier
+            The fitted estimator itself.
+        """
+        self._check_parameters()
+        self._check_sizes()
+        rows = prepare(self, X, y, sensitive_features, sample_weight)
+        if rows.comparison is None:
+            warnings.warn(
+                "No sensitive_features were given, so there are no groups to compare: the tree is "
+                "the best without a constraint. Call fit(X, y, sensitive_features=...), or name "
+                "sensitive_columns.",
+                UserWarning,
+                stacklevel=2,
+            )
+        self.classes_ = rows.target.classes
+        self.n_classes_ = len(rows.target.classes)
+        watch = solve_fair(self, rows, callback)
+        if self.certificate_.has_tree:
+            self._finish(watch)
+        else:
+            self._warn_without_tree()
+        return self
+
+    def fairness_curve(
+        self,
+        X: Any,
+        y: Any,
+        sensitive_features: Any = None,
+        sample_weight: Any = None,
+        *,
+        callback: Callback | None = None,
+    ) -> FairnessCurve:
+        """Find the best tree for every tolerance, in one search.
+
+        The estimator itself is left as it is; its `tolerance` and `gap` play no part.
+
+        Parameters
+        ----------
+        X, y, sensitive_features, sample_weight, callback
+            As for :meth:`fit`.
+
+        Returns
+        -------
+        FairnessCurve
+            All trees that no other beats in both disparity and cost, with a plot.
+        """
+        self._check_parameters()
+        self._check_sizes()
+        # A shallow copy with the same parameters takes what fitting leaves behind.
+        model = type(self)(**self.get_params(deep=False))
+        rows = prepare(model, X, y, sensitive_features, sample_weight)
+        model.classes_ = rows.target.classes
+        model.n_classes_ = len(rows.target.classes)
+        curve = find_curve(model, rows, callback)
+        if not curve.is_optimal:
+            warnings.warn(
+                f"The search for the curve was {STATUSES.get(curve.status, curve.status)}: "
+                f"{len(curve)} trees were found, and others may be missing; its lower_points bound "
+                "what any tree can reach. Raise the limit, or ask for smaller trees.",
+                OptimalityWarning,
+                stacklevel=2,
+            )
+        return curve
+
+    def _check_sizes(self) -> None:
+        """Refuse what lets trees grow without end."""
+        if self.max_depth is not None or self.max_splits is not None:
+            return
+        if parse_complexity(self.complexity) == 0:
+            raise ValueError(
+                "Nothing limits the size of the tree: max_depth and max_splits are None, and "
+                "complexity is 0; set one of them."
+            )
+
+    def _keep_certificate(self, certificate: FairnessCertificate) -> None:
+        """Give the fitted estimator a certificate, and what users read off it."""
+        self.certificate_ = certificate
+        groups = certificate.groups
+        self.groups_ = np.empty(len(groups), dtype=object)
+        self.groups_[:] = groups
+        self.group_rates_ = {
+            name: {group: float(rate) for group, rate in zip(groups, rates, strict=True)}
+            for name, rates in certificate.rates
+        }
+        gap = certificate.disparity
+        self.gap_ = float("nan") if gap is None else float(gap)
+
+    def _cost_budget(self, n_rows: int, complexity: Fraction) -> int:
+        # Rates are compared by products of two total weights, which must fit the integers, too.
+        return min(super()._cost_budget(n_rows, complexity), LARGEST_TOTAL * _RESERVED)
+
+    def _warn_without_tree(self) -> None:
+        certificate = self.certificate_
+        if not certificate.is_infeasible:
+            warnings.warn(
+                f"{certificate.statement()} There is nothing to predict with: raise the limit, or "
+                "the tolerance.",
+                OptimalityWarning,
+                stacklevel=3,
+            )
+            return
+        closest = certificate.least_disparity
+        advice = "" if closest is None else f" A tolerance of {show(closest)} can be kept to."
+        warnings.warn(
+            f"No tree is within tolerance={self.tolerance!r}, which is proven; there is nothing to "
+            f"predict with.{advice}",
+            UserWarning,
+            stacklevel=3,
+        )
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the class of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Labels from ``classes_``.
+        """
+        labels: NDArray[Any] = self._read(X, "predict")
+        return labels
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the class frequencies of the leaf that each row reaches.
+
+        The most frequent class of a leaf need not be its label: a constraint may want another.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            Shares of the training weight (class weights included), in the order of ``classes_``.
+        """
+        shares: NDArray[np.float64] = self._read(X, "predict_proba")
+        return shares
+
+    def _read(self, X: Any, method: str) -> Any:
+        if hasattr(self, "certificate_") and not self.certificate_.has_tree:
+            raise NotFittedError(
+                "This FairTreeClassifier has no tree to predict with: "
+                f"{self.certificate_.statement()}"
+            )
+        return super()._read(X, method)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = self.constraint in CONSTRAINTS and not needs_two_classes(
+            self.constraint
+        )
+        return tags

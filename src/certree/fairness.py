@@ -1,0 +1,460 @@
+"""Fair trees: what is proven about one, and the price of fairness over all tolerances."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._fairness import read_tolerance
+from .certificate import STATUSES, Certificate, Exact, exact, show
+from .tree import Tree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from .estimators import FairTreeClassifier
+
+_MOST_LINES = 30
+"""Of a curve with more trees, some in the middle are not printed."""
+
+_MOST_NAMES = 5
+"""Of more tests that were left out, only so many are named."""
+
+
+@dataclass(frozen=True)
+class FairnessCertificate(Certificate):
+    """What is proven about a fair tree: it is best among those within the tolerance.
+
+    As :class:`Certificate`, with these additions. If no tree is within the tolerance, the status is
+    "infeasible", there is no tree, and `cost`, `upper_bound`, `gap` and `leaf_cost` are None.
+
+    Attributes
+    ----------
+    constraint : str or None
+        What was compared between groups; None if no groups were given.
+    tolerance : int or Fraction
+        The largest difference of a rate between two groups that was allowed.
+    groups : tuple
+        The groups.
+    rates : tuple of (str, tuple of (int or Fraction))
+        Each rate that was compared, with its exact value in every group.
+    disparity : int or Fraction or None
+        The largest difference of a rate between two groups.
+    differences : tuple of (str, object, object, int or Fraction)
+        Every limit of the search: a rate, two groups, and the rate of the first minus that of the
+        second. If there is no tree: the least that any tree has, other limits aside, as far as it
+        is known.
+    least_disparity : int or Fraction or None
+        The least that any tree within the other limits has; given if the status is "infeasible".
+    left_out : tuple of str
+        Tests that say nothing but the group, and were therefore not asked.
+    use_sensitive : bool
+        Whether they would have been.
+    dual : tuple of (a, (b_1, ..., b_n), v)
+        What searches without limits have proven: every tree has ``a * cost + b_1 * d_1 + ... +
+        b_n * d_n >= v`` for its differences d in the order of `differences`.
+
+    Examples
+    --------
+    >>> from certree import FairTreeClassifier
+    >>> X, y, a = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1], ["f", "f", "m", "m"]
+    >>> model = FairTreeClassifier(max_depth=2, tolerance=0).fit(X, y, sensitive_features=a)
+    >>> model.certificate_.disparity, model.certificate_.left_out
+    (0, ('x0 = 1',))
+    """
+
+    constraint: str | None = None
+    tolerance: Exact = 1
+    groups: tuple[Any, ...] = ()
+    rates: tuple[tuple[str, tuple[Exact, ...]], ...] = ()
+    disparity: Exact | None = None
+    differences: tuple[tuple[str, Any, Any, Exact | None], ...] = ()
+    least_disparity: Exact | None = None
+    left_out: tuple[str, ...] = ()
+    use_sensitive: bool = False
+    dual: tuple[tuple[Exact, tuple[Exact, ...], Exact], ...] = ()
+
+    @property
+    def is_infeasible(self) -> bool:
+        """Whether it is proven that no tree is within the tolerance."""
+        return self.status == "infeasible"
+
+    @property
+    def has_tree(self) -> bool:
+        """Whether a tree within the tolerance was found."""
+        return cast(Any, self.cost) is not None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
+        data = super().to_dict()
+        for name in ("tolerance", "disparity", "least_disparity"):
+            data[name] = _plain(data[name])
+        data["groups"] = [_listed(group) for group in self.groups]
+        data["rates"] = [[name, [_plain(rate) for rate in rates]] for name, rates in self.rates]
+        data["differences"] = [
+            [rate, _listed(group), _listed(other), _plain(number)]
+            for rate, group, other, number in self.differences
+        ]
+        data["left_out"] = list(self.left_out)
+        data["dual"] = [
+            [_plain(a), [_plain(number) for number in b], _plain(v)] for a, b, v in self.dual
+        ]
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> FairnessCertificate:
+        """Rebuild a certificate from what `to_dict` returned."""
+        values = dict(data)
+        for name in ("tolerance", "disparity", "least_disparity"):
+            values[name] = _read(values.get(name))
+        values["groups"] = tuple(_tupled(group) for group in values.get("groups", ()))
+        values["rates"] = tuple(
+            (name, tuple(_read(rate) for rate in rates)) for name, rates in values.get("rates", ())
+        )
+        values["differences"] = tuple(
+            (rate, _tupled(group), _tupled(other), _read(number))
+            for rate, group, other, number in values.get("differences", ())
+        )
+        values["left_out"] = tuple(values.get("left_out", ()))
+        values["dual"] = tuple(
+            (_read(a), tuple(_read(number) for number in b), _read(v))
+            for a, b, v in values.get("dual", ())
+        )
+        restored = super().from_dict(values)
+        assert isinstance(restored, cls)
+        return restored
+
+    def statement(self) -> str:
+        """Return in one sentence what is proven."""
+        if self.has_tree:
+            return super().statement()
+        if not self.is_infeasible:
+            return f"The search was {STATUSES[self.status]} before it found a tree within limits."
+        least = ""
+        if self.least_disparity is not None:
+            least = f"; the closest that any comes is {show(self.least_disparity)}"
+        return f"There is no tree with {self._limits()} over {self._tests()}{least}."
+
+    def report(self) -> str:
+        """Return a table of the rates of all groups, and how far they are apart.
+
+        Examples
+        --------
+        >>> from certree import FairTreeClassifier
+        >>> X, y, a = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1], ["f", "f", "m", "m"]
+        >>> model = FairTreeClassifier(max_depth=2, tolerance=0).fit(X, y, sensitive_features=a)
+        >>> print(model.certificate_.report())
+        group  selection rate
+        'f'            1.0000
+        'm'            1.0000
+        apart          0.0000  (allowed: 0)
+        """
+        if not self.rates:
+            return "There are no groups to compare, or no tree."
+        titles = [_title(name) for name, _ in self.rates]
+        lines = [[repr(group)] for group in self.groups] + [["apart"]]
+        for _, rates in self.rates:
+            apart = max(rates) - min(rates)
+            for line, number in zip(lines, [*rates, apart], strict=True):
+                line.append(f"{float(number):.4f}")
+        table = [["group", *titles], *lines]
+        widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
+        texts = [
+            "  ".join(
+                [
+                    line[0].ljust(widths[0]),
+                    *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
+                ]
+            )
+            for line in table
+        ]
+        return "\n".join([*texts[:-1], f"{texts[-1]}  (allowed: {show(self.tolerance)})"])
+
+    def _tests(self) -> str:
+        return "this test" if self.n_tests == 1 else f"these {self.n_tests} tests"
+
+    def _limit_texts(self) -> list[str]:
+        limits = super()._limit_texts()
+        if self.constraint is not None:
+            compared = " and ".join(f"{_title(name)}s" for name in self._compared())
+            limits.append(f"{compared} of groups at most {show(self.tolerance)} apart")
+        return limits
+
+    def _compared(self) -> list[str]:
+        from ._fairness import CONSTRAINTS
+
+        return [kind.name for kind in CONSTRAINTS[str(self.constraint)]]
+
+    def _facts(self) -> list[tuple[str, str]]:
+        if self.has_tree:
+            facts = super()._facts()
+        else:
+            searched = self._limits() or "any depth and number of splits"
+            facts = [("searched", f"trees with {searched}, over {self.n_tests} tests")]
+            facts.append(("data", f"{self.n_rows} rows, total weight {show(self.total_weight)}"))
+            facts.append(("seconds", f"{self.seconds:.4g}"))
+        added = []
+        for name, rates in self.rates:
+            each = ", ".join(
+                f"{group!r} {float(rate):.4g}"
+                for group, rate in zip(self.groups, rates, strict=True)
+            )
+            added.append((_short_title(name), f"{each}: {_apart(rates)} apart"))
+        if self.left_out:
+            names = ", ".join(self.left_out[:_MOST_NAMES])
+            more = len(self.left_out) - _MOST_NAMES
+            added.append(("left out", names + (f" and {more} more" if more > 0 else "")))
+        return [*facts[:-1], *added, facts[-1]]
+
+
+CurvePoint = tuple[Exact, Exact, int]
+"""Disparity, cost, and number of splits."""
+
+
+class FairnessCurve(Sequence["FairTreeClassifier"]):
+    """The price of fairness: the best tree for every tolerance, from one search.
+
+    Made by :meth:`FairTreeClassifier.fairness_curve`. A sequence of fitted models, by rising
+    disparity and falling cost: all trees that no other beats in both.
+
+    Parameters
+    ----------
+    model : FairTreeClassifier
+        A model fitted to one of the points; the others are made from it.
+    trees : sequence of Tree
+        The trees, in the order of the points.
+    certificates : sequence of FairnessCertificate
+        What is proven about each.
+    status : str
+        "optimal": the points are all there are; otherwise what stopped the search.
+    lower_points : sequence of (disparity, cost)
+        Every tree has one of these that is no greater in either, if the search was stopped.
+    seconds : float
+        Time of the search, encoding included.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import FairTreeClassifier
+    >>> X, y, a = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1], ["f", "f", "m", "m"]
+    >>> curve = FairTreeClassifier(max_depth=2).fairness_curve(X, y, sensitive_features=a)
+    >>> curve.tolerances.tolist(), curve.costs.tolist()
+    ([0.0], [1])
+    >>> curve.at(0.2).predict(X).tolist()
+    [1, 1, 1, 1]
+    """
+
+    def __init__(
+        self,
+        model: FairTreeClassifier,
+        trees: Sequence[Tree],
+        certificates: Sequence[FairnessCertificate],
+        status: str,
+        lower_points: Sequence[tuple[Exact, Exact]],
+        seconds: float,
+    ) -> None:
+        self._model = model
+        self._trees = trees
+        self.certificates = tuple(certificates)
+        self.status = status
+        self.lower_points = tuple(lower_points)
+        self.seconds = seconds
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """The trees, in the order of the points."""
+        return tuple(self._trees)
+
+    @property
+    def points(self) -> tuple[CurvePoint, ...]:
+        """Exact disparity, exact cost and splits of each tree."""
+        return tuple((c.disparity or 0, c.cost, c.n_splits) for c in self.certificates)
+
+    @property
+    def tolerances(self) -> NDArray[np.float64]:
+        """The tolerances at which the best tree changes: the disparity of each tree."""
+        return np.array([float(point[0]) for point in self.points])
+
+    @property
+    def costs(self) -> NDArray[Any]:
+        """What each tree costs: weighted errors and penalty."""
+        costs = [point[1] for point in self.points]
+        whole = all(isinstance(cost, int) for cost in costs)
+        return np.array([cost if whole else float(cost) for cost in costs])
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """Share of the weight that each tree gets wrong."""
+        shares = [c.leaf_cost / Fraction(c.total_weight) for c in self.certificates]
+        return np.array([float(share) for share in shares])
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the curve is proven complete."""
+        return self.status == "optimal"
+
+    def __len__(self) -> int:
+        return len(self._trees)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        return self._fitted(place, self.certificates[place])
+
+    def at(self, tolerance: Any) -> FairTreeClassifier:
+        """Return the fitted model that is best for a tolerance.
+
+        Parameters
+        ----------
+        tolerance : float, Fraction or str
+            Read as the decimal or fraction that is written.
+
+        Raises
+        ------
+        ValueError
+            If no tree is within it.
+        """
+        allowed = read_tolerance(tolerance)
+        places = [i for i, point in enumerate(self.points) if point[0] <= allowed]
+        if not places:
+            raise ValueError(
+                f"No tree of the curve is within tolerance={tolerance!r}; the closest has "
+                f"{show(self.points[0][0])}."
+                if len(self)
+                else "The curve has no trees."
+            )
+        found = self.certificates[places[-1]]
+        bound = found.cost
+        if not self.is_optimal:
+            reached = [cost for gap, cost in self.lower_points if gap <= allowed]
+            bound = min([found.cost, *reached])
+        certificate = replace(
+            found,
+            tolerance=exact(allowed),
+            status="optimal" if bound == found.cost else self.status,
+            lower_bound=bound,
+            gap=exact(found.cost - bound),
+        )
+        return self._fitted(places[-1], certificate)
+
+    def _fitted(self, place: int, certificate: FairnessCertificate) -> FairTreeClassifier:
+        model = copy.copy(self._model)
+        model.tree_ = self._trees[place]
+        model.tolerance = _short(certificate.tolerance)
+        model._keep_certificate(certificate)
+        return model
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: status, points, and each tree."""
+        return {
+            "status": self.status,
+            "points": [[_plain(d), _plain(c), splits] for d, c, splits in self.points],
+            "lower_points": [[_plain(d), _plain(c)] for d, c in self.lower_points],
+            "trees": [tree.to_dict() for tree in self.trees],
+        }
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with one row per tree: tolerance, error, cost, splits."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                "A data frame needs pandas; install it with `pip install pandas`, or use "
+                "to_dict(), which needs nothing."
+            ) from error
+        return pd.DataFrame(
+            {
+                "tolerance": self.tolerances,
+                "error": self.errors,
+                "cost": self.costs,
+                "splits": [point[2] for point in self.points],
+            }
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the least training error against the tolerance; return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        """
+        from ._plots import plot_fairness
+
+        return plot_fairness(self, ax)
+
+    def __repr__(self) -> str:
+        return f"FairnessCurve({len(self)} trees, status={self.status!r})"
+
+    def __str__(self) -> str:
+        status = STATUSES.get(self.status, self.status)
+        lines = [
+            f"Fairness curve of {_many(len(self))}: {status}, {self.seconds:.3g} s",
+            f"{'':>4} {'tolerance':>10} {'error':>10} {'cost':>10} {'splits':>7}",
+        ]
+        shown = range(len(self))
+        half = _MOST_LINES // 2
+        for i in shown:
+            if len(self) > _MOST_LINES and half <= i < len(self) - half:
+                if lines[-1] != "   ...":
+                    lines.append("   ...")
+                continue
+            gap, cost, splits = self.points[i]
+            lines.append(
+                f"{i:>4} {float(gap):>10.4g} {self.errors[i]:>10.4g} {show(cost):>10} {splits:>7}"
+            )
+        return "\n".join(lines)
+
+
+def _many(number: int) -> str:
+    return "1 tree" if number == 1 else f"{number} trees"
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _short_title(name: str) -> str:
+    short = {
+        "selection_rate": "selected",
+        "true_positive_rate": "true pos.",
+        "false_positive_rate": "false pos.",
+        "error_rate": "errors",
+    }
+    return short[name]
+
+
+def _apart(rates: Sequence[Exact]) -> str:
+    return f"{float(max(rates) - min(rates)):.4g}"
+
+
+def _short(number: Exact) -> Any:
+    """Return an exact number as a float that reads back as the same decimal, if there is one."""
+    value = float(number)
+    return value if Fraction(str(value)) == number else number
+
+
+def _listed(group: Any) -> Any:
+    return list(group) if isinstance(group, tuple) else group
+
+
+def _tupled(group: Any) -> Any:
+    return tuple(group) if isinstance(group, list) else group
+
+
+def _plain(number: Exact | None) -> int | str | None:
+    return str(number) if isinstance(number, Fraction) else number
+
+
+def _read(number: int | str | None) -> Exact | None:
+    return exact(Fraction(number)) if isinstance(number, str) else number
