@@ -37,6 +37,7 @@ __all__ = [
     "Objective",
     "ScaledWeights",
     "build_objective",
+    "class_fractions",
     "class_multipliers",
     "cost_budget",
     "parse_complexity",
@@ -364,7 +365,7 @@ def class_multipliers(
         ``"balanced"`` with many classes; then rounded to ``2**-20`` of the largest.
     """
     totals = [int(total) for total in class_totals]
-    wanted = _class_fractions(class_weight, list(classes), totals)
+    wanted = class_fractions(class_weight, list(classes), totals)
     weighted_total = sum(w * t for w, t in zip(wanted, totals, strict=True))
     if weighted_total == 0:
         raise ValueError(
@@ -387,17 +388,18 @@ def class_multipliers(
     return ClassWeights(tuple(rounded), quantum, error == 0, float(error))
 
 
-def _class_fractions(
+def class_fractions(
     class_weight: Mapping[Any, Any] | Literal["balanced"] | None,
     classes: list[Any],
-    totals: list[int],
+    totals: Sequence[int | Fraction],
 ) -> list[Fraction]:
+    """Return the weight of each class as an exact fraction, for the total weight of its rows."""
     if class_weight is None:
         return [Fraction(1)] * len(classes)
     if isinstance(class_weight, str) and class_weight == "balanced":
         present = sum(1 for total in totals if total)
         total = sum(totals)
-        return [Fraction(total, present * t) if t else Fraction(0) for t in totals]
+        return [Fraction(total) / (present * t) if t else Fraction(0) for t in totals]
     if not isinstance(class_weight, Mapping):
         raise ValueError(
             f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}; for weights "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -37,6 +38,28 @@ class Solution:
     certificate: TaskCertificate
     encoder: TableEncoder
     path: RegularizationPath | None = None
+    _model: TaskTree | None = field(default=None, repr=False, compare=False)
+
+    def _solved_model(self, task: Task | None) -> TaskTree:
+        """Return the estimator behind it, for `verify`, with the task given or its own."""
+        if self._model is None:
+            raise ValueError("verify needs a solution that solve returned, not one made by hand.")
+        model = copy.copy(self._model)
+        model.task = self._model.task if task is None else task
+        if not isinstance(model.task, Task):
+            raise ValueError(
+                "A solution does not keep its task when pickled; pass it as verify(..., task=...)."
+            )
+        model.tree_, model.certificate_ = self.tree, self.certificate
+        return model
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Functions such as a task's leaf cost can often not be pickled.
+        state = dict(self.__dict__)
+        if self._model is not None:
+            state["_model"] = copy.copy(self._model)
+            state["_model"].task = None
+        return state
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return what the leaf of each row predicts."""
@@ -105,6 +128,11 @@ class TaskTree(BaseTaskTree):
         self._check_parameters()
         self._fit_and_report(self.task, X, y, sample_weight, callback, path, stacklevel=5)
         return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return what the leaf of each row predicts."""
+        values: NDArray[Any] = self._read(X, "predict")
+        return values
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         return self.task
@@ -201,4 +229,4 @@ def solve(
         verbose=verbose,
     )
     model.fit(X, y, sample_weight, callback=callback, path=path)
-    return Solution(model.tree_, model.certificate_, model.encoder_, model._path)
+    return Solution(model.tree_, model.certificate_, model.encoder_, model._path, model)

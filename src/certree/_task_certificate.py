@@ -9,14 +9,16 @@ from typing import Any
 
 from .certificate import Certificate, Exact, exact, show
 
+_OWN_FIELDS = ("rounding", "unit", "test_cost")
+
 
 @dataclass(frozen=True)
 class TaskCertificate(Certificate):
     """What is proven about a tree that minimises costs, regret, squared error or a leaf cost.
 
-    As :class:`Certificate`, with these differences. `cost` is the total cost of the leaves (for
-    rewards: what is lost against the best treatment of every row), prices of tests included, plus
-    the penalty. Real numbers were turned into integers first; see `rounding`.
+    As :class:`Certificate`, with these differences. `cost` is the total cost of the leaves,
+    `leaf_cost` (for rewards: what is lost against the best treatment of every row), plus what rows
+    pay for tests, plus the penalty. Real numbers were turned into integers first; see `rounding`.
 
     Attributes
     ----------
@@ -30,6 +32,8 @@ class TaskCertificate(Certificate):
         (`weight_quantum`).
     unit : int or Fraction
         All costs are multiples of this, apart from what every tree pays.
+    test_cost : int or Fraction
+        What all rows together pay for the tests that they pass, where these have prices.
 
     Examples
     --------
@@ -43,6 +47,7 @@ class TaskCertificate(Certificate):
 
     rounding: Exact = 0
     unit: Exact = 1
+    test_cost: Exact = 0
 
     @property
     def counts_errors(self) -> bool:
@@ -52,7 +57,7 @@ class TaskCertificate(Certificate):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""
         data = super().to_dict()
-        for name in ("rounding", "unit"):
+        for name in _OWN_FIELDS:
             number = data[name]
             data[name] = str(number) if isinstance(number, Fraction) else number
         return data
@@ -61,7 +66,7 @@ class TaskCertificate(Certificate):
     def from_dict(cls, data: Mapping[str, Any]) -> TaskCertificate:
         """Rebuild a certificate from what `to_dict` returned."""
         values = dict(data)
-        for name in ("rounding", "unit"):
+        for name in _OWN_FIELDS:
             if isinstance(values.get(name), str):
                 values[name] = exact(Fraction(values[name]))
         restored = super().from_dict(values)
@@ -92,9 +97,12 @@ class TaskCertificate(Certificate):
 
     def _breakdown(self) -> str:
         leaves = f"{_short(self.leaf_cost)} in the leaves"
+        if self.test_cost:
+            leaves += f" + {_short(self.test_cost)} for tests"
         if self.complexity == 0 or self.split_penalty == 0:
             return leaves
-        n_paid = round((self.cost - self.leaf_cost) / Fraction(self.split_penalty))
+        paid = self.leaf_cost + self.test_cost
+        n_paid = round((self.cost - paid) / Fraction(self.split_penalty))
         unit = "leaves" if self.complexity_per == "leaf" else "splits"
         return f"{leaves} + {n_paid} {unit} x {_short(self.split_penalty)}"
 

@@ -7,17 +7,17 @@ everything between the oracle and the certificate.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from ._audit import Audit, Data, Walk, decimal, outcome_of, walk_down
+from ._audit import Audit, Data, Walk, _row_weights, decimal, outcome_of, walk_down
 from ._reprove_task import TaskQuestion, best_task_cost
 from ._task_certificate import TaskCertificate
-from ._verify_task import _check_parameters, _numbers, _read_rows
+from ._verify_task import _numbers, check_parameters, check_rounding, check_rows, read_rows
 from .certificate import show
 
 # Penalties are rounded to the unit of the search, by no more than this share of the weight.
@@ -38,6 +38,7 @@ class Decided:
     vectors: dict[int, list[Fraction]]
     slack: Fraction
     cost: Fraction = Fraction(0)
+    sizes: dict[int, Fraction] = field(default_factory=dict)
 
     def best(self, vector: Vector) -> Fraction:
         """Return the value of the oracle's decision for a cost vector, turned to be small."""
@@ -69,18 +70,22 @@ def check_spo_costs(audit: Audit, model: Any, X: Any, costs: Any, sample_weight:
     """Recompute what the tree loses, and compare it with the certificate."""
     certificate = audit.claim.certificate
     assert isinstance(certificate, TaskCertificate)
-    data = _read_rows(audit, X, sample_weight)
+    data = read_rows(audit, X, sample_weight)
     walk = walk_down(audit, data)
     audit.done("the leaf of every row, by the stated tests")
-    _check_parameters(audit)
-    audit.compare("number of rows", certificate.n_rows, len(data.rows))
-    audit.compare("total weight", certificate.total_weight, data.total())
+    n_rows = len(data.columns[0])
+    task = model._task(costs, n_rows)
+    check_parameters(audit, task)
+    check_rows(audit, data)
+    check_rounding(audit, model, task, None, sample_weight, n_rows)
     penalty = decimal(audit.claim.parameters["complexity"]) * data.total()
     if abs(certificate.split_penalty - penalty) > data.total() * _PENALTY_ROUNDING:
         audit.compare("penalty", certificate.split_penalty, penalty)
     audit.done("parameters, rows, weights and penalty")
     decided = _read(model, data, costs, certificate)
-    _check_sizes(audit, data, walk)
+    sizes = _row_weights(sample_weight, n_rows, certificate.weight_quantum)
+    decided.sizes = {row: sizes[row] for row in data.rows}
+    _check_sizes(audit, decided.sizes, walk)
     _check_leaves(audit, model, decided, walk)
     return decided
 
@@ -99,8 +104,8 @@ def _read(model: Any, data: Data, costs: Any, certificate: TaskCertificate) -> D
     return Decided(data, oracle, vectors, slack)
 
 
-def _check_sizes(audit: Audit, data: Data, walk: Walk) -> None:
-    """See that the tree keeps its limits; leaves are measured by weight."""
+def _check_sizes(audit: Audit, sizes: Mapping[int, Fraction], walk: Walk) -> None:
+    """See that the tree keeps its limits; leaves are measured by weight, as it was rounded."""
     certificate, nodes = audit.claim.certificate, audit.claim.nodes
     leaves = walk.leaves(nodes)
     n_splits = len(walk.rows) - len(leaves)
@@ -112,7 +117,7 @@ def _check_sizes(audit: Audit, data: Data, walk: Walk) -> None:
     if certificate.max_splits is not None and n_splits > certificate.max_splits:
         audit.differ(f"{n_splits} splits are above the limit max_splits={certificate.max_splits}")
     for leaf in leaves:
-        weight = sum((Fraction(data.weights[row]) for row in walk.rows[leaf]), Fraction(0))
+        weight = sum((sizes[row] for row in walk.rows[leaf]), Fraction(0))
         if n_splits and 1 < certificate.min_samples_leaf > weight:
             audit.differ(
                 f"leaf {leaf} has the weight {show(weight)}, less than "
@@ -166,7 +171,7 @@ def check_spo_optimum(audit: Audit, decided: Decided) -> None:
             tests,
             len(data.rows),
             lambda rows: decided.least([data.rows[i] for i in rows]),
-            [Fraction(data.weights[row]) for row in data.rows],
+            [decided.sizes[row] for row in data.rows],
             Fraction(certificate.split_penalty),
             certificate.max_depth,
             certificate.max_splits,

@@ -312,4 +312,5 @@ def test_prices_of_tests(seed: int) -> None:
     penalty = Fraction(str(complexity)) * problem.total
     assert certificate.cost == problem.best(leaf, penalty, oracle)
     mean = model.expected_cost(problem.X, y, problem.weights)
-    assert mean == pytest.approx(float(certificate.leaf_cost) / problem.total)
+    paid = certificate.leaf_cost + certificate.test_cost
+    assert mean == pytest.approx(float(paid) / problem.total)

@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree import OptimalityWarning, TaskCertificate, Tree, solve, tasks
+from certree import (
+    OptimalityWarning,
+    OptimalTreeClassifier,
+    TaskCertificate,
+    Tree,
+    solve,
+    tasks,
+)
 
 rng = np.random.default_rng(1)
 X = rng.integers(0, 2, (40, 6))
@@ -124,3 +131,20 @@ def test_bad_calls_are_refused() -> None:
         tasks.pinball([1, 2], 1.0)
     with pytest.raises(ValueError, match="test_costs need a task with costs per label"):
         solve(tasks.SquaredError(), X, Y, test_costs=[1] * 6)
+
+
+@pytest.mark.parametrize("weights", [None, [2] * 30 + [1] * 30, [0] * 5 + [0.25] * 55])
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 1, 1: 2.5}])
+def test_class_weights_are_those_of_the_classifier(weights: Any, class_weight: Any) -> None:
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 2, (60, 4))
+    y = X[:, 0] ^ (rng.random(60) < 0.2)
+    task = tasks.Misclassification(class_weight)
+    settings = {"max_depth": 2, "complexity": 0.02}
+    found = solve(task, X, y, sample_weight=weights, **settings).certificate
+    twin = OptimalTreeClassifier(class_weight=class_weight, **settings).fit(X, y, weights)
+    assert found.rounding == 0
+    assert found.cost == twin.certificate_.cost
+    assert found.objective == twin.certificate_.objective
+    with pytest.raises(ValueError, match="class_weight gives weight zero to every class"):
+        solve(tasks.Misclassification({0: 0, 1: 0}), X, y)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from certree import (
     Measurement,
     OptimalTreeRegressor,
     PolicyTree,
+    solve,
+    tasks,
     verify,
 )
 
@@ -86,6 +90,86 @@ def test_a_proof_that_is_too_large_is_refused() -> None:
     model = OptimalTreeRegressor(max_depth=4).fit(table, table[:, 0] + table[:, 1])
     with pytest.raises(ValueError, match="too large for a proof by brute force"):
         verify(model, table, table[:, 0] + table[:, 1], exhaustive=True)
+
+
+def test_a_certificate_cannot_claim_more_leeway_than_rounding_takes() -> None:
+    model = CostSensitiveTreeClassifier(MATRIX, PRICES, max_depth=2).fit(X, Y)
+    true = model.certificate_
+    nothing = {"cost": 1, "upper_bound": 1, "lower_bound": 1, "leaf_cost": 1, "history": ()}
+    for change, message in (
+        ({"rounding": 10**6, **nothing, "objective": 1 / 24, "test_cost": 0}, "rounding: certif"),
+        ({"rounding": true.rounding + 1}, "rounding: certified"),
+        ({"unit": Fraction(1, 7)}, "unit: certified"),
+        ({"task": "reward"}, "task: certified 'reward', recomputed 'cost'"),
+        ({"weight_quantum": Fraction(1, 9)}, "weight quantum: certified"),
+        ({"test_cost": true.test_cost + 1}, "test cost"),
+        ({"total_weight": 25}, "total weight"),
+    ):
+        model.certificate_ = replace(true, **change)
+        with pytest.raises(CertificateError, match=message):
+            verify(model, X, Y, exhaustive=True)
+
+
+def test_leaf_cost_test_cost_and_penalty_add_up() -> None:
+    weights = rng.random(24)
+    model = CostSensitiveTreeClassifier(MATRIX, PRICES, max_depth=2, complexity=0.01)
+    for sample_weight in (None, WEIGHTS, weights):
+        found = model.fit(X, Y, sample_weight).certificate_
+        assert found.test_cost > 0
+        penalty = found.n_splits * found.split_penalty
+        assert found.leaf_cost + found.test_cost + penalty == found.cost
+        paid = model.test_cost(X)
+        total = paid.sum() if sample_weight is None else sample_weight @ paid
+        assert float(found.test_cost) == pytest.approx(float(total), rel=1e-5)
+        assert "for tests" in str(found)
+        assert type(found).from_dict(found.to_dict()) == found
+        assert verify(model, X, Y, sample_weight, exhaustive=True)
+
+
+def _solved() -> list[tuple[Any, Any]]:
+    one_hot = np.eye(2, dtype=int)[Y]
+    return [
+        (tasks.Misclassification(), Y),
+        (tasks.Misclassification({0: 1, 1: 2.5}), Y),
+        (tasks.Misclassification("balanced"), Y),
+        (tasks.CostMatrix(MATRIX), Y),
+        (tasks.RowCosts(REWARDS, labels=["a", "b", "c"]), None),
+        (tasks.Rewards(REWARDS), None),
+        (tasks.Rewards(REWARDS, maximise=False), None),
+        (tasks.SquaredError(), REWARDS[:, 0]),
+        (tasks.LeafCost(one_hot, lambda s: (s.min(axis=1), s.argmax(axis=1))), None),
+        (tasks.LeafCost(one_hot, lambda s: s.min(axis=1) / 3, bounds="superadditive"), None),
+        (tasks.entropy(Y), None),
+        (tasks.poisson_deviance(Y + 1), None),
+        (tasks.pinball(REWARDS[:, 1]), None),
+    ]
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS, np.sqrt(WEIGHTS)])
+@pytest.mark.parametrize(("task", "y"), _solved())
+def test_solutions_are_verified(task: Any, y: Any, weights: Any) -> None:
+    solution = solve(task, X, y, sample_weight=weights, max_depth=2, complexity=0.01)
+    assert verify(solution, X, y, weights, exhaustive=True)
+    true = solution.certificate
+    for change, message in (
+        ({"leaf_cost": true.leaf_cost + 1}, "leaf cost"),
+        ({"rounding": true.rounding + 1}, "rounding"),
+        ({"task": "other"}, "task"),
+    ):
+        with pytest.raises(CertificateError, match=message):
+            verify(replace(solution, certificate=replace(true, **change)), X, y, weights)
+
+
+def test_solutions_leave_functions_behind_when_pickled() -> None:
+    task = tasks.entropy(Y)
+    solution = solve(task, X, max_depth=2)
+    again = pickle.loads(pickle.dumps(solution))
+    assert again.certificate == solution.certificate
+    assert verify(again, X, task=task)
+    with pytest.raises(ValueError, match=r"pass it as verify\(..., task=...\)"):
+        verify(again, X)
+    with pytest.raises(CertificateError, match="task: certified 'entropy', recomputed 'gini'"):
+        verify(again, X, task=tasks.gini(Y))
 
 
 @pytest.mark.parametrize("scale", [1e-8, 1e-10, 1e-100])

@@ -274,7 +274,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
         measurements = self._prices()
         if measurements is not None:
             for leaf, columns in self._asked().items():
-                prices[leaf] = measurements.paid(columns)[0]
+                prices[leaf] = measurements.paid(columns)
         return np.asarray(prices[leaves])
 
     def expected_cost(

@@ -147,21 +147,25 @@ class Measurements:
             "discounted": np.ascontiguousarray(units[n:]),
         }
 
-    def paid(self, steps: Sequence[int]) -> tuple[float, list[int]]:
-        """Return what a row pays that passes tests of these columns, and for what, in order."""
+    def paid(self, steps: Sequence[int]) -> float:
+        """Return what a row pays that passes tests of these columns, in this order."""
         made: list[int] = []
-        groups: set[int] = set()
         total = 0.0
         for column in steps:
             number = int(self.of_column[column])
-            if number in made:
-                continue
-            group = int(self.group[number])
-            known = group >= 0 and group in groups
-            total += float(self.discounted[number] if known else self.price[number])
+            total += self.charge(number, made, self.price, self.discounted)
             made.append(number)
-            groups.add(group)
-        return total, made
+        return total
+
+    def charge(
+        self, number: int, made: Sequence[int], price: NDArray[Any], discounted: NDArray[Any]
+    ) -> Any:
+        """Return what a measurement costs after others, by these prices of all."""
+        if number in made:
+            return 0
+        group = int(self.group[number])
+        is_known = group >= 0 and any(self.group[other] == group for other in made)
+        return (discounted if is_known else price)[number].item()
 
 
 class _Places:

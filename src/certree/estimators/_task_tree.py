@@ -272,7 +272,11 @@ class BaseTaskTree(BaseOptimalTree):
         sums = node_sums(setting, result, leaves)
         self.tree_ = self._task_tree(setting, result, leaves, sums)
         self._node_costs = setting.problem.units(sums).astype(np.float64)
-        self.certificate_ = self._certify_task(setting, result)
+        certificate = self._certify_task(setting, result)
+        paid = _units_paid(setting, result, leaves) * setting.problem.unit
+        self.certificate_ = replace(
+            certificate, leaf_cost=exact(certificate.leaf_cost - paid), test_cost=exact(paid)
+        )
 
     def _task_tree(
         self,
@@ -404,6 +408,27 @@ def node_sums(
     sums = np.zeros((len(result.test), statistics.shape[1]), dtype=np.int64)
     np.add.at(sums, leaves, statistics)
     return _engine.sums_of_nodes(result, sums)
+
+
+def _units_paid(setting: Setting, result: _engine.Nodes, leaves: NDArray[np.intp]) -> int:
+    """Return what all rows pay for tests, in units of the search."""
+    if setting.measurements is None:
+        return 0
+    prices = setting.measurements.for_engine(setting.problem)
+    sums = np.zeros(len(result.test), dtype=np.int64)
+    np.add.at(sums, leaves, setting.rows.weights)
+    weights = _engine.sums_of_nodes(result, sums)
+    made: dict[int, list[int]] = {0: []}
+    total = 0
+    for node in np.flatnonzero(result.test >= 0).tolist():
+        number = int(prices["feature"][result.test[node]])
+        price = setting.measurements.charge(
+            number, made[node], prices["price"], prices["discounted"]
+        )
+        total += price * int(weights[node])
+        child = int(result.first_child[node])
+        made[child] = made[child + 1] = [*made[node], number]
+    return total
 
 
 def _counts(

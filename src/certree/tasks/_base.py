@@ -85,10 +85,14 @@ class Rows:
     @property
     def total_weight(self) -> Fraction:
         """Weight of all rows."""
+        return self.weight_of(np.ones(len(self.weights), dtype=np.bool_))
+
+    def weight_of(self, chosen: NDArray[np.bool_]) -> Fraction:
+        """Return the weight of the rows that are marked."""
         if self.given is not None:
             largest = float(self.given.max())
-            return Fraction(math.fsum(self.given / largest)) * Fraction(largest)
-        return int(self.weights.sum()) * self.quantum
+            return Fraction(math.fsum(self.given[chosen] / largest)) * Fraction(largest)
+        return int(self.weights[chosen].sum()) * self.quantum
 
     @property
     def floats(self) -> NDArray[np.float64]:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
-from math import ceil
+from math import ceil, gcd, lcm
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._exact import class_multipliers
+from certree._exact import class_fractions, read_fraction
 from certree._fixed_point import LabelCosts, check_numbers, first_place, label_costs, round_up
 from certree.estimators._labels import check_labels, encode_labels
 
 from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
+
+# Weights of classes that are multiples of one number up to this are exact.
+_MOST_MULTIPLE = 2**30
 
 
 class LabelProblem(LeafProblem):
@@ -73,7 +76,29 @@ class LabelProblem(LeafProblem):
 
 
 class AccuracyProblem(LabelProblem):
-    """As such, but told as a share of right answers."""
+    """As such, but told as a share of right answers; costs are in units of a class weight."""
+
+    def __init__(
+        self,
+        labels: NDArray[Any],
+        prices: NDArray[np.float64],
+        price_unit: Fraction,
+        rows: Rows,
+        codes: NDArray[np.intp],
+    ) -> None:
+        costs = np.repeat(prices[codes][:, None], len(labels), axis=1)
+        costs[np.arange(len(codes)), codes] = 0.0
+        if rows.prices is not None:
+            # Prices of tests share the unit of errors.
+            costs, price_unit = costs * float(price_unit), Fraction(1)
+        super().__init__(labels, costs, rows, codes)
+        self.unit *= price_unit
+        self.rounding *= price_unit
+        # Right answers are a share of the weight of all rows, that of their classes included.
+        weights = [read_fraction(price, "class_weight") * price_unit for price in prices.tolist()]
+        totals = [rows.weight_of(codes == k) for k in range(len(labels))]
+        self.total_weight = sum(map(Fraction.__mul__, weights, totals), Fraction(0))
+        self.complexity_unit = self.total_weight
 
     def objective(self, cost: Fraction) -> float:
         return float(1 - cost / self.total_weight)
@@ -119,7 +144,8 @@ class Misclassification(_LabelTask):
     Parameters
     ----------
     class_weight : dict, "balanced" or None, default=None
-        Weight of each class, as for :class:`OptimalTreeClassifier`.
+        Weight of each class, as for :class:`OptimalTreeClassifier`: "balanced" gives all classes
+        the same weight in total, sample weights included.
 
     Examples
     --------
@@ -138,16 +164,36 @@ class Misclassification(_LabelTask):
 
     def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
         classes, codes = encode_labels(check_labels(y, n_rows, type(self).__name__))
-        totals = np.bincount(codes, minlength=len(classes))
-        weights = class_multipliers(self.class_weight, classes, totals, budget=2**40)
-        price = np.array([float(m * weights.quantum) for m in weights.multipliers])
-        costs = np.repeat(price[codes][:, None], len(classes), axis=1)
+        totals = [Fraction(int(count)) for count in np.bincount(codes, minlength=len(classes))]
+        prices, unit = self._prices(classes, totals)
+        costs = np.repeat(prices[codes][:, None] * float(unit), len(classes), axis=1)
         costs[np.arange(n_rows), codes] = 0.0
         return classes, costs, codes
 
     def on(self, y: Any, rows: Rows) -> LabelProblem:
-        labels, costs, codes = self.table(y, rows.n_rows)
-        return AccuracyProblem(labels, rows.select(costs), rows, rows.select(codes))
+        classes, codes = encode_labels(check_labels(y, rows.n_rows, type(self).__name__))
+        own = rows.select(codes).astype(np.intp)
+        prices, unit = self._prices(
+            classes, [rows.weight_of(own == k) for k in range(len(classes))]
+        )
+        return AccuracyProblem(classes, prices, unit, rows, own)
+
+    def _prices(
+        self, classes: NDArray[Any], totals: list[Fraction]
+    ) -> tuple[NDArray[np.float64], Fraction]:
+        """Return what an error costs each class, and the unit of that: integers if they are few."""
+        weights = class_fractions(self.class_weight, classes.tolist(), totals)
+        if not any(map(Fraction.__mul__, weights, totals)):
+            raise ValueError(
+                "class_weight gives weight zero to every class in y, so no row counts; give at "
+                f"least one of the classes {classes.tolist()} a positive weight."
+            )
+        common = lcm(*(weight.denominator for weight in weights))
+        integers = [int(weight * common) for weight in weights]
+        divisor = max(gcd(*integers), 1)
+        if max(integers) // divisor < _MOST_MULTIPLE:
+            return np.array([float(i // divisor) for i in integers]), Fraction(divisor, common)
+        return np.array([float(weight) for weight in weights]), Fraction(1)
 
     def __repr__(self) -> str:
         return f"Misclassification(class_weight={self.class_weight!r})"
