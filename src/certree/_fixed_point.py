@@ -41,6 +41,10 @@ _MAX_DIGITS = 15
 _MAX_DECIMALS = 22
 
 
+# Powers of ten up to this one, and the digits above, are no matter for float64.
+_MAX_POWER = 280
+
+
 @dataclass(frozen=True, slots=True)
 class FixedPoint:
     """Numbers as integers.
@@ -121,8 +125,7 @@ def exact_decimals(numbers: NDArray[np.float64], total: float, most: int) -> Fix
     largest = float(np.abs(numbers).max(initial=0.0))
     if largest == 0.0:
         return FixedPoint(np.zeros(numbers.shape, dtype=np.int64), Fraction(1), Fraction(0))
-    finest = _finest(total or largest, most)
-    for decimals in range(min(finest, _MAX_DECIMALS) + 1):
+    for decimals in range(min(finest(total or largest, most), _MAX_DECIMALS) + 1):
         if largest * 10.0**decimals >= 10.0**_MAX_DIGITS:
             break
         power = 10.0**decimals
@@ -134,8 +137,19 @@ def exact_decimals(numbers: NDArray[np.float64], total: float, most: int) -> Fix
     return None
 
 
-def _finest(total: float, most: int) -> int:
-    """Return the number of decimals, possibly negative, with which `total` is at most `most`."""
+def finest(total: float, most: int) -> int:
+    """Return the number of decimals, possibly negative, with which `total` is at most `most`.
+
+    Raises
+    ------
+    ValueError
+        If the total is beyond the range of float64.
+    """
+    if not math.isfinite(total):
+        raise ValueError(
+            "The numbers are so large that their total leaves the range of float64; scale the "
+            "costs, rewards, statistics or weights down."
+        )
     decimals = math.floor(math.log10(most) - math.log10(total))
     # Logarithms are not exact; the comparison of fractions is.
     while Fraction(total) * Fraction(10) ** decimals > most:
@@ -146,10 +160,16 @@ def _finest(total: float, most: int) -> int:
 def _round(numbers: NDArray[np.float64], total: float, most: int) -> FixedPoint:
     largest = float(np.abs(numbers).max())
     # With 43 bits the product below is off by less than 0.005 of a unit, whatever the power.
-    finest = math.floor(math.log10(2.0**43) - math.log10(largest))
-    decimals = min(finest, _finest(max(total, largest), most))
+    decimals = math.floor(math.log10(2.0**43) - math.log10(largest))
+    decimals = min(decimals, finest(max(total, largest), most))
     quantum = Fraction(10) ** -decimals
-    units = np.rint(numbers * 10.0**decimals if decimals >= 0 else numbers / 10.0**-decimals)
+    if abs(decimals) > _MAX_POWER:
+        # Powers of ten come to an end in float64; those of two can be left out.
+        bits = math.floor(decimals * math.log2(10))
+        quantum = Fraction(2) ** -bits
+        units = np.rint(np.ldexp(numbers, bits))
+    else:
+        units = np.rint(numbers * 10.0**decimals if decimals >= 0 else numbers / 10.0**-decimals)
     return FixedPoint(units.astype(np.int64), quantum, quantum * Fraction(505, 1000))
 
 
@@ -215,9 +235,10 @@ def label_costs(
     price_weight : int, optional
         Weight of all rows that pay for tests; by default that of all rows.
     """
-    ranges = costs.max(axis=1) - costs.min(axis=1)
     paying = int(weights.sum()) if price_weight is None else price_weight
-    total = float(weights @ ranges) + paying * price_total
+    with np.errstate(over="ignore"):
+        ranges = costs.max(axis=1) - costs.min(axis=1)
+        total = float(weights @ ranges) + paying * price_total
     extra = np.zeros(0) if prices is None else prices
     numbers = np.concatenate([costs.ravel(), extra.ravel()])
     fixed = exact_decimals(numbers, total, most)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -148,3 +149,58 @@ def test_class_weights_are_those_of_the_classifier(weights: Any, class_weight: A
     assert found.objective == twin.certificate_.objective
     with pytest.raises(ValueError, match="class_weight gives weight zero to every class"):
         solve(tasks.Misclassification({0: 0, 1: 0}), X, y)
+
+
+@pytest.mark.parametrize("whole", [0.0, 1e-6, 1e9])
+def test_a_cost_without_laws_may_be_small_for_all_rows(whole: float) -> None:
+    def cost(sums: Any) -> Any:
+        return np.where(sums.sum(axis=1) == 40, whole, sums.min(axis=1) / 3 + 1e6)
+
+    found = solve(tasks.LeafCost(ONE_HOT, cost), X, max_depth=2).certificate
+    assert found.is_optimal
+    assert found.cost == pytest.approx(min(whole, 2e6), rel=1e-5, abs=float(found.rounding))
+    assert found.rounding < 1e-7 * max(whole, 1e6)
+
+
+def test_the_unit_of_a_cost_may_be_given() -> None:
+    dear = ONE_HOT[X[:, 0] == 0].sum(axis=0)
+
+    def cost(sums: Any) -> Any:
+        return np.where((sums == dear).all(axis=1), 1e9, np.sqrt(sums.sum(axis=1)))
+
+    task = tasks.LeafCost(ONE_HOT, cost)
+    with pytest.raises(ValueError, match="give LeafCost a larger unit, or bounds"):
+        solve(task, X, max_depth=3)
+    found = solve(tasks.LeafCost(ONE_HOT, cost, unit=0.25), X, max_depth=3).certificate
+    assert (found.unit, found.cost) == (Fraction(1, 4), 6.25)
+    with pytest.raises(ValueError, match="unit must be greater than 0"):
+        tasks.LeafCost(ONE_HOT, cost, unit=0)
+    with pytest.raises(ValueError, match="unit=1e-15 is too fine"):
+        solve(tasks.LeafCost(ONE_HOT, cost, unit=1e-15), X)
+
+
+def test_a_cost_that_is_not_defined_for_few_rows_is_not_asked_about_them() -> None:
+    def variance(sums: Any) -> Any:
+        if (sums.sum(axis=1) < 2).any():
+            raise ZeroDivisionError
+        return sums.min(axis=1) / (sums.sum(axis=1) - 1.0)
+
+    task = tasks.LeafCost(ONE_HOT, variance)
+    assert solve(task, X, max_depth=1, min_samples_leaf=5).certificate.is_optimal
+
+
+@pytest.mark.parametrize("scale", [1e-315, 1e-300, 1e300])
+def test_costs_may_be_tiny_or_huge(scale: float) -> None:
+    costs = np.random.default_rng(3).random((40, 3))
+    plain = solve(tasks.RowCosts(costs), X, max_depth=2)
+    found = solve(tasks.RowCosts(costs * scale), X, max_depth=2).certificate
+    assert float(found.cost / Fraction(scale)) == pytest.approx(float(plain.certificate.cost))
+    assert found.rounding < Fraction(scale) / 10**9
+
+
+def test_totals_beyond_float64_are_refused() -> None:
+    with pytest.raises(ValueError, match="so large that their total leaves the range of float64"):
+        solve(tasks.RowCosts(ONE_HOT * 1e308), X, max_depth=2)
+    weights = np.random.default_rng(3).random(40) * 1e308
+    with pytest.raises(ValueError, match="sample_weight has a total that leaves the range"):
+        solve(tasks.RowCosts(ONE_HOT), X, sample_weight=weights, max_depth=2)

@@ -466,4 +466,10 @@ def _complexity(value: Any) -> Fraction:
 def _given(weights: Any, n_rows: int, kept: NDArray[np.intp] | None) -> NDArray[np.float64]:
     """Return weights as they were given, of the rows that count."""
     numbers = np.broadcast_to(np.asarray(weights, dtype=np.float64), (n_rows,))
+    with np.errstate(over="ignore"):
+        total = float(numbers.sum())
+    if total == float("inf"):
+        raise ValueError(
+            "sample_weight has a total that leaves the range of float64; scale the weights down."
+        )
     return numbers if kept is None else numbers[kept]

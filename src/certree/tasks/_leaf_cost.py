@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._fixed_point import check_numbers, fixed_point, round_up
+from certree._exact import read_fraction
+from certree._fixed_point import check_numbers, finest, fixed_point, round_up
 
 from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
@@ -54,16 +55,10 @@ class FunctionProblem(LeafProblem):
                 f"cost gives {largest!r} for all rows in one leaf; costs must not be negative. "
                 "Add a constant per row to the statistics or to the cost."
             )
-        # Without a law a leaf may cost more than all rows in one; leave some room for that.
         is_bounded = task.laws.superadditive
         self.most = rows.most if is_bounded else _MOST_UNKNOWN // len(rows.weights)
-        self.scale = Fraction(1)
-        if not self.is_exact:
-            self.scale = _scale(largest, self.most if is_bounded else self.most // 64)
         self.noise = self._noise(task, rows.select(table), rows, errors)
-        # Digits of a unit far below the noise would say nothing.
-        while self.noise and 10 * rows.most_leaves / self.scale <= self.noise:
-            self.scale /= 10
+        self.scale = self._scale(largest, rows.most_leaves)
         self.unit = 1 / self.scale
         self.constant = Fraction(0)
         floors = Fraction(0) if self.is_exact else self.unit * rows.most_leaves
@@ -71,6 +66,42 @@ class FunctionProblem(LeafProblem):
         self.whole = int(Fraction(largest) * self.scale)
         self.largest = max(self.whole, 1) if is_bounded else _MOST_UNKNOWN
         self.worst_change = self._worst_change(task, rows)
+
+    def _scale(self, largest: float, most_leaves: int) -> Fraction:
+        """Return the units per cost: one over that of the user, or a power of ten."""
+        if self.is_exact:
+            return Fraction(1)
+        if self.task.unit is not None:
+            scale = 1 / read_fraction(self.task.unit, "unit")
+            if Fraction(largest) * scale > self.most:
+                raise ValueError(
+                    f"unit={self.task.unit!r} is too fine: all rows in one leaf cost {largest!r}, "
+                    f"and at most {self.most} units can be counted."
+                )
+            return scale
+        if self.task.laws.superadditive:
+            scale = _power_of_ten(largest, self.most)
+        else:
+            # A leaf may cost more than all rows in one, and more than any that is looked at here.
+            scale = _power_of_ten(max(largest, self._largest_seen()), self.most // 64)
+        # Digits of a unit far below the noise would say nothing.
+        while self.noise and 10 * most_leaves / scale <= self.noise:
+            scale /= 10
+        return scale
+
+    def _largest_seen(self) -> float:
+        """Return the largest cost of single rows, and of the first and the last few of them."""
+        rising = self.statistics.cumsum(axis=0)
+        falling = rising[-1] - rising[:-1]
+        sums = self.sums(np.asfortranarray(np.concatenate([self.statistics, rising, falling])))
+        try:
+            with np.errstate(all="ignore"):
+                answer = self.task.cost(sums)
+        except Exception:
+            # Leaves of few rows may be no leaves at all; those that are will be asked about again.
+            return 0.0
+        costs = np.asarray(answer[0] if isinstance(answer, tuple) else answer, dtype=np.float64)
+        return float(costs[np.isfinite(costs)].max(initial=0.0))
 
     def _noise(
         self, task: LeafCost, table: NDArray[np.float64], rows: Rows, errors: NDArray[np.float64]
@@ -151,9 +182,10 @@ class FunctionProblem(LeafProblem):
                 f"{at}, more than {float(self.whole * self.unit)!r} for all rows in one leaf: it "
                 "is not superadditive, as its bounds say, or it loses too many digits of float64."
             )
+        advice = "costs of a smaller range" if self.is_exact else "LeafCost a larger unit"
         raise ValueError(
-            f"{at}, more than the search can count, {float(self.most * self.unit)!r}; give costs "
-            "of a smaller range."
+            f"{at}, more than the search can count, {float(self.most * self.unit)!r}; give "
+            f"{advice}, or bounds."
         )
 
     def units(self, sums: Sums) -> NDArray[np.int64]:
@@ -194,6 +226,10 @@ class LeafCost(Task):
         :func:`check_task` looks for rows that break them.
     name : str, default="leaf_cost"
         What the certificate calls it.
+    unit : float, optional
+        What costs that are floats are rounded down to a multiple of. By default a power of ten:
+        about 12 digits of the cost of all rows in one leaf, and without bounds some digits fewer
+        than the largest of some other leaves leaves room for.
 
     Examples
     --------
@@ -218,13 +254,17 @@ class LeafCost(Task):
         cost: Cost,
         bounds: Laws | str | None = None,
         name: str = "leaf_cost",
+        unit: float | None = None,
     ) -> None:
         if not callable(cost):
             raise TypeError(f"cost must be callable, got {type(cost).__name__}.")
+        if unit is not None and read_fraction(unit, "unit") <= 0:
+            raise ValueError(f"unit must be greater than 0, got {unit!r}.")
         self.statistics = statistics
         self.cost = cost
         self.bounds = bounds
         self.name = name  # type: ignore[misc]
+        self.unit = unit
         self.laws = _read_laws(bounds)
 
     def on(self, y: Any, rows: Rows) -> FunctionProblem:
@@ -315,13 +355,9 @@ def _scaled(
     return np.stack(columns, axis=1), quanta, np.array(errors)
 
 
-def _scale(largest: float, most: int) -> Fraction:
+def _power_of_ten(largest: float, most: int) -> Fraction:
     """Return the units per cost, a power of ten: about 12 digits of the largest cost."""
     if largest <= 0:
         return Fraction(10**9)
-    digits = 0
-    while Fraction(largest) * Fraction(10) ** (digits + 1) <= min(most, 10**12):
-        digits += 1
-    while Fraction(largest) * Fraction(10) ** digits > most:
-        digits -= 1
-    return Fraction(10) ** digits
+    digits = finest(largest, min(most, 10**12))
+    return Fraction(10) ** (digits if digits >= 0 else min(finest(largest, most), 0))
