@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, lcm
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,22 +133,23 @@ class _FrontSearch:
                 tree.nodes, found[inside[chosen]], [labels_of(tree, int(inside[i])) for i in chosen]
             )
 
-    def _gaps(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _gaps(self, values: NDArray[np.int64]) -> NDArray[Any]:
         """Return the gaps of trees with these values of planes."""
         which = [e for e, factor in enumerate(self.factors) if factor]
         most = max(self.factors) * int(np.abs(values[:, which]).max())
-        table = values[:, which] if most < 2**62 else values[:, which].astype(object)
-        factors = np.array([self.factors[e] for e in which], dtype=table.dtype)
-        gaps: NDArray[np.int64] = np.asarray((table * factors).max(axis=1))
-        return gaps
+        # Python's integers where 64 bits might not do.
+        kind: type[Any] = np.int64 if most < 2**62 else np.object_
+        factors: NDArray[Any] = np.array([self.factors[e] for e in which], dtype=kind)
+        return np.asarray((values[:, which].astype(kind) * factors).max(axis=1))
 
     def _nondominated(self, values: NDArray[np.int64]) -> NDArray[np.intp]:
         """Return which trees have nondominated pairs, by rising objective."""
-        gaps = self._gaps(values)
-        order = np.lexsort((gaps, values[:, 0]))
-        least = np.minimum.accumulate(gaps[order])
-        is_new = np.append(True, least[1:] < least[:-1])
-        return order[is_new]
+        _, ranks = np.unique(self._gaps(values), return_inverse=True)
+        order = np.lexsort((ranks, values[:, 0]))
+        least = np.minimum.accumulate(ranks[order])
+        is_new = np.append(np.True_, least[1:] < least[:-1])
+        chosen: NDArray[np.intp] = order[is_new]
+        return chosen
 
     def _merge(
         self, nodes: FrontTree, values: NDArray[np.int64], labels: list[NDArray[np.int32]]
