@@ -2,9 +2,11 @@
 
 from . import datasets, metrics, oracles, tasks
 from ._check_task import TaskReport, check_task
+from ._limit_certificate import LimitedCertificate, LimitValue, NoTreeCertificate, Reach
 from ._plots import plot_roc
 from ._progress import Progress
 from ._solve import Solution, solve
+from ._solve_limited import FrontPoint, LimitedSolution, TaskFront, TaskFrontCertificate
 from ._task_certificate import TaskCertificate
 from ._version import __version__
 from .certificate import Certificate
@@ -25,7 +27,7 @@ from .estimators import (
     pareto_front,
     regularization_path,
 )
-from .exceptions import CertificateError, OptimalityWarning
+from .exceptions import CertificateError, InfeasibleError, OptimalityWarning
 from .fairness import FairnessCertificate, FairnessCurve
 from .front import FrontCertificate, ParetoFront
 from .path import PathEntry, RegularizationPath
@@ -42,7 +44,13 @@ __all__ = [
     "FairnessCertificate",
     "FairnessCurve",
     "FrontCertificate",
+    "FrontPoint",
+    "InfeasibleError",
+    "LimitValue",
+    "LimitedCertificate",
+    "LimitedSolution",
     "Measurement",
+    "NoTreeCertificate",
     "OptimalTreeClassifier",
     "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",
@@ -53,12 +61,15 @@ __all__ = [
     "PolicyTree",
     "PolicyValue",
     "Progress",
+    "Reach",
     "RegularizationPath",
     "SPOForest",
     "SPOTree",
     "Solution",
     "TableEncoder",
     "TaskCertificate",
+    "TaskFront",
+    "TaskFrontCertificate",
     "TaskReport",
     "Tree",
     "VerificationReport",

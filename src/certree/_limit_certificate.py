@@ -45,6 +45,8 @@ class LimitValue:
     rounding : int or Fraction
         The total of any tree, as counted here, differs by at most this from the one with the
         amounts and weights as they were given; 0 when nothing was rounded.
+    unit : int or Fraction
+        All totals are multiples of this.
     least : Reach or None
         If no tree keeps to all limits, and there is an `at_most`: the least total that any tree has
         which keeps to `at_least`.
@@ -58,6 +60,7 @@ class LimitValue:
     at_most: Exact | None
     at_least: Exact | None
     rounding: Exact = 0
+    unit: Exact = 1
     least: Reach | None = None
     greatest: Reach | None = None
 
@@ -106,7 +109,7 @@ class LimitValue:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""
         data: dict[str, Any] = {"name": self.name}
-        for name in ("value", "at_most", "at_least", "rounding"):
+        for name in ("value", "at_most", "at_least", "rounding", "unit"):
             data[name] = _plain(getattr(self, name))
         for name in ("least", "greatest"):
             reach = getattr(self, name)
@@ -120,10 +123,10 @@ class LimitValue:
             None if data[name] is None else Reach(*(_read(number) for number in data[name]))
             for name in ("least", "greatest")
         )
-        value, at_most, at_least, rounding = (
-            _read(data[name]) for name in ("value", "at_most", "at_least", "rounding")
+        value, at_most, at_least, rounding, unit = (
+            _read(data[name]) for name in ("value", "at_most", "at_least", "rounding", "unit")
         )
-        return cls(data["name"], value, at_most, at_least, rounding, least, greatest)
+        return cls(data["name"], value, at_most, at_least, rounding, unit, least, greatest)
 
 
 @dataclass(frozen=True)
@@ -283,6 +286,8 @@ class NoTreeCertificate:
                 f"{trees} has a total of {limit.name!r} of {limit.bounds_text()} on these rows; "
                 f"{_closest_text(limit)}."
             )
+        if not self.limits:
+            return f"{trees} has enough rows for the labels of all its leaves."
         how = "; ".join(
             f"{limit.name!r} {limit.bounds_text()}: {_closest_text(limit)}" for limit in self.limits
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from .encoding import TableEncoder
 from .estimators._task_tree import BaseTaskTree
 from .path import RegularizationPath
 from .tasks import Task
+from .tasks._base import Given
 from .tree import Tree
 
 
@@ -78,7 +79,7 @@ class TaskTree(BaseTaskTree):
 
     def __init__(
         self,
-        task: Task,
+        task: Any,
         max_depth: int | None = 4,
         max_splits: int | None = None,
         complexity: float = 0.0,
@@ -94,7 +95,7 @@ class TaskTree(BaseTaskTree):
         n_jobs: int | None = 1,
         verbose: int = 0,
     ) -> None:
-        self.task = task
+        self.task: Task = task
         self.max_depth = max_depth
         self.max_splits = max_splits
         self.complexity = complexity
@@ -135,11 +136,22 @@ class TaskTree(BaseTaskTree):
         return values
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
-        return self.task
+        task: Task = self.task
+        return task
+
+
+Answer_co = TypeVar("Answer_co", covariant=True)
+
+
+class Solvable(Protocol[Answer_co]):
+    """A task, or a composition of tasks and limits."""
+
+    def _solve(self, model: Any, given: Given) -> Answer_co:
+        """Solve it with the parameters of a model."""
 
 
 def solve(
-    task: Task,
+    task: Solvable[Answer_co],
     X: Any,
     y: Any = None,
     *,
@@ -160,13 +172,14 @@ def solve(
     verbose: int = 0,
     callback: Callback | None = None,
     path: bool = False,
-) -> Solution:
+) -> Answer_co:
     """Find the best tree for a task, with a certificate.
 
     Parameters
     ----------
-    task : tasks.Task
-        What is minimised: the sum of what the leaves cost.
+    task : tasks.Task, tasks.Limited or tasks.Front
+        What is minimised: the sum of what the leaves cost; with limits on the whole tree
+        (``task & tasks.Limit(...)``), or two objectives at once.
     X : table of shape (n_rows, n_features)
         The rows, as for :class:`OptimalTreeClassifier`.
     y : array-like of shape (n_rows,), optional
@@ -192,8 +205,9 @@ def solve(
 
     Returns
     -------
-    Solution
-        Tree and certificate.
+    Solution, LimitedSolution or TaskFront
+        Tree and certificate; for limits, without a tree if there is none; for two objectives, all
+        trees that no other beats in both.
 
     See Also
     --------
@@ -228,5 +242,17 @@ def solve(
         n_jobs=n_jobs,
         verbose=verbose,
     )
+    given = Given(X, y, sample_weight, callback, path)
+    if not hasattr(task, "_solve"):
+        raise TypeError(
+            f"task must be a certree.tasks.Task, such as tasks.RowCosts(costs), got "
+            f"{type(task).__name__}."
+        )
+    return task._solve(model, given)
+
+
+def solve_task(model: TaskTree, given: Given) -> Solution:
+    """Solve the task of a model."""
+    X, y, sample_weight, callback, path = given
     model.fit(X, y, sample_weight, callback=callback, path=path)
     return Solution(model.tree_, model.certificate_, model.encoder_, model._path, model)

@@ -21,6 +21,7 @@ STATUSES = {
     "memory_limit": "stopped by the memory limit",
     "work_limit": "stopped by the work limit",
     "interrupted": "interrupted",
+    "infeasible": "proven infeasible, no tree keeps to the limits",
     "greedy": "grown greedily, with no proof",
     "precision": "stopped where the next weights exceed 64 bits",
 }

@@ -15,9 +15,12 @@ from typing import Any
 
 from . import metrics
 from ._audit import Audit, Claim, Data, Walk, decimal, direct_name, read_data, text, walk_down
+from ._limit_certificate import LimitedCertificate, NoTreeCertificate
 from ._reprove import best_cost, best_multiway_cost
+from ._solve_limited import LimitedSolution, TaskFront
 from ._task_certificate import TaskCertificate
 from ._verify_fair import check_fair_optimum, check_groups, fair_audit, read_group_of_rows
+from ._verify_limits import check_limited, check_task_front
 from ._verify_metric import (
     ask,
     check_front,
@@ -45,7 +48,7 @@ class VerificationReport:
     checks : tuple of str
         What was recomputed and found as certified.
     cost : int or Fraction
-        The recomputed cost of the tree.
+        The recomputed cost of the tree; the certified lower bound, if there is no tree.
     n_rows : int
         Number of rows that count.
     exhaustive : bool
@@ -88,7 +91,8 @@ def verify(
     Parameters
     ----------
     model : OptimalTreeClassifier, any other estimator, ParetoFront or Solution
-        A fitted model, or what :func:`pareto_front` or :func:`solve` returned.
+        A fitted model, or what :func:`pareto_front` or :func:`solve` returned: trees within
+        limits, proofs that there is none, and fronts of two tasks as well.
     X, y, sample_weight
         The data it was fitted on; for a :class:`PolicyTree`, y is its ``rewards_``, for an
         :class:`SPOTree` the cost vectors.
@@ -128,6 +132,9 @@ def verify(
     True
     """
     start = perf_counter()
+    limited = _with_limits(model, y, sample_weight, costs, task)
+    if limited is not None:
+        return _verify_limits(limited, X, y, sample_weight, exhaustive, task)
     if hasattr(model, "_solved_model"):
         model = model._solved_model(task)
     if isinstance(getattr(model, "certificate_", None), TaskCertificate):
@@ -222,6 +229,39 @@ def _verify_fair(
     return VerificationReport(
         tuple(audit.checks), exact(cost), len(data.rows), exhaustive, perf_counter() - start
     )
+
+
+def _with_limits(
+    model: Any, y: Any, sample_weight: Any, costs: Any, task: Any
+) -> LimitedSolution | TaskFront | None:
+    """Return a solution within limits or a front of tasks, or what an estimator has of one."""
+    if isinstance(model, LimitedSolution | TaskFront):
+        return model
+    certificate = getattr(model, "certificate_", None)
+    if not isinstance(certificate, LimitedCertificate | NoTreeCertificate):
+        return None
+    asked = task
+    if asked is None:
+        asked = model._task(y, len(y), sample_weight, costs)
+    tree = getattr(model, "tree_", None)
+    return LimitedSolution(tree, certificate, model.encoder_, asked, model.get_params(deep=False))
+
+
+def _verify_limits(
+    solution: LimitedSolution | TaskFront,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    exhaustive: bool,
+    task: Any,
+) -> VerificationReport:
+    """Check trees within limits, or a front of two objectives."""
+    start = perf_counter()
+    if isinstance(solution, TaskFront):
+        audit, cost, n_rows = check_task_front(solution, X, y, sample_weight, exhaustive, task)
+    else:
+        audit, cost, n_rows = check_limited(solution, X, y, sample_weight, exhaustive, task)
+    return VerificationReport(tuple(audit.checks), cost, n_rows, exhaustive, perf_counter() - start)
 
 
 def _model_and_front(given: Any) -> tuple[Any, Any]:

@@ -321,18 +321,24 @@ def test_compositions_say_what_they_are() -> None:
 
 
 def test_the_closest_total_is_the_one_least_out_of_bounds() -> None:
-    limit = LimitValue("x", None, 5, 3, 0, Reach(8, 8), Reach(2, 2))
+    limit = LimitValue("x", None, 5, 3, 0, 1, Reach(8, 8), Reach(2, 2))
     assert limit.closest == 2
     assert limit.excess(8) == 3
     assert limit.is_kept_alone is False
     assert LimitValue("x", 4, 5, 3).closest == 4
-    assert LimitValue("x", None, 5, None, 0, Reach(4, 4)).is_kept_alone is True
-    assert LimitValue("x", None, 5, None, 0, Reach(4, None)).is_kept_alone is None
+    assert LimitValue("x", None, 5, None, 0, 1, Reach(4, 4)).is_kept_alone is True
+    assert LimitValue("x", None, 5, None, 0, 1, Reach(4, None)).is_kept_alone is None
     assert LimitValue("x", None, 5, None).closest is None
 
 
 def test_limit_values_survive_being_written_down() -> None:
     limit = LimitValue(
-        "x", Fraction(7, 3), 5, None, Fraction(1, 10**9), Reach(Fraction(1, 3), None)
+        "x",
+        Fraction(7, 3),
+        5,
+        None,
+        Fraction(1, 10**9),
+        Fraction(1, 3),
+        Reach(Fraction(1, 3), None),
     )
     assert LimitValue.from_dict(limit.to_dict()) == limit

@@ -8,6 +8,7 @@ from ._labels import CostMatrix, Misclassification, Rewards, RowCosts
 from ._leaf_cost import LeafCost
 from ._limit import LeafMinimum, Limit
 from ._limited import Front, Limited
+from ._separable import Separable
 from ._squares import SquaredError
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Misclassification",
     "Rewards",
     "RowCosts",
+    "Separable",
     "SquaredError",
     "Task",
     "entropy",

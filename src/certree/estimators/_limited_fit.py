@@ -1,0 +1,310 @@
+"""Trees within limits on the whole tree: from a composed task to tree and certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import _engine
+from certree._exact import read_fraction
+from certree._limit_certificate import (
+    Cut,
+    LimitedCertificate,
+    LimitValue,
+    NoTreeCertificate,
+    Reach,
+)
+from certree._limit_search import solve_limited
+from certree._limited import DualCut, LimitedProblem, LimitedResult
+from certree._progress import Callback, Observer
+from certree._version import __version__
+from certree.certificate import exact
+from certree.tasks._base import Laws, LeafCosts, LeafProblem, Rows, Task
+from certree.tasks._limited import LimitedOnRows, _Composed
+from certree.tree import Tree
+
+from ._task_tree import BaseTaskTree, Setting, _counts, node_sums
+
+
+class _Objective(Task):
+    """The (first) objective of a composed task, which keeps what the whole became on the rows."""
+
+    laws: Laws = Laws(superadditive=True)
+    on_rows: LimitedOnRows
+
+    def __init__(self, composed: _Composed) -> None:
+        self.composed = composed
+        self.name = composed.objectives()[0].name  # type: ignore[misc]
+
+    def on(self, y: Any, rows: Rows) -> LeafProblem:
+        self.on_rows = self.composed.on(y, rows)
+        return self.on_rows.problems[0]
+
+    def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
+        return self.composed.objectives()[0].leaf_costs(y, n_rows)
+
+    def __repr__(self) -> str:
+        return repr(self.composed)
+
+
+@dataclass(frozen=True)
+class LimitedSetting:
+    """A composed task on the rows of a table, ready to be solved.
+
+    Attributes
+    ----------
+    setting : Setting
+        The first objective on these rows.
+    on_rows : LimitedOnRows
+        All of it.
+    problem : LimitedProblem
+        What the search is asked.
+    sources : list of (limit, sign)
+        Which limit each plane after the objectives stands for, and with which sign.
+    """
+
+    setting: Setting
+    on_rows: LimitedOnRows
+    problem: LimitedProblem
+    sources: list[tuple[int, int]]
+
+    @property
+    def n_objectives(self) -> int:
+        """Number of objectives."""
+        return len(self.on_rows.problems)
+
+
+def set_up_limited(
+    model: BaseTaskTree, task: _Composed, X: Any, y: Any, sample_weight: Any
+) -> LimitedSetting:
+    """Encode the table and turn objectives and limits into integers."""
+    objective = _Objective(task)
+    setting = model._set_up(objective, X, y, sample_weight)
+    on_rows = objective.on_rows
+    scaled = setting.objective
+    planes, bounds, names, sources = on_rows.planes(scaled.error_scale, scaled.split_penalty)
+    more = [problem.largest for problem in on_rows.problems[1:]]
+    problem = LimitedProblem(
+        columns=setting.columns,
+        values=on_rows.values(),
+        planes=planes,
+        bounds=(*more, *bounds),
+        names=(*("second objective" for _ in more), *names),
+        label_counts=on_rows.label_counts,
+        label_min=on_rows.label_min,
+    )
+    return LimitedSetting(setting, on_rows, problem, sources)
+
+
+def fit_limited(
+    model: BaseTaskTree,
+    task: _Composed,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    callback: Callback | None = None,
+    notes: Sequence[str] = (),
+) -> Observer | None:
+    """Find the best tree within limits; give a model its `tree_` and `certificate_`.
+
+    If there is no tree within the limits, or none was found in time, the certificate is a
+    :class:`NoTreeCertificate`, and the model has no ``tree_``. Returns what watched the search.
+    """
+    limited = set_up_limited(model, task, X, y, sample_weight)
+    setting = limited.setting
+    objective = setting.objective
+    largest = setting.problem.largest * objective.error_scale
+    gap = min(read_fraction(model.gap, "gap") / objective.unit, Fraction(largest))
+    options = replace(model._engine_options(setting.seconds), gap=int(gap))
+    scale = exact(setting.problem.largest * setting.problem.unit) or 1
+    watch = model._watch(objective.cost, scale, callback)
+    result = solve_limited(
+        limited.problem, options, callback=None if watch is None else _Watch(watch, largest)
+    )
+    keep_limited(model, limited, result, notes)
+    return watch
+
+
+def keep_limited(
+    model: BaseTaskTree, limited: LimitedSetting, result: LimitedResult, notes: Sequence[str] = ()
+) -> None:
+    """Give a fitted model its tree and certificate."""
+    if hasattr(model, "tree_"):
+        del model.tree_
+    if len(result.test) == 0:
+        model.certificate_ = _no_tree(model, limited, result, notes)  # type: ignore[assignment]
+        return
+    model.tree_, sums = limited_tree(model, limited, result)
+    model._node_costs = limited.setting.problem.units(sums).astype(np.float64)
+    model.certificate_ = _certify(model, limited, result, notes)
+
+
+def limited_tree(
+    model: BaseTaskTree, limited: LimitedSetting, nodes: _engine.Nodes
+) -> tuple[Tree, NDArray[np.int64]]:
+    """Return a tree with the labels that the search gave its leaves, and the nodes' sums."""
+    setting = limited.setting
+    leaves = _engine.leaves_of_rows(nodes, setting.columns)
+    sums = node_sums(setting, nodes, leaves)
+    classes = setting.problem.classes()
+    assert classes is not None
+    label = np.where(nodes.test < 0, nodes.label, -1).astype(np.int32)
+    names = getattr(model, "feature_names_in_", None)
+    tree = Tree.from_arrays(
+        model.encoder_.candidates_,
+        nodes.test,
+        nodes.first_child,
+        label,
+        counts=_counts(setting, nodes, leaves, label[leaves], len(classes)),
+        classes=classes,
+        feature_names=None if names is None else names.tolist(),
+        n_features=model.n_features_in_,
+        n_columns=setting.columns.shape[1],
+        notes=setting.problem.describe(sums),
+    )
+    return tree, sums
+
+
+def limit_totals(limited: LimitedSetting, nodes: _engine.Nodes) -> list[Fraction]:
+    """Return the total of each limit for a tree, in the user's terms."""
+    leaves = _engine.leaves_of_rows(nodes, limited.setting.columns)
+    labels = nodes.label[leaves]
+    rows = np.arange(len(labels))
+    return [limit.value(int(limit.amounts[rows, labels].sum())) for limit in limited.on_rows.limits]
+
+
+def limit_values(
+    limited: LimitedSetting,
+    nodes: _engine.Nodes | None = None,
+    reach: Mapping[tuple[int, int], Reach] | None = None,
+) -> tuple[LimitValue, ...]:
+    """Return the limits, with the totals of a tree or with how near trees come."""
+    totals: Sequence[Fraction | None] = [None] * len(limited.on_rows.limits)
+    if nodes is not None:
+        totals = limit_totals(limited, nodes)
+    near = {} if reach is None else reach
+    return tuple(
+        LimitValue(
+            limit.name,
+            None if total is None else exact(total),
+            None if limit.at_most is None else exact(limit.at_most),
+            None if limit.at_least is None else exact(limit.at_least),
+            exact(limit.rounding),
+            exact(limit.unit),
+            near.get((j, 1)),
+            near.get((j, -1)),
+        )
+        for j, (limit, total) in enumerate(zip(limited.on_rows.limits, totals, strict=True))
+    )
+
+
+def user_cut(limited: LimitedSetting, cut: DualCut) -> Cut:
+    """Return a cut in terms of the cost and the limits' totals.
+
+    The search has shown ``m_0 U + sum m_e p_e >= v`` for the objective U in its units and planes
+    ``p_e = sign * total / unit``; the cost is ``(U + offset) unit + constant``.
+    """
+    objective = limited.setting.objective
+    first = cut.multipliers[0] / objective.unit
+    value = cut.value + first * objective.constant + cut.multipliers[0] * objective.offset
+    totals = [Fraction(0)] * len(limited.on_rows.limits)
+    for (j, sign), multiplier in zip(limited.sources, cut.multipliers[1:], strict=True):
+        totals[j] += Fraction(sign * multiplier) / limited.on_rows.limits[j].unit
+    return tuple(exact(number) for number in (first, *totals, value))
+
+
+def _no_tree(
+    model: BaseTaskTree, limited: LimitedSetting, result: LimitedResult, notes: Sequence[str]
+) -> NoTreeCertificate:
+    setting, objective = limited.setting, limited.setting.objective
+    reach: dict[tuple[int, int], Reach] = {}
+    for closest in result.closest:
+        j, sign = limited.sources[closest.limit]
+        unit = sign * limited.on_rows.limits[j].unit
+        attained = None if closest.attained is None else exact(closest.attained * unit)
+        reach[j, sign] = Reach(exact(closest.lower_bound * unit), attained)
+    return NoTreeCertificate(
+        status=result.status,
+        limits=limit_values(limited, None, reach),
+        lower_bound=exact(objective.cost(result.lower_bound)),
+        proof=result.proof,
+        dual_cuts=tuple(user_cut(limited, cut) for cut in result.cuts),
+        task=setting.name,
+        max_depth=None if model.max_depth is None else int(model.max_depth),
+        max_splits=None if model.max_splits is None else int(model.max_splits),
+        complexity=exact(objective.complexity),
+        complexity_per=model.complexity_per,
+        split_penalty=exact(objective.penalty),
+        min_samples_leaf=int(model.min_samples_leaf),
+        n_rows=len(setting.rows.weights),
+        n_tests=len(model.encoder_.candidates_),
+        total_weight=exact(setting.rows.total_weight),
+        seconds=setting.seconds + result.seconds,
+        counters=dict(result.counters),
+        n_solves=result.n_solves,
+        n_rounds=result.n_rounds,
+        rounding=exact(setting.problem.rounding),
+        notes=tuple(notes),
+        version=__version__,
+    )
+
+
+def _certify(
+    model: BaseTaskTree, limited: LimitedSetting, result: LimitedResult, notes: Sequence[str]
+) -> LimitedCertificate:
+    """Translate a result to the user's terms."""
+    assert result.upper_bound is not None
+    objective = limited.setting.objective
+    history = [
+        (seconds, work, result.upper_bound if upper is None else upper, lower or 0)
+        for seconds, work, upper, lower in result.history
+    ]
+    plain = model._certify_task(
+        limited.setting,
+        _engine.Result(
+            status=result.status,
+            lower_bound=result.lower_bound,
+            upper_bound=result.upper_bound,
+            test=result.test,
+            first_child=result.first_child,
+            label=result.label,
+            counters=result.counters,
+            history=history,
+            seconds=result.seconds,
+        ),
+    )
+    values = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
+    values["n_solves"] = result.n_solves
+    return LimitedCertificate(
+        **values,
+        limits=limit_values(limited, result),
+        dual_cuts=tuple(user_cut(limited, cut) for cut in result.cuts),
+        dual_bound=None
+        if result.dual_bound is None
+        else exact((result.dual_bound + objective.offset) * objective.unit + objective.constant),
+        n_rounds=result.n_rounds,
+        notes=tuple(notes),
+    )
+
+
+class _Watch:
+    """What watches a search, with the costliest tree as the best one until one is known."""
+
+    def __init__(self, watch: Observer, largest: int) -> None:
+        self.watch = watch
+        self.largest = largest
+
+    def __call__(self, event: _engine.Event) -> bool:
+        upper = event.get("upper_bound")
+        lower = event.get("lower_bound")
+        full = {
+            **event,
+            "upper_bound": self.largest if upper is None else upper,
+            "lower_bound": 0 if lower is None else lower,
+        }
+        return self.watch(full)
