@@ -11,5 +11,6 @@ void bind_session(nanobind::module_& m);
 void bind_vector(nanobind::module_& m);
 void bind_chain(nanobind::module_& m);
 void bind_front(nanobind::module_& m);
+void bind_limit(nanobind::module_& m);
 
 }  // namespace certree

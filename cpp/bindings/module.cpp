@@ -11,4 +11,5 @@ NB_MODULE(_core, m) {
   certree::bind_vector(m);
   certree::bind_chain(m);
   certree::bind_front(m);
+  certree::bind_limit(m);
 }

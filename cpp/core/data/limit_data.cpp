@@ -1,0 +1,198 @@
+#include "data/limit_data.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "base/check.hpp"
+
+namespace certree {
+
+namespace {
+
+__extension__ using Wide128 = __int128;
+
+// Budgets, sums and bounds of planes are added a few at a time; beyond this nothing is safe.
+constexpr Cost kLargest = Cost{1} << 59;
+
+std::size_t size_of(std::int32_t n) { return static_cast<std::size_t>(n); }
+
+}  // namespace
+
+LimitData::LimitData(const LimitTable& table, const LimitTask& task, const DatasetSettings& settings, bool counts_rows,
+                     std::int32_t max_depth, MemoryBudget& budget)
+    : task_(task), n_all_(task.n_multipliers() + task.n_planes), groups_(table.table, settings, budget, group_of_row_) {
+  depth_ = std::min({max_depth, groups_.n_columns(), std::max(groups_.n_groups() - 1, 0)});
+  row_value_ = counts_rows ? 0 : -1;
+  first_label_count_ = task.label_min.empty() ? -1 : 0;
+  set_planes();
+  check_range(table);
+  add_up(table);
+  set_coefficients();
+  bound_groups();
+  group_of_row_ = {};
+}
+
+std::int64_t LimitData::most_splits(std::int32_t depth) const {
+  const std::int64_t by_rows = std::max(groups_.n_groups() - 1, 0);
+  return depth < 40 ? std::min<std::int64_t>(by_rows, (std::int64_t{1} << depth) - 1) : by_rows;
+}
+
+// Multipliers are combinations of the essential planes.
+void LimitData::set_planes() {
+  const std::size_t width = task_.width(), n = task_.n_planes, extra = task_.n_multipliers();
+  weights_.assign(n_all_ * width, 0);
+  for (std::size_t m = 0; m < extra; ++m) {
+    for (std::size_t q = 0; q < width; ++q) {
+      Wide128 sum = 0;
+      for (std::size_t e = 0; e < n; ++e)
+        sum += static_cast<Wide128>(task_.multipliers[m * n + e]) * task_.planes[e * width + q];
+      require(sum < kLargest && sum > -kLargest, "multipliers are too large for 64-bit integers");
+      weights_[m * width + q] = static_cast<Cost>(sum);
+    }
+  }
+  std::copy(task_.planes.begin(), task_.planes.end(), weights_.begin() + static_cast<std::ptrdiff_t>(extra * width));
+  opposite_.assign(n_all_, -1);
+  for (std::size_t a = first_plane() + 1; a < n_all_; ++a) {
+    for (std::size_t b = first_plane() + 1; b < n_all_; ++b) {
+      bool is_negative = true;
+      for (std::size_t q = 0; q < width; ++q) is_negative &= weight(a, q) == -weight(b, q);
+      if (is_negative) opposite_[a] = static_cast<std::int32_t>(b);
+    }
+  }
+}
+
+// No sum of a plane over any set of rows, plus splits, leaves the safe range, term by term.
+void LimitData::check_range(const LimitTable& table) const {
+  const auto n_rows = static_cast<std::size_t>(table.table.n_rows);
+  const std::size_t labels = task_.n_labels, quantities = task_.n_quantities;
+  std::vector<Wide128> sizes(quantities, 0);  // no sum of a quantity is larger
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    for (std::size_t q = 0; q < quantities; ++q) {
+      Wide128 most = 0;
+      for (std::size_t l = 0; l < labels; ++l) {
+        const Wide128 value = table.values[(row * labels + l) * quantities + q];
+        most = std::max(most, value < 0 ? -value : value);
+      }
+      sizes[q] += 2 * most;  // a difference of two labels
+    }
+  }
+  const auto size = [](Cost w) { return w < 0 ? -static_cast<Wide128>(w) : static_cast<Wide128>(w); };
+  for (const Wide128 s : sizes) require(s < kLargest, "the sums of values overflow 64-bit integers; scale them down");
+  for (std::size_t m = 0; m < n_all_; ++m) {
+    Wide128 total = size(split_weight(m)) * (most_splits(depth_) + 1);
+    for (std::size_t q = 0; q < quantities; ++q) total += size(weight(m, q)) * sizes[q];
+    require(total < kLargest, "the sums of a plane overflow 64-bit integers; scale values or multipliers down");
+  }
+}
+
+void LimitData::add_up(const LimitTable& table) {
+  const std::size_t labels = task_.n_labels, quantities = task_.n_quantities, row_size = labels * quantities;
+  const auto n_rows = static_cast<std::size_t>(table.table.n_rows);
+  base_.assign(quantities, 0);
+  std::vector<bool> is_used(row_size, false);
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    const std::int64_t* values = table.values + row * row_size;
+    for (std::size_t q = 0; q < quantities; ++q) {
+      base_[q] += values[q];
+      for (std::size_t l = 1; l < labels; ++l)
+        is_used[l * quantities + q] = is_used[l * quantities + q] || values[l * quantities + q] != values[q];
+    }
+  }
+  quantity_value_.assign(row_size, -1);
+  n_pair_values_ = 0;
+  for (std::size_t k = 0; k < row_size; ++k)
+    if (is_used[k]) quantity_value_[k] = n_pair_values_++;
+  if (first_label_count_ >= 0) {
+    first_label_count_ = n_pair_values_;
+    n_pair_values_ += static_cast<std::int32_t>(labels);
+  }
+  if (row_value_ >= 0) row_value_ = n_pair_values_++;
+  const std::size_t n = size_of(n_values());
+  values_.assign(size_of(groups_.n_groups()) * n, 0);
+  for (std::size_t row = 0; row < n_rows; ++row) {
+    Cost* out = values_.data() + size_of(group_of_row_[row]) * n;
+    const std::int64_t* values = table.values + row * row_size;
+    for (std::size_t k = quantities; k < row_size; ++k)
+      if (quantity_value_[k] >= 0) out[quantity_value_[k]] += values[k] - values[k % quantities];
+    if (first_label_count_ >= 0) {
+      for (std::size_t l = 0; l < labels; ++l) {
+        const std::int64_t count = table.label_counts[row * labels + l];
+        require(count >= 0 && count < kLargest / (table.table.n_rows + 1), "label_counts must not be negative or huge");
+        out[first_label_count_ + static_cast<std::int32_t>(l)] += count;
+      }
+    }
+    const std::int64_t count = table.row_counts != nullptr ? table.row_counts[row] : 1;
+    require(count >= 1 && count < kLargest / (table.table.n_rows + 1), "row_counts must be at least 1 and not huge");
+    if (row_value_ >= 0) out[row_value_] += count;
+  }
+}
+
+void LimitData::set_coefficients() {
+  coefficients_.assign(n_all_ * task_.n_labels * size_of(n_pair_values_), 0);
+  for (std::size_t m = 0; m < n_all_; ++m)
+    for (std::size_t l = 0; l < task_.n_labels; ++l)
+      for (std::size_t q = 0; q < task_.n_quantities; ++q)
+        if (quantity_value(l, q) >= 0)
+          coefficients_[(m * task_.n_labels + l) * size_of(n_pair_values_) + size_of(quantity_value(l, q))] =
+              weight(m, q);
+}
+
+// All rows of a group share their leaf, so the group adds at least its least label and at most its greatest
+// (bounds/equivalent_points.hpp, for any plane).
+void LimitData::bound_groups() {
+  const std::size_t n = size_of(n_values());
+  least_.assign(n_all_, 0);
+  most_.assign(n_all_, 0);
+  for (std::size_t g = 0; g < size_of(groups_.n_groups()); ++g) {
+    Cost* values = values_.data() + g * n;
+    for (std::size_t m = 0; m < n_all_; ++m) {
+      Cost least = 0, most = 0;
+      for (std::size_t l = 1; l < task_.n_labels; ++l) {
+        Cost value = 0;
+        for (std::size_t s = 0; s < size_of(n_pair_values_); ++s) value += coefficients(m, l)[s] * values[s];
+        least = std::min(least, value);
+        most = std::max(most, value);
+      }
+      values[floor_value(m)] = least;
+      values[ceiling_value(m)] = most;
+      least_[m] += least;
+      most_[m] += most;
+    }
+  }
+}
+
+// Beyond the least and the most that any tree has, one bound is as good as another.
+std::vector<Cost> LimitData::clamped(const std::vector<Cost>& corners) const {
+  std::vector<Cost> out(corners.size());
+  for (std::size_t k = 0; k < corners.size(); ++k) {
+    const std::size_t e = k % task_.n_planes, m = first_plane() + e;
+    const Cost splits = split_weight(m) * most_splits(depth_);
+    Cost base = 0;
+    for (std::size_t q = 0; q < task_.n_quantities; ++q) base += weight(m, q) * base_[q];
+    out[k] = std::clamp(corners[k], base + least_[m] + std::min<Cost>(splits, 0) - 1,
+                        base + most_[m] + std::max<Cost>(splits, 0));
+  }
+  return out;
+}
+
+std::vector<Cost> LimitData::budgets(const std::vector<Cost>& corners) const {
+  const std::size_t n = task_.n_planes, n_corners = corners.size() / n, extra = task_.n_multipliers();
+  std::vector<Cost> out(n_corners * n_all_);
+  for (std::size_t c = 0; c < n_corners; ++c) {
+    Cost* budget = out.data() + c * n_all_;
+    for (std::size_t e = 0; e < n; ++e) {
+      Cost base = 0;
+      for (std::size_t q = 0; q < task_.n_quantities; ++q) base += weight(extra + e, q) * base_[q];
+      budget[extra + e] = corners[c * n + e] - base;
+    }
+    for (std::size_t m = 0; m < extra; ++m) {
+      Wide128 sum = 0;
+      for (std::size_t e = 0; e < n; ++e) sum += static_cast<Wide128>(task_.multipliers[m * n + e]) * budget[extra + e];
+      budget[m] = static_cast<Cost>(std::clamp<Wide128>(sum, -kLargest, kLargest));
+    }
+  }
+  return out;
+}
+
+}  // namespace certree

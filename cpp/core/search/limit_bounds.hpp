@@ -1,0 +1,52 @@
+// Least values of the planes over the trees of depth at most two of a row set, from its sums of pairs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/memory.hpp"
+#include "search/limit_sums.hpp"
+
+namespace certree {
+
+// Per plane and column: the least value of the side where the column holds or not, as a leaf and with at most one more
+// split.  kInfinite where a side would be smaller than the minimum leaf size.
+class LimitBounds {
+ public:
+  LimitBounds(const LimitData& data, std::int64_t min_leaf, MemoryBudget& budget)
+      : data_(data), min_leaf_(min_leaf), leaf_(budget), split_(budget), room_(budget), whole_(data.n_all(), 0) {}
+
+  // For another view; forgets what was computed.
+  void start(const LimitView& view, std::int32_t depth);
+  // Computes one plane.
+  void compute(std::size_t plane);
+  // With at most one more split, or as a leaf.
+  Cost side(std::size_t plane, std::size_t column, bool holds) const {
+    return (depth_ > 1 ? split_ : leaf_)[index(plane, holds) + column];
+  }
+  // Over trees of the depth given to `start`.
+  Cost whole(std::size_t plane) const { return whole_[plane]; }
+  // Do both sides of a column have enough rows?
+  bool may_split(std::size_t column) const {
+    if (data_.row_value() < 0) return true;
+    const auto rows = static_cast<std::size_t>(data_.row_value());
+    return view_->side(rows, column, true) >= min_leaf_ && view_->side(rows, column, false) >= min_leaf_;
+  }
+
+ private:
+  std::size_t index(std::size_t plane, bool holds) const { return (2 * plane + (holds ? 1 : 0)) * view_->stride; }
+  void add_leaves(std::size_t plane);
+  void add_pairs(std::size_t plane);
+  void take_row(std::size_t i, std::size_t plane, Cost* yes1, Cost* no1);
+
+  const LimitData& data_;
+  std::int64_t min_leaf_;
+  const LimitView* view_ = nullptr;
+  std::int32_t depth_ = 0;
+  AlignedArray<Cost> leaf_, split_;  // [plane][holds][stride]
+  AlignedArray<Cost> room_;
+  std::vector<Cost> whole_;
+};
+
+}  // namespace certree

@@ -1,0 +1,215 @@
+#include "search/limit_depth_two.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace certree {
+
+LimitDepthTwo::LimitDepthTwo(const LimitData& data, std::int64_t min_leaf, bool uses_dominance, Limits& limits)
+    : data_(data),
+      min_leaf_(min_leaf),
+      uses_dominance_(uses_dominance),
+      limits_(limits),
+      dominance_(data),
+      zeros_(data.n_all(), 0),
+      own_(data.n_all()),
+      rest_(data.n_all()),
+      point_(data.task().width()),
+      values_(data.n_all()) {
+  may_skip_equal_labels_ = true;
+  for (std::size_t m = 0; m < data.n_all(); ++m) {
+    split_weights_.push_back(data.split_weight(m));
+    // Two leaves with one label are never better than one leaf, unless splits are wanted for themselves.
+    may_skip_equal_labels_ = may_skip_equal_labels_ && data.split_weight(m) >= 0;
+  }
+  for (std::vector<Cost>& cell : cell_) cell.resize(static_cast<std::size_t>(data.n_pair_values()));
+  side_sum_.resize(static_cast<std::size_t>(data.n_pair_values()));
+  for (LimitPoints& side : side_) side.reset(data.task().width(), data.n_all());
+}
+
+void LimitDepthTwo::weigh(const Cost* point, Cost* values) const {
+  const std::size_t width = data_.task().width();
+  for (std::size_t m = 0; m < data_.n_all(); ++m) {
+    Cost value = 0;
+    for (std::size_t q = 0; q < width; ++q) value += data_.weight(m, q) * point[q];
+    values[m] = value;
+  }
+}
+
+void LimitDepthTwo::add_leaf(const Cost* sums, std::size_t label, std::int32_t code, const LimitRegion& region,
+                             LimitPoints& out) {
+  if (!may_label(label, sums)) return;
+  for (std::size_t q = 0; q < data_.task().n_quantities; ++q) {
+    const std::int32_t s = data_.quantity_value(label, q);
+    point_[q] = s < 0 ? 0 : sums[s];
+  }
+  point_[data_.task().n_quantities] = 0;
+  weigh(point_.data(), values_.data());
+  if (region.admits(values_.data())) out.add(point_.data(), values_.data(), code);
+}
+
+void LimitDepthTwo::add_leaves(const LimitView& view, const LimitRegion& region, LimitPoints& out) {
+  for (std::size_t l = 0; l < data_.task().n_labels; ++l)
+    add_leaf(view.totals, l, static_cast<std::int32_t>(l), region, out);
+}
+
+// Sums of one side of a column: all of it, and where each other column holds.
+void LimitDepthTwo::gather(const LimitView& view, std::size_t column, bool holds) {
+  const std::size_t n = view.n_columns, stride = view.stride, n_values = view.n_pair_values;
+  row_.resize(n_values * stride);
+  for (std::size_t s = 0; s < n_values; ++s) {
+    side_sum_[s] = view.side(s, column, holds);
+    if (view.pairs == nullptr) continue;
+    Cost* to = row_.data() + s * stride;
+    for (std::size_t j = 0; j < column; ++j) to[j] = view.pair_row(j)[s * stride + column];
+    for (std::size_t j = column; j < n; ++j) to[j] = view.pair_row(column)[s * stride + j];
+    if (holds) continue;
+    const Cost* all = view.columns + s * stride;
+    for (std::size_t j = 0; j < n; ++j) to[j] = all[j] - to[j];
+  }
+}
+
+// One more split on the side: the leaves `yes` and `no` on both sides of column j.
+void LimitDepthTwo::add_split(std::size_t j, std::size_t stride, std::size_t yes, std::size_t no, LimitPoints& out) {
+  const std::size_t labels = data_.task().n_labels, n_values = side_sum_.size();
+  for (std::size_t s = 0; s < n_values; ++s) {
+    cell_[1][s] = row_[s * stride + j];
+    cell_[0][s] = side_sum_[s] - cell_[1][s];
+  }
+  if (!may_label(yes, cell_[1].data()) || !may_label(no, cell_[0].data())) return;
+  for (std::size_t q = 0; q < data_.task().n_quantities; ++q) {
+    const std::int32_t a = data_.quantity_value(yes, q), b = data_.quantity_value(no, q);
+    point_[q] =
+        (a < 0 ? 0 : cell_[1][static_cast<std::size_t>(a)]) + (b < 0 ? 0 : cell_[0][static_cast<std::size_t>(b)]);
+  }
+  point_[data_.task().n_quantities] = 1;
+  weigh(point_.data(), values_.data());
+  if (!left_.admits(values_.data())) return;
+  out.add(point_.data(), values_.data(), static_cast<std::int32_t>(labels + (j * labels + yes) * labels + no));
+}
+
+// The first plane throws out most; only what it leaves is weighed in full.
+void LimitDepthTwo::list_splits(const LimitView& view, std::size_t column, LimitPoints& out) {
+  const std::size_t n = view.n_columns, stride = view.stride, labels = data_.task().n_labels;
+  first_.assign(labels * stride, 0);
+  whole_first_.assign(labels, 0);
+  for (std::size_t l = 1; l < labels; ++l) {
+    const Cost* coefficients = data_.coefficients(0, l);
+    for (std::size_t s = 0; s < side_sum_.size(); ++s) {
+      if (coefficients[s] == 0) continue;
+      whole_first_[l] += coefficients[s] * side_sum_[s];
+      for (std::size_t j = 0; j < n; ++j) first_[l * stride + j] += coefficients[s] * row_[s * stride + j];
+    }
+  }
+  const Cost budget = left_.most(0) - split_weights_[0];
+  const std::int32_t r = data_.row_value();
+  for (std::size_t j = 0; j < n; ++j) {
+    if (j == column) continue;
+    if (r >= 0) {
+      const Cost rows = row_[static_cast<std::size_t>(r) * stride + j];
+      if (rows < min_leaf_ || side_sum_[static_cast<std::size_t>(r)] - rows < min_leaf_) continue;
+    }
+    for (std::size_t yes = 0; yes < labels; ++yes) {
+      for (std::size_t no = 0; no < labels; ++no) {
+        if (yes == no && may_skip_equal_labels_) continue;
+        if (first_[yes * stride + j] + whole_first_[no] - first_[no * stride + j] <= budget)
+          add_split(j, stride, yes, no, out);
+      }
+    }
+  }
+}
+
+void LimitDepthTwo::list_side(const LimitView& view, std::size_t column, bool holds, std::int32_t depth,
+                              LimitPoints& out) {
+  out.clear();
+  gather(view, column, holds);
+  for (std::size_t l = 0; l < data_.task().n_labels; ++l)
+    add_leaf(side_sum_.data(), l, static_cast<std::int32_t>(l), left_, out);
+  if (depth > 1) list_splits(view, column, out);
+}
+
+// Sums of both lists that are wanted; one is sorted by the first plane, so that the rest of it can be left out.
+bool LimitDepthTwo::combine(std::int32_t column, const LimitRegion& region, LimitPoints& out) {
+  const LimitPoints &a = side_[1], &b = side_[0];
+  order_.resize(b.size());
+  std::iota(order_.begin(), order_.end(), 0U);
+  std::sort(order_.begin(), order_.end(), [&](auto x, auto y) { return b.values(x)[0] < b.values(y)[0]; });
+  const Cost budget = region.most(0) - split_weights_[0];
+  const std::size_t width = data_.task().width();
+  std::size_t steps = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (const std::uint32_t k : order_) {
+      if (a.values(i)[0] + b.values(k)[0] > budget) break;
+      if ((++steps & 0xfff) == 0 && limits_.poll()) return false;
+      for (std::size_t m = 0; m < data_.n_all(); ++m) values_[m] = a.values(i)[m] + b.values(k)[m] + split_weights_[m];
+      if (!region.admits(values_.data())) continue;
+      for (std::size_t q = 0; q < width; ++q) point_[q] = a.point(i)[q] + b.point(k)[q];
+      ++point_[width - 1];
+      out.add(point_.data(), values_.data(), static_cast<std::int32_t>(pending_.size()));
+      pending_.push_back({column, a.plan(i), b.plan(k)});
+    }
+  }
+  return true;
+}
+
+std::int32_t LimitDepthTwo::plan_of_side(const LimitView& view, std::int32_t code,
+                                         std::vector<LimitPlan>& plans) const {
+  const auto labels = static_cast<std::int32_t>(data_.task().n_labels);
+  if (code < labels) return code;
+  code -= labels;
+  plans.push_back({view.column[code / (labels * labels)], code / labels % labels, code % labels});
+  return static_cast<std::int32_t>(plans.size()) - 1;
+}
+
+bool LimitDepthTwo::add_trees(const LimitView& view, const LimitBounds& bounds, std::int32_t depth,
+                              const LimitRegion& region, const std::vector<std::uint8_t>& active,
+                              std::vector<LimitPlan>& plans, LimitPoints& out) {
+  pending_.clear();
+  // Plans in `out` so far are real ones; they are told apart from pending ones by an offset.
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    pending_.push_back({-1, out.plan(k), -1});
+    out.set_plan(k, static_cast<std::int32_t>(k));
+  }
+  const std::size_t n_all = data_.n_all();
+  std::size_t reduced = 64;
+  for (std::size_t i = 0; i < view.n_columns; ++i) {
+    if (!bounds.may_split(i)) continue;
+    for (std::size_t m = 0; m < n_all; ++m)
+      values_[m] = bounds.side(m, i, true) + bounds.side(m, i, false) + split_weights_[m];
+    if (!region.admits(values_.data())) continue;
+    for (const bool holds : {true, false}) {
+      for (std::size_t m = 0; m < n_all; ++m) {
+        own_[m] = bounds.side(m, i, holds);
+        rest_[m] = bounds.side(m, i, !holds);
+      }
+      // The other list, once made, bounds better than its planes.
+      if (!holds) side_[1].least(rest_.data());
+      leave(region, own_.data(), rest_.data(), split_weights_.data(), zeros_.data(), left_);
+      side_[holds ? 1 : 0].clear();
+      if (left_.is_empty()) break;
+      list_side(view, i, holds, depth, side_[holds ? 1 : 0]);
+      if (side_[holds ? 1 : 0].empty()) break;
+      if (uses_dominance_) dominance_.reduce(active, side_[holds ? 1 : 0]);
+    }
+    if (side_[1].empty() || side_[0].empty()) continue;
+    if (!combine(static_cast<std::int32_t>(i), region, out)) return false;
+    if (uses_dominance_ && out.size() > 2 * reduced) {
+      dominance_.reduce(active, out);
+      reduced = std::max<std::size_t>(out.size(), 64);
+    }
+  }
+  if (uses_dominance_) dominance_.reduce(active, out);
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const Pending tree = pending_[static_cast<std::size_t>(out.plan(k))];
+    if (tree.column < 0) {
+      out.set_plan(k, tree.yes);
+      continue;
+    }
+    const std::int32_t yes = plan_of_side(view, tree.yes, plans), no = plan_of_side(view, tree.no, plans);
+    plans.push_back({view.column[tree.column], yes, no});
+    out.set_plan(k, static_cast<std::int32_t>(plans.size()) - 1);
+  }
+  return true;
+}
+
+}  // namespace certree

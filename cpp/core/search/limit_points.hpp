@@ -1,0 +1,77 @@
+// Points of trees: quantities and splits, with the plan of the tree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/cost.hpp"
+#include "data/limit_data.hpp"
+
+namespace certree {
+
+// Trees found share their subtrees: a plan is an index into one array of nodes, which starts with one leaf per label.
+struct LimitPlan {
+  std::int32_t column = -1;  // the data set's column; -1: a leaf, whose label is its index
+  std::int32_t yes = -1;
+  std::int32_t no = -1;
+};
+
+// A list of points with the values of all planes, in parallel arrays.
+class LimitPoints {
+ public:
+  void reset(std::size_t width, std::size_t n_planes) {
+    width_ = width;
+    n_planes_ = n_planes;
+    clear();
+  }
+  void clear() {
+    points_.clear();
+    values_.clear();
+    plans_.clear();
+  }
+  std::size_t size() const { return plans_.size(); }
+  bool empty() const { return plans_.empty(); }
+  const Cost* point(std::size_t k) const { return points_.data() + k * width_; }
+  const Cost* values(std::size_t k) const { return values_.data() + k * n_planes_; }
+  std::int32_t plan(std::size_t k) const { return plans_[k]; }
+  void set_plan(std::size_t k, std::int32_t plan) { plans_[k] = plan; }
+  void add(const Cost* point, const Cost* values, std::int32_t plan) {
+    points_.insert(points_.end(), point, point + width_);
+    values_.insert(values_.end(), values, values + n_planes_);
+    plans_.push_back(plan);
+  }
+  // Keeps these, in this order.
+  void keep(const std::vector<std::uint32_t>& chosen);
+  // Least value of every plane; kInfinite if the list is empty.
+  void least(Cost* out) const;
+  std::int64_t bytes() const {
+    return static_cast<std::int64_t>((points_.capacity() + values_.capacity()) * sizeof(Cost) +
+                                     plans_.capacity() * sizeof(std::int32_t));
+  }
+
+ private:
+  std::size_t width_ = 0, n_planes_ = 0;
+  std::vector<Cost> points_, values_;
+  std::vector<std::int32_t> plans_;
+};
+
+// Drops points that another point of the list makes superfluous: no worse in the objective and in every active limit
+// (docs/theory/limits.md, theorem 4).
+class LimitDominance {
+ public:
+  explicit LimitDominance(const LimitData& data) : data_(data) {}
+  // `active`: one flag per plane.
+  void reduce(const std::vector<std::uint8_t>& active, LimitPoints& points);
+
+ private:
+  void choose_dimensions(const std::vector<std::uint8_t>& active);
+  bool is_less(const LimitPoints& points, std::uint32_t a, std::uint32_t b) const;
+
+  const LimitData& data_;
+  std::vector<std::size_t> equal_;  // planes limited on both sides: one of each pair
+  std::vector<std::size_t> less_;   // planes limited from above
+  std::vector<std::uint32_t> order_, kept_;
+};
+
+}  // namespace certree

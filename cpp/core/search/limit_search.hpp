@@ -1,0 +1,144 @@
+// The best tree within limits on the whole tree, or the front of an objective and a gap, by depth-first search for the
+// wanted points of every subproblem.
+//
+// A subproblem is a row set, a remaining depth and budgets for all planes, which are what the parent has left after the
+// sibling's least values.  Bounds come first: `bound` finds the least values of the planes over the trees that can be
+// wanted.  Then `search` lists the points themselves, which the tight budgets keep few.  docs/theory/limits.md
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "base/limits.hpp"
+#include "base/memory.hpp"
+#include "data/limit_data.hpp"
+#include "data/node.hpp"
+#include "search/limit_bounds.hpp"
+#include "search/limit_depth_two.hpp"
+#include "search/limit_points.hpp"
+#include "search/limit_region.hpp"
+#include "search/limit_root.hpp"
+#include "search/limit_sums.hpp"
+#include "search/options.hpp"
+#include "search/tree.hpp"
+
+namespace certree {
+
+struct LimitEvent {
+  double seconds = 0;
+  std::int64_t work = 0;
+  std::int64_t n_points = 0;
+};
+// Called from the thread that searches: after changes and every 50 ms.  True: stop.
+using LimitObserver = std::function<bool(const LimitEvent&)>;
+
+class LimitSearch {
+ public:
+  LimitSearch(const LimitData& data, const Options& options, Limits& limits, MemoryBudget& budget,
+              LimitObserver observer);
+
+  // Finds what is wanted.  May throw MemoryLimitReached; whatever happens, what was found is valid.
+  void run();
+  bool is_complete() const { return is_complete_; }
+  const LimitRoot& root() const { return root_; }
+  Tree tree(std::int32_t plan) const;
+  const std::vector<LimitEvent>& history() const { return history_; }
+  Counters& counters() { return counters_; }
+  std::int64_t n_table_entries() const { return static_cast<std::int64_t>(lists_.size() + bounds_known_.size()); }
+
+ private:
+  // A node under search.
+  struct Level {
+    Level(const LimitData& data, std::int64_t min_leaf, MemoryBudget& budget)
+        : node(budget),
+          sums(budget),
+          children{LimitSums(budget), LimitSums(budget)},
+          bounds{LimitBounds(data, min_leaf, budget), LimitBounds(data, min_leaf, budget)},
+          rows{RowSet(budget), RowSet(budget)},
+          split_lower{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)} {}
+    Node node;
+    LimitSums sums;
+    LimitSums children[2];  // [holds], of the split under search: depth two
+    LimitBounds bounds[2];
+    RowSet rows[2];
+    LimitRegion region;
+    std::vector<std::uint8_t> active;
+    LimitPoints points;
+    LimitPoints found[2];
+    std::vector<Cost> lower[2];         // [holds][plane] of the split under search
+    std::vector<Cost> most[2];          // [holds][plane]: no tree of this child adds more
+    AlignedArray<Cost> split_lower[2];  // [holds], [split][plane]
+    std::vector<std::int32_t> open;     // splits that bounds leave open, best first
+  };
+  struct Known {
+    LimitRegion region;
+    std::vector<std::uint8_t> active;
+    LimitPoints points;
+  };
+  struct KnownBound {
+    LimitRegion region;
+    std::vector<Cost> lower;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low); }
+  };
+
+  Level& level_at(std::size_t level);
+  bool poll();
+  bool open(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
+  bool solve_shallow(std::size_t level, std::int32_t depth);
+  bool bound(std::size_t level, std::int32_t depth, std::int32_t split, bool holds, std::vector<Cost>& lower);
+  bool bound_splits(std::size_t level, std::int32_t depth);
+  bool bound_split(std::size_t level, std::int32_t depth, std::int32_t split, bool* is_open);
+  bool bound_terminal(Level& l, std::int32_t split, bool* is_open);
+  bool bound_deep(std::size_t level, std::int32_t depth, std::int32_t split, bool* is_open);
+  bool search(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
+  bool search_splits(std::size_t level, std::int32_t depth);
+  bool try_terminal(std::size_t level, std::int32_t split);
+  bool try_deep(std::size_t level, std::int32_t depth, std::int32_t split);
+  bool combine(std::size_t level, std::int32_t split);
+  void offer(std::size_t level, const Cost* point, const Cost* values, std::int32_t plan);
+  void start_split(Level& l, std::int32_t depth, std::int32_t split);
+  bool is_wanted(const Level& l, std::size_t n_planes);
+  bool is_wanted(const Level& l) { return is_wanted(l, data_.n_all()); }
+  void set_active(Level& l, std::int32_t depth);
+  void set_child_active(const LimitRegion& region, const Cost* most, std::vector<std::uint8_t>& active) const;
+  bool recall(const Fingerprint& key, Level& l);
+  void remember(const Fingerprint& key, const Level& l);
+  void charge();
+  std::int32_t smaller_child(const Level& l, std::int32_t split) const;
+  std::int32_t add_tree(std::int32_t plan, const std::vector<Word>& rows, Tree& tree) const;
+
+  const LimitData& data_;
+  Options options_;
+  Limits& limits_;
+  MemoryBudget& budget_;
+  LimitObserver observer_;
+  NodeFactory factory_;
+  LimitAdder adder_;
+  LimitDepthTwo depth_two_;
+  LimitDominance dominance_;
+  LimitRoot root_;
+  std::vector<std::unique_ptr<Level>> levels_;
+  std::vector<LimitPlan> plans_;
+  std::unordered_map<Fingerprint, Known, KeyHash> lists_;
+  std::unordered_map<Fingerprint, KnownBound, KeyHash> bounds_known_;
+  std::int64_t table_bytes_ = 0;
+  std::int64_t charged_ = 0;
+  std::vector<Cost> split_weights_;
+  // Scratch.
+  std::vector<Cost> values_, point_;
+  std::vector<std::uint8_t> child_active_;
+  LimitRegion left_;
+  std::vector<std::uint32_t> order_;
+  Counters counters_;
+  bool is_complete_ = false;
+  std::vector<LimitEvent> history_;
+  double next_observation_s_ = 0.05;
+  std::size_t n_observed_ = 0;
+};
+
+}  // namespace certree

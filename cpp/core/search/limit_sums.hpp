@@ -1,0 +1,74 @@
+// Sums of all values over the rows of a node and of its children: of every column and of every pair of columns.
+//
+// The kernels are those of vector tasks (counts/vector_kernels.hpp).  Of the two children of a split only the smaller is
+// summed; the larger is the parent less the smaller.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/limits.hpp"
+#include "base/memory.hpp"
+#include "counts/vector_kernels.hpp"
+#include "data/limit_data.hpp"
+#include "data/node.hpp"
+#include "search/vector_rows.hpp"
+
+namespace certree {
+
+// The sums of one set of rows; borrowed.
+struct LimitView {
+  std::size_t n_columns = 0;
+  std::size_t stride = 0;
+  std::size_t n_pair_values = 0;
+  const std::int32_t* column = nullptr;  // the data set's columns
+  const Cost* columns = nullptr;         // [value][stride]: where the column holds
+  const Cost* totals = nullptr;          // [value]
+  const Cost* pairs = nullptr;           // [i][pair value][stride]: where i and j >= i hold; null: not summed
+
+  const Cost* pair_row(std::size_t i) const { return pairs + i * n_pair_values * stride; }
+  // Of the side of a column: where it holds, or does not.
+  Cost side(std::size_t value, std::size_t split, bool holds) const {
+    const Cost yes = columns[value * stride + split];
+    return holds ? yes : totals[value] - yes;
+  }
+};
+
+struct LimitSums {
+  explicit LimitSums(MemoryBudget& budget) : rows(budget), columns(budget), pairs(budget) {}
+  LimitView view;
+  AlignedArray<std::byte> rows;  // of a node, laid out for the kernels
+  AlignedArray<Cost> columns;    // and totals behind
+  AlignedArray<Cost> pairs;
+};
+
+class LimitAdder {
+ public:
+  LimitAdder(const LimitData& data, Isa isa, Limits& limits, MemoryBudget& budget);
+
+  // Sums a node.  `pairs`: not only columns.  False: a limit stopped it half-way.
+  bool add_node(const Node& node, bool pairs, LimitSums& out);
+  // Sums both children of a split of a node whose pairs are summed: children[holds].  False: stopped.
+  bool add_children(const Node& parent, const LimitSums& sums, std::int32_t column, LimitSums* children);
+
+ private:
+  static Word word(const Node& node, std::int32_t w, std::int32_t column) {
+    return node
+        .bits[static_cast<std::size_t>(w) * static_cast<std::size_t>(node.stride) + static_cast<std::size_t>(column)];
+  }
+  void start(const Node& node, LimitSums& out);
+  void add_columns(const NodeRows<Cost>& rows, const std::int32_t* list, std::int32_t n, LimitSums& out);
+  bool add_pairs(const Node& node, const NodeRows<Cost>& rows, const Word* among, LimitSums& out);
+  bool list_rarer(const Node& node, const Word* among, std::int32_t column, std::int32_t* n);
+  void subtract(const LimitSums& parent, const LimitSums& small, LimitSums& large) const;
+
+  const LimitData& data_;
+  Limits& limits_;
+  const VectorKernels<Cost>& kernels_;
+  GroupValues<Cost> groups_;
+  AlignedArray<std::int32_t> all_rows_, list_, child_rows_;
+  AlignedArray<Word> mask_;
+};
+
+}  // namespace certree

@@ -1,0 +1,35 @@
+// What a search with limits on the whole tree looks for.
+//
+// Every row adds, for every label, a vector of integer quantities; a tree adds up those of its leaves' labels and counts its
+// splits.  A plane is a linear function of these sums.  Plane 0 is the objective, the others are limited from above: `at
+// least` is the negated plane, an interval is two planes.  A multiplier is a non-negative combination of these planes,
+// which every wanted tree keeps below the same combination of the bounds.  docs/theory/limits.md
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/cost.hpp"
+
+namespace certree {
+
+struct LimitTask {
+  std::size_t n_labels = 0;
+  std::size_t n_quantities = 0;
+  std::size_t n_planes = 0;       // the objective and the limits
+  std::vector<Cost> planes;       // [plane][quantity, then splits]
+  std::vector<Cost> multipliers;  // [multiplier][plane]
+  std::vector<Cost> corners;      // [corner][plane]: a tree is wanted if it is at or below one of them
+  std::vector<Cost> scales;       // [plane]; empty: the best tree, else the front of the objective and the gap
+  std::vector<Cost> label_min;    // [label]: a leaf needs so many of its label's counts; empty: no such limit
+
+  std::size_t width() const { return n_quantities + 1; }
+  std::size_t n_multipliers() const { return n_planes == 0 ? 0 : multipliers.size() / n_planes; }
+  std::size_t n_corners() const { return n_planes == 0 ? 0 : corners.size() / n_planes; }
+  bool is_front() const { return !scales.empty(); }
+  // Throws std::invalid_argument if something makes no sense.
+  void check() const;
+};
+
+}  // namespace certree
