@@ -14,6 +14,7 @@ import numpy as np
 
 from ._audit import Audit, Claim, Data, Walk, _row_weights, decimal, outcome_of
 from .certificate import Exact, exact, show
+from .encoding import test_from_dict
 from .exceptions import CertificateError
 from .fairness import FairnessCertificate
 
@@ -74,10 +75,13 @@ def check_groups(
         return []
     asked = asked_tests(audit, data, groups)
     audit.compare("number of tests", certificate.n_tests, sum(asked))
+    hidden = [t for t, may in zip(audit.claim.tests, asked, strict=True) if not may]
+    texts = tuple(test_from_dict(test).describe(0) for test in hidden)
+    audit.compare("tests left out", certificate.left_out, texts)
     used = {node["test"] for node in audit.claim.nodes if "test" in node}
     tests = audit.claim.tree["tests"]
     for test in used:
-        if tests[test] in [t for t, may in zip(audit.claim.tests, asked, strict=True) if not may]:
+        if tests[test] in hidden:
             audit.differ(f"the tree asks for the group, by {tests[test]}")
     audit.done("tests that say nothing but the group")
     compared = _compare(audit, data, groups, sample_weight)
@@ -95,6 +99,9 @@ def _check_parameters(audit: Audit, certificate: FairnessCertificate) -> None:
         audit.compare("constraint", certificate.constraint, parameters["constraint"])
         audit.compare("tolerance", certificate.tolerance, decimal(parameters["tolerance"]))
         audit.compare("use_sensitive", certificate.use_sensitive, parameters["use_sensitive"])
+        if certificate.constraint != parameters["constraint"]:
+            # Whatever else it says is about something else.
+            audit.raise_if_different()
     audit.done("the parameters that the certificate speaks of")
 
 
@@ -193,10 +200,8 @@ def _check_rates(
     labels: Mapping[int, int],
 ) -> None:
     rates = [(rate.name, rates_of(rate, labels)) for rate in compared]
-    claimed = [
-        (name, dict(zip(certificate.groups, r, strict=True))) for name, r in certificate.rates
-    ]
-    audit.compare("rates of groups", claimed, rates)
+    recomputed = tuple((name, tuple(of_groups.values())) for name, of_groups in rates)
+    audit.compare("rates of groups", certificate.rates, recomputed)
     apart = max(max(r.values()) - min(r.values()) for _, r in rates)
     audit.compare("disparity", certificate.disparity, apart)
     if apart > certificate.tolerance:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _MOST_LINES = 30
 """Of a curve with more trees, some in the middle are not printed."""
 
+_EXACT = ("tolerance", "disparity", "unconstrained_cost", "least_disparity")
+
 _MOST_NAMES = 5
 """Of more tests that were left out, only so many are named."""
 
@@ -50,6 +52,9 @@ class FairnessCertificate(Certificate):
         Every limit of the search: a rate, two groups, and the rate of the first minus that of the
         second. If there is no tree: the least that any tree has, other limits aside, as far as it
         is known.
+    unconstrained_cost : int or Fraction or None
+        No tree costs less, fair or not; what the best one costs, if that was proven. The price of
+        fairness is the rest of the cost; none is paid if this is None.
     least_disparity : int or Fraction or None
         The least that any tree within the other limits has; given if the status is "infeasible".
     left_out : tuple of str
@@ -75,6 +80,7 @@ class FairnessCertificate(Certificate):
     rates: tuple[tuple[str, tuple[Exact, ...]], ...] = ()
     disparity: Exact | None = None
     differences: tuple[tuple[str, Any, Any, Exact | None], ...] = ()
+    unconstrained_cost: Exact | None = None
     least_disparity: Exact | None = None
     left_out: tuple[str, ...] = ()
     use_sensitive: bool = False
@@ -93,7 +99,7 @@ class FairnessCertificate(Certificate):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""
         data = super().to_dict()
-        for name in ("tolerance", "disparity", "least_disparity"):
+        for name in _EXACT:
             data[name] = _plain(data[name])
         data["groups"] = [_listed(group) for group in self.groups]
         data["rates"] = [[name, [_plain(rate) for rate in rates]] for name, rates in self.rates]
@@ -111,7 +117,7 @@ class FairnessCertificate(Certificate):
     def from_dict(cls, data: Mapping[str, Any]) -> FairnessCertificate:
         """Rebuild a certificate from what `to_dict` returned."""
         values = dict(data)
-        for name in ("tolerance", "disparity", "least_disparity"):
+        for name in _EXACT:
             values[name] = _read(values.get(name))
         values["groups"] = tuple(_tupled(group) for group in values.get("groups", ()))
         values["rates"] = tuple(
@@ -206,6 +212,8 @@ class FairnessCertificate(Certificate):
                 for group, rate in zip(self.groups, rates, strict=True)
             )
             added.append((_short_title(name), f"{each}: {_apart(rates)} apart"))
+        if self.unconstrained_cost is not None:
+            added.append(("unfair trees", f"cost at least {show(self.unconstrained_cost)}"))
         if self.left_out:
             names = ", ".join(self.left_out[:_MOST_NAMES])
             more = len(self.left_out) - _MOST_NAMES

@@ -182,26 +182,64 @@ def solve_fair(
         gap=int(min(read_fraction(model.gap, "gap"), objective.total_weight) / objective.unit),
     )
     watch = _watch(model, rows, callback)
-    if rows.comparison is None:
-        options = replace(
-            options, error_scale=objective.error_scale, split_penalty=objective.split_penalty
-        )
-        result = _engine.solve(rows.target.problem(rows.columns), options, watch)
-        model.tree_ = _tree(model, rows, rows.nodes(result))
-        plain = certify(cast("OptimalTreeClassifier", model), result, rows.target, rows.seconds)
-        model._keep_certificate(_extend(model, rows, plain))
+    free = _solve_freely(rows, options, watch)
+    nodes = rows.nodes(free)
+    proven = free.status in ("optimal", "gap") or rows.comparison is None
+    rates = rows.rates(nodes)
+    if proven and disparity(rates) <= rows.tolerance:
+        model.tree_ = _tree(model, rows, nodes)
+        plain = certify(cast("OptimalTreeClassifier", model), free, rows.target, rows.seconds)
+        model._keep_certificate(_extend(model, rows, plain, rates))
         return watch
+    assert rows.comparison is not None
     limits = fair_limits(rows.comparison, rows.tolerance)
-    found = solve_limited(rows.problem(limits), options, callback=watch)
+    if options.time_limit is not None:
+        options = replace(options, time_limit=max(options.time_limit - free.seconds, 1e-3))
+    found = solve_limited(rows.problem(limits), options, first=free, callback=watch)
+    found = _join(free, found, rows)
     if found.upper_bound is None:
         if hasattr(model, "tree_"):
             del model.tree_
-        model._keep_certificate(_without_tree(model, rows, limits, found))
-        return watch
-    nodes = rows.nodes(found)
-    model.tree_ = _tree(model, rows, nodes)
-    model._keep_certificate(_certify_limited(model, rows, limits, found, nodes))
+        certificate = _without_tree(model, rows, limits, found)
+    else:
+        nodes = rows.nodes(found)
+        model.tree_ = _tree(model, rows, nodes)
+        certificate = _certify_limited(model, rows, limits, found, nodes)
+    bound = exact(objective.cost(free.lower_bound))
+    model._keep_certificate(replace(certificate, unconstrained_cost=bound))
     return watch
+
+
+def _solve_freely(
+    rows: FairRows, options: _engine.Options, watch: Observer | None
+) -> _engine.Result:
+    """Find the best tree whatever its rates; where there are groups, in half of the time."""
+    objective = rows.target.objective
+    seconds = options.time_limit
+    if rows.comparison is not None and seconds is not None:
+        seconds = seconds / 2
+    options = replace(
+        options,
+        error_scale=objective.error_scale,
+        split_penalty=objective.split_penalty,
+        time_limit=seconds,
+    )
+    return _engine.solve(rows.target.problem(rows.columns), options, watch)
+
+
+def _join(free: _engine.Result, found: LimitedResult, rows: FairRows) -> LimitedResult:
+    """Add what the search for the best tree of all has taken and proven."""
+    counters = dict(found.counters)
+    for name, count in free.counters.items():
+        counters[name] = counters.get(name, 0) + count
+    return replace(
+        found,
+        lower_bound=max(found.lower_bound, free.lower_bound),
+        counters=counters,
+        history=[(s + free.seconds, work, u, l) for s, work, u, l in found.history],
+        n_solves=found.n_solves + 1,
+        seconds=found.seconds + free.seconds,
+    )
 
 
 def find_curve(
@@ -235,7 +273,8 @@ def find_curve(
             seconds=rows.seconds + found.seconds,
             counters=found.counters,
         )
-        certificates.append(_extend(model, rows, bare, plain, tolerance=tree.gap))
+        rates = rows.rates(plain)
+        certificates.append(_extend(model, rows, bare, rates, tolerance=tree.gap))
     lower_points = [(exact(gap), exact(objective.cost(value))) for value, gap in found.lower_points]
     return FairnessCurve(
         copy.copy(model),
@@ -354,7 +393,7 @@ def _certify_limited(
         history=_history(rows, found),
     )
     return replace(
-        _extend(model, rows, bare, nodes),
+        _extend(model, rows, bare, rows.rates(nodes)),
         differences=_differences(rows, limits, dict(enumerate(found.values[1:]))),
         dual=_dual(rows, limits, found.cuts),
         n_solves=found.n_solves,
@@ -483,7 +522,7 @@ def _extend(
     model: FairTreeClassifier,
     rows: FairRows,
     plain: Certificate,
-    nodes: PlainNodes | None = None,
+    rates: Sequence[Sequence[Fraction]] = (),
     tolerance: Fraction | None = None,
 ) -> FairnessCertificate:
     """Add to a certificate what it says of groups."""
@@ -492,7 +531,6 @@ def _extend(
     comparison = rows.comparison
     if comparison is None:
         return FairnessCertificate(**values)
-    rates = [] if nodes is None else rows.rates(nodes)
     return FairnessCertificate(
         **values,
         constraint=model.constraint,

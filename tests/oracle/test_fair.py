@@ -1,0 +1,143 @@
+"""Fair trees equal brute force, at tolerances that trees hit exactly."""
+
+from __future__ import annotations
+
+import warnings
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from certree import FairTreeClassifier, verify
+from certree._fairness import CONSTRAINTS
+
+from . import fair
+
+TOLERANCES = (0, 0.1, 0.2, "1/3", 0.5, 1)
+
+
+def draw(rng: Any, constraint: str, n_groups: int) -> tuple[Any, ...]:
+    """Draw a small table in which every group has rows of both classes."""
+    n_rows = int(rng.integers(4 * n_groups, 13))
+    n_classes = 3 if constraint == "accuracy_parity" and rng.random() < 0.3 else 2
+    groups = np.arange(n_rows) % n_groups
+    classes = rng.integers(0, n_classes, n_rows)
+    classes[:n_groups], classes[n_groups : 2 * n_groups] = 0, 1
+    table = rng.integers(0, 2, (n_rows, int(rng.integers(1, 5))))
+    weights = rng.integers(1, 4, n_rows) if rng.random() < 0.4 else np.ones(n_rows, dtype=int)
+    # Ties with the groups make tests that are left out.
+    if rng.random() < 0.3:
+        table[:, 0] = groups == 0
+    return table, classes, groups, weights
+
+
+def fit(model: FairTreeClassifier, *data: Any) -> FairTreeClassifier:
+    table, classes, groups, weights = data
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return model.fit(table, classes, sensitive_features=groups, sample_weight=weights)
+
+
+def asked(table: Any, groups: Any) -> Any:
+    """Drop the columns that are a function of the group."""
+    kept = []
+    for column in table.T:
+        by_group = [set(column[groups == group].tolist()) for group in set(groups.tolist())]
+        if len(set(column.tolist())) < 2 or any(len(values) > 1 for values in by_group):
+            kept.append(column)
+    return np.array(kept, dtype=int).reshape(len(kept), len(table)).T
+
+
+@pytest.mark.parametrize("n_groups", [2, 3])
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_cost_and_feasibility_equal_brute_force(constraint: str, n_groups: int) -> None:
+    rng = np.random.default_rng([n_groups, *map(ord, constraint)])
+    for _ in range(12):
+        data = table, classes, groups, weights = draw(rng, constraint, n_groups)
+        depth = int(rng.integers(0, 3))
+        min_leaf = int(rng.integers(1, 3))
+        max_splits = [None, 1, 2][int(rng.integers(3))]
+        complexity = [0, 0.05, 0.01][int(rng.integers(3))]
+        found = list(
+            fair.points(
+                constraint,
+                asked(table, groups).tolist(),
+                classes.tolist(),
+                groups.tolist(),
+                weights.tolist(),
+                depth=depth,
+                min_leaf=min_leaf,
+                max_splits=max_splits,
+                penalty=Fraction(str(complexity)) * int(weights.sum()),
+            )
+        )
+        for tolerance in TOLERANCES:
+            model = FairTreeClassifier(
+                constraint,
+                tolerance,
+                max_depth=depth,
+                max_splits=max_splits,
+                min_samples_leaf=min_leaf,
+                complexity=complexity,
+                pos_label=1,
+            )
+            fit(model, *data)
+            expected = fair.best(found, Fraction(str(tolerance)))
+            certificate = model.certificate_
+            if expected is None:
+                assert certificate.is_infeasible
+                assert certificate.least_disparity == min(gap for gap, _ in found)
+                continue
+            assert certificate.status == "optimal"
+            assert certificate.cost == expected
+            predicted = tuple(model.predict(table).tolist())
+            of_rates = fair.rates(
+                constraint, predicted, classes.tolist(), groups.tolist(), weights.tolist()
+            )
+            assert certificate.disparity == fair.apart(of_rates) <= Fraction(str(tolerance))
+
+
+@pytest.mark.parametrize("n_groups", [2, 3])
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_curves_equal_brute_force(constraint: str, n_groups: int) -> None:
+    rng = np.random.default_rng([7, n_groups, *map(ord, constraint)])
+    for _ in range(8):
+        table, classes, groups, weights = draw(rng, constraint, n_groups)
+        depth = int(rng.integers(0, 3))
+        complexity = [0, 0.05][int(rng.integers(2))]
+        expected = fair.curve(
+            list(
+                fair.points(
+                    constraint,
+                    asked(table, groups).tolist(),
+                    classes.tolist(),
+                    groups.tolist(),
+                    weights.tolist(),
+                    depth=depth,
+                    penalty=Fraction(str(complexity)) * int(weights.sum()),
+                )
+            )
+        )
+        model = FairTreeClassifier(constraint, max_depth=depth, complexity=complexity, pos_label=1)
+        curve = model.fairness_curve(
+            table, classes, sensitive_features=groups, sample_weight=weights
+        )
+        assert curve.status == "optimal"
+        assert [point[:2] for point in curve.points] == expected
+
+
+@pytest.mark.parametrize("constraint", CONSTRAINTS)
+def test_certificates_are_verified_by_trying_all_trees(constraint: str) -> None:
+    rng = np.random.default_rng([3, *map(ord, constraint)])
+    for _ in range(4):
+        data = table, classes, groups, weights = draw(rng, constraint, 2)
+        model = fit(FairTreeClassifier(constraint, 0.2, max_depth=2, pos_label=1), *data)
+        if model.certificate_.has_tree:
+            report = verify(
+                model, table, classes, weights, exhaustive=True, sensitive_features=groups
+            )
+            assert report.exhaustive
+        curve = model.fairness_curve(table, classes, groups, weights)
+        for one in curve:
+            assert verify(one, table, classes, weights, exhaustive=True, sensitive_features=groups)
