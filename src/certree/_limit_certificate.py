@@ -146,6 +146,8 @@ class LimitedCertificate(TaskCertificate):
         The lower bound that these give for trees within the limits.
     n_rounds : int
         Number of searches in the gap that was left between this bound and a tree.
+    leaf_minimum : tuple of (label, int)
+        Rows that labels need in each leaf that has them.
     notes : tuple of str
         What else there is to say of the problem, such as columns that were left out.
 
@@ -162,6 +164,7 @@ class LimitedCertificate(TaskCertificate):
     dual_cuts: tuple[Cut, ...] = ()
     dual_bound: Exact | None = None
     n_rounds: int = 0
+    leaf_minimum: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,7 +179,8 @@ class LimitedCertificate(TaskCertificate):
         return restored
 
     def _limit_texts(self) -> list[str]:
-        return [*super()._limit_texts(), *map(_total_text, self.limits)]
+        texts = [*super()._limit_texts(), *map(_total_text, self.limits)]
+        return [*texts, *map(_minimum_text, self.leaf_minimum)]
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = super()._facts()
@@ -222,7 +226,7 @@ class NoTreeCertificate:
         Number of searches without limits, and of those within them.
     rounding : int or Fraction
         As for :class:`TaskCertificate`.
-    notes : tuple of str
+    leaf_minimum, notes
         As for :class:`LimitedCertificate`.
     version : str
         Version of certree that wrote the certificate.
@@ -256,6 +260,7 @@ class NoTreeCertificate:
     n_solves: int = 0
     n_rounds: int = 0
     rounding: Exact = 0
+    leaf_minimum: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
     version: str = ""
 
@@ -364,6 +369,7 @@ def _limits_to_dict(certificate: LimitedCertificate | NoTreeCertificate) -> dict
     data: dict[str, Any] = {
         "limits": [limit.to_dict() for limit in certificate.limits],
         "dual_cuts": [[_plain(number) for number in cut] for cut in certificate.dual_cuts],
+        "leaf_minimum": [list(pair) for pair in certificate.leaf_minimum],
         "notes": list(certificate.notes),
     }
     if isinstance(certificate, LimitedCertificate):
@@ -379,6 +385,8 @@ def _limits_from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
         values["dual_cuts"] = tuple(
             tuple(_read(number) for number in cut) for cut in values["dual_cuts"]
         )
+    if "leaf_minimum" in values:
+        values["leaf_minimum"] = tuple((label, n) for label, n in values["leaf_minimum"])
     if "notes" in values:
         values["notes"] = tuple(values["notes"])
     if "dual_bound" in values:
@@ -394,7 +402,12 @@ def _sizes(certificate: NoTreeCertificate) -> str:
         parts.append(f"at most {certificate.max_splits} splits")
     if certificate.min_samples_leaf > 1:
         parts.append(f"at least {certificate.min_samples_leaf} rows in every leaf")
+    parts += map(_minimum_text, certificate.leaf_minimum)
     return ", ".join(parts)
+
+
+def _minimum_text(pair: tuple[str, int]) -> str:
+    return f"at least {pair[1]} rows for {pair[0]!r} in every leaf that has it"
 
 
 def _total_text(limit: LimitValue) -> str:

@@ -24,6 +24,7 @@ from .encoding import TableEncoder
 from .estimators._limited_fit import (
     LimitedSetting,
     fit_limited,
+    leaf_minimum,
     limit_values,
     limited_tree,
     set_up_limited,
@@ -136,6 +137,8 @@ class TaskFrontCertificate:
         What the objectives are called.
     limits : tuple of LimitValue
         Limits on all trees; without totals.
+    leaf_minimum : tuple of (label, int)
+        Rows that labels need in each leaf that has them.
     rounding : (int or Fraction, int or Fraction)
         Costs of any tree, as counted here, differ by at most this from those with the numbers as
         they were given.
@@ -158,6 +161,7 @@ class TaskFrontCertificate:
     lower_points: tuple[Pair, ...]
     tasks: tuple[str, str]
     limits: tuple[LimitValue, ...]
+    leaf_minimum: tuple[tuple[str, int], ...]
     rounding: Pair
     max_depth: int | None
     max_splits: int | None
@@ -196,6 +200,7 @@ class TaskFrontCertificate:
             data[name] = [[_plain(number) for number in point] for point in data[name]]
         data["rounding"] = [_plain(number) for number in self.rounding]
         data["tasks"] = list(self.tasks)
+        data["leaf_minimum"] = [list(pair) for pair in self.leaf_minimum]
         data["limits"] = [limit.to_dict() for limit in self.limits]
         for name in ("complexity", "split_penalty"):
             data[name] = _plain(data[name])
@@ -210,6 +215,7 @@ class TaskFrontCertificate:
             values[name] = tuple(tuple(_read(number) for number in p) for p in values[name])
         values["rounding"] = tuple(_read(number) for number in values["rounding"])
         values["tasks"] = tuple(values["tasks"])
+        values["leaf_minimum"] = tuple((label, n) for label, n in values["leaf_minimum"])
         values["limits"] = tuple(LimitValue.from_dict(limit) for limit in values["limits"])
         for name in ("complexity", "split_penalty"):
             values[name] = _read(values[name])
@@ -397,6 +403,7 @@ def _certify_front(
         lower_points=tuple(_pair(limited, *point) for point in result.lower_points),
         tasks=(task.first.name, task.second.name),
         limits=limit_values(limited),
+        leaf_minimum=leaf_minimum(limited),
         rounding=(exact(first.rounding), exact(second.rounding)),
         max_depth=None if model.max_depth is None else int(model.max_depth),
         max_splits=None if model.max_splits is None else int(model.max_splits),

@@ -82,7 +82,7 @@ def check_limited(
     audit = _audit(solution, certificate, tree, asked, X, y)
     problem = _read_problem(audit, asked, X, y, sample_weight)
     _check_parameters(audit, certificate, solution.parameters)
-    _check_stated_limits(audit, certificate.limits, problem)
+    _check_stated_limits(problem, certificate)
     audit.raise_if_different()
     if isinstance(certificate, LimitedCertificate):
         assert tree is not None
@@ -112,7 +112,7 @@ def check_task_front(
     audit = _audit(front, certificate, trees[0] if trees else None, asked, X, y)
     problem = _read_problem(audit, asked, X, y, sample_weight)
     _check_parameters(audit, certificate, front.parameters)
-    _check_stated_limits(audit, certificate.limits, problem)
+    _check_stated_limits(problem, certificate)
     audit.raise_if_different()
     audit.compare("number of points", len(certificate.points), len(front))
     for k, (point, tree) in enumerate(zip(front, trees, strict=True)):
@@ -242,11 +242,15 @@ def _check_parameters(audit: Audit, certificate: Certified, parameters: Mapping[
     audit.done("parameters, rows, weights and penalty")
 
 
-def _check_stated_limits(audit: Audit, limits: Sequence[LimitValue], problem: Problem) -> None:
+def _check_stated_limits(problem: Problem, certificate: Certified) -> None:
     """See that the certificate speaks of the limits that were asked for."""
+    audit, limits, minimum = problem.audit, certificate.limits, certificate.leaf_minimum
     stated = [(limit.name, limit.at_most, limit.at_least) for limit in limits]
     asked = [(total.limit.name, total.at_most, total.at_least) for total in problem.totals]
     audit.compare("limits", stated, asked)
+    needed = {} if problem.minimum is None else problem.minimum[1]
+    asked_minimum = {str(label): number for label, number in needed.items() if number > 0}
+    audit.compare("minima of labels", dict(minimum), asked_minimum)
     audit.raise_if_different()
     for limit, total in zip(limits, problem.totals, strict=True):
         if limit.rounding:

@@ -203,6 +203,15 @@ def limit_values(
     )
 
 
+def leaf_minimum(limited: LimitedSetting) -> tuple[tuple[str, int], ...]:
+    """Return the rows that labels need in their leaves."""
+    needed = limited.on_rows.label_min
+    if needed is None:
+        return ()
+    labels = limited.on_rows.problems[0].labels.tolist()
+    return tuple((str(k), n) for k, n in zip(labels, needed.tolist(), strict=True) if n > 0)
+
+
 def user_cut(limited: LimitedSetting, cut: DualCut) -> Cut:
     """Return a cut in terms of the cost and the limits' totals.
 
@@ -249,6 +258,7 @@ def _no_tree(
         n_solves=result.n_solves,
         n_rounds=result.n_rounds,
         rounding=exact(setting.problem.rounding),
+        leaf_minimum=leaf_minimum(limited),
         notes=tuple(notes),
         version=__version__,
     )
@@ -288,6 +298,7 @@ def _certify(
         if result.dual_bound is None
         else exact((result.dual_bound + objective.offset) * objective.unit + objective.constant),
         n_rounds=result.n_rounds,
+        leaf_minimum=leaf_minimum(limited),
         notes=tuple(notes),
     )
 
