@@ -37,6 +37,7 @@ __all__ = [
     "Objective",
     "ScaledWeights",
     "build_objective",
+    "check_weights",
     "class_fractions",
     "class_multipliers",
     "cost_budget",
@@ -230,7 +231,7 @@ def scale_weights(
     """
     if sample_weight is None:
         return ScaledWeights(np.ones(n_rows, dtype=np.int64), Fraction(1), True, 0.0)
-    weights = _check_weights(sample_weight, n_rows)
+    weights = check_weights(sample_weight, n_rows)
     most = (cost_budget(n_rows) if budget is None else budget) // reserve
     # Rows that all weigh one unit must fit, or nothing would.
     most = max(most, n_rows)
@@ -240,7 +241,8 @@ def scale_weights(
     return _round_weights(weights, most)
 
 
-def _check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return weights of rows as float64: finite, not negative, and not all zero."""
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):

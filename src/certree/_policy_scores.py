@@ -35,6 +35,9 @@ from .estimators._labels import check_labels, encode_labels
 
 METHODS = ("dm", "ipw", "dr")
 
+# The probabilities of a row sum to one up to this.
+_SUM_ROUNDING = 1e-6
+
 # More rows than this share with a propensity below the clip: the data say little about them.
 _POOR_OVERLAP = 0.05
 
@@ -104,15 +107,21 @@ class PolicyScores:
 
 
 def read_history(
-    treatment: Any, outcome: Any, n_rows: int, treatments: Any = None, name: str = "PolicyTree"
+    treatment: Any,
+    outcome: Any,
+    n_rows: int,
+    treatments: Any = None,
+    name: str = "PolicyTree",
+    *,
+    all_seen: bool = True,
 ) -> History:
     """Check treatments and outcomes, one each per row.
 
     Raises
     ------
     ValueError
-        If a treatment of `treatments` was never given, or another one was; if something is
-        missing or not finite.
+        If a treatment of `treatments` was never given (unless `all_seen` is false), or another one
+        was; if something is missing or not finite.
     """
     labels = check_labels(treatment, n_rows, name)
     values = check_numbers(outcome, "outcome", (n_rows,))
@@ -129,13 +138,32 @@ def read_history(
             )
     known = set(seen.tolist())
     for label in wanted.tolist():
-        if label not in known:
+        if all_seen and label not in known:
             raise ValueError(
                 f"treatment {label!r} was never given, so nothing tells what it does; the "
                 f"treatments seen are {seen.tolist()}."
             )
     order = np.array([positions[label] for label in seen.tolist()], dtype=np.int32)
     return History(wanted, order[codes], values)
+
+
+def check_given(
+    history: History, kept: NDArray[np.intp], propensity: Any = None, outcomes: Any = None
+) -> None:
+    """Check estimates of the rows that count, by the numbers of all rows."""
+    n_treatments = len(history.treatments)
+    for what, values, filler in (
+        ("propensity", propensity, 1 / max(n_treatments, 2)),
+        ("outcomes", outcomes, 0.0),
+    ):
+        if values is None or len(values) != len(history.codes):
+            continue
+        table = np.full(np.shape(values), filler)
+        table[kept] = np.asarray(values)[kept]
+        if what == "propensity":
+            _read_propensity(table, history)
+        else:
+            check_numbers(table, what, (len(table), n_treatments))
 
 
 def policy_scores(
@@ -214,12 +242,12 @@ class _Folds:
             splitter = check_cv(self.teacher.cv, self.history.codes, classifier=True)
             self.known = list(splitter.split(np.zeros((n_rows, 1)), self.history.codes))
             return self.known
-        counts = np.bincount(self.history.codes, minlength=len(self.history.treatments))
+        seen, counts = np.unique(self.history.codes, return_counts=True)
         fewest = int(counts.min())
         n_folds = min(self.teacher.cv, fewest)
         if n_folds < 2:
             if self.teacher.cv > 1:
-                rare = self.history.treatments.tolist()[int(counts.argmin())]
+                rare = self.history.treatments.tolist()[int(seen[counts.argmin()])]
                 raise ValueError(
                     f"treatment {rare!r} was given to {fewest} row(s) only; cross-fitting needs "
                     "at least 2. Leave the treatment out, or use cv=1."
@@ -250,6 +278,7 @@ class _Folds:
         if is_classifier(model):
             if (values == values[0]).all():
                 return np.full(_n_rows(new), values[0])
+            _need_probabilities(model, "outcome_model")
             fitted = self._fit(model, rows, values)
             shares: NDArray[np.float64] = fitted.predict_proba(new)
             return shares @ np.asarray(fitted.classes_, dtype=np.float64)
@@ -267,6 +296,10 @@ class _Folds:
             model = _default_propensity_model()
         if len(history.treatments) == 1:
             return np.ones((len(history.codes), 1))
+        _need_probabilities(model, "propensity_model")
+        if len(np.unique(history.codes)) == 1:
+            # A model of a single class would say no more.
+            return np.asarray(np.eye(len(history.treatments))[history.codes])
         result = np.zeros((len(history.codes), len(history.treatments)))
         for fitted, estimated in self.splits():
             done = self._fit(model, fitted, history.codes[fitted])
@@ -276,6 +309,14 @@ class _Folds:
 
     def _fit(self, model: Any, rows: NDArray[np.intp], target: NDArray[Any]) -> Any:
         return clone(model).fit(_safe_indexing(self.X, rows), target)
+
+
+def _need_probabilities(model: Any, what: str) -> None:
+    if not hasattr(model, "predict_proba"):
+        raise ValueError(
+            f"{what} must be a classifier with predict_proba, which {type(model).__name__} does "
+            "not have; wrap it in CalibratedClassifierCV, or use another one."
+        )
 
 
 def _default_propensity_model() -> Any:
@@ -305,6 +346,14 @@ def _read_propensity(propensity: Any, history: History) -> NDArray[np.float64]:
             "is never or always given tells nothing about the others."
         )
     if given.ndim == 2:
+        totals = given.sum(axis=1)
+        off = np.abs(totals - 1) > _SUM_ROUNDING
+        if n_treatments > 1 and off.any():
+            place, value = first_place(off, totals)
+            raise ValueError(
+                f"propensity{place} sums to {value!r}; the probabilities of all treatments of a "
+                "row must sum to 1. Give one column if only that of the treatment given is known."
+            )
         return given
     chances = np.ones((n_rows, n_treatments))
     chances[np.arange(n_rows), history.codes] = given
@@ -327,6 +376,13 @@ def _clipped(
                 stacklevel=2,
             )
     clipped: NDArray[np.float64] = np.maximum(propensities, clip)
+    given = clipped[np.arange(len(clipped)), history.codes]
+    if not given.all():
+        row = int(np.argmin(given))
+        raise ValueError(
+            f"propensity_model gives row {row} a probability of 0 for the treatment that it was "
+            f"given, by which its outcome cannot be divided; use a clip greater than {clip:g}."
+        )
     return clipped
 
 

@@ -118,3 +118,12 @@ def test_costs_per_label_and_rewards_may_have_any_sign():
     table = [[1, 0], [0, 3], [2, 1], [-4, -2]]
     for task in (tasks.Rewards(table), tasks.RowCosts(table), tasks.RowCosts([[-1.5, -2]] * 4)):
         assert check_task(task, np.eye(4)).law is None
+
+
+@pytest.mark.parametrize(
+    ("worst", "message"),
+    [(np.ones(3), "worst_change must have shape 30, got 3"), (-np.ones(30), r"worst_change\[0\]")],
+)
+def test_a_wrong_worst_change_is_named(worst: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        check_task(LeafCost(ONE_HOT, errors, bounds=Laws(True, worst)), X)

@@ -151,3 +151,49 @@ def test_wrong_costs_are_named() -> None:
         CostSensitiveTreeClassifier(MATRIX).fit(X, Y, costs=np.zeros((4, 2)))
     with pytest.raises(TypeError, match="test_costs must be a mapping"):
         CostSensitiveTreeClassifier(MATRIX, test_costs=3).fit(X, Y)
+
+
+def test_a_matrix_is_called_by_its_name() -> None:
+    for matrix, message in (
+        ([[0, np.nan], [1, 0]], r"cost_matrix\[0, 1\] = nan"),
+        ([[0, 1, 2], [1, 0, 2]], "cost_matrix has 3 columns"),
+        ([[0, 1]], "cost_matrix must have one row and one column per class"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            CostSensitiveTreeClassifier(matrix).fit(X, Y)
+    with pytest.raises(ValueError, match="classes must be distinct, one for each column of cost_m"):
+        CostSensitiveTreeClassifier(MATRIX, classes=["no", "no"]).fit(X, Y)
+
+
+def test_a_measurement_under_another_column_is_refused() -> None:
+    model = CostSensitiveTreeClassifier(MATRIX, test_costs={0: Measurement(1, 3)})
+    with pytest.raises(ValueError, match=r"test_costs\[0\] is a Measurement of 1"):
+        model.fit(X, Y)
+    right = {0: Measurement([0, 1], 1)}
+    model = CostSensitiveTreeClassifier(MATRIX, test_costs=right, max_depth=2).fit(X, Y)
+    assert model.certificate_.cost == 4
+
+
+def test_prices_may_be_a_series() -> None:
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=["blood", "pulse"])
+    for prices in (pd.Series([1, 2]), pd.Series({"pulse": 2.0, "blood": 1.0})):
+        model = CostSensitiveTreeClassifier(MATRIX, test_costs=prices, max_depth=2).fit(frame, Y)
+        assert model.certificate_.cost == 12
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1, -1, 1, 1], r"sample_weight\[1\] = -1.0 is negative"),
+        ([0, 0, 0, 0], "All sample weights are zero"),
+        ([1, 1], "sample_weight has 2 entries, but there are 4 rows"),
+        ([1, np.nan, 1, 1], r"sample_weight\[1\] = nan"),
+    ],
+)
+def test_wrong_weights_of_an_evaluation_are_named(weights: Any, message: str) -> None:
+    model = CostSensitiveTreeClassifier(MATRIX, max_depth=1).fit(X, Y)
+    for method in (model.expected_cost, model.score, model.normalized_cost):
+        with pytest.raises(ValueError, match=message):
+            method(X, Y, weights)

@@ -126,3 +126,51 @@ def test_what_is_wrong_is_named() -> None:
         policy.value(X)
     with pytest.raises(ValueError, match="one column for each of the 3 treatments"):
         policy.value(X, rewards=np.zeros((60, 2)))
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([-1.0] + [1.0] * 29, r"sample_weight\[0\] = -1.0 is negative"),
+        ([0.0] * 30, "All sample weights are zero"),
+        ([1.0] * 6, "sample_weight has 6 entries, but there are 30 rows"),
+    ],
+)
+def test_wrong_weights_of_an_evaluation_are_named(weights, message) -> None:
+    data = datasets.make_policy_example(30, random_state=0)
+    policy = PolicyTree(max_depth=1).fit_rewards(data.data, data.rewards)
+    with pytest.raises(ValueError, match=message):
+        policy.value(data.data, rewards=data.rewards, sample_weight=weights)
+
+
+def test_a_treatment_that_nobody_got_can_be_valued_without_a_model_of_outcomes() -> None:
+    data = datasets.make_policy_example(200, random_state=1)
+    policy = PolicyTree(treatments=data.treatments, max_depth=2)
+    policy.fit_rewards(data.data, data.rewards)
+    one = data.treatment == data.treatments[0]
+    table = data.data.iloc[one] if hasattr(data.data, "iloc") else data.data[one]
+    given = (data.treatment[one], data.outcome[one])
+    chance = np.full(int(one.sum()), 0.4)
+    found = policy.value(table, *given, method="ipw", propensity=chance)
+    right = policy.predict(table) == data.treatments[0]
+    assert found.value == pytest.approx((data.outcome[one] * right / 0.4).mean())
+    outcomes = data.rewards[one]
+    for method in ("dm", "dr"):
+        assert policy.value(table, *given, method=method, outcomes=outcomes, propensity=chance)
+        with pytest.raises(ValueError, match="was never given"):
+            policy.value(table, *given, method=method, propensity=chance)
+    with pytest.warns(UserWarning, match="Poor overlap"):
+        policy.value(table, *given, method="ipw")
+
+
+def test_positions_are_those_of_the_caller() -> None:
+    data = datasets.make_policy_example(30, random_state=0)
+    weights, chance = np.ones(30), np.full(30, 0.5)
+    weights[:4], chance[:4], chance[9] = 0, 7.0, 0
+    outcomes = np.zeros((30, len(data.treatments)))
+    outcomes[:4], outcomes[8, 1] = np.nan, np.nan
+    given = (data.data, data.treatment, data.outcome, weights)
+    with pytest.raises(ValueError, match=r"propensity\[9\] = 0"):
+        PolicyTree(method="ipw").fit(*given, propensity=chance)
+    with pytest.raises(ValueError, match=r"outcomes\[8, 1\] = nan"):
+        PolicyTree(method="dm").fit(*given, outcomes=outcomes)

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from certree import datasets
 from certree._policy_scores import Teacher, combine, policy_scores, read_history
@@ -112,7 +113,7 @@ def test_binary_outcomes_are_probabilities_by_default() -> None:
 def test_poor_overlap_is_said_and_clipped() -> None:
     history = read_history(TREATMENT, OUTCOME, 6)
     propensity = np.full((6, 2), 0.5)
-    propensity[:3, 1] = 0.001
+    propensity[:3] = [0.999, 0.001]
     with pytest.warns(UserWarning, match="Poor overlap: for 50% of the rows .* 'b'"):
         scores = policy_scores(X, history, Teacher("ipw", clip=0.1), propensity)
     assert scores.rewards[1, 1] == pytest.approx(20.0)
@@ -158,3 +159,33 @@ def test_bad_input_is_named() -> None:
         policy_scores(
             X[:3], read_history(TREATMENT[:3], OUTCOME[:3], 3), Teacher("dm", outcome_model=Mean())
         )
+
+
+def test_probabilities_of_a_row_sum_to_one() -> None:
+    history = read_history(TREATMENT, OUTCOME, 6)
+    table = np.full((6, 2), 0.5)
+    table[4] = [0.9, 0.2]
+    with pytest.raises(ValueError, match=r"propensity\[4\] sums to 1.1"):
+        policy_scores(X, history, Teacher("ipw"), table)
+
+
+def test_models_must_tell_probabilities() -> None:
+    history = read_history(TREATMENT, OUTCOME > 3, 6)
+    for model in (LinearSVC(), LinearRegression()):
+        with pytest.raises(
+            ValueError, match="propensity_model must be a classifier with predict_p"
+        ):
+            policy_scores(X, history, Teacher("ipw", propensity_model=model, cv=1))
+    with pytest.raises(ValueError, match="outcome_model must be a classifier with predict_proba"):
+        policy_scores(X, history, Teacher("dm", outcome_model=LinearSVC(), cv=1))
+
+
+def test_an_outcome_is_not_divided_by_a_probability_of_zero() -> None:
+    class Wrong(Shares):
+        def predict_proba(self, X: Any) -> Any:
+            return np.tile([0.0, 1.0], (len(X), 1))
+
+    history = read_history(TREATMENT, OUTCOME, 6)
+    teacher = Teacher("ipw", propensity_model=Wrong(), cv=1, clip=0.0)
+    with pytest.raises(ValueError, match="propensity_model gives row 0 a probability of 0"):
+        policy_scores(X, history, teacher)

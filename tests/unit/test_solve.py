@@ -118,9 +118,9 @@ def test_bad_calls_are_refused() -> None:
     worse = tasks.LeafCost(ONE_HOT, errors, bounds=tasks.Laws(True, np.full(40, -1.0)))
     with pytest.raises(ValueError, match=r"worst_change\[0\] = -1.0 must not be negative"):
         solve(worse, X)
-    with pytest.raises(ValueError, match="labels of the columns of costs must be distinct"):
+    with pytest.raises(ValueError, match="labels must be distinct, one for each column of costs"):
         solve(tasks.RowCosts(ONE_HOT, labels=[1, 1, 2]), X)
-    with pytest.raises(ValueError, match="as many labels are needed"):
+    with pytest.raises(ValueError, match="costs has 3 columns, so labels must name as many"):
         solve(tasks.RowCosts(ONE_HOT, labels=[1, 2]), X)
     with pytest.raises(ValueError, match="costs must have at least one column"):
         solve(tasks.RowCosts(np.zeros((40, 0))), X)
@@ -204,3 +204,11 @@ def test_totals_beyond_float64_are_refused() -> None:
     weights = np.random.default_rng(3).random(40) * 1e308
     with pytest.raises(ValueError, match="sample_weight has a total that leaves the range"):
         solve(tasks.RowCosts(ONE_HOT), X, sample_weight=weights, max_depth=2)
+
+
+def test_predictions_of_leaves_are_values() -> None:
+    def cost(sums: Any) -> Any:
+        return errors(sums)[0], np.where(sums[:, 0] > 3, np.nan, 1.0)
+
+    with pytest.raises(ValueError, match=r"cost predicts nan for the sums \["):
+        solve(tasks.LeafCost(ONE_HOT, cost), X, max_depth=2)

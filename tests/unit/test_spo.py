@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -290,3 +291,26 @@ def test_generators_are_reproducible_and_as_described() -> None:
     weights = np.bincount(model.apply(news.X), weights=news.sample_weight)
     assert weights[weights > 0].min() >= 1000
     assert (model.decide(news.X) @ news.A.T <= 1 + 1e-9).all()
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_costs_may_be_tiny_or_huge(paths: Any, scale: float) -> None:
+    plain = SPOTree(oracles.TopK(24, 3), max_depth=1, max_listed=0)
+    cost = plain.fit(paths.X[:40], paths.C[:40, :24]).certificate_.cost
+    found = plain.fit(paths.X[:40], paths.C[:40, :24] * scale).certificate_.cost
+    assert float(found / Fraction(scale)) == pytest.approx(float(cost))
+
+
+def test_complaints_are_about_the_rows_of_the_caller() -> None:
+    def decide(costs: Any) -> Any:
+        if (costs[:, 0] == 50).any():
+            raise RuntimeError("fifty")
+        return np.eye(2)[costs.argmin(axis=1)]
+
+    C = np.array([[1.0, 2], [1, 2], [3, 2], [50, 2], [1, 2]])
+    model = SPOTree(oracles.Function(decide, 2), max_depth=1)
+    with pytest.raises(oracles.OracleError, match=r"cost vector 3, \[50"):
+        model.fit(np.arange(5)[:, None], C, [0, 0, 1, 1, 1])
+    C[0, 0] = 50
+    C[3, 0] = 1
+    assert model.fit(np.arange(5)[:, None], C, [0, 0, 1, 1, 1]).certificate_.n_rows == 3

@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from certree import _engine
+from certree._exact import check_weights
 from certree._fixed_point import check_numbers
 from certree._progress import Callback
 from certree.tasks._base import Rows, Task
@@ -37,6 +38,12 @@ class _LabelledCosts(RowCosts):
         labels, costs, _ = self.table(y, rows.n_rows)
         own = None if self.codes is None else rows.select(self.codes)
         return LabelProblem(labels, rows.select(costs), rows, own)
+
+
+class _Matrix(CostMatrix):
+    """A cost matrix, by the name of the parameter."""
+
+    argument = "cost_matrix"
 
 
 class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignore[misc]
@@ -190,13 +197,14 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
         """Return what is to be minimised."""
         if costs is None:
             if self.cost_matrix is not None:
-                return CostMatrix(self.cost_matrix, self.classes)
+                return _Matrix(self.cost_matrix, self.classes)
             return self._errors(check_labels(y, n_rows, type(self).__name__), sample_weight)
         if self.cost_matrix is not None:
             raise ValueError("Give either cost_matrix or fit(..., costs=...), not both.")
         table = check_numbers(costs, "costs", (n_rows, None))
         if y is None:
-            return _LabelledCosts(table, read_labels(self.classes, table.shape[1], "costs"), None)
+            names = read_labels(self.classes, table.shape[1], "costs", "classes")
+            return _LabelledCosts(table, names, None)
         labels = check_labels(y, n_rows, type(self).__name__)
         classes, codes = match_classes(labels, self.classes, table.shape[1], "costs")
         return _LabelledCosts(table, classes, codes)
@@ -299,7 +307,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
             position = {label: k for k, label in enumerate(self.classes_.tolist())}
             codes = np.array([position[label] for label in self.predict(X).tolist()])
             paid = paid + table[np.arange(len(paid)), codes]
-        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        weights = None if sample_weight is None else check_weights(sample_weight, len(paid))
         return float(np.average(paid, weights=weights))
 
     def _cost_table(self, y: Any, n_rows: int, costs: Any) -> NDArray[np.float64]:
@@ -330,7 +338,9 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
         """
         mean = self.expected_cost(X, y, sample_weight, costs=costs)
         labels = check_labels(y, int(self._row_count(X)), type(self).__name__)
-        weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight)
+        weights = np.ones(len(labels))
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, len(labels))
         shares = [float(weights[labels == label].sum()) for label in np.unique(labels)]
         measurements = self._prices()
         every_test = 0.0 if measurements is None else float(measurements.price.sum())

@@ -197,11 +197,9 @@ class _Places:
 
 def _listed(test_costs: Any, n_columns: int) -> list[Measurement]:
     """Return measurements, whichever way they were stated."""
-    if isinstance(test_costs, Mapping):
-        return [
-            cost if isinstance(cost, Measurement) else Measurement(column, cost)
-            for column, cost in test_costs.items()
-        ]
+    if isinstance(test_costs, Mapping) or hasattr(test_costs, "items"):
+        # A Series has its prices under the names of columns, too.
+        return [_under(column, cost) for column, cost in test_costs.items()]
     if not isinstance(test_costs, _LISTS):
         raise TypeError(
             "test_costs must be a mapping from columns to prices, one price per column, or a list "
@@ -216,6 +214,19 @@ def _listed(test_costs: Any, n_columns: int) -> list[Measurement]:
         return list(test_costs)
     prices = check_numbers(test_costs, "test_costs", (n_columns,))
     return [Measurement(column, float(price)) for column, price in enumerate(prices)]
+
+
+def _under(column: Any, cost: Any) -> Measurement:
+    """Return what a mapping has for a column."""
+    if not isinstance(cost, Measurement):
+        return Measurement(column, cost)
+    revealed = list(cost.columns) if isinstance(cost.columns, _LISTS) else [cost.columns]
+    if column not in revealed:
+        raise ValueError(
+            f"test_costs[{column!r}] is a Measurement of {cost.columns!r}, which {column!r} is not "
+            "one of; give measurements as a list."
+        )
+    return cost
 
 
 def _prices(measurement: Measurement, number: int) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -11,8 +12,16 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from certree import _engine
+from certree._exact import check_weights
 from certree._fixed_point import check_numbers
-from certree._policy_scores import METHODS, PolicyScores, Teacher, policy_scores, read_history
+from certree._policy_scores import (
+    METHODS,
+    PolicyScores,
+    Teacher,
+    check_given,
+    policy_scores,
+    read_history,
+)
 from certree._progress import Callback
 from certree.encoding import read_table
 from certree.tasks._base import Task
@@ -210,8 +219,8 @@ class PolicyTree(BaseTaskTree):
         treatment : array-like of shape (n_rows,), optional
             Another name of `y`: ``fit(X, treatment=..., outcome=...)``.
         propensity : array-like of shape (n_rows,) or (n_rows, n_treatments), optional
-            Known probability of the treatment given, or of all, as in an experiment; strictly
-            between 0 and 1. No model is fitted then.
+            Known probability of the treatment given, or of all (which sum to 1), as in an
+            experiment; strictly between 0 and 1. No model is fitted then.
         outcomes : array-like of shape (n_rows, n_treatments), optional
             Outcomes predicted by other means. No model is fitted then.
         callback : callable, optional
@@ -247,6 +256,7 @@ class PolicyTree(BaseTaskTree):
         if kept is None:
             scores = policy_scores(X, history, self._teacher(), propensity, outcomes)
         else:
+            check_given(history, kept, propensity, outcomes)
             part = read_history(
                 history.treatments[history.codes[kept]],
                 history.outcome[kept],
@@ -376,7 +386,8 @@ class PolicyTree(BaseTaskTree):
         propensity, outcomes
             As for :meth:`fit`.
         method : {"dr", "dm", "ipw"}, optional
-            How to estimate scores; by default as in `fit`.
+            How to estimate scores; by default as in `fit`. Treatments that none of these rows was
+            given need "ipw", or `outcomes`.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows.
         """
@@ -391,11 +402,13 @@ class PolicyTree(BaseTaskTree):
                     f"treatments, got {table.shape[1]}."
                 )
         elif treatment is not None and outcome is not None:
-            history = read_history(treatment, outcome, n_rows, self.treatments_)
             teacher = self._teacher()
             if method is not None:
                 OneOf(METHODS)("method", method)
-                teacher = Teacher(method, *_rest(teacher))
+                teacher = replace(teacher, method=method)
+            # Only a model of outcomes needs to have seen all treatments.
+            all_seen = outcomes is None and teacher.method != "ipw"
+            history = read_history(treatment, outcome, n_rows, self.treatments_, all_seen=all_seen)
             table = policy_scores(X, history, teacher, propensity, outcomes).rewards
         else:
             raise ValueError("value needs rewards, or treatment and outcome.")
@@ -463,21 +476,11 @@ def _spread(scores: PolicyScores, kept: NDArray[np.intp], n_rows: int) -> Policy
     return PolicyScores(rewards, spread(scores.outcomes), spread(scores.propensities))
 
 
-def _rest(teacher: Teacher) -> tuple[Any, ...]:
-    return (
-        teacher.outcome_model,
-        teacher.propensity_model,
-        teacher.cv,
-        teacher.clip,
-        teacher.random_state,
-    )
-
-
 def _mean(scores: NDArray[np.float64], sample_weight: Any) -> PolicyValue:
     """Return the weighted mean and its standard error."""
     weights = np.ones(len(scores))
     if sample_weight is not None:
-        weights = check_numbers(sample_weight, "sample_weight", (len(scores),))
+        weights = check_weights(sample_weight, len(scores))
     total = float(weights.sum())
     mean = float(weights @ scores) / total
     n_rows = int(np.count_nonzero(weights))

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from certree._exact import check_weights
 from certree._fixed_point import FixedPoint, check_numbers, fixed_point
 from certree.oracles import Decisions, Oracle, OracleError, as_oracle
 from certree.tasks._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
@@ -151,7 +152,7 @@ class OracleProblem(SPOProblem):
 
     def __init__(self, oracle: Oracle, costs: NDArray[np.float64], rows: Rows, most: int) -> None:
         super().__init__(oracle, costs, rows)
-        best = self.ask(self.sign * costs)
+        best = self._own(rows)
         weighed, weights = rows.weigh(costs)
         amounts = np.abs(weighed).sum(axis=1) * max(float(np.abs(best).max()), 1.0)
         total = float(weights @ amounts)
@@ -181,6 +182,17 @@ class OracleProblem(SPOProblem):
         if self.worst_change is not None:
             # The search makes room for the worst decision of every row.
             self.largest = max(self.largest, int(self.worst_change.sum()))
+
+    def _own(self, rows: Rows) -> NDArray[np.float64]:
+        """Return the best decision of every row; complaints are about the caller's rows."""
+        costs = self.sign * self.true_costs
+        if rows.kept is None:
+            return self.ask(costs)
+        # Rows that do not count take the place of theirs.
+        table = np.repeat(costs[:1], rows.n_rows, axis=0)
+        table[rows.kept] = costs
+        decisions: NDArray[np.float64] = self.ask(table)[rows.kept]
+        return decisions
 
     def _worst_change(self, rows: Rows) -> NDArray[np.int64] | None:
         """Return the largest regret of any decision for each row, if that is bounded."""
@@ -287,15 +299,7 @@ def read_costs(costs: Any, n_rows: int) -> NDArray[np.float64]:
 
 def read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:
     """Return the weights of rows that are judged; some row must count."""
-    if weights is None:
-        return np.ones(n_rows)
-    values = check_numbers(weights, "sample_weight", (n_rows,))
-    if (values < 0).any():
-        row = int(np.argmax(values < 0))
-        raise ValueError(f"sample_weight[{row}] = {values[row]:g} is negative; give at least 0.")
-    if not values.any():
-        raise ValueError("All sample weights are zero, so no row counts; give one that does.")
-    return values
+    return np.ones(n_rows) if weights is None else check_weights(weights, n_rows)
 
 
 def read_target(costs: Any, n_rows: int, name: str) -> tuple[NDArray[np.float64], bool]:

@@ -220,6 +220,8 @@ class CostMatrix(_LabelTask):
     """
 
     name: ClassVar[str] = "cost"
+    argument: ClassVar[str] = "matrix"
+    """What the user calls the matrix."""
 
     def __init__(self, matrix: Any, classes: Any = None) -> None:
         self.matrix = matrix
@@ -227,11 +229,11 @@ class CostMatrix(_LabelTask):
 
     def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
         labels = check_labels(y, n_rows, type(self).__name__)
-        matrix = check_numbers(self.matrix, "matrix", (None, None))
-        classes, codes = match_classes(labels, self.classes, matrix.shape[1], "matrix")
+        matrix = check_numbers(self.matrix, self.argument, (None, None))
+        classes, codes = match_classes(labels, self.classes, matrix.shape[1], self.argument)
         if matrix.shape[0] != len(classes):
             raise ValueError(
-                f"matrix must have one row and one column per class, {len(classes)} x "
+                f"{self.argument} must have one row and one column per class, {len(classes)} x "
                 f"{len(classes)}, got {matrix.shape[0]} x {matrix.shape[1]}."
             )
         return classes, matrix[codes], codes
@@ -305,7 +307,7 @@ class Rewards(_LabelTask):
 
     def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
         rewards = check_numbers(self.rewards, "rewards", (n_rows, None))
-        labels = read_labels(self.treatments, rewards.shape[1], "rewards")
+        labels = read_labels(self.treatments, rewards.shape[1], "rewards", "treatments")
         return labels, -rewards if self.maximise else rewards, None
 
     def on(self, y: Any, rows: Rows) -> LabelProblem:
@@ -330,7 +332,7 @@ def _weight_rounding(weighed: NDArray[np.float64], rows: Rows) -> Fraction:
     return round_up((noise + paid) * (1 + Fraction(1, 10**6)))
 
 
-def read_labels(labels: Any, n_columns: int, what: str) -> NDArray[Any]:
+def read_labels(labels: Any, n_columns: int, what: str, named: str = "labels") -> NDArray[Any]:
     """Return what columns stand for: as given, or their numbers."""
     if n_columns == 0:
         raise ValueError(f"{what} must have at least one column, got none.")
@@ -339,10 +341,12 @@ def read_labels(labels: Any, n_columns: int, what: str) -> NDArray[Any]:
     given = np.asarray(labels)
     if given.shape != (n_columns,):
         raise ValueError(
-            f"{what} has {n_columns} columns, so as many labels are needed; got {given.tolist()}."
+            f"{what} has {n_columns} columns, so {named} must name as many; got {given.tolist()}."
         )
     if len(set(given.tolist())) < n_columns:
-        raise ValueError(f"labels of the columns of {what} must be distinct, got {given.tolist()}.")
+        raise ValueError(
+            f"{named} must be distinct, one for each column of {what}, got {given.tolist()}."
+        )
     return given
 
 
@@ -361,7 +365,7 @@ def match_classes(
                 f"{seen.tolist()}; say with classes what the columns stand for."
             )
         classes = np.arange(n_columns)
-    known = read_labels(classes, n_columns, what)
+    known = read_labels(classes, n_columns, what, "classes")
     position = {label: k for k, label in enumerate(known.tolist())}
     unknown = np.array([label not in position for label in seen.tolist()])[codes]
     if unknown.any():

@@ -112,12 +112,9 @@ class FunctionProblem(LeafProblem):
         return round_up(Fraction(task.noise(table, rows.floats, errors)))
 
     def _worst_change(self, task: LeafCost, rows: Rows) -> NDArray[np.int64] | None:
-        if task.laws.worst_change is None:
+        changes = task.worst_change(rows.n_rows)
+        if changes is None:
             return None
-        changes = check_numbers(task.laws.worst_change, "worst_change", (rows.n_rows,))
-        if (changes < 0).any():
-            row = int(np.argmax(changes < 0))
-            raise ValueError(f"worst_change[{row}] = {float(changes[row])!r} must not be negative.")
         if rows.quantum.denominator != 1 and (rows.weights % rows.quantum.denominator).any():
             # The law is about whole rows: part of one may change a cost by as much as all of it.
             return None
@@ -195,6 +192,13 @@ class FunctionProblem(LeafProblem):
         _, predictions = call_cost(self.task.cost, self.sums(sums))
         if predictions is None:
             return np.zeros(len(sums), dtype=np.int64)
+        for leaf in np.unique(leaves).tolist():
+            value = predictions.tolist()[leaf]
+            if value != value:
+                raise ValueError(
+                    f"cost predicts {value!r} for the sums {self.sums(sums)[leaf].tolist()}; "
+                    "predictions of leaves must be values."
+                )
         return predictions
 
     def describe(self, sums: Sums) -> list[str]:
@@ -277,7 +281,18 @@ class LeafCost(Task):
         lines = [np.atleast_1d(self.statistics(np.array([row]))) for row in range(n_rows)]
         return np.stack(lines)
 
+    def worst_change(self, n_rows: int) -> NDArray[np.float64] | None:
+        """Return what a row may add to the cost of a leaf, if that is stated."""
+        if self.laws.worst_change is None:
+            return None
+        changes = check_numbers(self.laws.worst_change, "worst_change", (n_rows,))
+        if (changes < 0).any():
+            row = int(np.argmax(changes < 0))
+            raise ValueError(f"worst_change[{row}] = {float(changes[row])!r} must not be negative.")
+        return changes
+
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
+        self.worst_change(n_rows)
         table = self.table(n_rows)
         check_numbers(table, "statistics", (n_rows, None))
         return LeafCosts(
