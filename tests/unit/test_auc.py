@@ -215,3 +215,18 @@ def test_a_curve_needs_two_classes(data: tuple[Any, Any]) -> None:
     two = OptimalTreeClassifier(max_depth=2).fit(X, y)
     with pytest.raises(ValueError, match="pos_label='x' is not among the classes"):
         plot_roc(two, X, y, pos_label="x")
+
+
+@pytest.mark.parametrize("rate", [1 / 3, 2 / 7, 0.1, 0.123456, 0.1 + 0.2, 0.123456789012])
+def test_a_rate_is_the_fraction_that_was_meant(rate: float) -> None:
+    found = metrics.PartialAUC(rate).max_fpr
+    assert float(found) == rate
+    meant = {1 / 3: Fraction(1, 3), 2 / 7: Fraction(2, 7)}.get(rate, Fraction(str(rate)))
+    assert found == meant
+
+
+def test_a_third_of_the_negatives_is_no_overflow() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (40, 4)), rng.integers(0, 2, 40)
+    model = OptimalTreeClassifier(objective=metrics.PartialAUC(1 / 3), max_depth=2).fit(X, y)
+    assert verify(model, X, y, exhaustive=True)

@@ -16,6 +16,9 @@ from ._numbers import Exact, Number
 KINDS = ("linear", "linear-fractional", "supported", "monotone", "front", "chain")
 """What the search can make use of, from the most to the least; see docs/theory/metrics.md."""
 
+# Fractions with denominators up to this are the only ones that are equal to their float64.
+_LARGEST_DENOMINATOR = 10**6
+
 
 class Affine(NamedTuple):
     """The function ``constant + fp * (false positives) + fn * (false negatives)``."""
@@ -148,8 +151,14 @@ def _show(value: Any) -> str:
 
 
 def read_parameter(value: Any, what: str, *, may_be_zero: bool = False) -> Fraction:
-    """Read a positive (or non-negative) parameter of a metric as the decimal that is written."""
+    """Read a positive (or non-negative) parameter of a metric as the decimal that is written.
+
+    A float that is a simple fraction, such as 1 / 3, is read as that.
+    """
     number = read_fraction(value, what)
+    if isinstance(value, float):
+        simple = number.limit_denominator(_LARGEST_DENOMINATOR)
+        number = simple if float(simple) == value else number
     if number < 0 or (number == 0 and not may_be_zero):
         least = "at least 0" if may_be_zero else "greater than 0"
         raise ValueError(f"{what} must be {least}, got {value!r}.")

@@ -24,7 +24,7 @@ class PartialAUC(Metric):
     Parameters
     ----------
     max_fpr : float
-        Greater than 0 and at most 1, read as the decimal that is written.
+        Greater than 0 and at most 1, read as the decimal that is written; ``1 / 3`` is a third.
     """
 
     kind = "chain"
