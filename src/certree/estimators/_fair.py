@@ -20,7 +20,8 @@ from certree.exceptions import OptimalityWarning
 from certree.fairness import FairnessCertificate, FairnessCurve
 
 from ._base import BaseOptimalTree
-from ._fair_fit import find_curve, prepare, solve_fair
+from ._fair_fit import find_curve, solve_fair
+from ._fair_rows import prepare
 from ._parameters import Check, OneOf
 
 # Scaled sample weights are given the budget over this.

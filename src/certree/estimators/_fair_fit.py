@@ -5,171 +5,34 @@ from __future__ import annotations
 import copy
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certree import _engine
 from certree._exact import read_fraction
 from certree._fairness import (
-    Comparison,
     FairLimits,
-    compare_groups,
-    decided_by_group,
     disparity,
     fair_limits,
-    needs_two_classes,
-    read_groups,
-    read_tolerance,
 )
 from certree._limit_front import solve_limited_front
 from certree._limit_search import solve_limited
-from certree._limited import DualCut, LimitedFront, LimitedProblem, LimitedResult
+from certree._limited import DualCut, LimitedFront, LimitedResult
 from certree._progress import Callback, Observer, Progress, ProgressLine
 from certree.certificate import Certificate, Exact, exact
-from certree.encoding import read_table
 from certree.fairness import FairnessCertificate, FairnessCurve
 from certree.tree import Tree
 
-from ._binary import PlainNodes, find_positive
+from ._binary import PlainNodes
 from ._certify import build_tree, certify, searched
-from ._target import Target, read_target
+from ._fair_rows import FairRows
 
 if TYPE_CHECKING:
     from ._classifier import OptimalTreeClassifier
     from ._fair import FairTreeClassifier
-
-
-@dataclass(frozen=True)
-class FairRows:
-    """A table with groups, encoded and ready to be solved.
-
-    `places` are the tests that may be asked, and `columns` their outcomes; `all_columns` are those
-    of all tests.
-    """
-
-    target: Target
-    comparison: Comparison | None
-    tolerance: Fraction
-    places: NDArray[np.intp]
-    columns: NDArray[np.uint8]
-    all_columns: NDArray[np.uint8]
-    left_out: tuple[str, ...]
-    seconds: float
-
-    def problem(self, limits: FairLimits) -> LimitedProblem:
-        """Return the rows with limits, as the search takes them."""
-        target, objective = self.target, self.target.objective
-        costs = objective.cost_matrix[target.codes]
-        if target.row_weights is not None:
-            costs = costs * target.row_weights[:, None]
-        values = np.concatenate([costs[:, :, None], limits.quantities], axis=2)
-        n_limits, n_quantities = limits.planes.shape
-        planes = np.zeros((1 + n_limits, 2 + n_quantities), dtype=np.int64)
-        planes[0, 0], planes[0, -1] = objective.error_scale, objective.split_penalty
-        planes[1:, 1:-1] = limits.planes
-        return LimitedProblem(self.columns, values, planes, limits.bounds, limits.names)
-
-    def nodes(self, found: _engine.Nodes) -> PlainNodes:
-        """Return a tree over the tests that may be asked as one over all tests."""
-        test = np.asarray(found.test)
-        places = self.places if len(self.places) else np.zeros(1, dtype=np.intp)
-        test = np.where(test >= 0, places[np.maximum(test, 0)], -1).astype(np.int32)
-        return PlainNodes(test, np.asarray(found.first_child), np.asarray(found.label))
-
-    def rates(self, nodes: PlainNodes) -> list[list[Fraction]]:
-        """Return the rates of all groups under a tree over all tests."""
-        if self.comparison is None:
-            return []
-        labels = nodes.label[_engine.leaves_of_rows(nodes, self.all_columns)]
-        return self.comparison.rates(labels)
-
-
-def prepare(
-    model: FairTreeClassifier, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
-) -> FairRows:
-    """Read and encode everything."""
-    start = perf_counter()
-    n_rows = model._row_count(X)
-    tolerance = read_tolerance(model.tolerance)
-    target = read_target(model, y, sample_weight, n_rows)
-    classes = target.classes.tolist()
-    positive = find_positive(classes, model.pos_label, str(model.constraint))
-    if needs_two_classes(model.constraint) and len(classes) > 2:
-        raise ValueError(
-            f"Only binary classification is supported by constraint={model.constraint!r}: y has "
-            f"{len(classes)} classes. Make it two classes, or use constraint='accuracy_parity', "
-            "which speaks of no positive class."
-        )
-    given = _sensitive(model, X, sensitive_features)
-    comparison = None
-    if given is not None:
-        comparison = compare_groups(
-            model.constraint,
-            read_groups(given, n_rows, target.rows),
-            target.codes,
-            positive,
-            len(classes),
-            target.row_weights,
-            classes[positive],
-        )
-    columns = model._encode(X, target.sample_weight, target.rows)
-    places, asked = np.arange(columns.shape[1]), columns
-    left_out: tuple[str, ...] = ()
-    if comparison is not None and not model.use_sensitive:
-        hidden = decided_by_group(columns, comparison.groups)
-        if hidden.any():
-            places = np.flatnonzero(~hidden)
-            asked = np.asfortranarray(columns[:, places])
-            names = [model.encoder_.candidates_[i].describe(0) for i in np.flatnonzero(hidden)]
-            left_out = tuple(names)
-    return FairRows(
-        target,
-        comparison,
-        tolerance,
-        places,
-        asked,
-        columns,
-        left_out,
-        perf_counter() - start,
-    )
-
-
-def _sensitive(model: FairTreeClassifier, X: Any, given: Any) -> Any:
-    """Return the groups, from `fit` or from the columns of X that the model names."""
-    named = model.sensitive_columns
-    if given is not None and named is not None:
-        raise ValueError(
-            f"sensitive_features were given to fit, and sensitive_columns={named!r} to the "
-            "estimator; choose one of the two."
-        )
-    if given is not None or named is None:
-        return given
-    table = read_table(X)
-    wanted = list(named) if isinstance(named, list | tuple | np.ndarray) else [named]
-    if not wanted:
-        raise ValueError("sensitive_columns is empty; name at least one column, or use None.")
-    columns = []
-    for entry in wanted:
-        if isinstance(entry, str) and table.has_names and entry in table.names:
-            columns.append(table.column(table.names.index(entry)))
-        elif isinstance(entry, int | np.integer) and 0 <= entry < table.n_columns:
-            columns.append(table.column(int(entry)))
-        else:
-            raise ValueError(
-                f"sensitive_columns names {entry!r}, which is no column of X; give names of "
-                f"columns, or numbers from 0 to {table.n_columns - 1}."
-            )
-    if len(columns) == 1:
-        return columns[0]
-    rows = np.empty((table.n_rows, len(columns)), dtype=object)
-    for i, column in enumerate(columns):
-        rows[:, i] = column
-    return rows
 
 
 def solve_fair(
@@ -224,7 +87,7 @@ def _solve_freely(
         split_penalty=objective.split_penalty,
         time_limit=seconds,
     )
-    return _engine.solve(rows.target.problem(rows.columns), options, watch)
+    return _engine.solve(rows.joined.problem(rows.columns), options, watch)
 
 
 def _join(free: _engine.Result, found: LimitedResult, rows: FairRows) -> LimitedResult:
@@ -367,7 +230,7 @@ class LazyFairTrees(Sequence[Tree]):
 
 
 def _tree(model: FairTreeClassifier, rows: FairRows, nodes: PlainNodes) -> Tree:
-    return build_tree(cast("OptimalTreeClassifier", model), nodes, rows.all_columns, rows.target)
+    return build_tree(cast("OptimalTreeClassifier", model), nodes, rows.all_columns, rows.joined)
 
 
 def _certify_limited(

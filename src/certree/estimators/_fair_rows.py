@@ -1,0 +1,215 @@
+"""The rows of a fair tree: read, encoded, joined where they are alike, with limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import _engine
+from certree._fairness import (
+    Comparison,
+    FairLimits,
+    Groups,
+    compare_groups,
+    decided_by_group,
+    needs_two_classes,
+    read_groups,
+    read_tolerance,
+)
+from certree._limited import LimitedProblem
+from certree.encoding import read_table
+
+from ._binary import PlainNodes, find_positive
+from ._target import Target, read_target
+
+if TYPE_CHECKING:
+    from ._fair import FairTreeClassifier
+
+
+@dataclass(frozen=True)
+class FairRows:
+    """A table with groups, encoded and ready to be solved.
+
+    Rows that agree in all tests, in class and in group count as one row with their weight, unless
+    leaves need several rows.
+
+    Attributes
+    ----------
+    target : Target
+        Classes and weights of all rows.
+    joined : Target
+        Those of the rows that are left.
+    comparison : Comparison or None
+        Their groups; None if there are none.
+    tolerance : Fraction
+        Largest difference of rates.
+    places : int array
+        The tests that may be asked.
+    columns, all_columns : uint8 array
+        Outcomes of these tests, and of all tests.
+    left_out : tuple of str
+        The tests that may not be asked.
+    seconds : float
+        Time that reading took.
+    """
+
+    target: Target
+    joined: Target
+    comparison: Comparison | None
+    tolerance: Fraction
+    places: NDArray[np.intp]
+    columns: NDArray[np.uint8]
+    all_columns: NDArray[np.uint8]
+    left_out: tuple[str, ...]
+    seconds: float
+
+    def problem(self, limits: FairLimits) -> LimitedProblem:
+        """Return the rows with limits, as the search takes them."""
+        target, objective = self.joined, self.joined.objective
+        costs = objective.cost_matrix[target.codes]
+        if target.row_weights is not None:
+            costs = costs * target.row_weights[:, None]
+        values = np.concatenate([costs[:, :, None], limits.quantities], axis=2)
+        n_limits, n_quantities = limits.planes.shape
+        planes = np.zeros((1 + n_limits, 2 + n_quantities), dtype=np.int64)
+        planes[0, 0], planes[0, -1] = objective.error_scale, objective.split_penalty
+        planes[1:, 1:-1] = limits.planes
+        return LimitedProblem(self.columns, values, planes, limits.bounds, limits.names)
+
+    def nodes(self, found: _engine.Nodes) -> PlainNodes:
+        """Return a tree over the tests that may be asked as one over all tests."""
+        test = np.asarray(found.test)
+        places = self.places if len(self.places) else np.zeros(1, dtype=np.intp)
+        test = np.where(test >= 0, places[np.maximum(test, 0)], -1).astype(np.int32)
+        return PlainNodes(test, np.asarray(found.first_child), np.asarray(found.label))
+
+    def rates(self, nodes: PlainNodes) -> list[list[Fraction]]:
+        """Return the rates of all groups under a tree over all tests."""
+        if self.comparison is None:
+            return []
+        labels = nodes.label[_engine.leaves_of_rows(nodes, self.all_columns)]
+        return self.comparison.rates(labels)
+
+
+def prepare(
+    model: FairTreeClassifier, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
+) -> FairRows:
+    """Read and encode everything."""
+    start = perf_counter()
+    n_rows = model._row_count(X)
+    tolerance = read_tolerance(model.tolerance)
+    target = read_target(model, y, sample_weight, n_rows)
+    classes = target.classes.tolist()
+    positive = find_positive(classes, model.pos_label, str(model.constraint))
+    if needs_two_classes(model.constraint) and len(classes) > 2:
+        raise ValueError(
+            f"Only binary classification is supported by constraint={model.constraint!r}: y has "
+            f"{len(classes)} classes. Make it two classes, or use constraint='accuracy_parity', "
+            "which speaks of no positive class."
+        )
+    given = _sensitive(model, X, sensitive_features)
+    groups = None if given is None else read_groups(given, n_rows, target.rows)
+    columns = model._encode(X, target.sample_weight, target.rows)
+    joined = target
+    if int(model.min_samples_leaf) == 1:
+        joined, groups, columns = _join_rows(target, groups, columns)
+    comparison = None
+    if groups is not None:
+        comparison = compare_groups(
+            model.constraint,
+            groups,
+            joined.codes,
+            positive,
+            len(classes),
+            joined.row_weights,
+            classes[positive],
+        )
+    places, asked = np.arange(columns.shape[1]), columns
+    left_out: tuple[str, ...] = ()
+    if comparison is not None and not model.use_sensitive:
+        hidden = decided_by_group(columns, comparison.groups)
+        if hidden.any():
+            places = np.flatnonzero(~hidden)
+            asked = np.asfortranarray(columns[:, places])
+            names = [model.encoder_.candidates_[i].describe(0) for i in np.flatnonzero(hidden)]
+            left_out = tuple(names)
+    return FairRows(
+        target,
+        joined,
+        comparison,
+        tolerance,
+        places,
+        asked,
+        columns,
+        left_out,
+        perf_counter() - start,
+    )
+
+
+def _join_rows(
+    target: Target, groups: Groups | None, columns: NDArray[np.uint8]
+) -> tuple[Target, Groups | None, NDArray[np.uint8]]:
+    """Join rows that agree in all columns, class and group, where that saves half of them."""
+    random = np.random.default_rng(1)
+    factors = random.integers(0, 2**62, columns.shape[1] + 2, dtype=np.int64) * 2 + 1
+    # Odd factors mix the entries into one number; rows of the same number are compared below.
+    mixed = target.codes.astype(np.int64) * factors[0]
+    if groups is not None:
+        mixed += groups.codes * factors[1]
+    for column, factor in zip(columns.T, factors[2:].tolist(), strict=True):
+        mixed += column * np.int64(factor)
+    _, first, place = np.unique(mixed, return_index=True, return_inverse=True)
+    place = place.reshape(-1)
+    alike = 2 * len(first) <= len(columns)
+    if not alike or not (
+        np.array_equal(target.codes[first][place], target.codes)
+        and (groups is None or np.array_equal(groups.codes[first][place], groups.codes))
+        and np.array_equal(columns[first][place], columns)
+    ):
+        return target, groups, columns
+    weights = np.bincount(place).astype(np.int64)
+    if target.row_weights is not None:
+        weights = np.zeros(len(first), dtype=np.int64)
+        np.add.at(weights, place, target.row_weights)
+    joined = replace(target, codes=target.codes[first], row_weights=weights)
+    if groups is not None:
+        groups = Groups(groups.names, groups.codes[first])
+    return joined, groups, np.asfortranarray(columns[first])
+
+
+def _sensitive(model: FairTreeClassifier, X: Any, given: Any) -> Any:
+    """Return the groups, from `fit` or from the columns of X that the model names."""
+    named = model.sensitive_columns
+    if given is not None and named is not None:
+        raise ValueError(
+            f"sensitive_features were given to fit, and sensitive_columns={named!r} to the "
+            "estimator; choose one of the two."
+        )
+    if given is not None or named is None:
+        return given
+    table = read_table(X)
+    wanted = list(named) if isinstance(named, list | tuple | np.ndarray) else [named]
+    if not wanted:
+        raise ValueError("sensitive_columns is empty; name at least one column, or use None.")
+    columns = []
+    for entry in wanted:
+        if isinstance(entry, str) and table.has_names and entry in table.names:
+            columns.append(table.column(table.names.index(entry)))
+        elif isinstance(entry, int | np.integer) and 0 <= entry < table.n_columns:
+            columns.append(table.column(int(entry)))
+        else:
+            raise ValueError(
+                f"sensitive_columns names {entry!r}, which is no column of X; give names of "
+                f"columns, or numbers from 0 to {table.n_columns - 1}."
+            )
+    if len(columns) == 1:
+        return columns[0]
+    rows = np.empty((table.n_rows, len(columns)), dtype=object)
+    for i, column in enumerate(columns):
+        rows[:, i] = column
+    return rows
