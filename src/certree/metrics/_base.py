@@ -16,7 +16,7 @@ from ._numbers import Exact, Number
 KINDS = ("linear", "linear-fractional", "supported", "monotone", "front", "chain")
 """What the search can make use of, from the most to the least; see docs/theory/metrics.md."""
 
-# Fractions with denominators up to this are the only ones that are equal to their float64.
+# No two fractions with denominators up to this are the same float64.
 _LARGEST_DENOMINATOR = 10**6
 
 
