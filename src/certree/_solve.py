@@ -127,7 +127,7 @@ class TaskTree(BaseTaskTree):
                 f"{type(self.task).__name__}."
             )
         self._check_parameters()
-        self._fit_and_report(self.task, X, y, sample_weight, callback, path, stacklevel=5)
+        self._fit_and_report(self.task, X, y, sample_weight, callback, path, stacklevel=7)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:

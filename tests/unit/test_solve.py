@@ -75,8 +75,9 @@ def test_a_path_of_a_task() -> None:
 def test_a_callback_can_stop_the_search() -> None:
     big = rng.integers(0, 2, (300, 40))
     costs = rng.random((300, 4))
-    with pytest.warns(OptimalityWarning, match="callback stopped"):
+    with pytest.warns(OptimalityWarning, match="callback stopped") as caught:
         solution = solve(tasks.RowCosts(costs), big, max_depth=5, callback=lambda _: True)
+    assert [warning.filename for warning in caught] == [__file__]
     assert solution.certificate.lower_bound <= solution.certificate.cost
     assert solution.certificate.status == "interrupted"
 

@@ -70,7 +70,7 @@ class Program:
         assert isinstance(problem, SPOProblem)
         self.setting, self.problem, self.depth = setting, problem, depth
         self.costs = problem.sign * problem.true_costs
-        self.weights = setting.rows.weights * float(setting.rows.quantum)
+        self.weights = setting.rows.floats
         self.tests = np.arange(setting.columns.shape[1])
         self.feasible: Constraints = problem.oracle.constraints()
         self.n_rows, self.n_leaves = len(self.costs), 2**depth
