@@ -144,7 +144,7 @@ def read_groups(
             )
     if kept is not None:
         columns = [column[kept] for column in columns]
-    coded = [np.unique(column, return_inverse=True) for column in columns]
+    coded = [_code(column) for column in columns]
     if len(coded) == 1:
         names, codes = coded[0][0].tolist(), coded[0][1]
     else:
@@ -164,6 +164,20 @@ def read_groups(
             "of them, or cut numbers into a few ranges."
         )
     return Groups(tuple(names), codes.reshape(-1).astype(np.intp))
+
+
+def _code(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the different values in order, and the place of each."""
+    if values.dtype.kind in "iub" and len(values):
+        low, high = int(values.min()), int(values.max())
+        if low >= 0 and high < 2 * len(values) + 2:
+            # Small numbers need no sort.
+            numbers = values.astype(np.intp)
+            found = np.bincount(numbers) > 0
+            places = np.cumsum(found) - 1
+            return np.flatnonzero(found).astype(values.dtype), places[numbers]
+    different, places = np.unique(values, return_inverse=True)
+    return different, places.reshape(-1)
 
 
 def _split_columns(given: Any, what: str) -> list[Any]:

@@ -155,31 +155,63 @@ def _join_rows(
     target: Target, groups: Groups | None, columns: NDArray[np.uint8]
 ) -> tuple[Target, Groups | None, NDArray[np.uint8]]:
     """Join rows that agree in all columns, class and group, where that saves half of them."""
-    random = np.random.default_rng(1)
-    factors = random.integers(0, 2**62, columns.shape[1] + 2, dtype=np.int64) * 2 + 1
-    # Odd factors mix the entries into one number; rows of the same number are compared below.
-    mixed = target.codes.astype(np.int64) * factors[0]
+    n_groups = 1 if groups is None else len(groups)
+    kinds = target.codes.astype(np.int64)
     if groups is not None:
-        mixed += groups.codes * factors[1]
-    for column, factor in zip(columns.T, factors[2:].tolist(), strict=True):
-        mixed += column * np.int64(factor)
+        kinds = kinds * n_groups + groups.codes
+    bits = columns.shape[1] + (len(target.classes) * n_groups).bit_length()
+    if bits < 64 and target.row_weights is None:
+        kinds, columns_left, weights = _join_few(kinds, columns)
+    else:
+        kinds, columns_left, weights = _join_many(kinds, columns, target.row_weights)
+    if 2 * len(kinds) > len(columns):
+        return target, groups, columns
+    codes = (kinds // n_groups).astype(target.codes.dtype)
+    joined = replace(target, codes=codes, row_weights=weights)
+    if groups is not None:
+        groups = Groups(groups.names, (kinds % n_groups).astype(np.intp))
+    return joined, groups, np.asfortranarray(columns_left)
+
+
+Joined = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64]]
+"""Kind, columns and weight of the rows that are left."""
+
+
+def _join_few(kinds: NDArray[np.int64], columns: NDArray[np.uint8]) -> Joined:
+    """Join rows that one number holds: they are sorted, and read off again."""
+    numbers = kinds.copy()
+    for column in columns.T:
+        numbers <<= 1
+        numbers |= column
+    numbers.sort()
+    starts = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] - 1))
+    counts = np.diff(starts, append=len(numbers))
+    left = numbers[starts]
+    columns_left = np.empty((len(left), columns.shape[1]), dtype=np.uint8, order="F")
+    for place in range(columns.shape[1] - 1, -1, -1):
+        columns_left[:, place] = left & 1
+        left >>= 1
+    return left, columns_left, counts.astype(np.int64)
+
+
+def _join_many(
+    kinds: NDArray[np.int64], columns: NDArray[np.uint8], weights: NDArray[np.int64] | None
+) -> Joined:
+    """Join rows by a number that is mixed from them; all rows are left if that is ambiguous."""
+    # Odd factors mix the entries into one number; rows of the same number are then compared.
+    random = np.random.default_rng(1)
+    factors = random.integers(0, 2**62, columns.shape[1] + 1, dtype=np.int64) * 2 + 1
+    mixed = kinds * factors[0]
+    for column, factor in zip(columns.T, factors[1:], strict=True):
+        mixed += column * factor
     _, first, place = np.unique(mixed, return_index=True, return_inverse=True)
     place = place.reshape(-1)
-    alike = 2 * len(first) <= len(columns)
-    if not alike or not (
-        np.array_equal(target.codes[first][place], target.codes)
-        and (groups is None or np.array_equal(groups.codes[first][place], groups.codes))
-        and np.array_equal(columns[first][place], columns)
-    ):
-        return target, groups, columns
-    weights = np.bincount(place).astype(np.int64)
-    if target.row_weights is not None:
-        weights = np.zeros(len(first), dtype=np.int64)
-        np.add.at(weights, place, target.row_weights)
-    joined = replace(target, codes=target.codes[first], row_weights=weights)
-    if groups is not None:
-        groups = Groups(groups.names, groups.codes[first])
-    return joined, groups, np.asfortranarray(columns[first])
+    is_same = 2 * len(first) <= len(columns)
+    is_same = is_same and np.array_equal(kinds[first][place], kinds)
+    if not is_same or not np.array_equal(columns[first][place], columns):
+        return kinds, columns, np.ones(len(kinds), dtype=np.int64)
+    # Sums of weights are far below 2**53, so floats hold them exactly.
+    return kinds[first], columns[first], np.bincount(place, weights).astype(np.int64)
 
 
 def _sensitive(model: FairTreeClassifier, X: Any, given: Any) -> Any:
