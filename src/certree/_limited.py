@@ -294,7 +294,7 @@ def search_inside(
     """
     planes, corners = _with_split_limit(problem, corners, options.max_splits)
     n_extra = len(planes) - len(problem.planes)
-    rows = [[*row, *[0] * n_extra] for row in multipliers]
+    rows = [[*row, *[0] * n_extra] for row in _fitting(problem, multipliers)]
     arguments = (
         problem.columns,
         np.ascontiguousarray(problem.values, dtype=np.int64),
@@ -318,6 +318,22 @@ def search_inside(
         counters=raw.counters,
         work=raw.history[-1][1] if raw.history else 0,
     )
+
+
+def _fitting(problem: LimitedProblem, multipliers: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return multipliers made so small that the core can add up their planes in 64 bits.
+
+    Any multipliers that are not negative are valid; rounding them makes them less sharp at most.
+    """
+    # Twice: the core takes differences of two labels. As doubles: a bound for the check.
+    sums = 2 * np.abs(problem.values.astype(np.float64)).max(axis=1).sum(axis=0)
+    sizes = np.abs(problem.planes.astype(np.float64)) @ np.append(sums, 2.0 * len(problem.values))
+    fitting = []
+    for row in multipliers:
+        largest = sum(abs(m) * size for m, size in zip(row, sizes.tolist(), strict=True))
+        shift = max(int(largest / (_LIMIT / 4)).bit_length(), 0)
+        fitting.append([m >> shift for m in row])
+    return [row for row in fitting if any(row)]
 
 
 def _with_split_limit(

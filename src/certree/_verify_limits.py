@@ -407,6 +407,13 @@ def _largest(problem: Problem, limits: Sequence[LimitValue], cut: Cut) -> Fracti
     return most
 
 
+def _is_empty(limit: LimitValue) -> bool:
+    """Return whether no multiple of its unit is within the bounds of a limit."""
+    if limit.at_most is None or limit.at_least is None:
+        return False
+    return floor(Fraction(limit.at_most) / limit.unit) < ceil(Fraction(limit.at_least) / limit.unit)
+
+
 def slack_of(certificate: LimitedCertificate | NoTreeCertificate, cut: Cut) -> Fraction:
     """Return how far rounding may move the two sides of a cut."""
     parts = [abs(Fraction(cut[0])) * Fraction(certificate.rounding)]
@@ -456,7 +463,7 @@ def _check_no_tree(problem: Problem, certificate: NoTreeCertificate) -> None:
     audit = problem.audit
     if (certificate.status == "infeasible") != (certificate.proof in ("dual", "search")):
         audit.differ(f"status {certificate.status!r} with the proof {certificate.proof!r}")
-    shown = False
+    shown = any(map(_is_empty, certificate.limits))
     for k, cut in enumerate(certificate.dual_cuts):
         if not _is_cut(audit, certificate, cut, k):
             return
