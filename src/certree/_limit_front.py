@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, lcm
+from math import ceil, floor, lcm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,12 +28,17 @@ from ._limited import LimitedFront, LimitedProblem, LimitedTree, search_inside
 _MOST_LEVELS = 8
 _MOST_MULTIPLIERS = 8
 
+# The first round covers this share of the widest corner, and each one more than the last.
+_SHARE = 16
+_GROWTH = 4
+
 
 def solve_limited_front(
     problem: LimitedProblem,
     scales: Sequence[int],
     options: _engine.Options,
     *,
+    least_gap: Fraction = Fraction(0),
     callback: _engine.Callback | None = None,
 ) -> LimitedFront:
     """Find all nondominated pairs of objective and gap within the limits.
@@ -47,6 +52,9 @@ def solve_limited_front(
         positive one; the others have zero, the objective among them.
     options : Options
         As for `solve_limited`.
+    least_gap : Fraction, default=0
+        Of the trees with this gap or less, only one with the least objective is wanted: the last
+        points of a front, whose gaps are next to nothing, can take most of the time.
     callback : callable, optional
         Called now and then with seconds, work and n_points; a true answer stops the search.
 
@@ -60,7 +68,7 @@ def solve_limited_front(
             f"scales must be zero for the objective, not negative for the {problem.n_limits} "
             f"limits, and positive for one of them; got {list(scales)}."
         )
-    search = _FrontSearch(problem, [int(s) for s in scales], options, callback)
+    search = _FrontSearch(problem, [int(s) for s in scales], options, least_gap, callback)
     try:
         status = search.run()
     except KeyboardInterrupt:
@@ -94,12 +102,15 @@ class _FrontSearch:
         problem: LimitedProblem,
         scales: list[int],
         options: _engine.Options,
+        least_gap: Fraction,
         callback: _engine.Callback | None,
     ) -> None:
         self.problem = problem
         self.scales = scales
         self.options = checked_options(problem, options)
         self.unit = lcm(*(s for s in scales if s))
+        # Negative gaps are told apart unless the caller says otherwise.
+        self.least_gap = floor(least_gap * self.unit) if least_gap else None
         self.factors = [self.unit // s if s else 0 for s in scales]
         self.budget = Budget(self.options)
         self.rows = Rows(problem)
@@ -108,6 +119,8 @@ class _FrontSearch:
         self.scalars = Scalars(self.rows, self.options)
         self.dual = Dual(self.rows, self.scalars, self.budget, self._meet, watch)
         self.known: list[_Known] = []
+        self.searched: list[_Corner] = []
+        self._is_single = False
         self.history: list[tuple[float, int, int]] = []
         most = most_splits(problem, self.options)
         self.most = self.rows.most[0] + most * self.rows.split_values[0]
@@ -163,7 +176,7 @@ class _FrontSearch:
         both = sorted([*self.known, *new], key=lambda one: one[:2])
         kept: list[_Known] = []
         for one in both:
-            if not kept or one.gap < kept[-1].gap:
+            if not kept or (one.gap < kept[-1].gap and self._is_wanted(kept[-1].gap)):
                 kept.append(one)
         if [one[:2] for one in kept] != [one[:2] for one in self.known]:
             self.history.append((self.budget.seconds, self.budget.work, len(kept)))
@@ -187,27 +200,40 @@ class _FrontSearch:
             _Corner(objective, gap, self._bounds_below(gap))
             for objective, gap in zip(objectives, gaps, strict=True)
         ]
-        return [corner for corner in found if not self._is_empty(corner)]
+        return [c for c in found if self._is_wanted(c.gap) and not self._is_empty(c)]
+
+    def _is_wanted(self, gap: int | None) -> bool:
+        """Whether pairs with less than a gap are to be told apart from one with it."""
+        return gap is None or self.least_gap is None or gap > self.least_gap
 
     def _is_empty(self, corner: _Corner) -> bool:
         """Whether a cut proves that no tree is inside a corner."""
-        least = (corner.objective, *corner.bounds)
-        if self.rows.least[0] > corner.objective:
+        if self._least(corner) > corner.objective:
             return True
+        most = (corner.objective, *corner.bounds)
         return any(
-            sum(m * b for m, b in zip(cut.multipliers, least, strict=True)) < cut.value
+            sum(m * b for m, b in zip(cut.multipliers, most, strict=True)) < cut.value
             for cut in self.dual.cuts
+            if not cut.multipliers[0]
         )
 
+    def _least(self, corner: _Corner) -> int:
+        """Return an objective that no unknown pair inside a corner is below."""
+        least = self.rows.least[0]
+        for cut in self.dual.cuts:
+            if cut.multipliers[0]:
+                least = max(least, ceil(cut_bound(cut.multipliers, cut.value, corner.bounds)))
+        for done in self.searched:
+            if all(a <= b for a, b in zip(corner.bounds, done.bounds, strict=True)):
+                least = max(least, done.objective + 1)
+        return least
+
     def _lower_point(self, corner: _Corner) -> tuple[int, Fraction]:
-        """Return a pair that every tree inside a corner is at or above."""
-        objective = self.rows.least[0]
+        """Return a pair that every unknown pair inside a corner is at or above."""
+        objective = self._least(corner)
         gaps: list[Fraction] = []
         for cut in self.dual.cuts:
             first, others = cut.multipliers[0], cut.multipliers[1:]
-            if first:
-                bound = cut_bound(cut.multipliers, cut.value, corner.bounds)
-                objective = max(objective, ceil(bound))
             scale = sum(m * s for m, s in zip(others, self.scales[1:], strict=True))
             fixed = sum(
                 m * b
@@ -272,23 +298,41 @@ class _FrontSearch:
         )
 
     def _search(self) -> None:
-        """Find what is left inside the corners."""
+        """Find what is left inside the corners, up to objectives that are farther and farther."""
         corners = self.corners()
-        options = self.budget.remaining()
-        if not corners or options is None:
-            return
+        width = max((max((c.objective - self._least(c) for c in corners), default=0)) // _SHARE, 1)
+        while corners:
+            options = self.budget.remaining()
+            if options is None or not self._round(corners, width, options):
+                return
+            corners = self.corners()
+            width *= _GROWTH
+
+    def _round(self, corners: list[_Corner], width: int, options: _engine.Options) -> bool:
+        """Search up to some objective in each corner; return whether that was completed."""
+        clipped = [c._replace(objective=min(c.objective, self._least(c) + width)) for c in corners]
+        # In one corner, the least objective alone is found faster than all pairs; but not one by
+        # one, where there are many.
+        is_single = len(clipped) == 1 and not self._is_single
+        self._is_single = is_single
         found = search_inside(
             self.problem,
-            self._multipliers(corners),
-            [(c.objective, *c.bounds) for c in corners],
+            self._multipliers(clipped),
+            [(c.objective, *c.bounds) for c in clipped],
             replace(options, gap=0),
-            self.scales,
+            None if is_single else self.scales,
             None if self.callback is None else self._watch,
         )
         self.budget.account(found.status, found.counters, found.work)
         for i, point in enumerate(found.points):
             tree = found.tree(i)
-            self._merge(tree, (self.problem.planes @ point)[None], [tree.label])
+            values = self.problem.planes @ point
+            self._merge(tree, values[None], [tree.label])
+            if is_single:
+                clipped[0] = clipped[0]._replace(objective=int(values[0]) - 1)
+        if found.status == "optimal":
+            self.searched += clipped
+        return found.status == "optimal"
 
     def _multipliers(self, corners: list[_Corner]) -> list[tuple[int, ...]]:
         """Return the multipliers that bound the objective best at some corner."""
@@ -311,7 +355,9 @@ class _FrontSearch:
             # With fewer splits a tree may be better than it was, if the search was stopped.
             while trees and trees[-1].objective >= tree.values[0] and trees[-1].gap >= gap:
                 trees.pop()
-            if not trees or trees[-1].gap > gap:
+            if not trees or (
+                trees[-1].gap > gap and self._is_wanted(int(trees[-1].gap * self.unit))
+            ):
                 trees.append(LimitedTree(tree.nodes, tree.values, gap))
         points = [(tree.objective, tree.gap) for tree in trees]
         if status not in ("optimal", "infeasible"):

@@ -23,11 +23,11 @@ from ._limit_scalar import Budget, Scalars, most_splits
 from ._limited import Closest, LimitedProblem, LimitedResult, search_inside
 
 # Multipliers whose sums of planes bound the search inside the gap; more cost more than they save.
-_MOST_MULTIPLIERS = 3
+_MOST_MULTIPLIERS = 1
 
 # The first round covers this share of the gap, and each one this many times more than the last.
-_FIRST_SHARE = 16
-_GROWTH = 4
+_FIRST_SHARE = 4
+_GROWTH = 8
 
 
 def solve_limited(

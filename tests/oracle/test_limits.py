@@ -386,6 +386,20 @@ def test_the_front_of_objective_and_gap_is_that_of_all_trees(seed: int) -> None:
         check_front(case, scales, isa=isas[number % len(isas)])
 
 
+def test_gaps_up_to_the_least_one_are_not_told_apart() -> None:
+    """The front ends with the first pair whose gap is no more than that."""
+    for number, (case, scales) in enumerate(random_fronts(8750, 300)):
+        whole = front(case.points, case.planes, case.limits, scales)
+        least_gap = (Fraction(1, 2), Fraction(3), Fraction(10))[number % 3]
+        found = solve_limited_front(case.problem, scales, case.options, least_gap=least_gap)
+        wide = [pair for pair in whole if pair[1] > least_gap]
+        narrow = [pair for pair in whole if pair[1] <= least_gap]
+        pairs = [(tree.objective, tree.gap) for tree in found.trees]
+        assert pairs[: len(wide)] == wide, case
+        assert [pair[0] for pair in pairs[len(wide) :]] == [pair[0] for pair in narrow[:1]], case
+        assert all(pair[1] <= least_gap for pair in pairs[len(wide) :]), case
+
+
 def test_no_switch_changes_the_front() -> None:
     """All settings of the limit search, and each other switch."""
     settings = settings_one_by_one()
