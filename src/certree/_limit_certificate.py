@@ -155,7 +155,7 @@ class LimitedCertificate(TaskCertificate):
     --------
     >>> from certree import solve, tasks
     >>> task = tasks.Misclassification() & tasks.Limit("ones", {1: 1}, at_most=1)
-    >>> solution = solve(task, [[0], [1], [1]], [0, 1, 1], max_depth=1)
+    >>> solution = solve(task, [[0], [1], [1]], [1, 0, 1], max_depth=1)
     >>> solution.certificate.cost, solution.certificate.limits[0].value
     (1, 1)
     """

@@ -115,6 +115,7 @@ def check_task_front(
     _check_stated_limits(problem, certificate)
     audit.raise_if_different()
     audit.compare("number of points", len(certificate.points), len(front))
+    audit.raise_if_different()
     for k, (point, tree) in enumerate(zip(front, trees, strict=True)):
         _check_point(problem, certificate, k, point, tree)
     audit.done("costs and totals of all points, in exact arithmetic")
