@@ -12,112 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
-
-import numpy as np
 
 from . import _engine
+from ._limit_model import Step, Values, best_in_model, best_on_line
 from ._limit_rows import LimitedNodes, Rows
 from ._limit_scalar import Budget, Scalars
 from ._limited import DualCut
 
-Values = tuple[int, ...]
-"""Values of all planes for a tree."""
-
 # Steps of one search for multipliers; more than any has taken by far.
 _MOST_STEPS = 200
-
-# Floating point chooses multipliers that are whole multiples of about this share of the largest.
-_GRAIN = 2**20
-
-
-class Step(NamedTuple):
-    """Multipliers to try, and what the model says that they prove (None: anything)."""
-
-    multipliers: tuple[Fraction, ...]
-    value: Fraction | None
-
-
-def best_on_line(points: Sequence[tuple[int, int]]) -> tuple[Fraction, Fraction] | None:
-    """Return the multiplier for one limit that is best in the model, and its value.
-
-    Parameters
-    ----------
-    points : sequence of (int, int)
-        Objective, and value less bound of the limit, of the trees met.
-
-    Returns
-    -------
-    (Fraction, Fraction) or None
-        The multiplier m that maximises the least ``objective + m * excess``; None if that has no
-        maximum, as all trees are beyond the limit.
-    """
-    # Of lines over m: the lowest at m = 0, and from there along the lower envelope.
-    height, slope = min(points)
-    at = Fraction(0)
-    while slope > 0:
-        crossings = [(Fraction(o - height, slope - e), e, o) for o, e in points if e < slope]
-        if not crossings:
-            return None
-        at, slope, height = min(crossings)
-    return at, height + at * slope
-
-
-def best_in_model(points: Sequence[Values], bounds: Sequence[int]) -> Step:
-    """Return the multipliers that are best in the model of several limits.
-
-    Parameters
-    ----------
-    points : sequence of tuples of int
-        Values of the planes for the trees met.
-    bounds : sequence of int
-        Of the limits.
-    """
-    from scipy.optimize import linprog
-
-    table = np.array(points, dtype=np.float64)
-    excess = table[:, 1:] - np.array(bounds, dtype=np.float64)
-    size = np.maximum(np.abs(excess).max(axis=0), 1.0)
-    excess = excess / size
-    # First whether some mixture of the trees met is within all limits.
-    n_points, n_limits = excess.shape
-    ones = np.ones((n_points, 1))
-    cost = np.append(np.zeros(n_limits), -1.0)
-    simplex = np.append(np.ones(n_limits), 0.0)[None]
-    sides: list[tuple[float | None, float | None]] = [(0, None)] * n_limits
-    ray = linprog(
-        cost, np.hstack([-excess, ones]), np.zeros(n_points), simplex, [1.0], [*sides, (None, None)]
-    )
-    if ray.status == 0 and -ray.fun > 1e-9:
-        return Step((Fraction(0), *_fractions(ray.x[:-1] / size)), None)
-    height = table[:, 0] - table[:, 0].min()
-    scale = max(height.max(), 1.0)
-    best = linprog(cost, np.hstack([-excess, ones]), height / scale, bounds=[*sides, (None, None)])
-    if best.status != 0:
-        return Step((Fraction(1), *[Fraction(0)] * n_limits), None)
-    multipliers = (Fraction(1), *_fractions(best.x[:-1] * scale / size))
-    return Step(multipliers, model_value(multipliers, points, bounds))
-
-
-def _fractions(floats: Sequence[float]) -> list[Fraction]:
-    """Return fractions near floats; what is close to zero is zero."""
-    largest = max([abs(x) for x in floats], default=0.0)
-    if largest == 0:
-        return [Fraction(0)] * len(floats)
-    return [Fraction(max(round(x / largest * _GRAIN), 0)) * _unit(largest) for x in floats]
-
-
-def _unit(largest: float) -> Fraction:
-    return Fraction(largest).limit_denominator(10**12) / _GRAIN
-
-
-def model_value(
-    multipliers: Sequence[Fraction], points: Sequence[Values], bounds: Sequence[int]
-) -> Fraction:
-    """Return the least value of multiplied planes less bounds among trees met."""
-    rest = sum((m * b for m, b in zip(multipliers[1:], bounds, strict=True)), Fraction(0))
-    least = min(sum(m * v for m, v in zip(multipliers, p, strict=True)) for p in points)
-    return Fraction(least) - rest
 
 
 def cut_bound(multipliers: Sequence[int], value: int, bounds: Sequence[int]) -> Fraction:
@@ -225,22 +128,26 @@ class Dual:
             steps.append(Step(tuple(along), best[1]))
         return max(steps, key=lambda step: step.value or Fraction(0))
 
-    def run(self, is_enough: Callable[[], bool], max_depth: int | None = None) -> None:
+    def run(
+        self,
+        is_enough: Callable[[Fraction | None, Fraction | None], bool],
+        max_depth: int | None = None,
+    ) -> None:
         """Improve the bound until the model has no more to offer, a limit, or enough is known.
 
         Parameters
         ----------
         is_enough : callable
-            Asked before each solve.
+            Asked before each solve: what is proven of the objective, and what might be at most.
         max_depth : int, optional
             A smaller limit on the depth, for trees to start with: nothing is then proven.
         """
         tried: set[tuple[int, ...]] = set()
         best = None if max_depth is not None or self.best is None else self.best.bound
         for _ in range(_MOST_STEPS):
-            if is_enough():
-                return
             step = self.propose()
+            if is_enough(best, step.value):
+                return
             if best is not None and step.value is not None and step.value <= best:
                 return
             multipliers = self.scalars.whole(step.multipliers)

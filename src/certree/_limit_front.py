@@ -282,7 +282,7 @@ class _FrontSearch:
                 return
             done.add(bounds)
             self.dual.aim(bounds)
-            self.dual.run(lambda: False, max_depth)
+            self.dual.run(lambda proven, possible: False, max_depth)
             open_corners = [c for c in self.corners() if c.bounds not in done]
             if not open_corners:
                 return
@@ -338,7 +338,7 @@ class _FrontSearch:
         """Return the multipliers that bound the objective best at some corner."""
         cuts = [cut for cut in self.dual.cuts if cut.multipliers[0]]
         wins: dict[tuple[int, ...], int] = {}
-        for corner in corners:
+        for corner in corners if cuts else ():
             bounds = [(cut_bound(cut.multipliers, cut.value, corner.bounds), cut) for cut in cuts]
             best = max(bounds, key=lambda pair: pair[0])[1]
             wins[best.multipliers] = wins.get(best.multipliers, 0) + 1

@@ -25,6 +25,9 @@ from ._limited import Closest, LimitedProblem, LimitedResult, search_inside
 # Multipliers whose sums of planes bound the search inside the gap; more cost more than they save.
 _MOST_MULTIPLIERS = 1
 
+# The dual ends when it can close less than one part in so many of what is open.
+_CLOSE = 50
+
 # The first round covers this share of the gap, and each one this many times more than the last.
 _FIRST_SHARE = 4
 _GROWTH = 8
@@ -148,6 +151,14 @@ class LimitedSearch:
         self._raise_bound()
         return self.upper is not None and self.upper - self.lower <= self.options.gap
 
+    def _is_enough(self, proven: Fraction | None, possible: Fraction | None) -> bool:
+        """Whether better multipliers are not worth a solve."""
+        if self.is_closed():
+            return True
+        if proven is None or possible is None or self.upper is None:
+            return False
+        return (possible - proven) * _CLOSE < self.upper - proven
+
     def _watch(self, event: _engine.Event) -> object:
         assert self.callback is not None
         bounds = {"upper_bound": self.upper, "lower_bound": self.lower}
@@ -165,8 +176,8 @@ class LimitedSearch:
         depth = self.options.max_depth
         assert depth is not None
         if depth > 2:
-            self.dual.run(self.is_closed, depth - 1)
-        self.dual.run(self.is_closed)
+            self.dual.run(self._is_enough, depth - 1)
+        self.dual.run(self._is_enough)
         self._raise_bound()
         if self.dual.is_infeasible:
             self.proof = "dual"

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from certree._engine import Options
 from certree._front import FrontTree
-from certree._limit_dual import best_in_model, best_on_line, model_value
 from certree._limit_front import solve_limited_front
+from certree._limit_model import best_in_model, best_on_line, model_value
 from certree._limit_rows import Rows, merged, row_types
 from certree._limit_search import LimitedSearch, solve_limited
 from certree._limited import LimitedProblem
