@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._limit_certificate import NoTreeCertificate
+    from .fairness import FairnessCertificate
 
 __all__ = ["CertificateError", "InfeasibleError", "OptimalityWarning"]
 
@@ -25,17 +26,17 @@ class InfeasibleError(ValueError):
 
     Attributes
     ----------
-    certificate : NoTreeCertificate
+    certificate : NoTreeCertificate or FairnessCertificate
         What is proven, and how near trees come to the limits.
 
     .. versionadded:: 0.1
     """
 
-    def __init__(self, certificate: NoTreeCertificate) -> None:
+    def __init__(self, certificate: NoTreeCertificate | FairnessCertificate) -> None:
         super().__init__(certificate.statement())
         self.certificate = certificate
 
-    def __reduce__(self) -> tuple[type[InfeasibleError], tuple[NoTreeCertificate]]:
+    def __reduce__(self) -> tuple[type[InfeasibleError], tuple[Any]]:
         return InfeasibleError, (self.certificate,)
 
 

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -22,6 +21,7 @@ from certree import (
     CertificateError,
     FairnessCertificate,
     FairTreeClassifier,
+    InfeasibleError,
     OptimalTreeClassifier,
     datasets,
     verify,
@@ -229,7 +229,7 @@ def test_no_tree_within_the_tolerance_is_a_proof_and_no_model() -> None:
     assert "There is no tree with" in certificate.statement()
     assert "infeasible" in str(certificate)
     assert FairnessCertificate.from_json(certificate.to_json()).least_disparity == 1
-    with pytest.raises(NotFittedError, match="no tree"):
+    with pytest.raises(InfeasibleError, match="There is no tree with"):
         model.predict(X)
     with pytest.raises(ValueError, match="no tree to verify"):
         verify(model, X, y, sensitive_features=a)

@@ -10,13 +10,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.exceptions import NotFittedError
 
 from certree._exact import parse_complexity
 from certree._fairness import CONSTRAINTS, LARGEST_TOTAL, needs_two_classes, read_tolerance
 from certree._progress import Callback
 from certree.certificate import STATUSES, show
-from certree.exceptions import OptimalityWarning
+from certree.exceptions import InfeasibleError, OptimalityWarning
 from certree.fairness import FairnessCertificate, FairnessCurve
 
 from ._base import BaseOptimalTree
@@ -85,7 +84,8 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
     Attributes
     ----------
     tree_ : Tree
-        The tree; absent if no tree is within the tolerance.
+        The tree; absent if no tree is within the tolerance, and predicting then raises
+        :class:`InfeasibleError`.
     certificate_ : FairnessCertificate
         What is proven about it, with the exact rates.
     groups_ : array
@@ -349,10 +349,7 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
 
     def _read(self, X: Any, method: str) -> Any:
         if hasattr(self, "certificate_") and not self.certificate_.has_tree:
-            raise NotFittedError(
-                "This FairTreeClassifier has no tree to predict with: "
-                f"{self.certificate_.statement()}"
-            )
+            raise InfeasibleError(self.certificate_)
         return super()._read(X, method)
 
     def __sklearn_tags__(self) -> Any:
