@@ -105,7 +105,6 @@ class _FrontSearch:
         least_gap: Fraction,
         callback: _engine.Callback | None,
     ) -> None:
-        self.problem = problem
         self.scales = scales
         self.options = checked_options(problem, options)
         self.unit = lcm(*(s for s in scales if s))
@@ -114,6 +113,7 @@ class _FrontSearch:
         self.factors = [self.unit // s if s else 0 for s in scales]
         self.budget = Budget(self.options)
         self.rows = Rows(problem)
+        self.problem = self.rows.problem
         self.callback = callback
         watch = None if callback is None else self._watch
         self.scalars = Scalars(self.rows, self.options)

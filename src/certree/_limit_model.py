@@ -64,11 +64,13 @@ def best_in_model(points: Sequence[Values], bounds: Sequence[int]) -> Step:
     bounds : sequence of int
         Of the limits.
     """
-    table = np.array(points, dtype=np.float64)
-    excess = table[:, 1:] - np.array(bounds, dtype=np.float64)
+    excess = np.array(
+        [[v - b for v, b in zip(p[1:], bounds, strict=True)] for p in points], dtype=np.float64
+    )
     size = np.maximum(np.abs(excess).max(axis=0), 1.0)
     excess = excess / size
-    height = table[:, 0] - table[:, 0].min()
+    lowest = min(p[0] for p in points)
+    height = np.array([p[0] - lowest for p in points], dtype=np.float64)
     scale = max(float(height.max()), 1.0)
     found = _simplex(height / scale, excess)
     if found is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,14 +93,26 @@ class Rows:
         self.types = row_types(problem.values)
         sums = problem.values if self.types is None else self.types.values
         self.n_labels = sums.shape[1]
-        # By plane, row or type, and label; the entries for splits are apart.
-        planes = problem.planes[:, :-1]
-        self.planes = np.ascontiguousarray(np.moveaxis(sums @ planes.T, 2, 0))
+        # By plane, row or type, and label, less the least of all labels; splits are apart.
+        planes = np.moveaxis(sums @ problem.planes[:, :-1].T, 2, 0)
+        low, high = planes.min(axis=2), planes.max(axis=2)
+        self.planes = np.ascontiguousarray(planes - low[:, :, None])
         self.split_values = [int(v) for v in problem.planes[:, -1]]
         each = None if self.types is None else self.types.totals
-        low, high = self.planes.min(axis=2), self.planes.max(axis=2)
         self.least = self._total(low, each)
         self.most = self._total(high, each)
+        self.problem = self._with_near_bounds()
+
+    def _with_near_bounds(self) -> LimitedProblem:
+        """Return the problem with no bound farther than one beyond what trees can have."""
+        splits = len(self.columns) - 1
+        bounds = tuple(
+            min(max(bound, self.least[j] - 1), self.most[j] + splits * self.split_values[j])
+            for j, bound in enumerate(self.problem.bounds, start=1)
+        )
+        return (
+            self.problem if bounds == self.problem.bounds else replace(self.problem, bounds=bounds)
+        )
 
     @staticmethod
     def _total(by_type: NDArray[np.int64], each: NDArray[np.int64] | None) -> list[int]:

@@ -21,6 +21,9 @@ from ._limited import LimitedProblem
 # Counters that say how large something is, which is the largest and not the sum.
 _SIZES = ("peak_bytes", "table_entries", "row_groups", "columns")
 
+# Values of sums of planes stay below this for every tree.
+_LARGEST = 2**58
+
 
 class Budget:
     """Limits on time and work that several solves share.
@@ -107,6 +110,11 @@ class Scalars:
                     f"The {what} can differ by {span:.3g} between trees, but the search has room "
                     f"for {self.budget:.3g} only; scale its amounts or the weights down."
                 )
+        splits = most_splits(problem, options)
+        self._sizes = [
+            max(abs(low), abs(high)) + splits * split
+            for low, high, split in zip(rows.least, rows.most, rows.split_values, strict=True)
+        ]
         self._session = self._open_session(problem)
 
     def _open_session(self, problem: LimitedProblem) -> _engine.Session | None:
@@ -122,11 +130,10 @@ class Scalars:
         exact = [int(m * factor) for m in multipliers]
         common = gcd(*exact) or 1
         exact = [m // common for m in exact]
-        size = sum(m * span for m, span in zip(exact, self.rows.spans, strict=True))
-        if size <= self.budget:
+        share = min(_room(exact, self.rows.spans, self.budget), _room(exact, self._sizes, _LARGEST))
+        if share >= 1:
             return tuple(exact)
         # Rounded down; the one that counts most does not vanish.
-        share = Fraction(self.budget, size)
         kept = [int(m * share) for m in exact]
         common = gcd(*kept) or 1
         return tuple(m // common for m in kept)
@@ -166,6 +173,7 @@ class Scalars:
         base = costs.min(axis=1)
         types = self.rows.types
         constant = int(base.sum() if types is None else base @ types.totals)
+        constant += sum(m * least for m, least in zip(multipliers, self.rows.least, strict=True))
         costs -= base[:, None]
         # Above the cost of a leaf for all, a dearer split is no different.
         spread = costs.max(axis=1)
@@ -202,6 +210,12 @@ class Scalars:
                 costs = costs * types.weights[:, None]
         by_row = _vector.VectorProblem(self.rows.columns, costs, row_counts=problem.row_counts)
         return _vector.solve(by_row, options, callback)
+
+
+def _room(multipliers: Sequence[int], sizes: Sequence[int], budget: int) -> Fraction:
+    """Return by how much multipliers may grow, or must shrink, for planes of these sizes."""
+    total = sum(m * size for m, size in zip(multipliers, sizes, strict=True))
+    return Fraction(budget, max(total, 1))
 
 
 def most_splits(problem: LimitedProblem, options: _engine.Options) -> int:

@@ -95,10 +95,10 @@ class LimitedSearch:
         options: _engine.Options,
         callback: _engine.Callback | None = None,
     ) -> None:
-        self.problem = problem
         self.options = checked_options(problem, options)
         self.budget = Budget(self.options)
         self.rows = Rows(problem)
+        self.problem = self.rows.problem
         self.callback = callback
         watch = None if callback is None else self._watch
         self.scalars = Scalars(self.rows, self.options)

@@ -297,6 +297,37 @@ def test_scaled_weights_give_scaled_results() -> None:
             assert found.lower_bound == found.upper_bound
 
 
+def enlarged(case: LimitCase, rng: np.random.Generator) -> LimitCase:
+    """Far bounds, sums far from zero, planes or weights that need 40 bits and more."""
+    given, kind = case.problem, int(rng.integers(4))
+    if kind == 0:
+        far = (2**62, -(2**62), 2**63 - 1)
+        bounds = tuple(int(rng.choice(far)) if rng.random() < 0.5 else b for b in given.bounds)
+        return replace(case, problem=replace(given, bounds=bounds))
+    if kind == 1:
+        shift = 2**46
+        moved = [
+            bound + sum(plane[:-1]) * shift * len(given.values) for plane, bound in case.limits
+        ]
+        values = given.values + shift
+        return replace(case, problem=replace(given, values=values, bounds=tuple(moved)))
+    if kind == 2:
+        factors = rng.integers(1, 2**44, len(given.planes))
+        planes = given.planes * factors[:, None]
+        scaled = tuple(int(f) * b for f, b in zip(factors[1:], given.bounds, strict=True))
+        return replace(case, problem=replace(given, planes=planes, bounds=scaled))
+    weights = rng.integers(1, 2**36, (len(given.values), 1, 1))
+    bounds = tuple(bound * 2**35 for bound in given.bounds)
+    return replace(case, problem=replace(given, values=given.values * weights, bounds=bounds))
+
+
+def test_large_numbers_are_exact() -> None:
+    """No value is rounded, whatever the multipliers."""
+    for number, case in enumerate(random_cases(8450, 300)):
+        large = enlarged(case, np.random.default_rng([8450, number, 1, FUZZ]))
+        check(large, large.solve())
+
+
 @pytest.mark.parametrize("seed", range(8500, 8503))
 def test_bounds_of_a_stopped_search_hold(seed: int) -> None:
     """Whatever the work done so far; a tree that was found is within the limits."""
