@@ -243,6 +243,8 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         "optimal": the points are all there are; otherwise what stopped the search.
     lower_points : sequence of (disparity, cost)
         Every tree has one of these that is no greater in either, if the search was stopped.
+    least_tolerance : int or Fraction
+        Where the curve begins: smaller tolerances were not asked for.
     seconds : float
         Time of the search, encoding included.
 
@@ -268,6 +270,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         certificates: Sequence[FairnessCertificate],
         status: str,
         lower_points: Sequence[tuple[Exact, Exact]],
+        least_tolerance: Exact,
         seconds: float,
     ) -> None:
         self._model = model
@@ -275,6 +278,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         self.certificates = tuple(certificates)
         self.status = status
         self.lower_points = tuple(lower_points)
+        self.least_tolerance = least_tolerance
         self.seconds = seconds
 
     @property
@@ -335,12 +339,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         allowed = read_tolerance(tolerance)
         places = [i for i, point in enumerate(self.points) if point[0] <= allowed]
         if not places:
-            raise ValueError(
-                f"No tree of the curve is within tolerance={tolerance!r}; the closest has "
-                f"{show(self.points[0][0])}."
-                if len(self)
-                else "The curve has no trees."
-            )
+            raise ValueError(self._nothing_within(tolerance, allowed))
         found = self.certificates[places[-1]]
         bound = found.cost
         if not self.is_optimal:
@@ -354,6 +353,17 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
             gap=exact(found.cost - bound),
         )
         return self._fitted(places[-1], certificate)
+
+    def _nothing_within(self, tolerance: Any, allowed: Fraction) -> str:
+        if not len(self):
+            return "The curve has no trees."
+        if allowed < self.least_tolerance:
+            return (
+                f"tolerance={tolerance!r} is below least_tolerance={show(self.least_tolerance)}, "
+                "where the curve begins; ask for a curve with a smaller one."
+            )
+        closest = show(self.points[0][0])
+        return f"No tree of the curve is within tolerance={tolerance!r}; the closest has {closest}."
 
     def _fitted(self, place: int, certificate: FairnessCertificate) -> FairTreeClassifier:
         model = copy.copy(self._model)

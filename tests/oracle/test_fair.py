@@ -121,7 +121,7 @@ def test_curves_equal_brute_force(constraint: str, n_groups: int) -> None:
         )
         model = FairTreeClassifier(constraint, max_depth=depth, complexity=complexity, pos_label=1)
         curve = model.fairness_curve(
-            table, classes, sensitive_features=groups, sample_weight=weights
+            table, classes, sensitive_features=groups, sample_weight=weights, least_tolerance=0
         )
         assert curve.status == "optimal"
         assert [point[:2] for point in curve.points] == expected

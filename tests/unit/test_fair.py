@@ -403,7 +403,7 @@ def test_verify_finds_other_groups() -> None:
 def test_the_curve_has_the_best_tree_of_every_tolerance() -> None:
     X, y, a = rows()
     model = FairTreeClassifier(max_depth=2)
-    curve = model.fairness_curve(X, y, sensitive_features=a)
+    curve = model.fairness_curve(X, y, sensitive_features=a, least_tolerance=0)
     assert curve.is_optimal
     assert (np.diff(curve.tolerances) > 0).all()
     assert (np.diff(curve.costs) < 0).all()
@@ -424,6 +424,22 @@ def test_the_curve_ends_where_the_constraint_does_not_matter() -> None:
     free = OptimalTreeClassifier(max_depth=2).fit(X[:, 1:], y)
     assert curve.costs[-1] == free.certificate_.cost
     assert curve.errors[-1] == pytest.approx(free.certificate_.cost / 60)
+
+
+def test_a_curve_begins_where_it_is_asked_to() -> None:
+    X, y, a = rows(200, seed=5)
+    model = FairTreeClassifier(max_depth=3)
+    whole = model.fairness_curve(X, y, sensitive_features=a, least_tolerance=0)
+    part = model.fairness_curve(X, y, sensitive_features=a, least_tolerance="1/20")
+    beyond = [point for point in whole.points if point[0] > Fraction(1, 20)]
+    assert [point[:2] for point in part.points[1:]] == [point[:2] for point in beyond]
+    assert part.points[0][1] == whole.at(0.05).certificate_.cost
+    assert part.points[0][0] <= Fraction(1, 20)
+    if part.points[0][0] > 0:
+        with pytest.raises(ValueError, match="below least_tolerance="):
+            part.at(0)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        model.fairness_curve(X, y, sensitive_features=a, least_tolerance=2)
 
 
 def test_a_curve_may_begin_above_zero() -> None:

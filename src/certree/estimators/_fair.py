@@ -233,6 +233,7 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
         sensitive_features: Any = None,
         sample_weight: Any = None,
         *,
+        least_tolerance: float | Fraction | str = 0.001,
         callback: Callback | None = None,
     ) -> FairnessCurve:
         """Find the best tree for every tolerance, in one search.
@@ -241,7 +242,12 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
 
         Parameters
         ----------
-        X, y, sensitive_features, sample_weight, callback
+        X, y, sensitive_features, sample_weight
+            As for :meth:`fit`.
+        least_tolerance : float, Fraction or str, default=0.001
+            Where the curve begins: its first tree is the best for this tolerance. Tolerances of
+            next to nothing can take most of the time; 0 asks for them, too.
+        callback : callable, optional
             As for :meth:`fit`.
 
         Returns
@@ -256,7 +262,7 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
         rows = prepare(model, X, y, sensitive_features, sample_weight)
         model.classes_ = rows.target.classes
         model.n_classes_ = len(rows.target.classes)
-        curve = find_curve(model, rows, callback)
+        curve = find_curve(model, rows, read_tolerance(least_tolerance), callback)
         if not curve.is_optimal:
             warnings.warn(
                 f"The search for the curve was {STATUSES.get(curve.status, curve.status)}: "

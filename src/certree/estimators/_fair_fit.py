@@ -106,14 +106,14 @@ def _join(free: _engine.Result, found: LimitedResult, rows: FairRows) -> Limited
 
 
 def find_curve(
-    model: FairTreeClassifier, rows: FairRows, callback: Callback | None
+    model: FairTreeClassifier, rows: FairRows, least: Fraction, callback: Callback | None
 ) -> FairnessCurve:
-    """Find the best tree for every tolerance."""
+    """Find the best tree for every tolerance from the least on."""
     if rows.comparison is None:
         raise ValueError(
             "A fairness curve compares groups: give sensitive_features, or name sensitive_columns."
         )
-    found = _search_curve(model, rows, callback)
+    found = _search_curve(model, rows, least, callback)
     objective = rows.target.objective
     # By rising disparity: the order of tolerances.
     ordered = sorted(found.trees, key=lambda tree: tree.gap)
@@ -145,12 +145,13 @@ def find_curve(
         certificates,
         found.status,
         sorted(lower_points),
+        exact(least),
         rows.seconds + found.seconds,
     )
 
 
 def _search_curve(
-    model: FairTreeClassifier, rows: FairRows, callback: Callback | None
+    model: FairTreeClassifier, rows: FairRows, least: Fraction, callback: Callback | None
 ) -> LimitedFront:
     assert rows.comparison is not None
     limits = fair_limits(rows.comparison, Fraction(1))
@@ -158,6 +159,7 @@ def _search_curve(
         rows.problem(limits),
         (0, *limits.scales),
         model._engine_options(rows.seconds),
+        least_gap=least,
         callback=_watch(model, rows, callback, has_bounds=False),
     )
 
@@ -303,7 +305,7 @@ def _without_tree(
     """Return what is proven if no tree is within the tolerance, or none was found in time."""
     least = None
     if found.status == "infeasible":
-        front = _search_curve(model, rows, None)
+        front = _search_curve(model, rows, Fraction(0), None)
         if front.status == "optimal":
             least = exact(min(tree.gap for tree in front.trees))
     nothing = cast(Any, None)
