@@ -81,6 +81,19 @@ def test_penalties_count_as_without_limits(per: Any) -> None:
         assert getattr(with_limit, name) == getattr(free, name), name
 
 
+def test_a_penalty_above_all_savings_is_paid_where_limits_need_splits() -> None:
+    """Without limits such a penalty may be replaced by a smaller one; not here."""
+    half = tasks.Limit("yes", {"yes": 1}, at_most=3, at_least=3)
+    for complexity in (1, 50):
+        solution = limited(ERRORS & half, complexity=complexity)
+        certificate = solution.certificate
+        assert isinstance(certificate, LimitedCertificate)
+        assert certificate.cost == certificate.leaf_cost + 6 * complexity * certificate.n_splits
+        assert verify(solution, X, Y, exhaustive=True)
+    with pytest.raises(ValueError, match="complexity=1e"):
+        limited(ERRORS & half, complexity=1e20)
+
+
 def test_certificates_survive_being_written_down() -> None:
     third = tasks.Limit("third", {"yes": "1/3"}, at_most="2/3")
     for solution in (limited(), limited(ERRORS & third & tasks.LeafMinimum({"no": 2}))):

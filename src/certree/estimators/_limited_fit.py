@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,11 @@ from certree.tasks._base import Laws, LeafCosts, LeafProblem, Rows, Task
 from certree.tasks._limited import LimitedOnRows, _Composed
 from certree.tree import Tree
 
-from ._task_tree import BaseTaskTree, Setting, _counts, node_sums
+from ._task_tree import BaseTaskTree, Setting, TaskObjective, _counts, node_sums
+
+# The most that the splits of a tree may cost, and its leaves, in units of the search.
+_MOST_PENALTIES = 2**56
+_MOST_TOTAL = 2**46
 
 
 class _Objective(Task):
@@ -85,6 +90,7 @@ def set_up_limited(
     """Encode the table and turn objectives and limits into integers."""
     objective = _Objective(task)
     setting = model._set_up(objective, X, y, sample_weight)
+    setting = replace(setting, objective=_with_full_penalty(model, setting))
     on_rows = objective.on_rows
     scaled = setting.objective
     planes, bounds, names, sources = on_rows.planes(scaled.error_scale, scaled.split_penalty)
@@ -99,6 +105,39 @@ def set_up_limited(
         label_min=on_rows.label_min,
     )
     return LimitedSetting(setting, on_rows, problem, sources)
+
+
+def _with_full_penalty(model: BaseTaskTree, setting: Setting) -> TaskObjective:
+    """Return the objective with the penalty as it was given.
+
+    Without limits a penalty above all that a split can save is as good as any other; with them,
+    trees may need splits at any price.
+    """
+    problem, objective = setting.problem, setting.objective
+    wanted = objective.complexity * problem.complexity_unit
+    units = wanted / problem.unit
+    most = _MOST_PENALTIES // len(setting.rows.weights)
+    if units > most:
+        raise ValueError(
+            f"complexity={model.complexity!r} is too large for a search with limits: a split would "
+            f"cost {float(units):.3g} times the smallest difference between two costs, and at most "
+            f"{most:.3g} times fits 64 bits."
+        )
+    room = min(setting.rows.budget, _MOST_TOTAL) // max(problem.largest, 1)
+    room = max(min(room, most // max(ceil(units), 1)), 1)
+    penalty = units.limit_denominator(room)
+    if units > 0 and penalty == 0:
+        penalty = Fraction(1, room)
+    used = penalty * problem.unit
+    return TaskObjective(
+        error_scale=penalty.denominator,
+        split_penalty=penalty.numerator,
+        offset=0,
+        unit=problem.unit / penalty.denominator,
+        constant=problem.constant + (used if model.complexity_per == "leaf" else 0),
+        penalty=used,
+        complexity=objective.complexity,
+    )
 
 
 def fit_limited(
