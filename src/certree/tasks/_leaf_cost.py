@@ -115,7 +115,8 @@ class FunctionProblem(LeafProblem):
         changes = task.worst_change(rows.n_rows)
         if changes is None:
             return None
-        if rows.quantum.denominator != 1 and (rows.weights % rows.quantum.denominator).any():
+        part = rows.quantum.denominator
+        if rows.given is not None or (part != 1 and (rows.weights % part).any()):
             # The law is about whole rows: part of one may change a cost by as much as all of it.
             return None
         weights = rows.weights * float(rows.quantum)
