@@ -139,6 +139,8 @@ def plot_front(front: ParetoFront, picks: Sequence[Any], ax: Axes | None) -> Axe
 
 def plot_fairness(curve: FairnessCurve, ax: Axes | None) -> Axes:
     """Draw the least error against the tolerance, as the steps that it is."""
+    from matplotlib.ticker import MaxNLocator
+
     ax = _axes(ax, "to_dict()")
     gaps, errors = curve.tolerances, curve.errors
     # Beyond the last tree a larger tolerance gains nothing, which a short line shows.
@@ -165,6 +167,7 @@ def plot_fairness(curve: FairnessCurve, ax: Axes | None) -> Axes:
     ax.set_xlabel("tolerance")
     ax.set_ylabel("training error")
     ax.set_xlim(left=0)
+    ax.xaxis.set_major_locator(MaxNLocator(6))
     return ax
 
 
