@@ -112,7 +112,7 @@ class _FrontSearch:
         self.least_gap = floor(least_gap * self.unit) if least_gap else None
         self.factors = [self.unit // s if s else 0 for s in scales]
         self.budget = Budget(self.options)
-        self.rows = Rows(problem)
+        self.rows = Rows(problem, self.options.min_leaf)
         self.problem = self.rows.problem
         self.callback = callback
         watch = None if callback is None else self._watch

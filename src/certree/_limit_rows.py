@@ -14,6 +14,13 @@ from ._limited import LimitedProblem
 # With more types than this, costs are given by row.
 _MOST_TYPES = 64
 
+# With so many rows, equal ones are merged first, by keys of 62 bits from columns and types.
+_MANY_ROWS = 4096
+_KEY_COLUMNS = 56
+
+# Up to here, keys are looked up in a table and not sorted.
+_TABLE = 2**20
+
 # All labels of a tree's leaves are tried if there are no more choices than this.
 _MOST_LABELLINGS = 2**16
 
@@ -84,13 +91,53 @@ def _few_types(flat: NDArray[np.int64]) -> tuple[NDArray[np.int32], list[int]] |
     return None
 
 
-class Rows:
-    """The rows of a problem, ready to evaluate trees."""
+def _merge_equal(problem: LimitedProblem, types: RowTypes) -> tuple[LimitedProblem, RowTypes]:
+    """Return large problems with fewer rows: those of the same columns and type become one."""
+    n_rows, n_columns = problem.columns.shape
+    if n_rows < _MANY_ROWS or n_columns > _KEY_COLUMNS or problem.label_counts is not None:
+        return problem, types
+    keys = types.types.astype(np.int64)
+    for column in np.asfortranarray(problem.columns).T:
+        keys = 2 * keys + column
+    first, group = _numbered(keys, len(types.totals) << n_columns)
+    weights = _counts(group, types.weights, len(first))
+    fewer = RowTypes(types.types[first], types.values, weights, types.totals)
+    values = types.values[fewer.types] * weights[:, None, None]
+    columns = np.asfortranarray(problem.columns[first])
+    return replace(problem, columns=columns, values=values, row_counts=None), fewer
 
-    def __init__(self, problem: LimitedProblem) -> None:
+
+def _numbered(keys: NDArray[np.int64], end: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each different key is, and the number of each key; all are below `end`."""
+    if end > _TABLE:
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        return first, group
+    place = np.full(end, -1, dtype=np.intp)
+    place[keys] = np.arange(len(keys))
+    present = np.flatnonzero(place >= 0)
+    first = place[present]
+    place[present] = np.arange(len(present))
+    return first, place[keys]
+
+
+class Rows:
+    """The rows of a problem, ready to evaluate trees.
+
+    Parameters
+    ----------
+    problem : LimitedProblem
+        The problem; the attribute of this name may have fewer rows that amount to the same, and
+        bounds that are no farther than one beyond what trees can have.
+    min_leaf : int
+        Least number of rows of a leaf. If it is more than one, all rows are kept.
+    """
+
+    def __init__(self, problem: LimitedProblem, min_leaf: int = 1) -> None:
+        self.types = row_types(problem.values)
+        if self.types is not None and min_leaf <= 1:
+            problem, self.types = _merge_equal(problem, self.types)
         self.problem = problem
         self.columns = np.asfortranarray(problem.columns)
-        self.types = row_types(problem.values)
         sums = problem.values if self.types is None else self.types.values
         self.n_labels = sums.shape[1]
         # By plane, row or type, and label, less the least of all labels; splits are apart.
@@ -178,7 +225,9 @@ class Rows:
         n_types = len(self.types.totals)
         cells = codes * n_types + self.types.types
         counts = _counts(cells, self.types.weights, n_leaves * n_types)
-        return np.tensordot(counts.reshape(n_leaves, n_types), self.types.values, axes=1)
+        values = self.types.values
+        sums: NDArray[np.int64] = counts.reshape(n_leaves, n_types) @ values.reshape(n_types, -1)
+        return sums.reshape(n_leaves, *values.shape[1:])
 
     def _allowed(self, codes: NDArray[np.intp], n_leaves: int) -> NDArray[np.bool_]:
         counts, least = self.problem.label_counts, self.problem.label_min

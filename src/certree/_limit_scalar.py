@@ -169,7 +169,9 @@ class Scalars:
         options = budget.remaining()
         if options is None:
             return None
-        costs = np.tensordot(np.array(multipliers, dtype=np.int64), self.rows.planes, axes=1)
+        planes = self.rows.planes
+        costs = np.array(multipliers, dtype=np.int64) @ planes.reshape(len(planes), -1)
+        costs = costs.reshape(planes.shape[1:])
         base = costs.min(axis=1)
         types = self.rows.types
         constant = int(base.sum() if types is None else base @ types.totals)

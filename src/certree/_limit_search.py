@@ -97,7 +97,7 @@ class LimitedSearch:
     ) -> None:
         self.options = checked_options(problem, options)
         self.budget = Budget(self.options)
-        self.rows = Rows(problem)
+        self.rows = Rows(problem, self.options.min_leaf)
         self.problem = self.rows.problem
         self.callback = callback
         watch = None if callback is None else self._watch

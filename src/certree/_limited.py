@@ -86,7 +86,11 @@ class LimitedProblem:
 
     def _check_sizes(self) -> None:
         """Make sure that no value of a plane leaves 64 bits."""
-        # Absolute values as doubles: a bound for the check, not a value.
+        # Doubles will do for a check; and mostly a glance does.
+        largest = max(abs(float(self.values.max())), abs(float(self.values.min())), 1.0)
+        sizes = np.abs(self.planes.astype(np.float64)).sum(axis=1)
+        if len(self.values) * largest * max(float(sizes.max()), 1.0) < 0.9 * _LIMIT:
+            return
         sums = np.abs(self.values.astype(np.float64)).max(axis=1).sum(axis=0)
         worst = np.abs(self.planes.astype(np.float64)) @ np.append(sums, float(len(self.values)))
         if max(sums.max(), worst.max()) > 0.9 * _LIMIT:

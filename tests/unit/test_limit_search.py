@@ -324,3 +324,24 @@ def test_the_best_multipliers_of_several_limits_are_no_worse_than_those_of_a_gri
         else:
             assert float(step.value or 0) >= grid_best(points, [0, 0]) - 1e-3
     assert 0 < n_rays < 60
+
+
+@pytest.mark.parametrize("n_columns", [6, 24])
+def test_equal_rows_of_large_problems_count_as_one(n_columns: int) -> None:
+    """Copies of rows, in any order, give multiples of the values; also with weights."""
+    few = capacity(n_rows=90, n_columns=n_columns, most=20)
+    rng = np.random.default_rng(7)
+    copies = rng.permutation(np.arange(90 * 60) % 90)
+    many = replace(few, columns=few.columns[copies], values=few.values[copies], bounds=(20 * 60,))
+    merged_rows = Rows(many)
+    assert len(merged_rows.columns) <= 90
+    assert len(Rows(many, min_leaf=2).columns) == len(copies)
+    once, often = solve_limited(few, Options(2)), solve_limited(many, Options(2))
+    assert once.upper_bound is not None
+    assert often.upper_bound == 60 * once.upper_bound
+    assert often.status == "optimal"
+    weights = rng.integers(1, 10**4, len(copies))
+    heavy = replace(many, values=many.values * weights[:, None, None], bounds=(10**6,))
+    found = solve_limited(heavy, Options(2))
+    tree = FrontTree(found.test, found.first_child, found.label)
+    assert Rows(heavy, min_leaf=2).evaluate(tree).values == found.values
