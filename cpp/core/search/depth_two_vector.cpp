@@ -459,8 +459,10 @@ std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings,
   }
   // The sum of squares is not summed for pairs; a function of the caller's is not asked about cells without rows.
   const std::int32_t n_costs = task.kind == VectorKind::squares ? 2 : task.n_statistics;
-  const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst,
-                    data_.tests() != nullptr);
+  const bool has_prices = data_.tests() != nullptr;
+  // Bounds from worst changes of pairs do not hold where tests have prices (docs/theory/test-costs.md).
+  const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst && !has_prices,
+                    has_prices);
   return fits<std::int32_t>(data_, order) ? make_for<std::int32_t>(data_, order, settings, limits, budget)
                                           : make_for<std::int64_t>(data_, order, settings, limits, budget);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "base/memory.hpp"
 #include "data/node.hpp"
@@ -15,13 +16,20 @@ template <class V>
 class TestPrices {
  public:
   explicit TestPrices(MemoryBudget& budget)
-      : price_(budget), reduced_(budget), feature_(budget), group_(budget), after_(budget), before_(budget) {}
+      : price_(budget),
+        reduced_(budget),
+        feature_(budget),
+        group_(budget),
+        after_(budget),
+        before_(budget),
+        next_(budget) {}
 
   // The columns of `node`, after what has been `paid`.
   void set(const TestCosts& costs, const Node& node, const Paid& paid) {
     n_ = node.n_columns;
     const auto room = static_cast<std::size_t>(n_) + 16;
     for (AlignedArray<V>* array : {&price_, &reduced_, &feature_, &group_, &after_, &before_}) array->ensure(room);
+    next_.ensure(room);
     for (std::size_t j = 0; j < static_cast<std::size_t>(n_); ++j) {
       const std::int32_t feature = costs.feature(node.column[j]), group = costs.group(feature);
       const Cost price = paid.price[static_cast<std::size_t>(feature)];
@@ -29,18 +37,24 @@ class TestPrices {
       reduced_[j] = static_cast<V>(std::min(price, costs.discounted(feature)));
       feature_[j] = feature;
       group_[j] = group >= 0 ? group : -1 - feature;  // alone in its group
+      join_ring(j);
     }
   }
 
-  // What column j costs once i was tested, and what i costs once j was tested.
+  // What column j costs once i was tested, and what i costs once j was tested.  Only columns of the group of i differ from
+  // the prices at the node.
   void set_row(std::int32_t i) {
-    const auto mine = static_cast<std::size_t>(i);
-    const V feature = feature_[mine], group = group_[mine], price = price_[mine], reduced = reduced_[mine];
-    for (std::size_t j = 0; j < static_cast<std::size_t>(n_); ++j) {
-      const bool same = feature_[j] == feature, related = group_[j] == group;
-      after_[j] = same ? V{0} : related ? reduced_[j] : price_[j];
-      before_[j] = same ? V{0} : related ? reduced : price;
-    }
+    const auto mine = static_cast<std::size_t>(i), n = static_cast<std::size_t>(n_);
+    const V feature = feature_[mine], reduced = reduced_[mine];
+    std::copy_n(price_.data(), n, after_.data());
+    std::fill_n(before_.data(), n, price_[mine]);
+    std::size_t j = mine;
+    do {
+      const bool same = feature_[j] == feature;
+      after_[j] = same ? V{0} : reduced_[j];
+      before_[j] = same ? V{0} : reduced;
+      j = static_cast<std::size_t>(next_[j]);
+    } while (j != mine);
   }
 
   V price(std::size_t column) const { return price_[column]; }
@@ -48,8 +62,17 @@ class TestPrices {
   const V* before() const { return before_.data(); }
 
  private:
+  // The columns of a group are a ring; the columns before j are in theirs.
+  void join_ring(std::size_t j) {
+    std::size_t other = j;
+    while (other > 0 && group_[other - 1] != group_[j]) --other;
+    next_[j] = static_cast<std::int32_t>(j);
+    if (other > 0) std::swap(next_[j], next_[other - 1]);
+  }
+
   std::int32_t n_ = 0;
   AlignedArray<V> price_, reduced_, feature_, group_, after_, before_;
+  AlignedArray<std::int32_t> next_;  // [column]: another of its group, the last one's is the first
 };
 
 }  // namespace certree
