@@ -166,10 +166,28 @@ void add_rows(const VectorRows<V>& rows, const std::int32_t* list, std::int32_t 
 
 #endif
 
+// Products of prices and weights: numbers of 64 bits that are less than 2^31 have products from one instruction.
+template <class V, bool Small, class T>
+inline T times(T price, T weight) {
+#if defined(__AVX512BW__)
+  if constexpr (Small && sizeof(V) == 8 && sizeof(T) == 64)
+    return __builtin_bit_cast(
+        T, _mm512_mul_epu32(__builtin_bit_cast(__m512i, price), __builtin_bit_cast(__m512i, weight)));
+#endif
+#if defined(__AVX2__)
+  if constexpr (Small && sizeof(V) == 8 && sizeof(T) == 32)
+    return __builtin_bit_cast(
+        T, _mm256_mul_epu32(__builtin_bit_cast(__m256i, price), __builtin_bit_cast(__m256i, weight)));
+#endif
+  return price * weight;
+}
+
+enum class Prices { none, any, small };
+
 // T is a vector of V, or V itself for a single column.  A cell is the sums of the rows where i and j do or do not hold.
-template <class V, class T, bool Difference, bool Priced>
-inline void least_lanes(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& pairs, std::int32_t j, T& yes,
-                        T& no) {
+template <class V, class T, bool Difference, Prices Priced>
+[[gnu::always_inline]] inline void least_lanes(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& pairs,
+                                               std::int32_t j, T& yes, T& no) {
   T both{}, only_i{}, only_j{}, neither{};
   const auto visit = [&](std::int32_t statistic, auto use) {
     const auto s = static_cast<std::size_t>(statistic);
@@ -196,15 +214,17 @@ inline void least_lanes(const VectorInput<V>& in, std::int32_t i, const PairRow<
       neither = d < most ? infeasible : neither;
     });
   T yes_i = both + only_i, no_i = only_j + neither, yes_j = both + only_j, no_j = only_i + neither;
-  if constexpr (Priced) {
+  if constexpr (Priced != Prices::none) {
+    constexpr bool small = Priced == Prices::small;
     const V* weight = in.columns + static_cast<std::size_t>(in.weight_statistic) * static_cast<std::size_t>(in.stride);
     const V all = in.totals[in.weight_statistic];
     const T after = load<T>(in.after + j), before = load<T>(in.before + j), held = load<T>(weight + j);
     const T most = T{} + kInfeasible<V>;
-    yes_i = lane_least(yes_i, most) + after * weight[i];
-    no_i = lane_least(no_i, most) + after * static_cast<V>(all - weight[i]);
-    yes_j = lane_least(yes_j, most) + before * held;
-    no_j = lane_least(no_j, most) + before * static_cast<T>(all - held);
+    const T mine = T{} + weight[i], others = T{} + static_cast<V>(all - weight[i]);
+    yes_i = lane_least(yes_i, most) + times<V, small>(after, mine);
+    no_i = lane_least(no_i, most) + times<V, small>(after, others);
+    yes_j = lane_least(yes_j, most) + times<V, small>(before, held);
+    no_j = lane_least(no_j, most) + times<V, small>(before, static_cast<T>(all - held));
   }
   yes = lane_least(yes, yes_i);
   no = lane_least(no, no_i);
@@ -214,7 +234,7 @@ inline void least_lanes(const VectorInput<V>& in, std::int32_t i, const PairRow<
   std::memcpy(in.no1 + j, &no_j, sizeof(T));
 }
 
-template <class V, bool Difference, bool Priced>
+template <class V, bool Difference, Prices Priced>
 inline void least_of_row(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
   V yes = kInfeasible<V>, no = kInfeasible<V>;
   const auto lanes = [&]<class T>(std::int32_t j, T& yes_lanes, T& no_lanes) {
@@ -227,11 +247,15 @@ inline void least_of_row(const VectorInput<V>& in, std::int32_t i, const PairRow
 
 template <class V>
 void least_of_pairs(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
-  if (in.after != nullptr)
-    return pairs.subtrahend != nullptr ? least_of_row<V, true, true>(in, i, pairs)
-                                       : least_of_row<V, false, true>(in, i, pairs);
-  return pairs.subtrahend != nullptr ? least_of_row<V, true, false>(in, i, pairs)
-                                     : least_of_row<V, false, false>(in, i, pairs);
+  const bool is_difference = pairs.subtrahend != nullptr;
+  if (in.after == nullptr)
+    return is_difference ? least_of_row<V, true, Prices::none>(in, i, pairs)
+                         : least_of_row<V, false, Prices::none>(in, i, pairs);
+  if (in.has_small_prices)
+    return is_difference ? least_of_row<V, true, Prices::small>(in, i, pairs)
+                         : least_of_row<V, false, Prices::small>(in, i, pairs);
+  return is_difference ? least_of_row<V, true, Prices::any>(in, i, pairs)
+                       : least_of_row<V, false, Prices::any>(in, i, pairs);
 }
 
 template <class V>

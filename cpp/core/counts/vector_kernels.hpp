@@ -23,6 +23,23 @@ struct VectorRows {
   std::int32_t n_columns = 0;
 };
 
+// Rows by the vector that they have: words word[k] of the node's columns, with the rows mask[k] of plane[p] for k from
+// begin[p] to begin[p + 1], which is greater.
+template <class V>
+struct PlaneRows {
+  const Word* bits = nullptr;  // [word][stride]: the rows where each column holds
+  std::int32_t stride = 0;     // a multiple of 8
+  std::int32_t n_columns = 0;
+  std::int32_t n_planes = 0;  // with rows
+  const std::int32_t* plane = nullptr;
+  const std::int32_t* begin = nullptr;
+  const std::int32_t* word = nullptr;
+  const Word* mask = nullptr;
+  const V* values = nullptr;  // [plane][value_stride]
+  std::int32_t value_stride = 0;
+  bool has_small_values = false;  // within 32 bits
+};
+
 // One set of rows whose pairs are being evaluated: the node itself, or one child.
 template <class V>
 struct VectorInput {
@@ -39,6 +56,7 @@ struct VectorInput {
   const V* after = nullptr;
   const V* before = nullptr;
   std::int32_t weight_statistic = -1;
+  bool has_small_prices = false;  // prices and the weight of all rows are less than 2^31
 };
 
 // The same for squared errors: statistics 0 and 1 are the weight w and the weighted target u, and what a leaf saves by its
@@ -80,6 +98,14 @@ struct VectorKernels {
   // blocks of 16 columns.
   void (*add_rows)(const VectorRows<V>&, const std::int32_t* list, std::int32_t n, std::int32_t first,
                    std::int32_t n_statistics, V* out, std::size_t stride);
+  // The same for rows in planes and columns [first & ~7, n_columns); null: not with these instructions.
+  void (*add_planes)(const PlaneRows<V>&, std::int32_t first, std::int32_t n_statistics, V* out, std::size_t stride);
+  // Adds the sums of all rows in planes to `totals`.
+  void (*plane_totals)(const PlaneRows<V>&, std::int32_t n_statistics, V* totals);
+  // Lists the rows among those of a set where a column holds, or does not, whichever are fewer; which, is returned.  The
+  // list has room for 16 more.
+  bool (*list_rarer)(const BitColumns&, const Word* among, std::int32_t n_words, std::int32_t column,
+                     std::int32_t* list, std::int32_t* n);
   // A leaf costs the least of its first n_costs sums: both sides of every column, and the pairs (i, j), j > i.
   void (*least_of_sides)(const VectorInput<V>&, V* yes0, V* no0);
   void (*least_of_pairs)(const VectorInput<V>&, std::int32_t i, const PairRow<V>&);

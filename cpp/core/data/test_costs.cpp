@@ -25,12 +25,24 @@ TestCosts::TestCosts(const TestCostTable& table, const Dataset& data)
       group_(table.group, table.group + table.n_features),
       price_(table.price, table.price + table.n_features),
       discounted_(table.discounted, table.discounted + table.n_features) {
+  number_groups();
   for (std::int32_t c = 0; c < data.n_columns(); ++c) {
     const std::int32_t feature = table.feature[data.original_column(c)];
     feature_.push_back(feature);
     columns_[static_cast<std::size_t>(feature)].push_back(c);
     highest_ = std::max(highest_, price_[static_cast<std::size_t>(feature)]);
   }
+}
+
+void TestCosts::number_groups() {
+  std::vector<std::int32_t> names(group_);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  names.erase(names.begin(), std::lower_bound(names.begin(), names.end(), 0));
+  n_groups_ = static_cast<std::int32_t>(names.size());
+  for (std::int32_t& group : group_)
+    group =
+        group < 0 ? -1 : static_cast<std::int32_t>(std::lower_bound(names.begin(), names.end(), group) - names.begin());
 }
 
 Cost TestCosts::most(std::int64_t tests) const {

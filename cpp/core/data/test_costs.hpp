@@ -42,6 +42,11 @@ class TestCosts {
   std::int32_t group(std::int32_t feature) const { return group_[static_cast<std::size_t>(feature)]; }
   Cost discounted(std::int32_t feature) const { return discounted_[static_cast<std::size_t>(feature)]; }
   Cost highest() const { return highest_; }
+  std::int32_t n_features() const { return static_cast<std::int32_t>(price_.size()); }
+  // Groups are numbered from 0.
+  std::int32_t n_groups() const { return n_groups_; }
+  // Some column of the data set looks at it.
+  bool is_used(std::int32_t feature) const { return !columns_[static_cast<std::size_t>(feature)].empty(); }
   // The most that one unit of weight can pay on a path with so many tests; negative: any number.
   Cost most(std::int64_t tests) const;
 
@@ -53,12 +58,14 @@ class TestCosts {
   Fingerprint key(const Dataset& data, const Word* rows, Fingerprint rows_key, const Paid& paid) const;
 
  private:
+  void number_groups();
   bool varies(const Dataset& data, const Word* rows, std::int32_t feature) const;
 
   std::vector<std::int32_t> feature_;               // of the data set's columns
   std::vector<std::vector<std::int32_t>> columns_;  // of each feature
   std::vector<std::int32_t> group_;
   std::vector<Cost> price_, discounted_;
+  std::int32_t n_groups_ = 0;
   Cost highest_ = 0;
 };
 

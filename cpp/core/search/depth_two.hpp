@@ -34,6 +34,7 @@ struct Expansion {
         yes1(budget),
         no1(budget),
         tests(budget),
+        yes_weight(budget),
         yes_unavoidable(budget),
         yes_worst(budget) {}
 
@@ -47,6 +48,10 @@ struct Expansion {
   // Where tests have prices: what all rows pay for the test of each column.
   bool has_tests = false;
   AlignedArray<Cost> tests;
+  // Of the rows where the column holds: what they pay prices for.  All worst costs include `path_price` for every unit of it.
+  AlignedArray<Cost> yes_weight;
+  Cost weight = 0;
+  Cost path_price = 0;
   // Of the rows where the column holds: unavoidable cost, and cost if every row is at its worst.
   AlignedArray<Cost> yes_unavoidable, yes_worst;
   Cost worst = 0;        // of the whole node
@@ -72,7 +77,8 @@ class DepthTwo {
   virtual Cost leaf_cost(const Node& node, std::int32_t* label = nullptr) const = 0;
   // Least cost of one split and the first column that attains it (-1: none is feasible).  `test`: what its test costs.
   virtual Cost best_split(const Node& node, std::int32_t* column, Cost* test = nullptr) = 0;
-  // For every column h, the cost if all rows where both `column` and h hold are at their worst.  Needs stored pairs.
+  // For every column h, the cost if all rows where both `column` and h hold are at their worst, and pay the price of a path
+  // each.  Needs stored pairs.
   virtual void common_worst(const Node& node, const Expansion& pairs, std::int32_t column, Cost* out) const = 0;
 };
 

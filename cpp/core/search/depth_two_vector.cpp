@@ -7,8 +7,8 @@
 #include "base/check.hpp"
 #include "search/vector_callback_leaves.hpp"
 #include "search/vector_leaves.hpp"
-#include "search/vector_rows.hpp"
 #include "search/vector_square_leaves.hpp"
+#include "search/vector_sums.hpp"
 #include "search/vector_table_leaves.hpp"
 
 namespace certree {
@@ -28,12 +28,13 @@ struct Order {
   std::int32_t n_values = 0;     // summed for columns
 
   Order(std::int32_t costs, bool pairs_need_rows, bool pairs_need_worst, bool tests_have_prices) : n_costs(costs) {
-    rows = pairs_need_rows ? costs : costs + 1;
-    worst = pairs_need_rows ? costs + 1 : costs;
-    n_in_child = costs + (pairs_need_rows ? 1 : 0);
-    n_in_parent = n_in_child + (pairs_need_worst ? 1 : 0);
-    n_values = costs + 2;
+    n_values = costs;
+    if (pairs_need_rows) rows = n_values++;
+    n_in_child = n_values;
+    worst = n_values++;
     if (tests_have_prices) weight = n_values++;
+    n_in_parent = pairs_need_worst ? n_values : n_in_child;
+    if (!pairs_need_rows) rows = n_values++;
   }
 };
 
@@ -48,13 +49,8 @@ class VectorSolver final : public DepthTwo {
         settings_(settings),
         order_(order),
         limits_(limits),
-        kernels_(vector_kernels_for<V>(settings.isa)),
-        wide_kernels_(vector_kernels_for<Cost>(settings.isa)),
-        groups_(std::move(groups)),
+        sums_(std::move(groups), data.groups().group_words(), order.n_in_child, settings.isa, budget),
         leaves_(std::move(leaves)),
-        all_rows_(budget),
-        list_(budget),
-        mask_(budget),
         rows_(budget),
         columns_(budget),
         other_columns_(budget),
@@ -63,14 +59,11 @@ class VectorSolver final : public DepthTwo {
         only_columns_(budget),
         prices_(budget),
         first_{Side(budget)},
-        second_{Side(budget)} {
-    std::int32_t* all = all_rows_.ensure(static_cast<std::size_t>(data.groups().n_groups()));
-    for (std::int32_t g = 0; g < data.groups().n_groups(); ++g) all[g] = g;
-  }
+        second_{Side(budget)} {}
 
   bool expand(const Node& node, Expansion& out) override {
     limits_.add_work();
-    const auto rows = NodeRows<V>::lay_out(node, groups_, data_.groups().group_words(), out.rows);
+    sums_.lay_out(node, out.rows);
     const std::int32_t stride = round_up(node.n_columns);
     const std::size_t row_size = static_cast<std::size_t>(order_.n_in_parent) * static_cast<std::size_t>(stride);
     const std::size_t pairs = static_cast<std::size_t>(node.n_columns) * row_size;
@@ -79,36 +72,37 @@ class VectorSolver final : public DepthTwo {
     V* columns = reinterpret_cast<V*>(
         out.columns.ensure(n_values * static_cast<std::size_t>(stride + 1) * sizeof(V) + kWideTotals * sizeof(Cost)));
     if (data_.tests() != nullptr) prices_.set(*data_.tests(), node, *node.paid);
-    const SideSums<V> sums = add_columns(rows, all_rows_.data(), rows.size(), columns, stride);
+    const SideSums<V> sums = add_columns(node, columns, stride);
     V* store = out.has_pairs ? reinterpret_cast<V*>(out.pairs.ensure(pairs * sizeof(V))) : pair_row_.ensure(row_size);
     leaves_.begin(first_, sums);
     for (std::int32_t i = 0; i < node.n_columns; ++i) {
       V* row = out.has_pairs ? store + static_cast<std::size_t>(i) * row_size : store;
-      add_pairs(node, rows, node.valid.data(), sums, i, order_.n_in_parent, row);
+      add_pairs(sums, i, order_.n_in_parent, row);
       leaves_.add_row(first_, i, {row, static_cast<std::size_t>(stride), nullptr, 0});
       if (is_stopped(node)) return false;
     }
     if (!leaves_.finish(true)) return false;
     out.errors = monotone(leaves_.errors(first_));
-    publish(node, rows, sums, out);
+    publish(node, sums, out);
     return true;
   }
 
   bool evaluate_children(const Node& parent, const Expansion& expansion, std::int32_t column, bool want_yes,
                          bool want_no, ChildErrors& out) override {
-    const NodeRows<V> rows(parent, groups_, expansion.rows.data());
+    sums_.use(parent, expansion.rows.data());
     if (data_.tests() != nullptr) {
       data_.tests()->pay(*parent.paid, parent.column[static_cast<std::size_t>(column)], child_paid_);
       prices_.set(*data_.tests(), parent, child_paid_);
     }
     if (!expansion.has_pairs) {
-      return (!want_yes || sum_child(parent, rows, column, true, out.yes)) &&
-             (!want_no || sum_child(parent, rows, column, false, out.no));
+      return (!want_yes || sum_child(parent, column, true, out.yes)) &&
+             (!want_no || sum_child(parent, column, false, out.no));
     }
-    std::int64_t held = 0;
-    for (std::int32_t w = 0; w < parent.n_words; ++w) held += std::popcount(word(parent, w, column));
-    const bool sums_yes = 2 * held <= rows.size();
-    return subtract_child(parent, rows, expansion, column, sums_yes, sums_yes ? want_yes : want_no,
+    const V* columns = reinterpret_cast<const V*>(expansion.columns.data());
+    const auto step = static_cast<std::size_t>(round_up(parent.n_columns));
+    const V held = columns[static_cast<std::size_t>(order_.rows) * step + static_cast<std::size_t>(column)];
+    const bool sums_yes = held <= totals_of(columns, step)[order_.rows] - held;
+    return subtract_child(parent, expansion, column, sums_yes, sums_yes ? want_yes : want_no,
                           sums_yes ? want_no : want_yes, sums_yes ? out.yes : out.no, sums_yes ? out.no : out.yes);
   }
 
@@ -125,14 +119,14 @@ class VectorSolver final : public DepthTwo {
 
   Cost best_split(const Node& node, std::int32_t* column, Cost* test) override {
     Expansion& out = only_columns_;
-    const auto rows = NodeRows<V>::lay_out(node, groups_, data_.groups().group_words(), rows_);
+    sums_.lay_out(node, rows_);
     const std::int32_t stride = round_up(node.n_columns);
     V* columns = column_buffer(columns_, stride);
     if (data_.tests() != nullptr) prices_.set(*data_.tests(), node, *node.paid);
-    const SideSums<V> sums = add_columns(rows, all_rows_.data(), rows.size(), columns, stride);
+    const SideSums<V> sums = add_columns(node, columns, stride);
     leaves_.begin(first_, sums);
     leaves_.finish(false);
-    publish_costs(node, rows, sums, out);
+    publish_costs(node, sums, out);
     *column = -1;
     Cost best = kInfinite;
     for (std::int32_t j = 0; j < node.n_columns; ++j) {
@@ -153,17 +147,16 @@ class VectorSolver final : public DepthTwo {
     const std::size_t row_size = static_cast<std::size_t>(order_.n_in_parent) * stride;
     const V* worst =
         reinterpret_cast<const V*>(expansion.pairs.data()) + static_cast<std::size_t>(order_.worst) * stride;
-    for (std::size_t h = 0; h < f; ++h) out[h] = worst[h * row_size + f] * groups_.worst_unit;
-    for (std::size_t h = f; h < n; ++h) out[h] = worst[f * row_size + h] * groups_.worst_unit;
+    for (std::size_t h = 0; h < f; ++h) out[h] = worst[h * row_size + f] * sums_.worst_unit();
+    for (std::size_t h = f; h < n; ++h) out[h] = worst[f * row_size + h] * sums_.worst_unit();
+    if (!expansion.has_tests) return;
+    const V* weight = worst + stride;  // the next statistic
+    for (std::size_t h = 0; h < f; ++h) out[h] += weight[h * row_size + f] * expansion.path_price;
+    for (std::size_t h = f; h < n; ++h) out[h] += weight[f * row_size + h] * expansion.path_price;
   }
 
  private:
   static constexpr std::size_t kWideTotals = 2;
-
-  static Word word(const Node& node, std::int32_t w, std::int32_t column) {
-    return node
-        .bits[static_cast<std::size_t>(w) * static_cast<std::size_t>(node.stride) + static_cast<std::size_t>(column)];
-  }
 
   static SplitErrors monotone(SplitErrors errors) {
     for (std::size_t k = 1; k < errors.size(); ++k) errors[k] = std::min(errors[k], errors[k - 1]);
@@ -177,87 +170,39 @@ class VectorSolver final : public DepthTwo {
     const auto n_values = static_cast<std::size_t>(order_.n_values);
     return buffer.ensure(n_values * static_cast<std::size_t>(stride + 1) + kWideTotals * sizeof(Cost) / sizeof(V));
   }
-  Cost* wide_totals(V* columns, std::int32_t stride) const {
+  Cost* wide_totals(V* columns, std::size_t stride) const {
     // The columns' sums are whole cache lines; totals follow the wide ones.
-    return reinterpret_cast<Cost*>(columns +
-                                   static_cast<std::size_t>(order_.n_values) * static_cast<std::size_t>(stride));
+    return reinterpret_cast<Cost*>(columns + static_cast<std::size_t>(order_.n_values) * stride);
+  }
+  const V* totals_of(const V* columns, std::size_t stride) const {
+    return reinterpret_cast<const V*>(
+        reinterpret_cast<const Cost*>(columns + static_cast<std::size_t>(order_.n_values) * stride) + kWideTotals);
   }
 
-  // Sums of the listed rows for every column, and for all of them together.
-  SideSums<V> add_columns(const NodeRows<V>& rows, const std::int32_t* list, std::int32_t n, V* columns,
-                          std::int32_t stride) const {
-    kernels_.add_rows(rows.narrow(), list, n, 0, order_.n_values, columns, static_cast<std::size_t>(stride));
-    Cost* wide = wide_totals(columns, stride);
+  // Sums of the chosen rows for every column, and for all of them together.
+  SideSums<V> add_columns(const Node& node, V* columns, std::int32_t stride) {
+    Cost* wide = wide_totals(columns, static_cast<std::size_t>(stride));
     V* totals = reinterpret_cast<V*>(wide + kWideTotals);
     std::fill_n(wide, kWideTotals, Cost{0});
-    std::fill_n(totals, order_.n_values, V{0});
-    for (std::int32_t k = 0; k < n; ++k) {
-      const V* values = rows.values(list[k]);
-      for (std::int32_t s = 0; s < order_.n_values; ++s) totals[s] += values[s];
-      for (std::int32_t s = 0; s < groups_.n_wide; ++s) wide[s] += rows.wide(list[k])[s];
-    }
-    return {rows.narrow().n_columns, stride, totals, columns, wide, prices(), order_.weight};
+    sums_.add_columns(columns, static_cast<std::size_t>(stride), totals, wide);
+    return {node.n_columns, stride, totals, columns, wide, prices(), order_.weight};
   }
 
-  // The rows among `among` where the column holds, or does not, whichever are fewer; which, is returned.
-  bool list_rarer(const Node& node, const Word* among, std::int32_t column, std::int32_t* n) {
-    std::int64_t held = 0, all = 0;
-    for (std::int32_t w = 0; w < node.n_words; ++w) {
-      held += std::popcount(word(node, w, column) & among[w]);
-      all += std::popcount(among[w]);
-    }
-    const bool holds = 2 * held <= all;
-    std::int32_t* list = list_.ensure(static_cast<std::size_t>(node.n_words) * kWordBits);
-    std::int32_t count = 0;
-    for (std::int32_t w = 0; w < node.n_words; ++w) {
-      const Word bits = word(node, w, column);
-      for (Word rest = among[w] & (holds ? bits : ~bits); rest != 0; rest &= rest - 1)
-        list[count++] = w * kWordBits + std::countr_zero(rest);
-    }
-    *n = count;
-    return holds;
-  }
-
-  // Pair sums of column i with those from i on, over the rows `among`, whose column sums are known.
-  void add_pairs(const Node& node, const NodeRows<V>& rows, const Word* among, const SideSums<V>& sums, std::int32_t i,
-                 std::int32_t n_statistics, V* out) {
-    const auto stride = static_cast<std::size_t>(sums.stride);
+  // Pair sums of column i with those from i on, over the chosen rows, whose column sums are known.
+  void add_pairs(const SideSums<V>& sums, std::int32_t i, std::int32_t n_statistics, V* out) {
     if (data_.tests() != nullptr) prices_.set_row(i);
-    std::int32_t n = 0;
-    const bool holds = list_rarer(node, among, i, &n);
-    kernels_.add_rows(rows.narrow(), list_.data(), n, i, n_statistics, out, stride);
-    if (holds) return;
-    for (std::int32_t s = 0; s < n_statistics; ++s) {
-      const V* column = sums.columns + static_cast<std::size_t>(s) * stride;
-      V* row = out + static_cast<std::size_t>(s) * stride;
-      for (std::size_t j = static_cast<std::size_t>(i) & ~std::size_t{15}; j < stride; ++j) row[j] = column[j] - row[j];
-    }
+    sums_.add_pairs(i, n_statistics, sums.columns, static_cast<std::size_t>(sums.stride), out);
   }
 
-  // The rows of one child, as a set among those of the parent and as a list in all_child_.
-  const Word* child_mask(const Node& parent, std::int32_t column, bool holds, std::int32_t* n) {
-    Word* mask = mask_.ensure(static_cast<std::size_t>(parent.n_words));
-    child_rows_.clear();
-    for (std::int32_t w = 0; w < parent.n_words; ++w) {
-      const Word bits = word(parent, w, column);
-      mask[w] = holds ? bits : ~bits & parent.valid[static_cast<std::size_t>(w)];
-      for (Word rest = mask[w]; rest != 0; rest &= rest - 1)
-        child_rows_.push_back(w * kWordBits + std::countr_zero(rest));
-    }
-    *n = static_cast<std::int32_t>(child_rows_.size());
-    return mask;
-  }
-
-  bool sum_child(const Node& parent, const NodeRows<V>& rows, std::int32_t column, bool holds, SplitErrors& out) {
+  bool sum_child(const Node& parent, std::int32_t column, bool holds, SplitErrors& out) {
     limits_.add_work();
-    std::int32_t n = 0;
-    const Word* mask = child_mask(parent, column, holds, &n);
+    sums_.choose(column, holds);
     const std::int32_t stride = round_up(parent.n_columns);
-    const SideSums<V> sums = add_columns(rows, child_rows_.data(), n, column_buffer(columns_, stride), stride);
+    const SideSums<V> sums = add_columns(parent, column_buffer(columns_, stride), stride);
     leaves_.begin(first_, sums);
     V* row = pair_row_.ensure(static_cast<std::size_t>(order_.n_in_child) * static_cast<std::size_t>(stride));
     for (std::int32_t i = 0; i < parent.n_columns; ++i) {
-      add_pairs(parent, rows, mask, sums, i, order_.n_in_child, row);
+      add_pairs(sums, i, order_.n_in_child, row);
       leaves_.add_row(first_, i, {row, static_cast<std::size_t>(stride), nullptr, 0});
       if (is_stopped(parent)) return false;
     }
@@ -267,13 +212,11 @@ class VectorSolver final : public DepthTwo {
   }
 
   // Sums the smaller child row by row; the larger is the parent less the smaller.
-  bool subtract_child(const Node& parent, const NodeRows<V>& rows, const Expansion& expansion, std::int32_t column,
-                      bool small_holds, bool want_small, bool want_large, SplitErrors& small_out,
-                      SplitErrors& large_out) {
-    std::int32_t n = 0;
-    const Word* mask = child_mask(parent, column, small_holds, &n);
+  bool subtract_child(const Node& parent, const Expansion& expansion, std::int32_t column, bool small_holds,
+                      bool want_small, bool want_large, SplitErrors& small_out, SplitErrors& large_out) {
+    sums_.choose(column, small_holds);
     const std::int32_t stride = round_up(parent.n_columns);
-    const SideSums<V> small = add_columns(rows, child_rows_.data(), n, column_buffer(columns_, stride), stride);
+    const SideSums<V> small = add_columns(parent, column_buffer(columns_, stride), stride);
     if (want_small) {
       leaves_.begin(first_, small);
       limits_.add_work();
@@ -287,7 +230,7 @@ class VectorSolver final : public DepthTwo {
     const V* parent_pairs = reinterpret_cast<const V*>(expansion.pairs.data());
     V* row = pair_row_.ensure(static_cast<std::size_t>(order_.n_in_child) * step);
     for (std::int32_t i = 0; i < parent.n_columns; ++i) {
-      add_pairs(parent, rows, mask, small, i, order_.n_in_child, row);
+      add_pairs(small, i, order_.n_in_child, row);
       if (want_small) leaves_.add_row(first_, i, {row, step, nullptr, 0});
       if (want_large)
         leaves_.add_row(second_, i, {parent_pairs + static_cast<std::size_t>(i) * parent_row, step, row, step});
@@ -303,7 +246,7 @@ class VectorSolver final : public DepthTwo {
     V* large = column_buffer(other_columns_, small.stride);
     const std::size_t n = static_cast<std::size_t>(order_.n_values) * static_cast<std::size_t>(small.stride);
     for (std::size_t k = 0; k < n; ++k) large[k] = parent[k] - small.columns[k];
-    Cost* wide = wide_totals(large, small.stride);
+    Cost* wide = wide_totals(large, static_cast<std::size_t>(small.stride));
     const Cost* parent_wide = reinterpret_cast<const Cost*>(parent + n);
     for (std::size_t k = 0; k < kWideTotals; ++k) wide[k] = parent_wide[k] - small.wide_totals[k];
     V* totals = reinterpret_cast<V*>(wide + kWideTotals);
@@ -313,30 +256,36 @@ class VectorSolver final : public DepthTwo {
   }
 
   // Costs of columns in 64 bits; the wide sums of columns are left in wide_columns_.
-  void publish_costs(const Node& node, const NodeRows<V>& rows, const SideSums<V>& sums, Expansion& out) {
+  void publish_costs(const Node& node, const SideSums<V>& sums, Expansion& out) {
     const auto stride = static_cast<std::size_t>(round_up(node.n_columns));
     for (AlignedArray<Cost>* array : {&out.yes0, &out.no0, &out.yes1, &out.no1}) array->ensure(stride);
     Cost* wide = wide_columns_.ensure(kWideTotals * stride);
-    if (groups_.n_wide > 0)
-      wide_kernels_.add_rows(rows.wide(), all_rows_.data(), rows.size(), 0, groups_.n_wide, wide, stride);
+    sums_.add_wide(wide, stride, sums.wide_totals);
     leaves_.publish(first_, wide + stride, out);
     out.has_tests = sums.prices != nullptr;
     if (!out.has_tests) return;
     Cost* tests = out.tests.ensure(stride);
-    for (std::size_t j = 0; j < static_cast<std::size_t>(node.n_columns); ++j) tests[j] = sums.test(j);
+    Cost* weights = out.yes_weight.ensure(stride);
+    const V* weight = sums.columns + static_cast<std::size_t>(order_.weight) * stride;
+    out.weight = sums.totals[order_.weight];
+    out.path_price = 0;
+    for (std::size_t j = 0; j < static_cast<std::size_t>(node.n_columns); ++j) {
+      tests[j] = sums.test(j);
+      weights[j] = weight[j];
+    }
   }
 
-  void publish(const Node& node, const NodeRows<V>& rows, const SideSums<V>& sums, Expansion& out) {
-    publish_costs(node, rows, sums, out);
+  void publish(const Node& node, const SideSums<V>& sums, Expansion& out) {
+    publish_costs(node, sums, out);
     const auto stride = static_cast<std::size_t>(sums.stride);
     const V* column_worst = sums.columns + static_cast<std::size_t>(order_.worst) * stride;
     Cost* unavoidable = out.yes_unavoidable.ensure(stride);
     Cost* worst = out.yes_worst.ensure(stride);
     for (std::size_t j = 0; j < static_cast<std::size_t>(node.n_columns); ++j) {
-      unavoidable[j] = groups_.n_wide > 0 ? wide_columns_[j] : 0;
-      worst[j] = column_worst[j] * groups_.worst_unit;
+      unavoidable[j] = sums_.n_wide() > 0 ? wide_columns_[j] : 0;
+      worst[j] = column_worst[j] * sums_.worst_unit();
     }
-    out.worst = sums.totals[order_.worst] * groups_.worst_unit;
+    out.worst = sums.totals[order_.worst] * sums_.worst_unit();
     out.unavoidable = sums.wide_totals[0];
   }
 
@@ -350,13 +299,8 @@ class VectorSolver final : public DepthTwo {
   DepthTwoSettings settings_;
   Order order_;
   Limits& limits_;
-  const VectorKernels<V>& kernels_;
-  const VectorKernels<Cost>& wide_kernels_;
-  GroupValues<V> groups_;
+  VectorSums<V> sums_;
   Leaves leaves_;
-  AlignedArray<std::int32_t> all_rows_, list_;
-  std::vector<std::int32_t> child_rows_;
-  AlignedArray<Word> mask_;
   AlignedArray<std::byte> rows_;
   AlignedArray<V> columns_, other_columns_, pair_row_;
   AlignedArray<Cost> wide_columns_;
@@ -460,9 +404,7 @@ std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings,
   // The sum of squares is not summed for pairs; a function of the caller's is not asked about cells without rows.
   const std::int32_t n_costs = task.kind == VectorKind::squares ? 2 : task.n_statistics;
   const bool has_prices = data_.tests() != nullptr;
-  // Bounds from worst changes of pairs do not hold where tests have prices (docs/theory/test-costs.md).
-  const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst && !has_prices,
-                    has_prices);
+  const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst, has_prices);
   return fits<std::int32_t>(data_, order) ? make_for<std::int32_t>(data_, order, settings, limits, budget)
                                           : make_for<std::int64_t>(data_, order, settings, limits, budget);
 }

@@ -23,7 +23,7 @@ struct SideSums {
   std::int32_t stride = 0;
   const V* totals = nullptr;
   const V* columns = nullptr;
-  const Cost* wide_totals = nullptr;
+  Cost* wide_totals = nullptr;
   const TestPrices<V>* prices = nullptr;  // null: tests are free
   std::int32_t weight_statistic = -1;
   // What all rows pay for the test of a column.
@@ -55,7 +55,10 @@ class LeastLeaves {
       : n_costs_(data.task().n_statistics),
         size_(size),
         kernels_(vector_kernels_for<V>(isa)),
-        common_(kernels_for<V>(isa)) {}
+        common_(kernels_for<V>(isa)) {
+    constexpr Cost kLarge = Cost{1} << 31;
+    has_small_prices_ = data.tests() != nullptr && data.tests()->highest() < kLarge && data.weight() < kLarge;
+  }
 
   void begin(Side& side, const SideSums<V>& sums) {
     const auto stride = static_cast<std::size_t>(sums.stride);
@@ -71,7 +74,8 @@ class LeastLeaves {
                   side.no1.ensure(stride),
                   sums.prices != nullptr ? sums.prices->after() : nullptr,
                   sums.prices != nullptr ? sums.prices->before() : nullptr,
-                  sums.weight_statistic};
+                  sums.weight_statistic,
+                  has_small_prices_};
     side.sums = sums;
     std::fill_n(side.input.yes1, stride, kInfeasible<V>);
     std::fill_n(side.input.no1, stride, kInfeasible<V>);
@@ -123,6 +127,7 @@ class LeastLeaves {
 
   std::int32_t n_costs_;
   LeafSize size_;
+  bool has_small_prices_ = false;
   const VectorKernels<V>& kernels_;
   const Kernels<V>& common_;
 };

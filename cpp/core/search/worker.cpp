@@ -154,9 +154,22 @@ void Worker::bound_children(Frame& f, int holds, std::int32_t depth) const {
                                        : std::min(upper[s], objective.leaf(unavoidable));
     if (options.use_nested_sets) {
       const Cost sibling_worst = holds != 0 ? e.worst - e.yes_worst[s] : e.yes_worst[s];
-      lower[s] = std::max(lower[s], nested_set_bound(objective, parent, sibling_worst));
+      Cost more = 0;
+      if (e.has_tests)
+        more = f.path_prices.more_above(f.node.column[s]) * (holds != 0 ? e.yes_weight[s] : e.weight - e.yes_weight[s]);
+      lower[s] = std::max(lower[s], nested_set_bound(objective, parent, sibling_worst + more));
     }
   }
+}
+
+// Where tests have prices, a row's worst is with what it may pay below the node's splits (bounds/priced_similarity.hpp).
+void Worker::price_paths(Frame& f, std::int32_t depth) const {
+  Expansion& e = f.expansion;
+  f.path_prices.set(*context_.tests, f.paid, depth_below(depth));
+  e.path_price = f.path_prices.path();
+  e.worst += e.path_price * e.weight;
+  for (std::size_t s = 0; s < static_cast<std::size_t>(f.node.n_columns); ++s)
+    e.yes_worst[s] += e.path_price * e.yes_weight[s];
 }
 
 // Prepares a node for its splits: expands it, narrows `record`, and gives every split its first bounds.
@@ -176,6 +189,7 @@ bool Worker::open(std::size_t level, std::int32_t depth, Record& record, Cost sh
   if (options.use_split_count) floor = split_count_bound(objective, value, f.unavoidable, 2);
   record.interval.lower = std::max(record.interval.lower, floor);
   if (depth == kUnlimitedDepth) f.shallow_lower = record.interval.lower;
+  if (e.has_tests) price_paths(f, depth);
   bound_children(f, 0, depth);
   bound_children(f, 1, depth);
   inherit_bounds(level);
@@ -202,6 +216,8 @@ bool Worker::open(std::size_t level, std::int32_t depth, Record& record, Cost sh
 void Worker::inherit_bounds(std::size_t level) {
   // The root's bounds change under the eyes of other threads.
   if (!context_.options.use_nested_sets || level == 0 || (level == 1 && context_.options.threads > 1)) return;
+  // Prices of paths are those below the node's own splits.
+  if (context_.tests != nullptr) return;
   Frame& f = frame(level);
   const Frame& parent = frame(level - 1);
   if (!parent.is_open || !parent.expansion.has_pairs) return;
@@ -266,6 +282,13 @@ void Worker::spread_bounds(Frame& f, std::int32_t split) {
     return;
   Cost* common = common_.ensure(static_cast<std::size_t>(f.node.stride));
   depth_two_->common_worst(f.node, f.expansion, split, common);
+  const Expansion& e = f.expansion;
+  if (e.has_tests) {
+    const PricedSides sides{common, e.yes_worst.data(), e.worst, e.yes_weight.data(), e.weight, e.tests.data()};
+    apply_priced_similarity(context_.objective, f.path_prices, f.node, split, sides, f.child_lower[0].data(),
+                            f.child_lower[1].data(), f.lower.data());
+    return;
+  }
   apply_split_similarity(context_.objective, split, f.node.n_columns, common, f.expansion.yes_worst.data(),
                          f.expansion.worst, f.child_lower[0].data(), f.child_lower[1].data(), f.lower.data());
 }

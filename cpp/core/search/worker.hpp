@@ -15,6 +15,7 @@
 #include "base/cost.hpp"
 #include "base/limits.hpp"
 #include "base/memory.hpp"
+#include "bounds/priced_similarity.hpp"
 #include "data/dataset.hpp"
 #include "data/node.hpp"
 #include "data/test_costs.hpp"
@@ -66,6 +67,7 @@ struct Frame {
         looked_up(budget) {}
   Node node;
   Paid paid;  // where tests have prices
+  PathPrices path_prices;
   Expansion expansion;
   AlignedArray<Cost> lower;                           // per split: lower bound of the value of a tree with that root
   AlignedArray<Cost> guess;                           // per split: value of its best tree of depth two
@@ -171,6 +173,7 @@ class Worker {
   std::int32_t add_stump(std::size_t level, bool splits, Tree& tree);
   Cost add_quick_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root);
 
+  void price_paths(Frame& frame, std::int32_t depth) const;
   void bound_children(Frame& frame, int holds, std::int32_t depth) const;
   void inherit_bounds(std::size_t level);
   void look_children_up(std::size_t level, std::int32_t split);
