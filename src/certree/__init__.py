@@ -7,6 +7,7 @@ from ._plots import plot_roc
 from ._progress import Progress
 from ._solve import Solution, solve
 from ._solve_limited import FrontPoint, LimitedSolution, TaskFront, TaskFrontCertificate
+from ._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
 from ._task_certificate import TaskCertificate
 from ._version import __version__
 from .certificate import Certificate
@@ -65,6 +66,9 @@ __all__ = [
     "RegularizationPath",
     "SPOForest",
     "SPOTree",
+    "SeparableCertificate",
+    "SeparablePoint",
+    "SeparableSolution",
     "Solution",
     "TableEncoder",
     "TaskCertificate",

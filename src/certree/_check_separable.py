@@ -115,7 +115,7 @@ class SeparableHunt:
             before = self.task.cost(first, label)
             self.task.cost(second, label)
             after = self.task.cost(first[::-1].copy(), label)
-            if not _same(before, after):
+            if not same(before, after):
                 return Failure(
                     "Markovian",
                     f"label {label!r} costs the same rows {before!r} at first and {after!r} later.",
@@ -152,7 +152,7 @@ class SeparableHunt:
                     (combine(good, other), combine(bad, other)),
                     (combine(other, good), combine(other, bad)),
                 ):
-                    if not better(one, two) and not _same(one, two):
+                    if not better(one, two) and not same(one, two):
                         return Failure(
                             "order preserved",
                             f"for the first rows {good!r} is better than {bad!r}, but combined "
@@ -180,7 +180,7 @@ class SeparableHunt:
         return None
 
 
-def _same(one: Any, other: Any) -> bool:
+def same(one: Any, other: Any) -> bool:
     """Return whether two values are equal, up to the noise of floats."""
     try:
         return bool(np.allclose(one, other, rtol=_NOISE, atol=_NOISE))

@@ -177,9 +177,9 @@ def solve(
 
     Parameters
     ----------
-    task : tasks.Task, tasks.Limited or tasks.Front
+    task : tasks.Task, tasks.Limited, tasks.Front or tasks.Separable
         What is minimised: the sum of what the leaves cost; with limits on the whole tree
-        (``task & tasks.Limit(...)``), or two objectives at once.
+        (``task & tasks.Limit(...)``), two objectives at once, or an objective by its parts.
     X : table of shape (n_rows, n_features)
         The rows, as for :class:`OptimalTreeClassifier`.
     y : array-like of shape (n_rows,), optional
@@ -205,9 +205,9 @@ def solve(
 
     Returns
     -------
-    Solution, LimitedSolution or TaskFront
+    Solution, LimitedSolution, TaskFront or SeparableSolution
         Tree and certificate; for limits, without a tree if there is none; for two objectives, all
-        trees that no other beats in both.
+        trees that no other beats in both; for an objective by its parts, all nondominated trees.
 
     See Also
     --------

@@ -199,7 +199,7 @@ def test_no_depth_limit_is_needed_with_splits_or_a_penalty() -> None:
 
 
 def test_what_is_no_task_is_refused() -> None:
-    for other in (FEW, tasks.Separable([0], lambda rows, label: 0), 3):
+    for other in (FEW, tasks.LeafMinimum(1), 3):
         with pytest.raises(TypeError, match=r"certree\.tasks\.Task"):
             solve(other, X, Y)  # type: ignore[type-var]
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._base import Given
+
+if TYPE_CHECKING:
+    from certree._solve_separable import SeparableSolution
 
 Value = Any
 """What rows cost with a label, and what trees cost: a number, a tuple, or anything else."""
@@ -21,19 +26,24 @@ Combine = Callable[[Value, Value], Value]
 Better = Callable[[Value, Value], bool]
 """Whether the first value is better than the second."""
 
+SplitCost = Callable[[NDArray[np.intp], int], Value]
+"""From row numbers and the column that is tested to a value."""
+
 Feasible = Callable[[Value, NDArray[np.intp]], bool]
 """Whether a tree with a value is allowed for these rows."""
 
 
 class Separable:
-    """An objective by its parts, for :func:`check_task` to find out whether it is separable.
+    """An objective by its parts: what labels cost, how costs combine, and which are better.
 
     By theorem 4.6 of van der Linden, de Weerdt and Demirović (NeurIPS 2023), the best tree can be
     put together from the best trees of its parts if and only if three conditions hold. The cost of
     a label depends on its rows alone (Markovian). If one value is better than another, it stays so
     in combination with any third (order is preserved). And a part that is not allowed makes no tree
-    that is (the constraint is anti-monotonic). An objective that passes, and whose values are sums
-    over rows, can be stated as one of the other tasks, with limits if need be.
+    that is (the constraint is anti-monotonic). :func:`check_task` looks for rows that break one of
+    them; :func:`solve` does so first, and then finds all nondominated trees. It asks the functions
+    about every set of rows that tests select, so tables and depths must be small; an objective
+    whose values are sums over rows is better stated as one of the other tasks.
 
     Parameters
     ----------
@@ -48,6 +58,9 @@ class Separable:
     feasible : callable, optional
         Called with a value and an array of row numbers; whether a tree for these rows may have it.
         By default all may.
+    split_cost : callable, optional
+        Called with an array of row numbers and the column of X that is tested; returns a value
+        that is combined with those of the two sides. By default tests cost nothing.
 
     Notes
     -----
@@ -62,8 +75,12 @@ class Separable:
     >>> X, y = np.eye(6), np.array([0, 1, 1, 0, 1, 0])
     >>> def rate(rows, label):
     ...     return float(np.mean(y[rows] != label))
-    >>> bool(check_task(tasks.Separable([0, 1], rate, combine=max), X))
+    >>> worst = tasks.Separable([0, 1], rate, combine=max)
+    >>> bool(check_task(worst, X))
     True
+    >>> from certree import solve
+    >>> solve(worst, X, max_depth=2).value
+    0.25
     >>> closest_to_half = lambda a, b: abs(a - 0.5) < abs(b - 0.5)
     >>> check_task(tasks.Separable([0, 1], rate, better=closest_to_half), X).law
     'order preserved'
@@ -77,6 +94,7 @@ class Separable:
         combine: Combine = operator.add,
         better: Better = operator.lt,
         feasible: Feasible | None = None,
+        split_cost: SplitCost | None = None,
     ) -> None:
         if len(labels) == 0:
             raise ValueError("labels must name at least one label, got none.")
@@ -88,6 +106,13 @@ class Separable:
         self.combine = combine
         self.better = better
         self.feasible = feasible
+        self.split_cost = split_cost
+
+    def _solve(self, model: Any, given: Given) -> SeparableSolution:
+        """Solve it with the parameters of a model; :func:`certree.solve` is the door."""
+        from certree._solve_separable import solve_separable
+
+        return solve_separable(model, self, given)
 
     def __repr__(self) -> str:
         return f"Separable(labels={self.labels!r})"
