@@ -1,16 +1,16 @@
 #include "search/limit_depth_two.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 namespace certree {
 
 LimitDepthTwo::LimitDepthTwo(const LimitData& data, std::int64_t min_leaf, bool uses_dominance, Limits& limits)
     : data_(data),
       min_leaf_(min_leaf),
-      uses_dominance_(uses_dominance),
       limits_(limits),
-      dominance_(data),
+      side_collector_(data, uses_dominance),
+      collector_(data, uses_dominance),
+      join_(data),
       zeros_(data.n_all(), 0),
       own_(data.n_all()),
       rest_(data.n_all()),
@@ -70,7 +70,7 @@ void LimitDepthTwo::gather(const LimitView& view, std::size_t column, bool holds
 }
 
 // One more split on the side: the leaves `yes` and `no` on both sides of column j.
-void LimitDepthTwo::add_split(std::size_t j, std::size_t stride, std::size_t yes, std::size_t no, LimitPoints& out) {
+void LimitDepthTwo::add_split(std::size_t j, std::size_t stride, std::size_t yes, std::size_t no) {
   const std::size_t labels = data_.task().n_labels, n_values = side_sum_.size();
   for (std::size_t s = 0; s < n_values; ++s) {
     cell_[1][s] = row_[s * stride + j];
@@ -84,12 +84,13 @@ void LimitDepthTwo::add_split(std::size_t j, std::size_t stride, std::size_t yes
   }
   point_[data_.task().n_quantities] = 1;
   weigh(point_.data(), values_.data());
-  if (!left_.admits(values_.data())) return;
-  out.add(point_.data(), values_.data(), static_cast<std::int32_t>(labels + (j * labels + yes) * labels + no));
+  if (!left_.admits(values_.data()) || !side_collector_.is_useful(values_.data())) return;
+  side_collector_.add(point_.data(), values_.data(),
+                      static_cast<std::int32_t>(labels + (j * labels + yes) * labels + no));
 }
 
 // The first plane throws out most; only what it leaves is weighed in full.
-void LimitDepthTwo::list_splits(const LimitView& view, std::size_t column, LimitPoints& out) {
+void LimitDepthTwo::list_splits(const LimitView& view, std::size_t column) {
   const std::size_t n = view.n_columns, stride = view.stride, labels = data_.task().n_labels;
   first_.assign(labels * stride, 0);
   whole_first_.assign(labels, 0);
@@ -113,43 +114,38 @@ void LimitDepthTwo::list_splits(const LimitView& view, std::size_t column, Limit
       for (std::size_t no = 0; no < labels; ++no) {
         if (yes == no && may_skip_equal_labels_) continue;
         if (first_[yes * stride + j] + whole_first_[no] - first_[no * stride + j] <= budget)
-          add_split(j, stride, yes, no, out);
+          add_split(j, stride, yes, no);
       }
     }
   }
 }
 
 void LimitDepthTwo::list_side(const LimitView& view, std::size_t column, bool holds, std::int32_t depth,
-                              LimitPoints& out) {
+                              const std::vector<std::uint8_t>& active, LimitPoints& out) {
   out.clear();
   gather(view, column, holds);
   for (std::size_t l = 0; l < data_.task().n_labels; ++l)
     add_leaf(side_sum_.data(), l, static_cast<std::int32_t>(l), left_, out);
-  if (depth > 1) list_splits(view, column, out);
+  side_collector_.start(active, out);
+  if (depth > 1) list_splits(view, column);
+  side_collector_.finish();
 }
 
-// Sums of both lists that are wanted; one is sorted by the first plane, so that the rest of it can be left out.
-bool LimitDepthTwo::combine(std::int32_t column, const LimitRegion& region, LimitPoints& out) {
+// Sums of both lists that are wanted.
+bool LimitDepthTwo::combine(std::int32_t column, const LimitRegion& region) {
   const LimitPoints &a = side_[1], &b = side_[0];
-  order_.resize(b.size());
-  std::iota(order_.begin(), order_.end(), 0U);
-  std::sort(order_.begin(), order_.end(), [&](auto x, auto y) { return b.values(x)[0] < b.values(y)[0]; });
-  const Cost budget = region.most(0) - split_weights_[0];
   const std::size_t width = data_.task().width();
   std::size_t steps = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    for (const std::uint32_t k : order_) {
-      if (a.values(i)[0] + b.values(k)[0] > budget) break;
-      if ((++steps & 0xfff) == 0 && limits_.poll()) return false;
-      for (std::size_t m = 0; m < data_.n_all(); ++m) values_[m] = a.values(i)[m] + b.values(k)[m] + split_weights_[m];
-      if (!region.admits(values_.data())) continue;
-      for (std::size_t q = 0; q < width; ++q) point_[q] = a.point(i)[q] + b.point(k)[q];
-      ++point_[width - 1];
-      out.add(point_.data(), values_.data(), static_cast<std::int32_t>(pending_.size()));
-      pending_.push_back({column, a.plan(i), b.plan(k)});
-    }
-  }
-  return true;
+  return join_.run(a, b, region, [&](std::size_t i, std::size_t k) {
+    if ((++steps & 0xfff) == 0 && limits_.poll()) return false;
+    for (std::size_t m = 0; m < data_.n_all(); ++m) values_[m] = a.values(i)[m] + b.values(k)[m] + split_weights_[m];
+    if (!region.admits(values_.data()) || !collector_.is_useful(values_.data())) return true;
+    for (std::size_t q = 0; q < width; ++q) point_[q] = a.point(i)[q] + b.point(k)[q];
+    ++point_[width - 1];
+    collector_.add(point_.data(), values_.data(), static_cast<std::int32_t>(pending_.size()));
+    pending_.push_back({column, a.plan(i), b.plan(k)});
+    return true;
+  });
 }
 
 std::int32_t LimitDepthTwo::plan_of_side(const LimitView& view, std::int32_t code,
@@ -170,9 +166,10 @@ bool LimitDepthTwo::add_trees(const LimitView& view, const LimitBounds& bounds, 
     pending_.push_back({-1, out.plan(k), -1});
     out.set_plan(k, static_cast<std::int32_t>(k));
   }
+  collector_.start(active, out);
   const std::size_t n_all = data_.n_all();
-  std::size_t reduced = 64;
   for (std::size_t i = 0; i < view.n_columns; ++i) {
+    if (limits_.poll()) return false;
     if (!bounds.may_split(i)) continue;
     for (std::size_t m = 0; m < n_all; ++m)
       values_[m] = bounds.side(m, i, true) + bounds.side(m, i, false) + split_weights_[m];
@@ -187,18 +184,13 @@ bool LimitDepthTwo::add_trees(const LimitView& view, const LimitBounds& bounds, 
       leave(region, own_.data(), rest_.data(), split_weights_.data(), zeros_.data(), left_);
       side_[holds ? 1 : 0].clear();
       if (left_.is_empty()) break;
-      list_side(view, i, holds, depth, side_[holds ? 1 : 0]);
+      list_side(view, i, holds, depth, active, side_[holds ? 1 : 0]);
       if (side_[holds ? 1 : 0].empty()) break;
-      if (uses_dominance_) dominance_.reduce(active, side_[holds ? 1 : 0]);
     }
     if (side_[1].empty() || side_[0].empty()) continue;
-    if (!combine(static_cast<std::int32_t>(i), region, out)) return false;
-    if (uses_dominance_ && out.size() > 2 * reduced) {
-      dominance_.reduce(active, out);
-      reduced = std::max<std::size_t>(out.size(), 64);
-    }
+    if (!combine(static_cast<std::int32_t>(i), region)) return false;
   }
-  if (uses_dominance_) dominance_.reduce(active, out);
+  collector_.finish();
   for (std::size_t k = 0; k < out.size(); ++k) {
     const Pending tree = pending_[static_cast<std::size_t>(out.plan(k))];
     if (tree.column < 0) {

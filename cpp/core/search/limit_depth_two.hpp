@@ -10,6 +10,8 @@
 
 #include "base/limits.hpp"
 #include "search/limit_bounds.hpp"
+#include "search/limit_collector.hpp"
+#include "search/limit_join.hpp"
 #include "search/limit_points.hpp"
 #include "search/limit_region.hpp"
 
@@ -34,21 +36,22 @@ class LimitDepthTwo {
   struct Pending {
     std::int32_t column, yes, no;
   };
-  void list_side(const LimitView& view, std::size_t column, bool holds, std::int32_t depth, LimitPoints& out);
+  void list_side(const LimitView& view, std::size_t column, bool holds, std::int32_t depth,
+                 const std::vector<std::uint8_t>& active, LimitPoints& out);
   void gather(const LimitView& view, std::size_t column, bool holds);
   void add_leaf(const Cost* sums, std::size_t label, std::int32_t code, const LimitRegion& region, LimitPoints& out);
-  void list_splits(const LimitView& view, std::size_t column, LimitPoints& out);
-  void add_split(std::size_t j, std::size_t stride, std::size_t yes, std::size_t no, LimitPoints& out);
+  void list_splits(const LimitView& view, std::size_t column);
+  void add_split(std::size_t j, std::size_t stride, std::size_t yes, std::size_t no);
   void weigh(const Cost* point, Cost* values) const;
-  bool combine(std::int32_t column, const LimitRegion& region, LimitPoints& out);
+  bool combine(std::int32_t column, const LimitRegion& region);
   std::int32_t plan_of_side(const LimitView& view, std::int32_t code, std::vector<LimitPlan>& plans) const;
 
   const LimitData& data_;
   std::int64_t min_leaf_;
-  bool uses_dominance_;
   bool may_skip_equal_labels_;
   Limits& limits_;
-  LimitDominance dominance_;
+  LimitCollector side_collector_, collector_;
+  LimitJoin join_;
   std::vector<Cost> split_weights_, zeros_;
   // Scratch.
   LimitPoints side_[2];
@@ -59,7 +62,6 @@ class LimitDepthTwo {
   std::vector<Cost> side_sum_;     // [pair value]
   std::vector<Cost> first_;        // [label][stride]: the first plane where the side and j hold
   std::vector<Cost> whole_first_;  // [label]: of the whole side
-  std::vector<std::uint32_t> order_;
 };
 
 }  // namespace certree

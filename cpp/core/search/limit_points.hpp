@@ -1,12 +1,12 @@
 // Points of trees: quantities and splits, with the plan of the tree.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "base/cost.hpp"
-#include "data/limit_data.hpp"
 
 namespace certree {
 
@@ -36,6 +36,11 @@ class LimitPoints {
   const Cost* values(std::size_t k) const { return values_.data() + k * n_planes_; }
   std::int32_t plan(std::size_t k) const { return plans_[k]; }
   void set_plan(std::size_t k, std::int32_t plan) { plans_[k] = plan; }
+  void replace(std::size_t k, const Cost* point, const Cost* values, std::int32_t plan) {
+    std::copy_n(point, width_, points_.begin() + static_cast<std::ptrdiff_t>(k * width_));
+    std::copy_n(values, n_planes_, values_.begin() + static_cast<std::ptrdiff_t>(k * n_planes_));
+    plans_[k] = plan;
+  }
   void add(const Cost* point, const Cost* values, std::int32_t plan) {
     points_.insert(points_.end(), point, point + width_);
     values_.insert(values_.end(), values, values + n_planes_);
@@ -54,24 +59,6 @@ class LimitPoints {
   std::size_t width_ = 0, n_planes_ = 0;
   std::vector<Cost> points_, values_;
   std::vector<std::int32_t> plans_;
-};
-
-// Drops points that another point of the list makes superfluous: no worse in the objective and in every active limit
-// (docs/theory/limits.md, theorem 4).
-class LimitDominance {
- public:
-  explicit LimitDominance(const LimitData& data) : data_(data) {}
-  // `active`: one flag per plane.
-  void reduce(const std::vector<std::uint8_t>& active, LimitPoints& points);
-
- private:
-  void choose_dimensions(const std::vector<std::uint8_t>& active);
-  bool is_less(const LimitPoints& points, std::uint32_t a, std::uint32_t b) const;
-
-  const LimitData& data_;
-  std::vector<std::size_t> equal_;  // planes limited on both sides: one of each pair
-  std::vector<std::size_t> less_;   // planes limited from above
-  std::vector<std::uint32_t> order_, kept_;
 };
 
 }  // namespace certree

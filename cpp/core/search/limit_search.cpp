@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "base/check.hpp"
 
@@ -18,7 +17,7 @@ LimitSearch::LimitSearch(const LimitData& data, const Options& options, Limits& 
       factory_(data.groups(), bit_kernels_for(options.isa), budget, options.use_column_reduction),
       adder_(data, options.isa, limits, budget),
       depth_two_(data, options.min_leaf, options.use_limit_dominance, limits),
-      dominance_(data),
+      join_(data),
       root_(data),
       plans_(data.task().n_labels),
       values_(data.n_all()),
@@ -28,7 +27,7 @@ LimitSearch::LimitSearch(const LimitData& data, const Options& options, Limits& 
 
 LimitSearch::Level& LimitSearch::level_at(std::size_t level) {
   while (levels_.size() <= level) {
-    levels_.push_back(std::make_unique<Level>(data_, options_.min_leaf, budget_));
+    levels_.push_back(std::make_unique<Level>(data_, options_, budget_));
     Level& l = *levels_.back();
     for (LimitPoints* list : {&l.points, &l.found[0], &l.found[1]}) list->reset(data_.task().width(), data_.n_all());
     for (const int holds : {0, 1}) {
@@ -262,20 +261,19 @@ bool LimitSearch::search(std::size_t level, std::int32_t depth, std::int32_t spl
     if (level == 0) {
       const LimitPoints points = l.points;
       for (std::size_t k = 0; is_done && k < points.size(); ++k)
-        offer(0, points.point(k), points.values(k), points.plan(k));
+        take(points.point(k), points.values(k), points.plan(k));
     }
     return is_done;
   }
   if (level == 0) {
     const LimitPoints leaves = l.points;
     l.points.clear();
-    for (std::size_t k = 0; k < leaves.size(); ++k) offer(0, leaves.point(k), leaves.values(k), leaves.plan(k));
+    for (std::size_t k = 0; k < leaves.size(); ++k) take(leaves.point(k), leaves.values(k), leaves.plan(k));
   }
+  l.collector.start(l.active, l.points);
   if (!search_splits(level, depth)) return false;
-  if (level > 0) {
-    if (options_.use_limit_dominance) dominance_.reduce(l.active, l.points);
-    remember(key, l);
-  }
+  l.collector.finish();
+  if (level > 0) remember(key, l);
   return true;
 }
 
@@ -346,40 +344,31 @@ bool LimitSearch::try_deep(std::size_t level, std::int32_t depth, std::int32_t s
 bool LimitSearch::combine(std::size_t level, std::int32_t split) {
   Level& l = level_at(level);
   const LimitPoints &a = l.found[1], &b = l.found[0];
-  std::vector<std::uint32_t> order(b.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](auto x, auto y) { return b.values(x)[0] < b.values(y)[0]; });
   const std::int32_t column = l.node.column[static_cast<std::size_t>(split)];
   const std::size_t width = data_.task().width();
-  std::size_t steps = 0, reduced = std::max<std::size_t>(l.points.size(), 512);
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    for (const std::uint32_t k : order) {
-      if (a.values(i)[0] + b.values(k)[0] + split_weights_[0] > l.region.most(0)) break;
-      if ((++steps & 0xfff) == 0 && poll()) return false;
-      for (std::size_t m = 0; m < data_.n_all(); ++m) values_[m] = a.values(i)[m] + b.values(k)[m] + split_weights_[m];
-      if (!l.region.admits(values_.data())) continue;
-      for (std::size_t q = 0; q < width; ++q) point_[q] = a.point(i)[q] + b.point(k)[q];
-      ++point_[width - 1];
-      plans_.push_back({column, a.plan(i), b.plan(k)});
-      offer(level, point_.data(), values_.data(), static_cast<std::int32_t>(plans_.size()) - 1);
-    }
-    if (options_.use_limit_dominance && level > 0 && l.points.size() > 2 * reduced) {
-      dominance_.reduce(l.active, l.points);
-      reduced = std::max<std::size_t>(l.points.size(), 512);
-    }
-  }
-  return true;
+  std::size_t steps = 0;
+  return join_.run(a, b, l.region, [&](std::size_t i, std::size_t k) {
+    if ((++steps & 0xfff) == 0 && poll()) return false;
+    for (std::size_t m = 0; m < data_.n_all(); ++m) values_[m] = a.values(i)[m] + b.values(k)[m] + split_weights_[m];
+    if (!l.region.admits(values_.data()) || (level > 0 && !l.collector.is_useful(values_.data()))) return true;
+    for (std::size_t q = 0; q < width; ++q) point_[q] = a.point(i)[q] + b.point(k)[q];
+    ++point_[width - 1];
+    plans_.push_back({column, a.plan(i), b.plan(k)});
+    const auto plan = static_cast<std::int32_t>(plans_.size()) - 1;
+    if (level > 0)
+      l.collector.add(point_.data(), values_.data(), plan);
+    else
+      take(point_.data(), values_.data(), plan);
+    return true;
+  });
 }
 
-void LimitSearch::offer(std::size_t level, const Cost* point, const Cost* values, std::int32_t plan) {
-  Level& l = level_at(level);
-  if (level > 0) {
-    l.points.add(point, values, plan);
-    return;
-  }
-  if (!l.region.admits(values)) return;
+// A tree of the whole table.
+void LimitSearch::take(const Cost* point, const Cost* values, std::int32_t plan) {
+  Level& root = level_at(0);
+  if (!root.region.admits(values)) return;
   root_.take(point, plan);
-  l.region = root_.region();
+  root.region = root_.region();
   history_.push_back({limits_.seconds(), limits_.work(), static_cast<std::int64_t>(root_.entries().size())});
 }
 

@@ -17,7 +17,9 @@
 #include "data/limit_data.hpp"
 #include "data/node.hpp"
 #include "search/limit_bounds.hpp"
+#include "search/limit_collector.hpp"
 #include "search/limit_depth_two.hpp"
+#include "search/limit_join.hpp"
 #include "search/limit_points.hpp"
 #include "search/limit_region.hpp"
 #include "search/limit_root.hpp"
@@ -52,12 +54,13 @@ class LimitSearch {
  private:
   // A node under search.
   struct Level {
-    Level(const LimitData& data, std::int64_t min_leaf, MemoryBudget& budget)
+    Level(const LimitData& data, const Options& options, MemoryBudget& budget)
         : node(budget),
           sums(budget),
           children{LimitSums(budget), LimitSums(budget)},
-          bounds{LimitBounds(data, min_leaf, budget), LimitBounds(data, min_leaf, budget)},
+          bounds{LimitBounds(data, options.min_leaf, budget), LimitBounds(data, options.min_leaf, budget)},
           rows{RowSet(budget), RowSet(budget)},
+          collector(data, options.use_limit_dominance),
           split_lower{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)} {}
     Node node;
     LimitSums sums;
@@ -67,6 +70,7 @@ class LimitSearch {
     LimitRegion region;
     std::vector<std::uint8_t> active;
     LimitPoints points;
+    LimitCollector collector;  // into `points`
     LimitPoints found[2];
     std::vector<Cost> lower[2];         // [holds][plane] of the split under search
     std::vector<Cost> most[2];          // [holds][plane]: no tree of this child adds more
@@ -100,7 +104,7 @@ class LimitSearch {
   bool try_terminal(std::size_t level, std::int32_t split);
   bool try_deep(std::size_t level, std::int32_t depth, std::int32_t split);
   bool combine(std::size_t level, std::int32_t split);
-  void offer(std::size_t level, const Cost* point, const Cost* values, std::int32_t plan);
+  void take(const Cost* point, const Cost* values, std::int32_t plan);
   void start_split(Level& l, std::int32_t depth, std::int32_t split);
   bool is_wanted(const Level& l, std::size_t n_planes);
   bool is_wanted(const Level& l) { return is_wanted(l, data_.n_all()); }
@@ -120,7 +124,7 @@ class LimitSearch {
   NodeFactory factory_;
   LimitAdder adder_;
   LimitDepthTwo depth_two_;
-  LimitDominance dominance_;
+  LimitJoin join_;
   LimitRoot root_;
   std::vector<std::unique_ptr<Level>> levels_;
   std::vector<LimitPlan> plans_;
@@ -133,7 +137,6 @@ class LimitSearch {
   std::vector<Cost> values_, point_;
   std::vector<std::uint8_t> child_active_;
   LimitRegion left_;
-  std::vector<std::uint32_t> order_;
   Counters counters_;
   bool is_complete_ = false;
   std::vector<LimitEvent> history_;

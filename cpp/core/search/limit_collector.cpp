@@ -1,0 +1,139 @@
+#include "search/limit_collector.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/bits.hpp"
+
+namespace certree {
+
+namespace {
+
+// With three or more dimensions a point is compared with so many others: dropping fewer points costs time, not truth.
+constexpr std::size_t kComparisons = 256;
+constexpr std::size_t kFirstSlots = 256;
+constexpr std::size_t kFirstSweep = 256;
+
+}  // namespace
+
+void LimitCollector::choose_dimensions(const std::vector<std::uint8_t>& active) {
+  equal_.clear();
+  less_.clear();
+  for (std::size_t m = data_.first_plane() + 1; m < data_.n_all(); ++m) {
+    if (active[m] == 0) continue;
+    const std::int32_t other = data_.opposite(m);
+    if (other < 0 || active[static_cast<std::size_t>(other)] == 0)
+      less_.push_back(m);
+    else if (m < static_cast<std::size_t>(other))
+      equal_.push_back(m);
+  }
+}
+
+void LimitCollector::start(const std::vector<std::uint8_t>& active, LimitPoints& out) {
+  choose_dimensions(active);
+  out_ = &out;
+  swept_ = kFirstSweep;
+  if (!is_hashed()) return;
+  if (slots_.empty()) slots_.resize(kFirstSlots);
+  if (++epoch_ == 0) {
+    std::fill(slots_.begin(), slots_.end(), Slot{});
+    epoch_ = 1;
+  }
+  if (out.empty()) return;
+  const LimitPoints before = out;
+  out.clear();
+  for (std::size_t k = 0; k < before.size(); ++k)
+    if (is_useful(before.values(k))) add(before.point(k), before.values(k), before.plan(k));
+}
+
+// The slot of the point with the same values in equal_, or the free one where it belongs.
+std::size_t LimitCollector::slot_of(const Cost* values) const {
+  std::uint64_t hash = 0x9e3779b97f4a7c15ULL;
+  for (const std::size_t m : equal_)
+    hash = fold_product(hash ^ static_cast<std::uint64_t>(values[m]), 0xa0761d6478bd642fULL);
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = static_cast<std::size_t>(hash) & mask;
+  while (slots_[at].epoch == epoch_) {
+    const Cost* other = out_->values(slots_[at].index);
+    if (std::all_of(equal_.begin(), equal_.end(), [&](auto m) { return other[m] == values[m]; })) break;
+    at = (at + 1) & mask;
+  }
+  return at;
+}
+
+bool LimitCollector::is_useful(const Cost* values) {
+  if (!is_hashed()) return true;
+  last_slot_ = slot_of(values);
+  const Slot& slot = slots_[last_slot_];
+  const std::size_t objective = data_.first_plane();
+  return slot.epoch != epoch_ || values[objective] < out_->values(slot.index)[objective];
+}
+
+void LimitCollector::add(const Cost* point, const Cost* values, std::int32_t plan) {
+  if (!is_hashed()) {
+    out_->add(point, values, plan);
+    if (uses_dominance_ && out_->size() > 2 * swept_) sweep();
+    return;
+  }
+  Slot& slot = slots_[last_slot_];
+  if (slot.epoch == epoch_) {
+    out_->replace(slot.index, point, values, plan);
+    return;
+  }
+  slot = {epoch_, static_cast<std::uint32_t>(out_->size())};
+  out_->add(point, values, plan);
+  if (2 * out_->size() > slots_.size()) grow();
+}
+
+void LimitCollector::grow() {
+  slots_.assign(2 * slots_.size(), {});
+  for (std::size_t k = 0; k < out_->size(); ++k)
+    slots_[slot_of(out_->values(k))] = {epoch_, static_cast<std::uint32_t>(k)};
+}
+
+bool LimitCollector::is_less(std::uint32_t a, std::uint32_t b) const {
+  const Cost *x = out_->values(a), *y = out_->values(b);
+  for (const std::size_t m : equal_)
+    if (x[m] != y[m]) return x[m] < y[m];
+  const std::size_t objective = data_.first_plane();
+  if (less_.size() == 1 && x[less_[0]] != y[less_[0]]) return x[less_[0]] < y[less_[0]];
+  if (x[objective] != y[objective]) return x[objective] < y[objective];
+  for (const std::size_t m : less_)
+    if (x[m] != y[m]) return x[m] < y[m];
+  const std::size_t splits = data_.task().n_quantities;
+  return out_->point(a)[splits] < out_->point(b)[splits];
+}
+
+void LimitCollector::sweep() {
+  order_.resize(out_->size());
+  std::iota(order_.begin(), order_.end(), 0U);
+  std::sort(order_.begin(), order_.end(), [&](auto a, auto b) { return is_less(a, b); });
+  const std::size_t objective = data_.first_plane();
+  kept_.clear();
+  std::size_t group = 0;  // where in `kept_` the points with the same values of equal_ start
+  for (const std::uint32_t k : order_) {
+    const Cost* x = out_->values(k);
+    if (!kept_.empty()) {
+      const Cost* last = out_->values(kept_.back());
+      if (std::any_of(equal_.begin(), equal_.end(), [&](auto m) { return x[m] != last[m]; })) group = kept_.size();
+    }
+    // Sorted by the one limit, the last one kept has the least objective so far.
+    const std::size_t window = less_.size() <= 1 ? 1 : kComparisons;
+    const std::size_t first = std::max(group, kept_.size() - std::min(window, kept_.size()));
+    const bool is_dominated =
+        std::any_of(kept_.begin() + static_cast<std::ptrdiff_t>(first), kept_.end(), [&](auto other) {
+          const Cost* y = out_->values(other);
+          return y[objective] <= x[objective] &&
+                 std::all_of(less_.begin(), less_.end(), [&](auto m) { return y[m] <= x[m]; });
+        });
+    if (!is_dominated) kept_.push_back(k);
+  }
+  if (kept_.size() < out_->size()) out_->keep(kept_);
+  swept_ = std::max(out_->size(), kFirstSweep);
+}
+
+void LimitCollector::finish() {
+  if (uses_dominance_ && !is_hashed() && out_->size() > 1) sweep();
+}
+
+}  // namespace certree
