@@ -1,6 +1,7 @@
 #include "search/limit_collector.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "base/bits.hpp"
@@ -34,28 +35,36 @@ void LimitCollector::start(const std::vector<std::uint8_t>& active, LimitPoints&
   out_ = &out;
   swept_ = kFirstSweep;
   if (!is_hashed()) return;
-  if (slots_.empty()) slots_.resize(kFirstSlots);
+  const LimitPoints before = out;
+  out.clear();
+  if (slots_.empty()) set_slots(kFirstSlots);
   if (++epoch_ == 0) {
     std::fill(slots_.begin(), slots_.end(), Slot{});
     epoch_ = 1;
   }
-  if (out.empty()) return;
-  const LimitPoints before = out;
-  out.clear();
   for (std::size_t k = 0; k < before.size(); ++k)
     if (is_useful(before.values(k))) add(before.point(k), before.values(k), before.plan(k));
 }
 
-// The slot of the point with the same values in equal_, or the free one where it belongs.
-std::size_t LimitCollector::slot_of(const Cost* values) const {
-  std::uint64_t hash = 0x9e3779b97f4a7c15ULL;
+// One value stands for itself, several for their hash.
+std::uint64_t LimitCollector::key_of(const Cost* values) const {
+  if (equal_.size() == 1) return static_cast<std::uint64_t>(values[equal_[0]]);
+  std::uint64_t key = 0x9e3779b97f4a7c15ULL;
   for (const std::size_t m : equal_)
-    hash = fold_product(hash ^ static_cast<std::uint64_t>(values[m]), 0xa0761d6478bd642fULL);
+    key = fold_product(key ^ static_cast<std::uint64_t>(values[m]), 0xa0761d6478bd642fULL);
+  return key;
+}
+
+// The slot of the point with the same values in equal_, or the free one where it belongs.
+std::size_t LimitCollector::slot_of(std::uint64_t key, const Cost* values) const {
   const std::size_t mask = slots_.size() - 1;
-  std::size_t at = static_cast<std::size_t>(hash) & mask;
+  std::size_t at = static_cast<std::size_t>((key * 0x9e3779b97f4a7c15ULL) >> shift_);
   while (slots_[at].epoch == epoch_) {
-    const Cost* other = out_->values(slots_[at].index);
-    if (std::all_of(equal_.begin(), equal_.end(), [&](auto m) { return other[m] == values[m]; })) break;
+    if (slots_[at].key == key) {
+      if (equal_.size() <= 1) break;
+      const Cost* other = out_->values(slots_[at].index);
+      if (std::all_of(equal_.begin(), equal_.end(), [&](auto m) { return other[m] == values[m]; })) break;
+    }
     at = (at + 1) & mask;
   }
   return at;
@@ -63,10 +72,10 @@ std::size_t LimitCollector::slot_of(const Cost* values) const {
 
 bool LimitCollector::is_useful(const Cost* values) {
   if (!is_hashed()) return true;
-  last_slot_ = slot_of(values);
+  last_key_ = key_of(values);
+  last_slot_ = slot_of(last_key_, values);
   const Slot& slot = slots_[last_slot_];
-  const std::size_t objective = data_.first_plane();
-  return slot.epoch != epoch_ || values[objective] < out_->values(slot.index)[objective];
+  return slot.epoch != epoch_ || values[data_.first_plane()] < slot.objective;
 }
 
 void LimitCollector::add(const Cost* point, const Cost* values, std::int32_t plan) {
@@ -77,18 +86,24 @@ void LimitCollector::add(const Cost* point, const Cost* values, std::int32_t pla
   }
   Slot& slot = slots_[last_slot_];
   if (slot.epoch == epoch_) {
+    slot.objective = values[data_.first_plane()];
     out_->replace(slot.index, point, values, plan);
     return;
   }
-  slot = {epoch_, static_cast<std::uint32_t>(out_->size())};
+  slot = {epoch_, static_cast<std::uint32_t>(out_->size()), last_key_, values[data_.first_plane()]};
   out_->add(point, values, plan);
-  if (2 * out_->size() > slots_.size()) grow();
+  if (2 * out_->size() > slots_.size()) set_slots(2 * slots_.size());
 }
 
-void LimitCollector::grow() {
-  slots_.assign(2 * slots_.size(), {});
-  for (std::size_t k = 0; k < out_->size(); ++k)
-    slots_[slot_of(out_->values(k))] = {epoch_, static_cast<std::uint32_t>(k)};
+// Makes room and puts all points of the list back in.
+void LimitCollector::set_slots(std::size_t count) {
+  slots_.assign(count, {});
+  shift_ = 64 - std::countr_zero(count);
+  for (std::size_t k = 0; k < out_->size(); ++k) {
+    const Cost* values = out_->values(k);
+    const std::uint64_t key = key_of(values);
+    slots_[slot_of(key, values)] = {epoch_, static_cast<std::uint32_t>(k), key, values[data_.first_plane()]};
+  }
 }
 
 bool LimitCollector::is_less(std::uint32_t a, std::uint32_t b) const {

@@ -30,11 +30,14 @@ class LimitCollector {
   struct Slot {
     std::uint32_t epoch = 0;
     std::uint32_t index = 0;
+    std::uint64_t key = 0;
+    Cost objective = 0;
   };
   bool is_hashed() const { return uses_dominance_ && less_.empty(); }
   void choose_dimensions(const std::vector<std::uint8_t>& active);
-  std::size_t slot_of(const Cost* values) const;
-  void grow();
+  std::uint64_t key_of(const Cost* values) const;
+  std::size_t slot_of(std::uint64_t key, const Cost* values) const;
+  void set_slots(std::size_t count);
   bool is_less(std::uint32_t a, std::uint32_t b) const;
   void sweep();
 
@@ -45,6 +48,8 @@ class LimitCollector {
   std::vector<std::size_t> less_;   // planes limited from above
   std::vector<Slot> slots_;
   std::uint32_t epoch_ = 0;
+  int shift_ = 64;  // from a hash to a slot
+  std::uint64_t last_key_ = 0;
   std::size_t last_slot_ = 0;
   std::size_t swept_ = 0;  // size of the list after the last sweep
   std::vector<std::uint32_t> order_, kept_;

@@ -71,8 +71,13 @@ void LimitDepthTwo::gather(const LimitView& view, std::size_t column, bool holds
 
 // One more split on the side: the leaves `yes` and `no` on both sides of column j.
 void LimitDepthTwo::add_split(std::size_t j, std::size_t stride, std::size_t yes, std::size_t no) {
-  const std::size_t labels = data_.task().n_labels, n_values = side_sum_.size();
-  for (std::size_t s = 0; s < n_values; ++s) {
+  const std::size_t labels = data_.task().n_labels;
+  for (std::size_t m = 0; m < data_.n_all(); ++m) {
+    const Cost* held = side_values_.data() + m * labels * stride + j;
+    values_[m] = held[yes * stride] + whole_values_[m * labels + no] - held[no * stride] + split_weights_[m];
+  }
+  if (!left_.admits(values_.data()) || !side_collector_.is_useful(values_.data())) return;
+  for (std::size_t s = 0; s < side_sum_.size(); ++s) {
     cell_[1][s] = row_[s * stride + j];
     cell_[0][s] = side_sum_[s] - cell_[1][s];
   }
@@ -83,25 +88,34 @@ void LimitDepthTwo::add_split(std::size_t j, std::size_t stride, std::size_t yes
         (a < 0 ? 0 : cell_[1][static_cast<std::size_t>(a)]) + (b < 0 ? 0 : cell_[0][static_cast<std::size_t>(b)]);
   }
   point_[data_.task().n_quantities] = 1;
-  weigh(point_.data(), values_.data());
-  if (!left_.admits(values_.data()) || !side_collector_.is_useful(values_.data())) return;
   side_collector_.add(point_.data(), values_.data(),
                       static_cast<std::int32_t>(labels + (j * labels + yes) * labels + no));
 }
 
-// The first plane throws out most; only what it leaves is weighed in full.
-void LimitDepthTwo::list_splits(const LimitView& view, std::size_t column) {
+// What every label adds to a plane on the part of the side where each column holds, and on all of it.
+void LimitDepthTwo::weigh_side(const LimitView& view, std::size_t plane) {
   const std::size_t n = view.n_columns, stride = view.stride, labels = data_.task().n_labels;
-  first_.assign(labels * stride, 0);
-  whole_first_.assign(labels, 0);
-  for (std::size_t l = 1; l < labels; ++l) {
-    const Cost* coefficients = data_.coefficients(0, l);
+  for (std::size_t l = 0; l < labels; ++l) {
+    const Cost* coefficients = data_.coefficients(plane, l);
+    Cost* held = side_values_.data() + (plane * labels + l) * stride;
+    std::fill_n(held, n, Cost{0});
+    Cost whole = 0;
     for (std::size_t s = 0; s < side_sum_.size(); ++s) {
       if (coefficients[s] == 0) continue;
-      whole_first_[l] += coefficients[s] * side_sum_[s];
-      for (std::size_t j = 0; j < n; ++j) first_[l * stride + j] += coefficients[s] * row_[s * stride + j];
+      whole += coefficients[s] * side_sum_[s];
+      for (std::size_t j = 0; j < n; ++j) held[j] += coefficients[s] * row_[s * stride + j];
     }
+    whole_values_[plane * labels + l] = whole;
   }
+}
+
+// The first plane throws out most; the others are weighed when it leaves something.
+void LimitDepthTwo::list_splits(const LimitView& view, std::size_t column) {
+  const std::size_t n = view.n_columns, stride = view.stride, labels = data_.task().n_labels;
+  side_values_.resize(data_.n_all() * labels * stride);
+  whole_values_.resize(data_.n_all() * labels);
+  weigh_side(view, 0);
+  bool is_weighed = false;
   const Cost budget = left_.most(0) - split_weights_[0];
   const std::int32_t r = data_.row_value();
   for (std::size_t j = 0; j < n; ++j) {
@@ -113,8 +127,10 @@ void LimitDepthTwo::list_splits(const LimitView& view, std::size_t column) {
     for (std::size_t yes = 0; yes < labels; ++yes) {
       for (std::size_t no = 0; no < labels; ++no) {
         if (yes == no && may_skip_equal_labels_) continue;
-        if (first_[yes * stride + j] + whole_first_[no] - first_[no * stride + j] <= budget)
-          add_split(j, stride, yes, no);
+        if (side_values_[yes * stride + j] + whole_values_[no] - side_values_[no * stride + j] > budget) continue;
+        for (std::size_t m = 1; !is_weighed && m < data_.n_all(); ++m) weigh_side(view, m);
+        is_weighed = true;
+        add_split(j, stride, yes, no);
       }
     }
   }

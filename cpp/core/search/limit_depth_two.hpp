@@ -40,6 +40,7 @@ class LimitDepthTwo {
                  const std::vector<std::uint8_t>& active, LimitPoints& out);
   void gather(const LimitView& view, std::size_t column, bool holds);
   void add_leaf(const Cost* sums, std::size_t label, std::int32_t code, const LimitRegion& region, LimitPoints& out);
+  void weigh_side(const LimitView& view, std::size_t plane);
   void list_splits(const LimitView& view, std::size_t column);
   void add_split(std::size_t j, std::size_t stride, std::size_t yes, std::size_t no);
   void weigh(const Cost* point, Cost* values) const;
@@ -58,10 +59,10 @@ class LimitDepthTwo {
   LimitRegion left_;
   std::vector<Pending> pending_;
   std::vector<Cost> own_, rest_, point_, values_, cell_[2];
-  std::vector<Cost> row_;          // [pair value][stride]: where the side and j hold
-  std::vector<Cost> side_sum_;     // [pair value]
-  std::vector<Cost> first_;        // [label][stride]: the first plane where the side and j hold
-  std::vector<Cost> whole_first_;  // [label]: of the whole side
+  std::vector<Cost> row_;           // [pair value][stride]: where the side and j hold
+  std::vector<Cost> side_sum_;      // [pair value]
+  std::vector<Cost> side_values_;   // [plane][label][stride]: where the side and j hold
+  std::vector<Cost> whole_values_;  // [plane][label]: of the whole side
 };
 
 }  // namespace certree
