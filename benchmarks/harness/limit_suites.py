@@ -54,13 +54,17 @@ def curve(choice: Choice) -> Iterator[Case]:
 
 
 def capacity(choice: Choice) -> Iterator[Case]:
-    """Doubly robust policies that may give the third treatment to a fifth of the rows."""
+    """Doubly robust policies that may give one of the treatments to a fifth of the rows."""
     depth = choice.depth or 3
-    options = {"capacity": {"2": "0.2"}}
-    entry = Entry("certree", "certree-capacity", depth, 0.0, choice.limit or 120.0, options)
+    limit = choice.limit or 120.0
     for instance in policy_instances():
-        if choice.wants(instance.name) and instance.extra["costs"].shape[1] > 2:
-            yield Case(instance, f"depth {depth}", (entry,))
+        if not choice.wants(instance.name):
+            continue
+        for treatment in reversed(range(instance.extra["costs"].shape[1])):
+            options = {"capacity": {str(treatment): "0.2"}}
+            entry = Entry("certree", "certree-capacity", depth, 0.0, limit, options)
+            setting = f"depth {depth}, a fifth on treatment {treatment}"
+            yield Case(instance, setting, (entry,))
 
 
 def fair_instances() -> Iterator[Instance]:

@@ -242,9 +242,13 @@ def _with_limits(
         return None
     asked = task
     if asked is None:
-        asked = model._task(y, len(y), sample_weight, costs)
+        asked = model._task(y, len(costs if y is None else y), sample_weight, costs)
     tree = getattr(model, "tree_", None)
-    return LimitedSolution(tree, certificate, model.encoder_, asked, model.get_params(deep=False))
+    parameters = model.get_params(deep=False)
+    if costs is not None:
+        # Then it is these that count, and not a matrix that is not there.
+        parameters.pop("cost_matrix", None)
+    return LimitedSolution(tree, certificate, model.encoder_, asked, parameters)
 
 
 def _verify_limits(

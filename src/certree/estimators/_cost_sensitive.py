@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -18,10 +19,13 @@ from certree.tasks._labels import (
     CostMatrix,
     LabelProblem,
     RowCosts,
+    _LabelTask,
     match_classes,
     read_labels,
 )
+from certree.tasks._limited import Limited
 
+from ._capacity import capacity_limits, split_limits, with_limits
 from ._labels import check_labels
 from ._measurements import Measurements
 from ._task_tree import BaseTaskTree, Setting
@@ -70,6 +74,12 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
     classes : array-like of shape (n_classes,), default=None
         What rows and columns of the cost matrix stand for; by default the classes of y in sorted
         order, or 0 to ``n_classes - 1`` if y holds such numbers only.
+    capacity : mapping or None, default=None
+        How many rows may get a label: a number of rows (an integer) or a share of all rows (a
+        float, fraction or text), for some of the labels. With weights, both are weighed.
+    limits : sequence of tasks.Limit and tasks.LeafMinimum, or None, default=None
+        Further limits on the whole tree, such as budgets. Neither these nor `capacity` go together
+        with `test_costs`.
     max_depth, max_splits, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
@@ -119,6 +129,8 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
         cost_matrix: Any = None,
         test_costs: Any = None,
         classes: Any = None,
+        capacity: Mapping[Any, Any] | None = None,
+        limits: Sequence[Any] | None = None,
         max_depth: int | None = 4,
         max_splits: int | None = None,
         complexity: float = 0.0,
@@ -136,6 +148,8 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
         self.cost_matrix = cost_matrix
         self.test_costs = test_costs
         self.classes = classes
+        self.capacity = capacity
+        self.limits = limits
         self.max_depth = max_depth
         self.max_splits = max_splits
         self.complexity = complexity
@@ -184,8 +198,12 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
             The fitted estimator itself.
         """
         self._check_parameters()
-        task = self._task(y, self._row_count(X), sample_weight, costs)
+        n_rows = self._row_count(X)
+        task = self._task(y, n_rows, sample_weight, costs)
         self._fit_and_report(task, X, y, sample_weight, callback, path)
+        if isinstance(task, Limited):
+            self.classes_ = task.labels(y, n_rows)
+            self.n_classes_ = len(self.classes_)
         return self
 
     def _keep(self, setting: Setting, result: _engine.Result) -> None:
@@ -193,8 +211,19 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
         self.classes_ = self.tree_.classes.copy()
         self.n_classes_ = len(self.classes_)
 
-    def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
-        """Return what is to be minimised."""
+    def _task(
+        self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None
+    ) -> Task | Limited:
+        """Return what is to be minimised, within which limits."""
+        task = self._objective(y, n_rows, sample_weight, costs)
+        if self.capacity is None and not self.limits:
+            return task
+        names = task.table(y, n_rows)[0].tolist()
+        limits, minimum = split_limits(self.limits)
+        held = capacity_limits(self.capacity, names, n_rows, sample_weight, "class")
+        return with_limits(task, [*held, *limits], minimum)
+
+    def _objective(self, y: Any, n_rows: int, sample_weight: Any, costs: Any) -> _LabelTask:
         if costs is None:
             if self.cost_matrix is not None:
                 return _Matrix(self.cost_matrix, self.classes)
@@ -209,7 +238,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
         classes, codes = match_classes(labels, self.classes, table.shape[1], "costs")
         return _LabelledCosts(table, classes, codes)
 
-    def _errors(self, labels: NDArray[Any], sample_weight: Any) -> Task:
+    def _errors(self, labels: NDArray[Any], sample_weight: Any) -> _LabelTask:
         """Return the task of counting errors; classes without weight are no labels."""
         counted = labels
         weights = None if sample_weight is None else np.asarray(sample_weight)

@@ -25,8 +25,10 @@ from certree._policy_scores import (
 from certree._progress import Callback
 from certree.encoding import read_table
 from certree.tasks._base import Task
-from certree.tasks._labels import Rewards
+from certree.tasks._labels import Rewards, read_labels
+from certree.tasks._limited import Limited
 
+from ._capacity import budget_limits, capacity_limits, received_minimum, with_limits
 from ._parameters import Check, Number, OneOf, WholeNumber, is_whole
 from ._task_tree import BaseTaskTree, Setting
 
@@ -82,6 +84,17 @@ class PolicyTree(BaseTaskTree):
     treatments : array-like, default=None
         The treatments, in the order of columns; by default those seen, sorted. One that was never
         given is an error.
+    capacity : mapping or None, default=None
+        How many rows may get a treatment: a number of rows (an integer) or a share of all rows (a
+        float, fraction or text), for some of the treatments. With weights, both are weighed.
+    treatment_costs : mapping, array-like or None, default=None
+        What treatments cost: a mapping from treatment to a number (or one number per row), or an
+        array of shape (n_treatments,) or (n_rows, n_treatments). Used with `budget`.
+    budget : float, Fraction, str or None, default=None
+        The most that the treatments of all rows may cost together.
+    min_treated : int, mapping from treatment to int, or None, default=None
+        A leaf that gives a treatment holds at least so many rows that have received it: what
+        nobody there was given is not to be trusted.
     max_depth, max_splits, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
@@ -101,7 +114,9 @@ class PolicyTree(BaseTaskTree):
         The policy.
     certificate_ : TaskCertificate
         What is proven: ``objective`` is the mean reward, ``cost`` the total regret, what is lost
-        against the best-scored treatment of each row.
+        against the best-scored treatment of each row. With limits (`capacity`, `budget`,
+        `min_treated`) a :class:`LimitedCertificate`; or, if no tree keeps to them, a
+        :class:`NoTreeCertificate`, and there is no ``tree_``.
     treatments_ : array of shape (n_treatments,)
         The treatments.
     rewards_ : array of shape (n_rows, n_treatments)
@@ -152,6 +167,10 @@ class PolicyTree(BaseTaskTree):
         clip: float = 0.01,
         maximise: bool = True,
         treatments: Any = None,
+        capacity: Mapping[Any, Any] | None = None,
+        treatment_costs: Any = None,
+        budget: Any = None,
+        min_treated: Any = None,
         max_depth: int | None = 3,
         max_splits: int | None = None,
         complexity: float = 0.0,
@@ -174,6 +193,10 @@ class PolicyTree(BaseTaskTree):
         self.clip = clip
         self.maximise = maximise
         self.treatments = treatments
+        self.capacity = capacity
+        self.treatment_costs = treatment_costs
+        self.budget = budget
+        self.min_treated = min_treated
         self.max_depth = max_depth
         self.max_splits = max_splits
         self.complexity = complexity
@@ -272,6 +295,7 @@ class PolicyTree(BaseTaskTree):
             )
             scores = _spread(scores, kept, n_rows)
         self.outcomes_, self.propensities_ = scores.outcomes, scores.propensities
+        self._received = None if self.min_treated is None else history.codes
         self._fit_scores(X, scores.rewards, history.treatments, sample_weight, callback, path)
         return self
 
@@ -281,6 +305,7 @@ class PolicyTree(BaseTaskTree):
         rewards: Any,
         sample_weight: Any = None,
         *,
+        treatment: Any = None,
         callback: Callback | None = None,
         path: bool = False,
     ) -> PolicyTree:
@@ -295,6 +320,8 @@ class PolicyTree(BaseTaskTree):
             none: the treatments are then 0, with no reward, and 1.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows.
+        treatment : array-like of shape (n_rows,), optional
+            What each row was given, for `min_treated`.
         callback : callable, optional
             Called with a :class:`Progress` now and then; a true answer stops the search.
         path : bool, default=False
@@ -309,6 +336,11 @@ class PolicyTree(BaseTaskTree):
         table = _read_rewards(rewards, self._row_count(X))
         labels = np.arange(table.shape[1]) if self.treatments is None else self.treatments
         self.outcomes_ = self.propensities_ = None
+        self._received = None
+        if treatment is not None:
+            nothing = np.zeros(len(table))
+            given = read_history(treatment, nothing, len(table), labels, all_seen=False)
+            self._received = given.codes
         self._fit_scores(X, table, labels, sample_weight, callback, path)
         return self
 
@@ -321,16 +353,26 @@ class PolicyTree(BaseTaskTree):
         callback: Callback | None,
         path: bool,
     ) -> None:
-        task = Rewards(rewards, treatments, maximise=bool(self.maximise))
         self.rewards_ = rewards
+        self.treatments_ = read_labels(treatments, rewards.shape[1], "rewards", "treatments")
+        task = self._task(rewards, len(rewards), sample_weight)
         self._fit_and_report(task, X, None, sample_weight, callback, path, stacklevel=5)
 
     def _keep(self, setting: Setting, result: _engine.Result) -> None:
         super()._keep(setting, result)
         self.treatments_ = self.tree_.classes.copy()
 
-    def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
-        return Rewards(_read_rewards(y, n_rows), self.treatments_, maximise=bool(self.maximise))
+    def _task(
+        self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None
+    ) -> Task | Limited:
+        task = Rewards(_read_rewards(y, n_rows), self.treatments_, maximise=bool(self.maximise))
+        names = self.treatments_.tolist()
+        limits = [
+            *capacity_limits(self.capacity, names, n_rows, sample_weight, "treatment"),
+            *budget_limits(self.treatment_costs, self.budget, ("treatment_costs", "budget")),
+        ]
+        received = getattr(self, "_received", None)
+        return with_limits(task, limits, received_minimum(self.min_treated, received, names))
 
     def _teacher(self) -> Teacher:
         return Teacher(

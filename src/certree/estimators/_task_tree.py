@@ -15,15 +15,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree import _engine, _vector
 from certree._exact import ScaledWeights, cost_budget, read_fraction, scale_weights
+from certree._limit_certificate import NoTreeCertificate
 from certree._progress import Callback, Observer
 from certree._task_certificate import TaskCertificate
 from certree._version import __version__
 from certree.certificate import exact
+from certree.exceptions import InfeasibleError
 from certree.path import PathEntry, RegularizationPath
 from certree.tasks._base import LeafProblem, Rows, Task
+from certree.tasks._limited import Limited
 from certree.tree import Tree
 
 from ._base import BaseOptimalTree
+from ._capacity import fit_within
 from ._measurements import Measurements
 
 # Share of the integer range kept free for the denominator of the complexity.
@@ -101,7 +105,9 @@ class BaseTaskTree(BaseOptimalTree):
     test_costs: Any = None
 
     @abstractmethod
-    def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
+    def _task(
+        self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None
+    ) -> Task | Limited:
         """Return what is minimised, for what a user passes to `fit` or `verify`."""
 
     def _check_size_limits(self, path: bool = False, stacklevel: int = 3) -> None:
@@ -222,7 +228,7 @@ class BaseTaskTree(BaseOptimalTree):
 
     def _fit_and_report(
         self,
-        task: Task,
+        task: Task | Limited,
         X: Any,
         y: Any,
         sample_weight: Any,
@@ -231,6 +237,9 @@ class BaseTaskTree(BaseOptimalTree):
         stacklevel: int = 4,
     ) -> None:
         """Solve a task, keep tree and certificate, and warn of what was not proven."""
+        if isinstance(task, Limited):
+            fit_within(self, task, X, y, sample_weight, callback, path=path, stacklevel=stacklevel)
+            return
         self._check_size_limits(path, stacklevel)
         watch = self._fit_task(task, X, y, sample_weight, callback, path=path)
         self._finish(watch, stacklevel)
@@ -375,6 +384,12 @@ class BaseTaskTree(BaseOptimalTree):
             counters=result.counters,
             measures=("cost", "objective"),
         )
+
+    def _read(self, X: Any, method: str) -> Any:
+        certificate: Any = getattr(self, "certificate_", None)
+        if isinstance(certificate, NoTreeCertificate):
+            raise InfeasibleError(certificate)
+        return super()._read(X, method)
 
     @property
     def path_(self) -> RegularizationPath:
