@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, floor, lcm
+from math import floor, lcm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,6 +81,7 @@ class _Known(NamedTuple):
 
     objective: int
     gap: int
+    values: tuple[int, ...]
     nodes: FrontTree
     labels: NDArray[np.int32]
 
@@ -121,6 +122,7 @@ class _FrontSearch:
         self.known: list[_Known] = []
         self.searched: list[_Corner] = []
         self._is_single = False
+        self._by_cuts: dict[tuple[int, ...], tuple[int, int]] = {}
         self.history: list[tuple[float, int, int]] = []
         most = most_splits(problem, self.options)
         self.most = self.rows.most[0] + most * self.rows.split_values[0]
@@ -137,14 +139,13 @@ class _FrontSearch:
         found = labellings(tree, self.problem.planes)
         if found is None:
             if tree.is_allowed:
-                self._merge(tree.nodes, np.array([tree.values]), [tree.nodes.label])
+                self._merge(np.array([tree.values]), [(tree.nodes, tree.nodes.label)])
             return
         inside = np.flatnonzero((found[:, 1:] <= np.array(self.problem.bounds)).all(axis=1))
         if len(inside):
             chosen = self._nondominated(found[inside])
-            self._merge(
-                tree.nodes, found[inside[chosen]], [labels_of(tree, int(inside[i])) for i in chosen]
-            )
+            labels = [labels_of(tree, int(inside[i])) for i in chosen]
+            self._merge(found[inside[chosen]], [(tree.nodes, label) for label in labels])
 
     def _gaps(self, values: NDArray[np.int64]) -> NDArray[Any]:
         """Return the gaps of trees with these values of planes."""
@@ -165,13 +166,13 @@ class _FrontSearch:
         return chosen
 
     def _merge(
-        self, nodes: FrontTree, values: NDArray[np.int64], labels: list[NDArray[np.int32]]
+        self, values: NDArray[np.int64], trees: list[tuple[FrontTree, NDArray[np.int32]]]
     ) -> None:
         """Take over pairs that are within the limits and nondominated."""
         gaps = self._gaps(values)
         new = [
-            _Known(int(v[0]), int(gap), nodes, label)
-            for v, gap, label in zip(values, gaps, labels, strict=True)
+            _Known(v[0], int(gap), tuple(v), *tree)
+            for v, gap, tree in zip(values.tolist(), gaps, trees, strict=True)
         ]
         both = sorted([*self.known, *new], key=lambda one: one[:2])
         kept: list[_Known] = []
@@ -219,13 +220,23 @@ class _FrontSearch:
 
     def _least(self, corner: _Corner) -> int:
         """Return an objective that no unknown pair inside a corner is below."""
-        least = self.rows.least[0]
-        for cut in self.dual.cuts:
-            if cut.multipliers[0]:
-                least = max(least, ceil(cut_bound(cut.multipliers, cut.value, corner.bounds)))
+        least = self._least_by_cuts(corner.bounds)
         for done in self.searched:
-            if all(a <= b for a, b in zip(corner.bounds, done.bounds, strict=True)):
-                least = max(least, done.objective + 1)
+            if done.objective >= least and all(
+                a <= b for a, b in zip(corner.bounds, done.bounds, strict=True)
+            ):
+                least = done.objective + 1
+        return least
+
+    def _least_by_cuts(self, bounds: tuple[int, ...]) -> int:
+        """Return an objective that no tree within bounds of the limits is below."""
+        n_cuts, least = self._by_cuts.get(bounds, (0, self.rows.least[0]))
+        for cut in self.dual.cuts[n_cuts:]:
+            first = cut.multipliers[0]
+            if first:
+                rest = sum(m * b for m, b in zip(cut.multipliers[1:], bounds, strict=True))
+                least = max(least, -((rest - cut.value) // first))
+        self._by_cuts[bounds] = len(self.dual.cuts), least
         return least
 
     def _lower_point(self, corner: _Corner) -> tuple[int, Fraction]:
@@ -300,13 +311,14 @@ class _FrontSearch:
     def _search(self) -> None:
         """Find what is left inside the corners, up to objectives that are farther and farther."""
         corners = self.corners()
-        width = max((max((c.objective - self._least(c) for c in corners), default=0)) // _SHARE, 1)
+        width = max(max((c.objective - self._least(c) for c in corners), default=0) // _SHARE, 1)
         while corners:
-            options = self.budget.remaining()
+            n_known, options = len(self.history), self.budget.remaining()
             if options is None or not self._round(corners, width, options):
                 return
             corners = self.corners()
-            width *= _GROWTH
+            # Where there are pairs, others are near.
+            width *= _GROWTH if len(self.history) == n_known else 2
 
     def _round(self, corners: list[_Corner], width: int, options: _engine.Options) -> bool:
         """Search up to some objective in each corner; return whether that was completed."""
@@ -324,12 +336,12 @@ class _FrontSearch:
             None if self.callback is None else self._watch,
         )
         self.budget.account(found.status, found.counters, found.work)
-        for i, point in enumerate(found.points):
-            tree = found.tree(i)
-            values = self.problem.planes @ point
-            self._merge(tree, values[None], [tree.label])
+        if len(found.points):
+            values = found.points @ self.problem.planes.T
+            trees = [found.tree(i) for i in range(len(values))]
+            self._merge(values, [(tree, tree.label) for tree in trees])
             if is_single:
-                clipped[0] = clipped[0]._replace(objective=int(values[0]) - 1)
+                clipped[0] = clipped[0]._replace(objective=int(values[0, 0]) - 1)
         if found.status == "optimal":
             self.searched += clipped
         return found.status == "optimal"
@@ -349,16 +361,20 @@ class _FrontSearch:
         """Return the front and what is proven."""
         trees: list[LimitedTree] = []
         for one in self.known:
-            nodes = FrontTree(one.nodes.test, one.nodes.first_child, one.labels)
-            tree = self.rows.evaluate(merged(nodes))
-            gap = Fraction(int(self._gaps(np.array([tree.values]))[0]), self.unit)
+            nodes = merged(FrontTree(one.nodes.test, one.nodes.first_child, one.labels))
+            fewer = one.nodes.n_splits - nodes.n_splits
+            values = tuple(
+                v - fewer * split
+                for v, split in zip(one.values, self.rows.split_values, strict=True)
+            )
+            gap = max(Fraction(v, s) for v, s in zip(values, self.scales, strict=True) if s)
             # With fewer splits a tree may be better than it was, if the search was stopped.
-            while trees and trees[-1].objective >= tree.values[0] and trees[-1].gap >= gap:
+            while trees and trees[-1].objective >= values[0] and trees[-1].gap >= gap:
                 trees.pop()
             if not trees or (
                 trees[-1].gap > gap and self._is_wanted(int(trees[-1].gap * self.unit))
             ):
-                trees.append(LimitedTree(tree.nodes, tree.values, gap))
+                trees.append(LimitedTree(nodes, values, gap))
         points = [(tree.objective, tree.gap) for tree in trees]
         if status not in ("optimal", "infeasible"):
             points = sorted({*points, *(self._lower_point(c) for c in self.corners())})
