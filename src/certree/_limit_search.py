@@ -61,11 +61,12 @@ def solve_limited(
         The tree and what is proven.
     """
     search = LimitedSearch(problem, options, callback)
+    status, closest = "interrupted", list[Closest]()
     try:
         status = search.run(first)
         closest = search.closest() if search.proof else []
     except KeyboardInterrupt:
-        status, closest = "interrupted", []
+        pass
     return search.result(status, closest)
 
 
