@@ -210,3 +210,75 @@ def test_tolerances_that_trees_hit_exactly(seed: int, tolerance: str) -> None:
     assert solution.certificate.cost == min(p[0] for p in inside)
     assert abs(solution.certificate.limits[0].value) <= Fraction(tolerance)
     assert verify(solution, columns, y, exhaustive=True)
+
+
+def draw_objective(rng: np.random.Generator, n_rows: int, n_classes: int) -> Any:
+    kind = rng.integers(4)
+    if kind == 0:
+        weights: list[Any] = [None, "balanced", {0: 2, 1: 0.5}]
+        return tasks.Misclassification(weights[rng.integers(3)])
+    if kind == 1:
+        return tasks.CostMatrix(np.round(rng.random((n_classes, n_classes)), 2))
+    if kind == 2:
+        return tasks.RowCosts(rng.random((n_rows, 3)), labels=["a", "b", "c"])
+    rewards = np.round(rng.normal(size=(n_rows, 2)), 1)
+    return tasks.Rewards(rewards, treatments=["x", "y"], maximise=bool(rng.integers(2)))
+
+
+def draw_limit(rng: np.random.Generator, name: str, labels: list[Any], n_rows: int) -> tasks.Limit:
+    amounts: list[Any] = [
+        rng.integers(-2, 4, (n_rows, len(labels))),
+        np.round(rng.random((n_rows, len(labels))), 1),
+        [Fraction(int(a), 7) for a in rng.integers(0, 9, len(labels))],
+        {labels[0]: 1},
+        {labels[-1]: rng.integers(0, 5, n_rows)},
+    ]
+    low = float(np.round(rng.normal(), 1))
+    high = low + float(rng.integers(0, 6))
+    bounds: list[Any] = [
+        {"at_most": high},
+        {"at_least": low},
+        {"at_most": high, "at_least": low},
+    ]
+    return tasks.Limit(name, amounts[rng.integers(5)], **bounds[rng.integers(3)])
+
+
+def draw_weights(rng: np.random.Generator, n_rows: int) -> Any:
+    whole = rng.integers(0, 3, n_rows) + (np.arange(n_rows) < 3)
+    weights: list[Any] = [None, whole, np.round(rng.random(n_rows) + 0.1, 2), rng.random(n_rows)]
+    return weights[rng.integers(4)]
+
+
+@pytest.mark.parametrize("seed", [315, 1992, 2530, *range(60)])
+def test_tasks_weights_and_kinds_of_amounts_hold_by_brute_force(seed: int) -> None:
+    """What a certificate says is recomputed from the user's numbers, and from all trees."""
+    rng = np.random.default_rng(seed)
+    n_rows, n_classes = int(rng.integers(3, 10)), int(rng.integers(2, 4))
+    columns = rng.integers(0, 2, (n_rows, int(rng.integers(1, 4))))
+    columns[:, 0] = np.arange(n_rows) % 2
+    y = rng.integers(0, n_classes, n_rows)
+    y[:n_classes] = np.arange(n_classes)
+    task: Any = tasks.Limited(draw_objective(rng, n_rows, n_classes))
+    labels = task.labels(y, n_rows).tolist()
+    for j in range(int(rng.integers(1, 3))):
+        task &= draw_limit(rng, f"limit {j}", labels, n_rows)
+    weights = draw_weights(rng, n_rows)
+    settings: dict[str, Any] = {
+        "max_depth": int(rng.integers(0, 4)),
+        "complexity": [0, 0.01, 0.3][rng.integers(3)],
+        "complexity_per": ["split", "leaf"][rng.integers(2)],
+        "min_samples_leaf": int(rng.integers(1, 3)),
+        "sample_weight": weights,
+    }
+    solution = solve(task, columns, y, **settings)
+    is_exact = not any(limit.rounding for limit in solution.certificate.limits)
+    assert verify(solution, columns, y, sample_weight=weights, exhaustive=is_exact)
+    again = type(solution.certificate).from_json(solution.certificate.to_json())
+    assert again == solution.certificate
+    found = solve(tasks.Front(task, task.objective), columns, y, **settings)
+    is_exact = is_exact and not any(found.certificate.rounding)
+    assert verify(found, columns, y, sample_weight=weights, exhaustive=is_exact)
+    if isinstance(solution.certificate, LimitedCertificate):
+        assert min(point.values[0] for point in found) == solution.certificate.cost
+    else:
+        assert len(found) == 0
