@@ -101,6 +101,11 @@ class Dual:
             return matter
         return None
 
+    @property
+    def has_one_limit(self) -> bool:
+        """Whether there is one limit that matters, of one or two sides."""
+        return self._sides is not None
+
     def add(self, tree: LimitedNodes) -> None:
         """Take a tree into the model."""
         if tree.values not in self.points:

@@ -26,11 +26,15 @@ from ._limited import Closest, LimitedProblem, LimitedResult, search_inside
 _MOST_MULTIPLIERS = 1
 
 # The dual ends when it can close less than one part in so many of what is open.
-_CLOSE = 50
+_CLOSE = 20
 
-# The first round covers this share of the gap, and each one this many times more than the last.
-_FIRST_SHARE = 4
-_GROWTH = 8
+# The first round covers one part in so many of the gap, and each one twice as much as the last: far
+# above the best tree, a round can take hundreds of times as long. With one limit, rounds differ
+# less; without a tree, the gap says little.
+_FIRST_SHARE = 8
+_FIRST_SHARE_OF_ONE = 4
+_FIRST_SHARE_WITHOUT_TREE = 64
+_GROWTH = 2
 
 
 def solve_limited(
@@ -38,6 +42,7 @@ def solve_limited(
     options: _engine.Options,
     *,
     first: _engine.Nodes | None = None,
+    dual: bool = True,
     callback: _engine.Callback | None = None,
 ) -> LimitedResult:
     """Find the tree with the least objective within the limits.
@@ -51,6 +56,9 @@ def solve_limited(
         objective for splits is needed; penalties are those of the planes.
     first : Nodes, optional
         A tree that the caller knows.
+    dual : bool, default=True
+        Whether to look for multipliers first. Shallow trees with few limits are found faster
+        without: their search takes less time than a few scalar solves. There are no cuts then.
     callback : callable, optional
         Called now and then with seconds, work, upper_bound and lower_bound (None if unknown); a
         true answer stops the search.
@@ -63,7 +71,7 @@ def solve_limited(
     search = LimitedSearch(problem, options, callback)
     status, closest = "interrupted", list[Closest]()
     try:
-        status = search.run(first)
+        status = search.run(first, dual)
         closest = search.closest() if search.proof else []
     except KeyboardInterrupt:
         pass
@@ -168,12 +176,15 @@ class LimitedSearch:
 
     # The search.
 
-    def run(self, first: _engine.Nodes | None = None) -> str:
+    def run(self, first: _engine.Nodes | None = None, dual: bool = True) -> str:
         """Search, and return the status."""
         for label in range(self.rows.n_labels):
             self.dual.add(self.rows.leaf(label))
         if first is not None and self._is_within_options(first):
             self.dual.add(self.rows.evaluate(first))
+        if not dual:
+            self._at_once()
+            return self._status()
         depth = self.options.max_depth
         assert depth is not None
         if depth > 2:
@@ -185,6 +196,15 @@ class LimitedSearch:
         elif not self.is_closed() and self.budget.status == "optimal":
             self._rounds()
         return self._status()
+
+    def _at_once(self) -> None:
+        """Search up to the best tree known, without multipliers."""
+        last = self._most_objective() if self.upper is None else self.upper - 1
+        objective = (1, *(0 for _ in self.problem.bounds))
+        if self.lower <= last:
+            self._round(last, [objective])
+        if self.upper is None and self.lower > last:
+            self.proof = "search"
 
     def _is_within_options(self, nodes: _engine.Nodes) -> bool:
         tree = self.rows.evaluate(nodes)
@@ -208,7 +228,10 @@ class LimitedSearch:
         most = self._most_objective()
         multipliers = self.multipliers()
         last = most if self.upper is None else self.upper - 1
-        width = max((last - self.lower) // _FIRST_SHARE, 1)
+        share = _FIRST_SHARE_OF_ONE if self.dual.has_one_limit else _FIRST_SHARE
+        if self.upper is None:
+            share = _FIRST_SHARE_WITHOUT_TREE
+        width = max((last - self.lower) // share, 1)
         while self.lower <= last:
             corner = min(self.lower + width, last)
             if not self._round(corner, multipliers):
