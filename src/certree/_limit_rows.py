@@ -284,7 +284,7 @@ def labellings(tree: LimitedNodes, planes: NDArray[np.int64]) -> NDArray[np.int6
 
 def labels_of(tree: LimitedNodes, choice: int) -> NDArray[np.int32]:
     """Return the labels of all nodes for a row of `labellings`."""
-    chosen = tree.nodes.label.copy()
+    chosen: NDArray[np.int32] = tree.nodes.label.copy()
     for leaf in range(len(tree.leaves) - 1, -1, -1):
         some = np.flatnonzero(tree.allowed[leaf])
         choice, at = divmod(choice, len(some))
