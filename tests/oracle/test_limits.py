@@ -245,6 +245,14 @@ def test_the_best_tree_within_limits_is_that_of_all_trees(seed: int) -> None:
         check(case, case.solve(isa=isas[number % len(isas)]))
 
 
+def test_without_multipliers_the_best_tree_is_the_same() -> None:
+    """The search that begins at once is exact, too."""
+    for case in random_cases(12, 150):
+        found = solve_limited(case.problem, case.options, dual=False)
+        check(case, found)
+        assert not found.cuts or found.status == "infeasible"
+
+
 @pytest.mark.parametrize("seed", range(8100, 8104))
 def test_no_switch_changes_the_best_tree(seed: int) -> None:
     """Every switch on and off, alone and with all others."""
