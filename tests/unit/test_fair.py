@@ -330,7 +330,9 @@ def test_groups_reach_models_in_searches_and_pipelines() -> None:
 
 
 def test_a_callback_stops_the_search() -> None:
-    X, y, a = rows(200, seed=3)
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, (600, 40))
+    y, a = rng.integers(0, 2, 600), rng.integers(0, 2, 600)
     seen = []
 
     def stop(progress: Any) -> bool:
@@ -339,11 +341,15 @@ def test_a_callback_stops_the_search() -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = FairTreeClassifier(max_depth=3, tolerance=0)
+        model = FairTreeClassifier(max_depth=5, tolerance=0)
         model.fit(X, y, sensitive_features=a, callback=stop)
+    assert seen
     assert all(p.lower_bound <= p.upper_bound for p in seen)
     certificate = model.certificate_
+    assert certificate.status in ("interrupted", "optimal")
     assert certificate.lower_bound <= certificate.cost
+    assert model.gap_ == 0
+    assert verify(model, X, y, sensitive_features=a)
 
 
 # ---- certificate and report ----------------------------------------------------------------------

@@ -20,7 +20,7 @@ from certree._fairness import (
 )
 from certree._limit_front import solve_limited_front
 from certree._limit_search import solve_limited
-from certree._limited import DualCut, LimitedFront, LimitedResult
+from certree._limited import DualCut, LimitedFront, LimitedProblem, LimitedResult
 from certree._progress import Callback, Observer, Progress, ProgressLine
 from certree.certificate import Certificate, Exact, exact
 from certree.fairness import FairnessCertificate, FairnessCurve
@@ -38,11 +38,17 @@ if TYPE_CHECKING:
 # Trees of this depth are searched without multipliers, which took 1 to 6 times as long.
 _SHALLOW = 2
 
+# Where the best tree of all is not found in time, fair ones of this depth are looked for first.
+_SMALLER = 3
+
 
 def solve_fair(
     model: FairTreeClassifier, rows: FairRows, callback: Callback | None
 ) -> Observer | None:
-    """Find the best tree within the tolerance; give the model tree and certificate."""
+    """Find the best tree within the tolerance; give the model tree and certificate.
+
+    The best tree of all comes first: if it is fair, there is nothing else to do.
+    """
     objective = rows.target.objective
     options = replace(
         model._engine_options(rows.seconds),
@@ -51,22 +57,15 @@ def solve_fair(
     watch = _watch(model, rows, callback)
     free = _solve_freely(rows, options, watch)
     nodes = rows.nodes(free)
-    proven = free.status in ("optimal", "gap") or rows.comparison is None
     rates = rows.rates(nodes)
-    if proven and disparity(rates) <= rows.tolerance:
+    is_fair = disparity(rates) <= rows.tolerance and free.status in ("optimal", "gap")
+    if is_fair or rows.comparison is None:
         model.tree_ = _tree(model, rows, nodes)
         plain = certify(cast("OptimalTreeClassifier", model), free, rows.target, rows.seconds)
         model._keep_certificate(_extend(model, rows, plain, rates))
         return watch
-    assert rows.comparison is not None
     limits = fair_limits(rows.comparison, rows.tolerance)
-    if options.time_limit is not None:
-        options = replace(options, time_limit=max(options.time_limit - free.seconds, 1e-3))
-    shallow = options.max_depth is not None and options.max_depth <= _SHALLOW
-    found = solve_limited(
-        rows.problem(limits), options, first=free, dual=not shallow, callback=watch
-    )
-    found = _join(free, found, rows)
+    found = _solve_fairly(rows.problem(limits), options, free, watch)
     if found.upper_bound is None:
         if hasattr(model, "tree_"):
             del model.tree_
@@ -78,6 +77,47 @@ def solve_fair(
     bound = exact(objective.cost(free.lower_bound))
     model._keep_certificate(replace(certificate, unconstrained_cost=bound))
     return watch
+
+
+def _solve_fairly(
+    problem: LimitedProblem,
+    options: _engine.Options,
+    free: _engine.Result,
+    watch: Observer | None,
+) -> LimitedResult:
+    """Find the best tree within limits, where the best of all is not."""
+    options = _with_less_time(options, free.seconds)
+    first: _engine.Nodes = free
+    if free.status == "interrupted":
+        # Only other labels for the tree at hand are still looked for.
+        options = replace(options, time_limit=1e-3)
+    elif free.status not in ("optimal", "gap"):
+        smaller = _smaller(problem, options)
+        options = _with_less_time(options, smaller.seconds)
+        first = free if smaller.upper_bound is None else smaller
+    shallow = _is_shallow(options.max_depth)
+    found = solve_limited(problem, options, first=first, dual=not shallow, callback=watch)
+    return _join(free, found)
+
+
+def _with_less_time(options: _engine.Options, seconds: float) -> _engine.Options:
+    if options.time_limit is None:
+        return options
+    # What remains must not become "no limit".
+    return replace(options, time_limit=max(options.time_limit - seconds, 1e-3))
+
+
+def _is_shallow(depth: int | None) -> bool:
+    return depth is not None and depth <= _SHALLOW
+
+
+def _smaller(problem: LimitedProblem, options: _engine.Options) -> LimitedResult:
+    """Find a tree of less depth, to have a good one where the search will not end in time."""
+    depth = _SMALLER if options.max_depth is None else min(_SMALLER, options.max_depth - 1)
+    depth = max(depth, 0)
+    seconds = None if options.time_limit is None else options.time_limit / 4
+    options = replace(options, max_depth=depth, time_limit=seconds)
+    return solve_limited(problem, options, dual=not _is_shallow(depth))
 
 
 def _solve_freely(
@@ -97,13 +137,15 @@ def _solve_freely(
     return _engine.solve(rows.joined.problem(rows.columns), options, watch)
 
 
-def _join(free: _engine.Result, found: LimitedResult, rows: FairRows) -> LimitedResult:
+def _join(free: _engine.Result, found: LimitedResult) -> LimitedResult:
     """Add what the search for the best tree of all has taken and proven."""
     counters = dict(found.counters)
     for name, count in free.counters.items():
         counters[name] = counters.get(name, 0) + count
+    status = "interrupted" if free.status == "interrupted" else found.status
     return replace(
         found,
+        status=found.status if found.status == "infeasible" else status,
         lower_bound=max(found.lower_bound, free.lower_bound),
         counters=counters,
         history=[(s + free.seconds, work, u, l) for s, work, u, l in found.history],
