@@ -121,7 +121,6 @@ class _FrontSearch:
         self.dual = Dual(self.rows, self.scalars, self.budget, self._meet, watch)
         self.known: list[_Known] = []
         self.searched: list[_Corner] = []
-        self._is_single = False
         self._by_cuts: dict[tuple[int, ...], tuple[int, int]] = {}
         self.history: list[tuple[float, int, int]] = []
         most = most_splits(problem, self.options)
@@ -150,7 +149,7 @@ class _FrontSearch:
     def _gaps(self, values: NDArray[np.int64]) -> NDArray[Any]:
         """Return the gaps of trees with these values of planes."""
         which = [e for e, factor in enumerate(self.factors) if factor]
-        most = max(self.factors) * int(np.abs(values[:, which]).max())
+        most = max(self.factors) * max(int(np.abs(values[:, which]).max()), 1)
         # Python's integers where 64 bits might not do.
         kind: type[Any] = np.int64 if most < 2**62 else np.object_
         factors: NDArray[Any] = np.array([self.factors[e] for e in which], dtype=kind)
@@ -311,22 +310,26 @@ class _FrontSearch:
     def _search(self) -> None:
         """Find what is left inside the corners, up to objectives that are farther and farther."""
         corners = self.corners()
-        width = max(max((c.objective - self._least(c) for c in corners), default=0) // _SHARE, 1)
+        first = max(max((c.objective - self._least(c) for c in corners), default=0) // _SHARE, 1)
+        width, near, is_single = first, first, False
         while corners:
+            # In one corner, the least objective alone is found faster than all pairs; but where
+            # there is one, there may be many near it.
+            is_single = len(corners) == 1 and not is_single
+            up_to = width
+            if len(corners) == 1 and not is_single:
+                up_to, near = near, 2 * near
             n_known, options = len(self.history), self.budget.remaining()
-            if options is None or not self._round(corners, width, options):
+            if options is None or not self._round(corners, up_to, is_single, options):
                 return
             corners = self.corners()
-            # Where there are pairs, others are near.
             width *= _GROWTH if len(self.history) == n_known else 2
 
-    def _round(self, corners: list[_Corner], width: int, options: _engine.Options) -> bool:
+    def _round(
+        self, corners: list[_Corner], width: int, is_single: bool, options: _engine.Options
+    ) -> bool:
         """Search up to some objective in each corner; return whether that was completed."""
         clipped = [c._replace(objective=min(c.objective, self._least(c) + width)) for c in corners]
-        # In one corner, the least objective alone is found faster than all pairs; but not one by
-        # one, where there are many.
-        is_single = len(clipped) == 1 and not self._is_single
-        self._is_single = is_single
         found = search_inside(
             self.problem,
             self._multipliers(clipped),
