@@ -220,9 +220,11 @@ class _FrontSearch:
     def _least(self, corner: _Corner) -> int:
         """Return an objective that no unknown pair inside a corner is below."""
         least = self._least_by_cuts(corner.bounds)
+        gap = corner.gap
         for done in self.searched:
-            if done.objective >= least and all(
-                a <= b for a, b in zip(corner.bounds, done.bounds, strict=True)
+            # Smaller gaps are inside larger ones.
+            if done.objective >= least and (
+                done.gap is None or (gap is not None and gap <= done.gap)
             ):
                 least = done.objective + 1
         return least
