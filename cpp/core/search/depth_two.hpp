@@ -73,6 +73,8 @@ class DepthTwo {
   // alone.  False: stopped.
   virtual bool evaluate_children(const Node& parent, const Expansion& pairs, std::int32_t column, bool want_yes,
                                  bool want_no, ChildErrors& out) = 0;
+  // One side of evaluate_children after the other costs hardly more than both at once.
+  virtual bool keeps_pairs(const Node&) const { return false; }
   // Cost of the node as a leaf, and its label.
   virtual Cost leaf_cost(const Node& node, std::int32_t* label = nullptr) const = 0;
   // Least cost of one split and the first column that attains it (-1: none is feasible).  `test`: what its test costs.

@@ -73,6 +73,7 @@ class VectorSolver final : public DepthTwo {
         out.columns.ensure(n_values * static_cast<std::size_t>(stride + 1) * sizeof(V) + kWideTotals * sizeof(Cost)));
     if (data_.tests() != nullptr) prices_.set(*data_.tests(), node, *node.paid);
     const SideSums<V> sums = add_columns(node, columns, stride);
+    kept_ = {};
     V* store = out.has_pairs ? reinterpret_cast<V*>(out.pairs.ensure(pairs * sizeof(V))) : pair_row_.ensure(row_size);
     leaves_.begin(first_, sums);
     for (std::int32_t i = 0; i < node.n_columns; ++i) {
@@ -104,6 +105,12 @@ class VectorSolver final : public DepthTwo {
     const bool sums_yes = held <= totals_of(columns, step)[order_.rows] - held;
     return subtract_child(parent, expansion, column, sums_yes, sums_yes ? want_yes : want_no,
                           sums_yes ? want_no : want_yes, sums_yes ? out.yes : out.no, sums_yes ? out.no : out.yes);
+  }
+
+  // Prices make bounds of the children differ, so that one of them often is enough.
+  bool keeps_pairs(const Node& parent) const override {
+    const auto n = static_cast<std::size_t>(parent.n_columns) * static_cast<std::size_t>(round_up(parent.n_columns));
+    return data_.tests() != nullptr && n * static_cast<std::size_t>(order_.n_in_child) * sizeof(V) <= kMostKept;
   }
 
   Cost leaf_cost(const Node& node, std::int32_t* label) const override {
@@ -157,6 +164,15 @@ class VectorSolver final : public DepthTwo {
 
  private:
   static constexpr std::size_t kWideTotals = 2;
+  static constexpr std::size_t kMostKept = std::size_t{1} << 17;
+
+  // Whose pair sums are in pair_row_: the smaller child of a column.
+  struct Kept {
+    Fingerprint key;
+    std::int32_t column = -1;
+    bool is_kept = false;
+    bool operator==(const Kept&) const = default;
+  };
 
   static SplitErrors monotone(SplitErrors errors) {
     for (std::size_t k = 1; k < errors.size(); ++k) errors[k] = std::min(errors[k], errors[k - 1]);
@@ -200,6 +216,7 @@ class VectorSolver final : public DepthTwo {
     const std::int32_t stride = round_up(parent.n_columns);
     const SideSums<V> sums = add_columns(parent, column_buffer(columns_, stride), stride);
     leaves_.begin(first_, sums);
+    kept_ = {};
     V* row = pair_row_.ensure(static_cast<std::size_t>(order_.n_in_child) * static_cast<std::size_t>(stride));
     for (std::int32_t i = 0; i < parent.n_columns; ++i) {
       add_pairs(sums, i, order_.n_in_child, row);
@@ -228,15 +245,25 @@ class VectorSolver final : public DepthTwo {
     const auto step = static_cast<std::size_t>(stride);
     const std::size_t parent_row = static_cast<std::size_t>(order_.n_in_parent) * step;
     const V* parent_pairs = reinterpret_cast<const V*>(expansion.pairs.data());
-    V* row = pair_row_.ensure(static_cast<std::size_t>(order_.n_in_child) * step);
+    const std::size_t row_size = static_cast<std::size_t>(order_.n_in_child) * step;
+    const Kept asked{parent.rows.key, column, keeps_pairs(parent)};
+    const bool is_kept = asked.is_kept && kept_ == asked;
+    V* rows = pair_row_.ensure(asked.is_kept ? row_size * static_cast<std::size_t>(parent.n_columns) : row_size);
+    kept_ = {};
     for (std::int32_t i = 0; i < parent.n_columns; ++i) {
-      add_pairs(small, i, order_.n_in_child, row);
+      V* row = asked.is_kept ? rows + static_cast<std::size_t>(i) * row_size : rows;
+      if (is_kept) {
+        prices_.set_row(i);
+      } else {
+        add_pairs(small, i, order_.n_in_child, row);
+      }
       if (want_small) leaves_.add_row(first_, i, {row, step, nullptr, 0});
       if (want_large)
         leaves_.add_row(second_, i, {parent_pairs + static_cast<std::size_t>(i) * parent_row, step, row, step});
       if (is_stopped(parent)) return false;
     }
     if (!leaves_.finish(true)) return false;
+    kept_ = asked;
     if (want_small) small_out = monotone(leaves_.errors(first_));
     if (want_large) large_out = monotone(leaves_.errors(second_));
     return true;
@@ -307,6 +334,7 @@ class VectorSolver final : public DepthTwo {
   Expansion only_columns_;  // for best_split
   TestPrices<V> prices_;
   Paid child_paid_;
+  Kept kept_;
   Side first_, second_;
 };
 

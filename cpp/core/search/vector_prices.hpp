@@ -27,6 +27,7 @@ class TestPrices {
   // The columns of `node`, after what has been `paid`.
   void set(const TestCosts& costs, const Node& node, const Paid& paid) {
     n_ = node.n_columns;
+    row_feature_ = -1;
     const auto room = static_cast<std::size_t>(n_) + 16;
     for (AlignedArray<V>* array : {&price_, &reduced_, &feature_, &group_, &after_, &before_}) array->ensure(room);
     next_.ensure(room);
@@ -46,6 +47,8 @@ class TestPrices {
   void set_row(std::int32_t i) {
     const auto mine = static_cast<std::size_t>(i), n = static_cast<std::size_t>(n_);
     const V feature = feature_[mine], reduced = reduced_[mine];
+    if (feature == row_feature_) return;  // all columns of a feature have the same
+    row_feature_ = feature;
     std::copy_n(price_.data(), n, after_.data());
     std::fill_n(before_.data(), n, price_[mine]);
     std::size_t j = mine;
@@ -71,6 +74,7 @@ class TestPrices {
   }
 
   std::int32_t n_ = 0;
+  V row_feature_ = -1;  // the feature of the column of set_row
   AlignedArray<V> price_, reduced_, feature_, group_, after_, before_;
   AlignedArray<std::int32_t> next_;  // [column]: another of its group, the last one's is the first
 };

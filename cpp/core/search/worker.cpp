@@ -402,7 +402,7 @@ Interval Worker::finish_split(std::size_t level, std::int32_t split, std::int32_
   };
   if (!total().is_closed_for(bound)) {
     if (below == 2) {
-      try_terminal(level, split, depth, s);
+      try_terminal(level, split, depth, bound, s);
     } else {
       try_deep(level, split, depth, bound, s);
     }
@@ -410,12 +410,25 @@ Interval Worker::finish_split(std::size_t level, std::int32_t split, std::int32_
   return total();
 }
 
-// Both children at once, from pair counts.
-void Worker::try_terminal(std::size_t level, std::int32_t split, std::int32_t depth, Scratch& s) {
+// Both children at once, from pair counts; or first the one of which less is known, if that costs no more.
+void Worker::try_terminal(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound, Scratch& s) {
   Frame& f = frame(level);
+  bool want_yes = !s.child[1].interval.is_exact(), want_no = !s.child[0].interval.is_exact();
+  if (want_yes && want_no && depth_two_->keeps_pairs(f.node)) {
+    const auto width = [&](int holds) { return s.child[holds].interval.upper - s.child[holds].interval.lower; };
+    const bool is_yes_first = width(1) > width(0);
+    if (!evaluate_sides(f, split, depth, is_yes_first, !is_yes_first, s)) return;
+    const Cost lower = s.child[0].interval.lower + s.child[1].interval.lower;
+    if (value_of_split(f, static_cast<std::size_t>(split), lower) >= bound) return;
+    want_yes = !is_yes_first;
+    want_no = is_yes_first;
+  }
+  evaluate_sides(f, split, depth, want_yes, want_no, s);
+}
+
+bool Worker::evaluate_sides(Frame& f, std::int32_t split, std::int32_t depth, bool want_yes, bool want_no, Scratch& s) {
   ChildErrors errors;
-  const bool want_yes = !s.child[1].interval.is_exact(), want_no = !s.child[0].interval.is_exact();
-  if (!depth_two_->evaluate_children(f.node, f.expansion, split, want_yes, want_no, errors)) return;
+  if (!depth_two_->evaluate_children(f.node, f.expansion, split, want_yes, want_no, errors)) return false;
   for (const int holds : {0, 1}) {
     if (!(holds != 0 ? want_yes : want_no)) continue;
     const Cost value = shallow_value(holds != 0 ? errors.yes : errors.no, 2);
@@ -423,6 +436,7 @@ void Worker::try_terminal(std::size_t level, std::int32_t split, std::int32_t de
     s.child[holds].column = kDepthTwoTree;
     remember(s.rows[holds].key, depth_below(depth), s.child[holds], 1);
   }
+  return true;
 }
 
 // When only a few splits are affordable, the depth-two optima of both children, which cost one pass, often say that they

@@ -178,7 +178,8 @@ class Worker {
   void inherit_bounds(std::size_t level);
   void look_children_up(std::size_t level, std::int32_t split);
   void look_ahead(std::size_t level, std::int32_t split, Cost bound, Scratch& s);
-  void try_terminal(std::size_t level, std::int32_t split, std::int32_t depth, Scratch& s);
+  void try_terminal(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound, Scratch& s);
+  bool evaluate_sides(Frame& frame, std::int32_t split, std::int32_t depth, bool want_yes, bool want_no, Scratch& s);
   void try_deep(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound, Scratch& s);
 
   Context context_;
