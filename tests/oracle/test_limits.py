@@ -464,6 +464,49 @@ def test_lower_points_of_a_stopped_front_are_below_every_tree(seed: int) -> None
             check_tree(case, tree.nodes, tree.values)
 
 
+def medium_case(seed: int) -> tuple[LimitCase, list[int]]:
+    """A few hundred rows, limits of one or two groups of amounts, and scales for the gap."""
+    rng = np.random.default_rng([seed, FUZZ])
+    columns = np.asfortranarray((rng.random((250, 14)) < rng.random(14)).astype(np.uint8))
+    truth = (columns[:, 0] & columns[:, 1]) ^ (rng.random(250) < 0.25)
+    groups = rng.integers(0, 2, 250) ^ (columns[:, 2] & (rng.random(250) < 0.7))
+    n_labels = int(rng.integers(2, 4))
+    values = np.zeros((250, n_labels, 3), dtype=np.int64)
+    values[:, :, 0] = rng.integers(1, 4, (250, n_labels))
+    values[np.arange(250), truth, 0] = 0
+    values[:, 1, 1] = np.where(groups == 1, int((groups == 0).sum()), -int((groups == 1).sum()))
+    values[:, -1, 2] = 1
+    if seed % 2:
+        values *= rng.integers(1, 30, (250, 1, 1))
+    planes = [[1, 0, 0, int(rng.choice([0, 2]))], [0, 1, 0, 0], [0, -1, 0, 0], [0, 0, 1, 0]]
+    room = int(np.abs(values[:, 1, 1]).sum()) // 60
+    bounds = (room, room, int(values[:, -1, 2].sum()) // 4)
+    problem = LimitedProblem(columns, values, np.array(planes, dtype=np.int64), bounds)
+    return LimitCase(problem, Options(3)), [0, 1, 1, 0]
+
+
+@pytest.mark.parametrize("seed", range(8950, 8958))
+def test_medium_problems_have_one_answer(seed: int) -> None:
+    """The same with each switch off, and by the front of all tolerances."""
+    case, scales = medium_case(seed)
+    usual = case.solve()
+    assert usual.status == "optimal"
+    for name in SWITCHES:
+        found = case.solve(**{name: False})
+        assert (found.status, found.upper_bound) == ("optimal", usual.upper_bound)
+    tolerance = case.problem.bounds[0]
+    wide = replace(case.problem, bounds=(10**9, 10**9, case.problem.bounds[2]))
+    curve = solve_limited_front(wide, scales, case.options, least_gap=Fraction(tolerance, 2))
+    inside = [tree.objective for tree in curve.trees if tree.gap <= tolerance]
+    assert min(inside) == usual.upper_bound
+    for tree in curve.trees[:-1:5]:
+        less = int(tree.gap) - 1
+        tighter = replace(wide, bounds=(less, less, wide.bounds[2]))
+        best = solve_limited(tighter, case.options).upper_bound
+        following = [t.objective for t in curve.trees if t.gap <= less]
+        assert best == min(following)
+
+
 # ---- the core alone -----------------------------------------------------------------------------
 
 
