@@ -29,7 +29,7 @@ from .estimators import (
     regularization_path,
 )
 from .exceptions import CertificateError, InfeasibleError, OptimalityWarning
-from .fairness import FairnessCertificate, FairnessCurve
+from .fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from .front import FrontCertificate, ParetoFront
 from .path import PathEntry, RegularizationPath
 from .summary import ClassificationSummary, classification_summary
@@ -44,6 +44,7 @@ __all__ = [
     "FairTreeClassifier",
     "FairnessCertificate",
     "FairnessCurve",
+    "FairnessReport",
     "FrontCertificate",
     "FrontPoint",
     "InfeasibleError",

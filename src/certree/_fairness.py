@@ -112,7 +112,11 @@ class Groups:
 
 
 def read_groups(
-    given: Any, n_rows: int, kept: NDArray[np.intp] | None = None, what: str = "sensitive_features"
+    given: Any,
+    n_rows: int,
+    kept: NDArray[np.intp] | None = None,
+    what: str = "sensitive_features",
+    least: int = 2,
 ) -> Groups:
     """Read the group of every row; the groups of several columns are the combinations there are.
 
@@ -126,6 +130,8 @@ def read_groups(
         The rows that count; by default all.
     what : str
         What it is, for error messages.
+    least : int
+        Fewest groups there must be.
 
     Raises
     ------
@@ -152,7 +158,7 @@ def read_groups(
         found, codes = np.unique(table, axis=0, return_inverse=True)
         values = [names.tolist() for names, _ in coded]
         names = [tuple(v[i] for v, i in zip(values, row, strict=True)) for row in found.tolist()]
-    if len(names) < 2:
+    if len(names) < least:
         raise ValueError(
             f"{what} has only one group, {names[0]!r}, among the rows that count; a constraint "
             "compares two or more. A group without rows, or whose rows all have weight zero, is "
@@ -332,6 +338,33 @@ def compare_groups(
                 )
         totals.append(tuple(sums))
     return Comparison(kinds, groups, codes, positive, n_classes, weights, tuple(totals))
+
+
+def rates_on_rows(
+    groups: Groups,
+    codes: NDArray[Any],
+    predicted: NDArray[Any],
+    positive: int,
+    weights: NDArray[np.float64],
+    *,
+    binary: bool,
+) -> dict[str, list[float]]:
+    """Return all rates of all groups on any rows; NaN where a group has no row that counts.
+
+    Classes are codes; those of `codes` that the model does not know are negative.
+    """
+    result = {}
+    for kind in (SELECTION, TRUE_POSITIVES, FALSE_POSITIVES, ERRORS):
+        if kind.counts == "positive" and not binary:
+            continue
+        is_wrong = kind.counts == "wrong"
+        has = predicted != codes if is_wrong else predicted == positive
+        relevant = kind.relevant(codes, positive)
+        totals = np.bincount(groups.codes, weights * relevant, minlength=len(groups))
+        sums = np.bincount(groups.codes, weights * (has & relevant), minlength=len(groups))
+        safe = np.where(totals > 0, totals, 1.0)
+        result[kind.name] = np.where(totals > 0, sums / safe, np.nan).tolist()
+    return result
 
 
 def disparity(rates: Sequence[Sequence[Fraction]]) -> Fraction:

@@ -169,18 +169,8 @@ class FairnessCertificate(Certificate):
             apart = max(rates) - min(rates)
             for line, number in zip(lines, [*rates, apart], strict=True):
                 line.append(f"{float(number):.4f}")
-        table = [["group", *titles], *lines]
-        widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
-        texts = [
-            "  ".join(
-                [
-                    line[0].ljust(widths[0]),
-                    *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
-                ]
-            )
-            for line in table
-        ]
-        return "\n".join([*texts[:-1], f"{texts[-1]}  (allowed: {show(self.tolerance)})"])
+        table = _laid_out([["group", *titles], *lines])
+        return f"{table}  (allowed: {show(self.tolerance)})"
 
     def _tests(self) -> str:
         return "this test" if self.n_tests == 1 else f"these {self.n_tests} tests"
@@ -219,6 +209,64 @@ class FairnessCertificate(Certificate):
             more = len(self.left_out) - _MOST_NAMES
             added.append(("left out", names + (f" and {more} more" if more > 0 else "")))
         return [*facts[:-1], *added, facts[-1]]
+
+
+@dataclass(frozen=True)
+class FairnessReport:
+    """Rates of groups on some rows, by :meth:`FairTreeClassifier.fairness_report`.
+
+    Attributes
+    ----------
+    groups : tuple
+        The groups among these rows.
+    weights : tuple of float
+        Their weights.
+    rates : dict
+        For each rate a dict from groups to its value; NaN for a group that has no row to count.
+    differences : dict
+        For each rate the largest difference between two groups that have it.
+    disparity : float
+        The largest difference of a rate that the constraint of the model compares.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import FairTreeClassifier
+    >>> X, y, a = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1], ["f", "f", "m", "m"]
+    >>> model = FairTreeClassifier(max_depth=2, tolerance=0).fit(X, y, sensitive_features=a)
+    >>> print(model.fairness_report(X, y, sensitive_features=a))
+    group  weight  selection rate  true positive rate  false positive rate  error rate
+    'f'         2          1.0000              1.0000               1.0000      0.5000
+    'm'         2          1.0000              1.0000                  nan      0.0000
+    apart                  0.0000              0.0000               0.0000      0.5000
+    """
+
+    groups: tuple[Any, ...]
+    weights: tuple[float, ...]
+    rates: dict[str, dict[Any, float]]
+    differences: dict[str, float]
+    disparity: float
+
+    def __str__(self) -> str:
+        lines = [["group", "weight", *map(_title, self.rates)]]
+        for group, weight in zip(self.groups, self.weights, strict=True):
+            numbers = [f"{of_groups[group]:.4f}" for of_groups in self.rates.values()]
+            lines.append([repr(group), f"{weight:g}", *numbers])
+        lines.append(["apart", "", *(f"{apart:.4f}" for apart in self.differences.values())])
+        return _laid_out(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; groups become texts."""
+        return {
+            "groups": [str(group) for group in self.groups],
+            "weights": list(self.weights),
+            "rates": {name: list(of_groups.values()) for name, of_groups in self.rates.items()},
+            "differences": dict(self.differences),
+            "disparity": self.disparity,
+        }
 
 
 CurvePoint = tuple[Exact, Exact, int]
@@ -432,6 +480,20 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
                 f"{i:>4} {float(gap):>10.4g} {self.errors[i]:>10.4g} {show(cost):>10} {splits:>7}"
             )
         return "\n".join(lines)
+
+
+def _laid_out(lines: Sequence[Sequence[str]]) -> str:
+    """Return a table as text; all columns but the first are right-aligned."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return "\n".join(
+        "  ".join(
+            [
+                line[0].ljust(widths[0]),
+                *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
+            ]
+        )
+        for line in lines
+    )
 
 
 def _many(number: int) -> str:

@@ -403,6 +403,31 @@ def test_verify_finds_other_groups() -> None:
         verify(model, X, y, sensitive_features=a[1:])
 
 
+def test_a_report_on_the_training_rows_has_the_rates_of_the_certificate() -> None:
+    for constraint in ("demographic_parity", "equalized_odds", "accuracy_parity"):
+        model, X, y, a = fitted(constraint=constraint)
+        report = model.fairness_report(X, y, sensitive_features=a)
+        for name, of_groups in model.group_rates_.items():
+            assert report.rates[name] == pytest.approx(of_groups)
+        assert report.disparity == pytest.approx(model.gap_)
+        assert sum(report.weights) == 60
+        json.dumps(report.to_dict())
+
+
+def test_a_report_on_new_rows_bears_groups_without_a_rate() -> None:
+    model, X, y, a = fitted()
+    few = y == 1
+    report = model.fairness_report(X[few], y[few], sensitive_features=a[few])
+    assert np.isnan(list(report.rates["false_positive_rate"].values())).all()
+    assert np.isnan(report.differences["false_positive_rate"])
+    assert "nan" in str(report)
+    one = model.fairness_report(X[a == 0], y[a == 0], a[a == 0], np.full((a == 0).sum(), 0.5))
+    assert one.disparity == 0
+    assert one.weights == ((a == 0).sum() / 2,)
+    with pytest.raises(ValueError, match="compares groups"):
+        model.fairness_report(X, y)
+
+
 # ---- the curve -----------------------------------------------------------------------------------
 
 

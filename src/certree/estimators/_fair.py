@@ -16,10 +16,11 @@ from certree._fairness import CONSTRAINTS, LARGEST_TOTAL, needs_two_classes, rea
 from certree._progress import Callback
 from certree.certificate import STATUSES, show
 from certree.exceptions import InfeasibleError, OptimalityWarning
-from certree.fairness import FairnessCertificate, FairnessCurve
+from certree.fairness import FairnessCertificate, FairnessCurve, FairnessReport
 
 from ._base import BaseOptimalTree
 from ._fair_fit import find_curve, solve_fair
+from ._fair_report import report_on
 from ._fair_rows import prepare
 from ._parameters import Check, OneOf
 
@@ -272,6 +273,30 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
                 stacklevel=2,
             )
         return curve
+
+    def fairness_report(
+        self, X: Any, y: Any, sensitive_features: Any = None, sample_weight: Any = None
+    ) -> FairnessReport:
+        """Return the rates of all groups on any rows, such as those held out.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+        y : array-like of shape (n_rows,)
+            Their classes.
+        sensitive_features : array-like of shape (n_rows,) or (n_rows, n_columns)
+            Their groups; by default those of `sensitive_columns`.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        FairnessReport
+            Selection, true positive, false positive and error rates; print it. For more than two
+            classes error rates only.
+        """
+        return report_on(self, X, y, sensitive_features, sample_weight)
 
     def _check_sizes(self) -> None:
         """Refuse what lets trees grow without end."""

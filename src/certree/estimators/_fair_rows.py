@@ -112,7 +112,7 @@ def prepare(
             f"{len(classes)} classes. Make it two classes, or use constraint='accuracy_parity', "
             "which speaks of no positive class."
         )
-    given = _sensitive(model, X, sensitive_features)
+    given = read_sensitive(model, X, sensitive_features)
     groups = None if given is None else read_groups(given, n_rows, target.rows)
     columns = model._encode(X, target.sample_weight, target.rows)
     joined = target
@@ -214,7 +214,7 @@ def _join_many(
     return kinds[first], columns[first], np.bincount(place, weights).astype(np.int64)
 
 
-def _sensitive(model: FairTreeClassifier, X: Any, given: Any) -> Any:
+def read_sensitive(model: FairTreeClassifier, X: Any, given: Any) -> Any:
     """Return the groups, from `fit` or from the columns of X that the model names."""
     named = model.sensitive_columns
     if given is not None and named is not None:

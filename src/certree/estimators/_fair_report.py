@@ -1,0 +1,58 @@
+"""Rates of groups under a fitted model, on any rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from certree._exact import check_weights
+from certree._fairness import CONSTRAINTS, rates_on_rows, read_groups
+from certree.fairness import FairnessReport
+
+from ._binary import find_positive
+from ._fair_rows import read_sensitive
+from ._labels import check_labels
+
+if TYPE_CHECKING:
+    from ._fair import FairTreeClassifier
+
+
+def report_on(
+    model: FairTreeClassifier, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
+) -> FairnessReport:
+    """Compare the groups of some rows."""
+    predicted = model.predict(X)
+    n_rows = len(predicted)
+    labels = check_labels(y, n_rows, type(model).__name__)
+    given = read_sensitive(model, X, sensitive_features)
+    if given is None:
+        raise ValueError(
+            "A fairness report compares groups: give sensitive_features, or name sensitive_columns."
+        )
+    groups = read_groups(given, n_rows, least=1)
+    weights = np.ones(n_rows) if sample_weight is None else check_weights(sample_weight, n_rows)
+    classes = model.classes_.tolist()
+    place = {label: code for code, label in enumerate(classes)}
+    rates = rates_on_rows(
+        groups,
+        np.array([place.get(label, -1) for label in labels.tolist()]),
+        np.array([place[label] for label in predicted.tolist()]),
+        find_positive(classes, model.pos_label, model.constraint),
+        weights,
+        binary=len(classes) <= 2,
+    )
+    apart = {name: _apart(values) for name, values in rates.items()}
+    compared = [kind.name for kind in CONSTRAINTS[model.constraint]]
+    return FairnessReport(
+        groups.names,
+        tuple(np.bincount(groups.codes, weights, minlength=len(groups)).tolist()),
+        {name: dict(zip(groups.names, values, strict=True)) for name, values in rates.items()},
+        apart,
+        max(apart[name] for name in compared),
+    )
+
+
+def _apart(values: list[float]) -> float:
+    known = [value for value in values if not np.isnan(value)]
+    return max(known) - min(known) if known else float("nan")
