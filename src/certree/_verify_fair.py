@@ -6,7 +6,7 @@ As in :mod:`certree.verify`, everything is recomputed from the user's own values
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -53,19 +53,32 @@ class Compared:
 
 def fair_audit(model: Any) -> Audit:
     """Return an audit of a fair tree."""
-    if not model.certificate_.has_tree:
-        raise ValueError(
-            "There is no tree to verify: the certificate says that it was "
-            f"{model.certificate_.status!r}."
+    nothing = {"n_features": model.n_features_in_, "nodes": [], "tests": []}
+    tree = model.tree_.to_dict() if model.certificate_.has_tree else nothing
+    if hasattr(model, "feature_names_in_"):
+        tree = {**tree, "feature_names": model.feature_names_in_.tolist()}
+    return Audit(
+        Claim(
+            model.certificate_,
+            {**model.get_params(deep=False), "objective": "accuracy"},
+            tree,
+            [test.to_dict() for test in model.encoder_.candidates_],
+            model.classes_.tolist(),
         )
-    claim = Claim.of(model)
-    return Audit(replace(claim, parameters={**claim.parameters, "objective": "accuracy"}))
+    )
 
 
 def check_groups(
-    audit: Audit, data: Data, walk: Walk, groups: Mapping[int, Any] | None, sample_weight: Any
+    audit: Audit,
+    data: Data,
+    walk: Walk | None,
+    groups: Mapping[int, Any] | None,
+    sample_weight: Any,
 ) -> list[Compared]:
-    """Compare rates, their differences, and the tests that were left out, with the certificate."""
+    """Compare rates, their differences, and the tests that were left out, with the certificate.
+
+    Without a tree there is no walk, and there are no rates.
+    """
     certificate = audit.claim.certificate
     assert isinstance(certificate, FairnessCertificate)
     _check_parameters(audit, certificate)
@@ -85,7 +98,8 @@ def check_groups(
             audit.differ(f"the tree asks for the group, by {tests[test]}")
     audit.done("tests that say nothing but the group")
     compared = _compare(audit, data, groups, sample_weight)
-    _check_rates(audit, certificate, compared, _labels(audit, walk))
+    if walk is not None:
+        _check_rates(audit, certificate, compared, _labels(audit, walk))
     return compared
 
 
@@ -265,6 +279,7 @@ def check_fair_optimum(
     tests = [test for test, may in zip(audit.claim.tests, asked, strict=True) if may]
     force = _AllTrees(audit, data, tests, compared)
     best: Fraction | None = None
+    least: Fraction | None = None
     trees = []
     for cost, rates in force.trees():
         differences = [
@@ -272,7 +287,7 @@ def check_fair_optimum(
             for name, group, other, _ in certificate.differences
         ]
         trees.append((cost, differences))
-        apart = max(
+        apart: Fraction = max(
             (
                 max(rates[rate.name, g] for g in rate.totals)
                 - min(rates[rate.name, g] for g in rate.totals)
@@ -280,16 +295,46 @@ def check_fair_optimum(
             ),
             default=Fraction(0),
         )
+        least = apart if least is None else min(least, apart)
         if apart <= certificate.tolerance and (best is None or cost < best):
             best = cost
     check_cuts(audit, certificate, trees)
-    if best is None or not certificate.lower_bound <= best <= certificate.cost:
+    if not certificate.has_tree:
+        _check_no_tree(audit, certificate, best, least)
+    elif best is None or not certificate.lower_bound <= best <= certificate.cost:
         audit.differ(
             f"optimum: the best tree costs {best}, outside of the certified bounds "
             f"{show(certificate.lower_bound)} to {show(certificate.cost)}"
         )
     else:
         audit.done(f"optimum {show(best)}, by trying all trees")
+
+
+def check_without_tree(audit: Audit) -> None:
+    """See that a certificate without a tree tells one story."""
+    certificate = audit.claim.certificate
+    assert isinstance(certificate, FairnessCertificate)
+    for name in ("cost", "upper_bound", "gap", "leaf_cost"):
+        audit.compare(name, getattr(certificate, name), None)
+    if certificate.status in ("optimal", "gap"):
+        audit.differ(f"status {certificate.status!r} needs a tree")
+    least = certificate.least_disparity
+    if certificate.is_infeasible and least is not None and least <= certificate.tolerance:
+        audit.differ(f"a tree with disparity {show(least)} would be within the tolerance")
+    audit.done("status, and the least disparity")
+
+
+def _check_no_tree(
+    audit: Audit,
+    certificate: FairnessCertificate,
+    best: Fraction | None,
+    least: Fraction | None,
+) -> None:
+    if certificate.is_infeasible and best is not None:
+        audit.differ(f"a tree of cost {show(best)} is within the tolerance")
+    if certificate.least_disparity is not None:
+        audit.compare("least disparity", certificate.least_disparity, least)
+    audit.done("that no tree is within the tolerance, by trying all trees")
 
 
 class _AllTrees:

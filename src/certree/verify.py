@@ -19,7 +19,13 @@ from ._limit_certificate import LimitedCertificate, NoTreeCertificate
 from ._reprove import best_cost, best_multiway_cost
 from ._solve_limited import LimitedSolution, TaskFront
 from ._task_certificate import TaskCertificate
-from ._verify_fair import check_fair_optimum, check_groups, fair_audit, read_group_of_rows
+from ._verify_fair import (
+    check_fair_optimum,
+    check_groups,
+    check_without_tree,
+    fair_audit,
+    read_group_of_rows,
+)
 from ._verify_limits import check_limited, check_task_front
 from ._verify_metric import (
     ask,
@@ -212,16 +218,21 @@ def _verify_fair(
     start = perf_counter()
     audit = fair_audit(model)
     data = read_data(audit, X, y, sample_weight)
-    walk = walk_down(audit, data)
-    audit.done("the leaf of every row, by the stated tests")
     _check_weights(audit, data)
-    _check_counts(audit, data, walk, any_label=True)
-    _check_limits(audit, walk)
-    cost = _check_cost(audit, data, walk)
     groups = read_group_of_rows(audit, data, sensitive_features)
-    compared = check_groups(audit, data, walk, groups, sample_weight)
-    _check_bounds(audit)
-    _check_predictions(audit, model, X, walk)
+    cost: Exact = 0
+    if model.certificate_.has_tree:
+        walk = walk_down(audit, data)
+        audit.done("the leaf of every row, by the stated tests")
+        _check_counts(audit, data, walk, any_label=True)
+        _check_limits(audit, walk)
+        cost = _check_cost(audit, data, walk)
+        compared = check_groups(audit, data, walk, groups, sample_weight)
+        _check_bounds(audit)
+        _check_predictions(audit, model, X, walk)
+    else:
+        compared = check_groups(audit, data, None, groups, sample_weight)
+        check_without_tree(audit)
     audit.raise_if_different()
     if exhaustive:
         check_fair_optimum(audit, data, groups, compared)

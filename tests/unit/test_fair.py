@@ -231,8 +231,11 @@ def test_no_tree_within_the_tolerance_is_a_proof_and_no_model() -> None:
     assert FairnessCertificate.from_json(certificate.to_json()).least_disparity == 1
     with pytest.raises(InfeasibleError, match="There is no tree with"):
         model.predict(X)
-    with pytest.raises(ValueError, match="no tree to verify"):
-        verify(model, X, y, sensitive_features=a)
+    assert verify(model, X, y, sensitive_features=a, exhaustive=True)
+    model.certificate_ = replace(certificate, least_disparity=Fraction(3, 4))
+    assert verify(model, X, y, sensitive_features=a)
+    with pytest.raises(CertificateError, match="least disparity"):
+        verify(model, X, y, sensitive_features=a, exhaustive=True)
     model.set_params(tolerance=1).fit(X, y, sensitive_features=a)
     assert model.predict(X).shape == (4,)
 
