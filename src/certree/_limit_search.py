@@ -166,7 +166,8 @@ class LimitedSearch:
             return True
         if proven is None or possible is None or self.upper is None:
             return False
-        return (possible - proven) * _CLOSE < self.upper - proven
+        # Unless it might end the search.
+        return possible <= self.upper - 1 and (possible - proven) * _CLOSE < self.upper - proven
 
     def _watch(self, event: _engine.Event) -> object:
         assert self.callback is not None
