@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/check.hpp"
+#include "data/sorted_rows.hpp"
 #include "tasks/leaf_questions.hpp"
 
 namespace certree {
@@ -23,6 +24,7 @@ void add_checked(Cost& sum, Cost term, const char* what) {
     throw std::invalid_argument(std::string(what) + " overflow 64-bit integers; scale them down");
 }
 
+// Of the caller's rows, which messages name.
 void check_row(VectorKind kind, std::size_t row, const std::int64_t* values, std::size_t n) {
   const bool has_costs = kind == VectorKind::least;
   for (std::size_t s = 0; s < n; ++s) {
@@ -37,10 +39,22 @@ void check_row(VectorKind kind, std::size_t row, const std::int64_t* values, std
                                 "; leave rows of weight 0 out");
 }
 
+const VectorTable& checked(const VectorTable& table, const VectorTask& task) {
+  const auto n = static_cast<std::size_t>(task.n_statistics);
+  for (std::size_t row = 0; row < static_cast<std::size_t>(table.table.n_rows); ++row)
+    check_row(task.kind, row, table.statistics + row * n, n);
+  return table;
+}
+
 }  // namespace
 
-VectorData::VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings,
+VectorData::VectorData(const VectorTable& given, const VectorTask& task, const DatasetSettings& settings,
                        Limits& limits, MemoryBudget& budget)
+    : VectorData(SortedRows(checked(given, task), static_cast<std::size_t>(task.n_statistics)).table(), task, settings,
+                 limits, budget, IsSorted{}) {}
+
+VectorData::VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings,
+                       Limits& limits, MemoryBudget& budget, IsSorted)
     : task_(task),
       n_statistics_(static_cast<std::size_t>(task.n_statistics)),
       groups_(table.table, settings, budget, group_of_row_) {
@@ -59,7 +73,6 @@ void VectorData::add_up(const VectorTable& table, const std::vector<std::int32_t
   for (std::size_t row = 0; row < group_of_row.size(); ++row) {
     const auto group = static_cast<std::size_t>(group_of_row[row]);
     const std::int64_t* values = table.statistics + row * n_statistics_;
-    check_row(task_.kind, row, values, n_statistics_);
     for (std::size_t s = 0; s < n_statistics_; ++s) {
       add_checked(sizes_[s], values[s] < 0 ? -values[s] : values[s], "the sums of statistics");
       sums_[group * n_statistics_ + s] += values[s];

@@ -54,6 +54,9 @@ class VectorData {
   const std::vector<Cost>& totals() const { return totals_; }
 
  private:
+  struct IsSorted {};
+  VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings, Limits& limits,
+             MemoryBudget& budget, IsSorted);
   void add_up(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
   void bound_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row, Limits& limits);
   void bound_squares();
