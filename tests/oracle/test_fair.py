@@ -11,6 +11,7 @@ import pytest
 
 from certree import FairTreeClassifier, verify
 from certree._fairness import CONSTRAINTS
+from certree.estimators import _fair_fit
 
 from . import fair
 
@@ -49,9 +50,16 @@ def asked(table: Any, groups: Any) -> Any:
     return np.array(kept, dtype=int).reshape(len(kept), len(table)).T
 
 
+@pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("n_groups", [2, 3])
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
-def test_cost_and_feasibility_equal_brute_force(constraint: str, n_groups: int) -> None:
+def test_cost_and_feasibility_equal_brute_force(
+    constraint: str, n_groups: int, at_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small problems are searched at once; with multipliers the answer is the same."""
+    if not at_once:
+        monkeypatch.setattr(_fair_fit, "_SHALLOW", -1)
+        monkeypatch.setattr(_fair_fit, "_FEW_PATHS", -1)
     rng = np.random.default_rng([n_groups, *map(ord, constraint)])
     for _ in range(12):
         data = table, classes, groups, weights = draw(rng, constraint, n_groups)

@@ -35,8 +35,10 @@ if TYPE_CHECKING:
     from ._fair import FairTreeClassifier
 
 
-# Trees of this depth are searched without multipliers, which took 1 to 6 times as long.
+# Trees of this depth, or with so few paths of tests, are searched without multipliers, which took
+# 1 to 6 times as long.
 _SHALLOW = 2
+_FEW_PATHS = 1000
 
 # Where the best tree of all is not found in time, fair ones of this depth are looked for first.
 _SMALLER = 3
@@ -95,8 +97,8 @@ def _solve_fairly(
         smaller = _smaller(problem, options)
         options = _with_less_time(options, smaller.seconds)
         first = free if smaller.upper_bound is None else smaller
-    shallow = _is_shallow(options.max_depth)
-    found = solve_limited(problem, options, first=first, dual=not shallow, callback=watch)
+    dual = not _is_small(problem, options.max_depth)
+    found = solve_limited(problem, options, first=first, dual=dual, callback=watch)
     return _join(free, found)
 
 
@@ -107,8 +109,10 @@ def _with_less_time(options: _engine.Options, seconds: float) -> _engine.Options
     return replace(options, time_limit=max(options.time_limit - seconds, 1e-3))
 
 
-def _is_shallow(depth: int | None) -> bool:
-    return depth is not None and depth <= _SHALLOW
+def _is_small(problem: LimitedProblem, depth: int | None) -> bool:
+    if depth is None:
+        return False
+    return depth <= _SHALLOW or problem.columns.shape[1] ** min(depth, 40) <= _FEW_PATHS
 
 
 def _smaller(problem: LimitedProblem, options: _engine.Options) -> LimitedResult:
@@ -117,7 +121,7 @@ def _smaller(problem: LimitedProblem, options: _engine.Options) -> LimitedResult
     depth = max(depth, 0)
     seconds = None if options.time_limit is None else options.time_limit / 4
     options = replace(options, max_depth=depth, time_limit=seconds)
-    return solve_limited(problem, options, dual=not _is_shallow(depth))
+    return solve_limited(problem, options, dual=not _is_small(problem, depth))
 
 
 def _solve_freely(
