@@ -7,8 +7,8 @@
 
 #include "arguments.hpp"
 #include "bindings.hpp"
+#include "forest_arrays.hpp"
 #include "limit_solver.hpp"
-#include "tree_arrays.hpp"
 
 namespace nb = nanobind;
 
@@ -17,17 +17,6 @@ namespace certree {
 namespace {
 
 using Values = nb::ndarray<const std::int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
-using LongMatrix = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<2>>;
-using LongArray = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
-using LimitHistory = nb::typed<nb::list, nb::typed<nb::tuple, double, std::int64_t, std::int64_t>>;
-
-template <class Array>
-Array to_longs(std::vector<std::int64_t> values, std::initializer_list<std::size_t> shape) {
-  auto* owned = new std::vector<std::int64_t>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
-  return Array(owned->data(), shape, owner);
-}
-
 template <class Array>
 std::vector<Cost> copy_of(const Array& array) {
   return std::vector<Cost>(array.data(), array.data() + array.size());
@@ -38,30 +27,6 @@ LongMatrix points_of(const LimitResult& result) {
   for (const LimitTree& t : result.trees) values.insert(values.end(), t.point.begin(), t.point.end());
   const std::size_t n = result.trees.size(), width = n == 0 ? 0 : values.size() / n;
   return to_longs<LongMatrix>(std::move(values), {n, width});
-}
-
-LongArray offsets_of(const LimitResult& result) {
-  std::vector<std::int64_t> values{0};
-  for (const LimitTree& t : result.trees)
-    values.push_back(values.back() + static_cast<std::int64_t>(t.tree.nodes.size()));
-  const std::size_t size = values.size();
-  return to_longs<LongArray>(std::move(values), {size});
-}
-
-template <std::vector<std::int32_t> TreeArrays::* kField>
-IntArray nodes_of(const LimitResult& result) {
-  std::vector<std::int32_t> values;
-  for (const LimitTree& t : result.trees) {
-    const TreeArrays tree = lay_out(t.tree);
-    values.insert(values.end(), (tree.*kField).begin(), (tree.*kField).end());
-  }
-  return to_array(std::move(values));
-}
-
-LimitHistory history_of(const LimitResult& result) {
-  LimitHistory out;
-  for (const LimitEvent& e : result.history) out.append(nb::make_tuple(e.seconds, e.work, e.n_points));
-  return out;
 }
 
 LimitTask task_of(const Values& values, const std::optional<Vector<std::int64_t>>& label_min, const Matrix& planes,
@@ -109,13 +74,7 @@ LimitResult solve_from_python(const Columns& columns, const Values& values,
   PythonObserver observer(std::move(callback));
   LimitResult result = [&] {
     nb::gil_scoped_release release;
-    return solve_limited(table, task, options, [&](const LimitEvent& event) {
-      return observer.tell([&](nb::dict& info) {
-        info["seconds"] = event.seconds;
-        info["work"] = event.work;
-        info["n_points"] = event.n_points;
-      });
-    });
+    return solve_limited(table, task, options, [&](const LimitEvent& event) { return tell_points(observer, event); });
   }();
   if (observer.error()) std::rethrow_exception(observer.error());
   return result;
@@ -127,13 +86,18 @@ void bind_limit(nb::module_& m) {
   nb::class_<LimitResult>(m, "LimitResult", "The best tree within limits, or the front of objective and gap.")
       .def_prop_ro("status", [](const LimitResult& r) { return std::string(status_name(r.status)); })
       .def_prop_ro("points", &points_of, nb::rv_policy::move)
-      .def_prop_ro("offsets", &offsets_of, nb::rv_policy::move)
-      .def_prop_ro("test", &nodes_of<&TreeArrays::test>, nb::rv_policy::move)
-      .def_prop_ro("first_child", &nodes_of<&TreeArrays::first_child>, nb::rv_policy::move)
-      .def_prop_ro("label", &nodes_of<&TreeArrays::label>, nb::rv_policy::move)
+      .def_prop_ro(
+          "offsets", [](const LimitResult& r) { return offsets_of(r.trees); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "test", [](const LimitResult& r) { return nodes_of(r.trees, &TreeArrays::test); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "first_child", [](const LimitResult& r) { return nodes_of(r.trees, &TreeArrays::first_child); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "label", [](const LimitResult& r) { return nodes_of(r.trees, &TreeArrays::label); }, nb::rv_policy::move)
       .def_ro("seconds", &LimitResult::seconds)
       .def_prop_ro("counters", [](const LimitResult& r) { return counters_to_dict(r.counters); })
-      .def_prop_ro("history", &history_of);
+      .def_prop_ro("history", [](const LimitResult& r) { return point_history(r.history); });
   m.def("solve_limited", &solve_from_python, nb::arg("columns"), nb::arg("values"), nb::arg("row_counts").none(),
         nb::arg("label_counts").none(), nb::arg("label_min").none(), nb::arg("planes"), nb::arg("multipliers"),
         nb::arg("corners"), nb::arg("scales").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
