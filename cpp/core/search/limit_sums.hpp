@@ -6,14 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
 #include "base/limits.hpp"
 #include "base/memory.hpp"
-#include "counts/vector_kernels.hpp"
 #include "data/limit_data.hpp"
 #include "data/node.hpp"
-#include "search/vector_rows.hpp"
+#include "search/vector_sums.hpp"
 
 namespace certree {
 
@@ -53,22 +51,14 @@ class LimitAdder {
   bool add_children(const Node& parent, const LimitSums& sums, std::int32_t column, LimitSums* children);
 
  private:
-  static Word word(const Node& node, std::int32_t w, std::int32_t column) {
-    return node
-        .bits[static_cast<std::size_t>(w) * static_cast<std::size_t>(node.stride) + static_cast<std::size_t>(column)];
-  }
   void start(const Node& node, LimitSums& out);
-  void add_columns(const NodeRows<Cost>& rows, const std::int32_t* list, std::int32_t n, LimitSums& out);
-  bool add_pairs(const Node& node, const NodeRows<Cost>& rows, const Word* among, LimitSums& out);
-  bool list_rarer(const Node& node, const Word* among, std::int32_t column, std::int32_t* n);
+  void add_columns(LimitSums& out);
+  bool add_pairs(const Node& node, LimitSums& out);
   void subtract(const LimitSums& parent, const LimitSums& small, LimitSums& large) const;
 
   const LimitData& data_;
   Limits& limits_;
-  const VectorKernels<Cost>& kernels_;
-  GroupValues<Cost> groups_;
-  AlignedArray<std::int32_t> all_rows_, list_, child_rows_;
-  AlignedArray<Word> mask_;
+  VectorSums<Cost> sums_;
 };
 
 }  // namespace certree
