@@ -110,7 +110,7 @@ class Scalars:
                     f"The {what} can differ by {span:.3g} between trees, but the search has room "
                     f"for {self.budget:.3g} only; scale its amounts or the weights down."
                 )
-        splits = most_splits(problem, options)
+        self.splits = splits = most_splits(problem, options)
         self._sizes = [
             max(abs(low), abs(high)) + splits * split
             for low, high, split in zip(rows.least, rows.most, rows.split_values, strict=True)
@@ -124,13 +124,24 @@ class Scalars:
             return None
         return _engine.Session(self.rows.columns, types.types, types.weights)
 
+    def _room_of_core(self, multipliers: Sequence[int]) -> Fraction:
+        """Return by how much multipliers may grow, or must shrink, for the integers of the core.
+
+        It makes room for a tree with the most splits, which all pay the penalty; a dearer one than
+        all leaves is cut.
+        """
+        leaves = sum(m * span for m, span in zip(multipliers, self.rows.spans, strict=True))
+        split = sum(m * s for m, s in zip(multipliers, self.rows.split_values, strict=True))
+        paid = min(split, leaves + 1) * (self.splits + 1)
+        return Fraction(self.budget, max(leaves + paid, 1))
+
     def whole(self, multipliers: Sequence[Fraction]) -> tuple[int, ...]:
         """Return integers in proportion to multipliers, or nearly so where they must be small."""
         factor = lcm(*(m.denominator for m in multipliers))
         exact = [int(m * factor) for m in multipliers]
         common = gcd(*exact) or 1
         exact = [m // common for m in exact]
-        share = min(_room(exact, self.rows.spans, self.budget), _room(exact, self._sizes, _LARGEST))
+        share = min(self._room_of_core(exact), _room(exact, self._sizes, _LARGEST))
         if share >= 1:
             return tuple(exact)
         # Rounded down; the one that counts most does not vanish.

@@ -345,3 +345,20 @@ def test_equal_rows_of_large_problems_count_as_one(n_columns: int) -> None:
     found = solve_limited(heavy, Options(2))
     tree = FrontTree(found.test, found.first_child, found.label)
     assert Rows(heavy, min_leaf=2).evaluate(tree).values == found.values
+
+
+def test_penalties_of_deep_trees_leave_room_for_multipliers() -> None:
+    """The core makes room for as many paying splits as there are rows."""
+    rng = np.random.default_rng(0)
+    columns = np.asfortranarray(rng.integers(0, 2, (3000, 16)), dtype=np.uint8)
+    truth = (rng.random(3000) < 0.4).astype(np.int64)
+    values = np.zeros((3000, 2, 2), dtype=np.int64)
+    values[:, 0, 0], values[:, 1, 0] = truth, 1 - truth
+    values[:, 1, 1] = np.where(columns[:, 0] == 1, 10007, -20011)
+    planes = np.array([[50, 0, 1500], [0, 1, 0], [0, -1, 0]], dtype=np.int64)
+    problem = LimitedProblem(columns, values, planes, (1000, 1000))
+    search = LimitedSearch(problem, Options(extra={"work_limit": 10**5}))
+    multipliers = search.scalars.whole([Fraction(1), Fraction(1234567, 10**9), Fraction(0)])
+    assert multipliers[0] > 0
+    assert multipliers[1] > 0
+    assert search.scalars.solve(multipliers, None, search.budget) is not None

@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 _SHALLOW = 2
 _FEW_PATHS = 1000
 
-# Where the best tree of all is not found in time, fair ones of this depth are looked for first.
+# Where trees may be deeper than by one, or the best of all is not found in time, fair trees of this
+# depth are looked for first.
 _SMALLER = 3
 
 
@@ -93,7 +94,7 @@ def _solve_fairly(
     if free.status == "interrupted":
         # Only other labels for the tree at hand are still looked for.
         options = replace(options, time_limit=1e-3)
-    elif free.status not in ("optimal", "gap"):
+    elif free.status not in ("optimal", "gap") or _is_deep(options.max_depth):
         smaller = _smaller(problem, options)
         options = _with_less_time(options, smaller.seconds)
         first = free if smaller.upper_bound is None else smaller
@@ -107,6 +108,10 @@ def _with_less_time(options: _engine.Options, seconds: float) -> _engine.Options
         return options
     # What remains must not become "no limit".
     return replace(options, time_limit=max(options.time_limit - seconds, 1e-3))
+
+
+def _is_deep(depth: int | None) -> bool:
+    return depth is None or depth > _SMALLER + 1
 
 
 def _is_small(problem: LimitedProblem, depth: int | None) -> bool:
