@@ -179,6 +179,21 @@ def test_real_weights_are_rounded_and_the_certificate_says_so() -> None:
     assert verify(model, X, y, weights, sensitive_features=a)
 
 
+@pytest.mark.parametrize("depth", [1, 6, 12, None])
+def test_real_weights_leave_room_for_deep_trees(depth: int | None) -> None:
+    """Products of weights, multipliers and splits must fit 64 bits."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (300, 4))
+    a, y = rng.integers(0, 2, 300), rng.integers(0, 2, 300)
+    weights = rng.random(300) * 1e6
+    model = FairTreeClassifier("equalized_odds", max_depth=depth, complexity=0.003)
+    model.fit(X, y, sensitive_features=a, sample_weight=weights)
+    assert model.certificate_.is_optimal
+    assert verify(model, X, y, weights, sensitive_features=a)
+    curve = model.fairness_curve(X, y, a, weights, least_tolerance=0.02)
+    assert curve.is_optimal
+
+
 def test_class_weights_count_in_errors_but_not_in_rates() -> None:
     X, y, a = rows()
     model = FairTreeClassifier(max_depth=2, tolerance=0.1, class_weight={0: 3})

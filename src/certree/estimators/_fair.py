@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from fractions import Fraction
+from math import isqrt
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from certree._exact import parse_complexity
+from certree._exact import cost_budget, parse_complexity
 from certree._fairness import CONSTRAINTS, LARGEST_TOTAL, needs_two_classes, read_tolerance
 from certree._progress import Callback
 from certree.certificate import STATUSES, show
@@ -322,8 +323,13 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
         self.gap_ = float("nan") if gap is None else float(gap)
 
     def _cost_budget(self, n_rows: int, complexity: Fraction) -> int:
-        # Rates are compared by products of two total weights, which must fit the integers, too.
-        return min(super()._cost_budget(n_rows, complexity), LARGEST_TOTAL * _RESERVED)
+        # Rates are compared by products of two total weights, which must fit the integers, too:
+        # those of the search, which are multiplied with the splits that a tree may have.
+        limits = [int(limit) for limit in (self.max_depth, self.max_splits) if limit is not None]
+        depth = min(limits, default=40)
+        room = cost_budget(n_rows, 2 ** min(depth, 40) - 1)
+        most = min(LARGEST_TOTAL, isqrt(room))
+        return min(super()._cost_budget(n_rows, complexity), most * _RESERVED)
 
     def _warn_without_tree(self) -> None:
         certificate = self.certificate_
