@@ -29,14 +29,16 @@ def summary_line(summary: dict[str, Any]) -> str:
     """Say in one line what a comparison came to."""
     if "variant" in summary:
         extra = f", unproven: {', '.join(summary['unproven'])}" if summary["unproven"] else ""
-        return f"- {summary['variant']}: time x {summary['time']}, work x {summary['work']}{extra}"
+        work = "" if summary["work"] is None else f", work x {summary['work']}"
+        return f"- {summary['variant']}: time x {summary['time']}{work}{extra}"
     mean, least = summary["geometric_mean_ratio"], summary["least_ratio"]
     proven = f"{summary['proven_by_us']} against {summary['proven_by_peer']}"
     parts = [
         f"geometric mean of the ratios {mean} (over {summary['counted']} sets), least {least}",
         f"proven {proven} of {summary['instances']}",
     ]
-    for key in ("slower", "worse_objective", "better_objective", "more_memory"):
+    keys = ("slower", "worse_objective", "better_objective", "more_memory")
+    for key in (*keys, *(k for k in ("limit_broken", "limit_broken_by_peer") if k in summary)):
         parts.append(f"{key.replace('_', ' ')}: {', '.join(summary[key]) or 'none'}")
     return f"- against {summary['peer']}: " + "; ".join(parts) + "."
 

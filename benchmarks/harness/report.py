@@ -223,13 +223,15 @@ def variants_table(groups: list[list[Row]]) -> str:
     """Show variants of one solver below each other, relative to the first of each group."""
     header = ["data set", "variant", "objective", "s", "time", "MB", "work", "hits", "pruned"]
     lines = []
+    several = len({group[0].setting for group in groups}) > 1
     for group in groups:
         base = group[0]
         for row in group:
             relative = (row.seconds or 0) / base.seconds if base.seconds else 0.0
             work = [f"{row.counters.get(name, 0):,}" for name in WORK_COUNTERS]
             memory = f"{(row.peak_kib or 0) / 1024:.1f}"
-            line = [row.instance, row.solver, objective_text(row), seconds_text(row)]
+            name = name_of(row) if several else row.instance
+            line = [name, row.solver, objective_text(row), seconds_text(row)]
             lines.append([*line, f"x {relative:.2f}", memory, *work])
     return markdown(header, lines)
 
