@@ -39,6 +39,7 @@ def solve_limited_front(
     options: _engine.Options,
     *,
     least_gap: Fraction = Fraction(0),
+    dual: bool = True,
     callback: _engine.Callback | None = None,
 ) -> LimitedFront:
     """Find all nondominated pairs of objective and gap within the limits.
@@ -55,6 +56,8 @@ def solve_limited_front(
     least_gap : Fraction, default=0
         Of the trees with this gap or less, only one with the least objective is wanted: the last
         points of a front, whose gaps are next to nothing, can take most of the time.
+    dual : bool, default=True
+        As for `solve_limited`.
     callback : callable, optional
         Called now and then with seconds, work and n_points; a true answer stops the search.
 
@@ -70,7 +73,7 @@ def solve_limited_front(
         )
     search = _FrontSearch(problem, [int(s) for s in scales], options, least_gap, callback)
     try:
-        status = search.run()
+        status = search.run(dual)
     except KeyboardInterrupt:
         status = "interrupted"
     return search.result(status)
@@ -259,21 +262,30 @@ class _FrontSearch:
 
     # The search.
 
-    def run(self) -> str:
+    def run(self, dual: bool = True) -> str:
         """Search, and return the status."""
         for label in range(self.rows.n_labels):
             self.dual.add(self.rows.leaf(label))
         self._cancel()
         depth = self.options.max_depth
         assert depth is not None
-        self._levels(depth - 1 if depth > 2 else None)
-        if depth > 2:
-            self._levels(None)
+        if dual:
+            self._levels(depth - 1 if depth > 2 else None)
+            if depth > 2:
+                self._levels(None)
+        else:
+            self._at_once()
         if self.budget.status == "optimal":
             self._search()
         if self.budget.status == "optimal" and not self.known:
             return "infeasible"
         return self.budget.status
+
+    def _at_once(self) -> None:
+        """Find everything in one search, without multipliers."""
+        corners, options = self.corners(), self.budget.remaining()
+        if corners and options is not None:
+            self._round(corners, self.most - self.rows.least[0], False, options)
 
     def _cancel(self) -> None:
         """Prove that two sides of one limit are not both negative, which takes no search."""

@@ -106,9 +106,14 @@ def test_cost_and_feasibility_equal_brute_force(
             assert certificate.disparity == fair.apart(of_rates) <= Fraction(str(tolerance))
 
 
+@pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("n_groups", [2, 3])
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
-def test_curves_equal_brute_force(constraint: str, n_groups: int) -> None:
+def test_curves_equal_brute_force(
+    constraint: str, n_groups: int, at_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not at_once:
+        monkeypatch.setattr(_fair_fit, "_FEW_TESTS", -1)
     rng = np.random.default_rng([7, n_groups, *map(ord, constraint)])
     for _ in range(8):
         table, classes, groups, weights = draw(rng, constraint, n_groups)

@@ -405,9 +405,9 @@ def random_fronts(seed: int, count: int) -> Iterator[tuple[LimitCase, list[int]]
         yield case, scales
 
 
-def check_front(case: LimitCase, scales: list[int], **extra: Any) -> None:
+def check_front(case: LimitCase, scales: list[int], dual: bool = True, **extra: Any) -> None:
     """The front is that of all trees, each of its trees has its pair."""
-    found = solve_limited_front(case.problem, scales, case.with_options(**extra))
+    found = solve_limited_front(case.problem, scales, case.with_options(**extra), dual=dual)
     expected = front(case.points, case.planes, case.limits, scales)
     assert [(tree.objective, tree.gap) for tree in found.trees] == expected, case
     assert found.status == ("optimal" if expected else "infeasible")
@@ -429,12 +429,20 @@ def test_the_front_of_objective_and_gap_is_that_of_all_trees(seed: int) -> None:
         check_front(case, scales, isa=isas[number % len(isas)])
 
 
+def test_without_multipliers_the_front_is_the_same() -> None:
+    """The search that begins at once finds the same pairs."""
+    for case, scales in random_fronts(8720, 200):
+        check_front(case, scales, dual=False)
+
+
 def test_gaps_up_to_the_least_one_are_not_told_apart() -> None:
     """The front ends with the first pair whose gap is no more than that."""
     for number, (case, scales) in enumerate(random_fronts(8750, 300)):
         whole = front(case.points, case.planes, case.limits, scales)
         least_gap = (Fraction(1, 2), Fraction(3), Fraction(10))[number % 3]
-        found = solve_limited_front(case.problem, scales, case.options, least_gap=least_gap)
+        found = solve_limited_front(
+            case.problem, scales, case.options, least_gap=least_gap, dual=number % 2 == 0
+        )
         wide = [pair for pair in whole if pair[1] > least_gap]
         narrow = [pair for pair in whole if pair[1] <= least_gap]
         pairs = [(tree.objective, tree.gap) for tree in found.trees]

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 _SHALLOW = 2
 _FEW_PATHS = 1000
 
+# Curves are, too, if there are not more tests than this: with 141 tests that took 5 times as long.
+_FEW_TESTS = 70
+
 # Where trees may be deeper than by one, or the best of all is not found in time, fair trees of this
 # depth are looked for first.
 _SMALLER = 3
@@ -213,11 +216,14 @@ def _search_curve(
 ) -> LimitedFront:
     assert rows.comparison is not None
     limits = fair_limits(rows.comparison, Fraction(1))
+    problem, options = rows.problem(limits), model._engine_options(rows.seconds)
+    small = _is_small(problem, options.max_depth) and problem.columns.shape[1] <= _FEW_TESTS
     return solve_limited_front(
-        rows.problem(limits),
+        problem,
         (0, *limits.scales),
-        model._engine_options(rows.seconds),
+        options,
         least_gap=least,
+        dual=not small,
         callback=_watch(model, rows, callback, has_bounds=False),
     )
 
