@@ -287,6 +287,8 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         The trees, in the order of the points.
     certificates : sequence of FairnessCertificate
         What is proven about each.
+    points : sequence of (disparity, cost, splits)
+        Exact disparity, exact cost and splits of each tree.
     status : str
         "optimal": the points are all there are; otherwise what stopped the search.
     lower_points : sequence of (disparity, cost)
@@ -316,6 +318,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         model: FairTreeClassifier,
         trees: Sequence[Tree],
         certificates: Sequence[FairnessCertificate],
+        points: Sequence[CurvePoint],
         status: str,
         lower_points: Sequence[tuple[Exact, Exact]],
         least_tolerance: Exact,
@@ -323,7 +326,8 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
     ) -> None:
         self._model = model
         self._trees = trees
-        self.certificates = tuple(certificates)
+        self._certificates = certificates
+        self.points = tuple(points)
         self.status = status
         self.lower_points = tuple(lower_points)
         self.least_tolerance = least_tolerance
@@ -335,9 +339,9 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         return tuple(self._trees)
 
     @property
-    def points(self) -> tuple[CurvePoint, ...]:
-        """Exact disparity, exact cost and splits of each tree."""
-        return tuple((c.disparity or 0, c.cost, c.n_splits) for c in self.certificates)
+    def certificates(self) -> tuple[FairnessCertificate, ...]:
+        """What is proven about each tree."""
+        return tuple(self._certificates)
 
     @property
     def tolerances(self) -> NDArray[np.float64]:
@@ -369,7 +373,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         place = range(len(self))[index]
-        return self._fitted(place, self.certificates[place])
+        return self._fitted(place, self._certificates[place])
 
     def at(self, tolerance: Any) -> FairTreeClassifier:
         """Return the fitted model that is best for a tolerance.
@@ -388,7 +392,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         places = [i for i, point in enumerate(self.points) if point[0] <= allowed]
         if not places:
             raise ValueError(self._nothing_within(tolerance, allowed))
-        found = self.certificates[places[-1]]
+        found = self._certificates[places[-1]]
         bound = found.cost
         if not self.is_optimal:
             reached = [cost for gap, cost in self.lower_points if gap <= allowed]

@@ -20,7 +20,7 @@ from certree._fairness import (
 )
 from certree._limit_front import solve_limited_front
 from certree._limit_search import solve_limited
-from certree._limited import DualCut, LimitedFront, LimitedProblem, LimitedResult
+from certree._limited import DualCut, LimitedFront, LimitedProblem, LimitedResult, LimitedTree
 from certree._progress import Callback, Observer, Progress, ProgressLine
 from certree.certificate import Certificate, Exact, exact
 from certree.fairness import FairnessCertificate, FairnessCurve
@@ -179,36 +179,48 @@ def find_curve(
     # By rising disparity: the order of tolerances.
     ordered = sorted(found.trees, key=lambda tree: tree.gap)
     nodes = [rows.nodes(tree.nodes) for tree in ordered]
-    trees = LazyFairTrees(model, rows, nodes)
-    certificates = []
-    for tree, plain in zip(ordered, nodes, strict=True):
-        cost = exact(objective.cost(tree.objective))
-        lower = cost
-        if found.status != "optimal":
-            reached = [value for value, gap in found.lower_points if gap <= tree.gap]
-            lower = min([cost, *(exact(objective.cost(value)) for value in reached)])
-        bare = _certificate(
-            model,
-            rows,
-            nodes=plain,
-            status="optimal" if lower == cost else found.status,
-            cost=cost,
-            lower_bound=lower,
-            seconds=rows.seconds + found.seconds,
-            counters=found.counters,
-        )
-        rates = rows.rates(plain)
-        certificates.append(_extend(model, rows, bare, rates, tolerance=tree.gap))
+    base = copy.copy(model)
     lower_points = [(exact(gap), exact(objective.cost(value))) for value, gap in found.lower_points]
     return FairnessCurve(
-        copy.copy(model),
-        trees,
-        certificates,
+        base,
+        Lazy(len(nodes), lambda place: _tree(base, rows, nodes[place])),
+        Lazy(len(nodes), lambda i: _curve_certificate(base, rows, found, ordered[i], nodes[i])),
+        [
+            (exact(tree.gap), exact(objective.cost(tree.objective)), _n_splits(plain))
+            for tree, plain in zip(ordered, nodes, strict=True)
+        ],
         found.status,
         sorted(lower_points),
         exact(least),
         rows.seconds + found.seconds,
     )
+
+
+def _curve_certificate(
+    model: FairTreeClassifier,
+    rows: FairRows,
+    found: LimitedFront,
+    tree: LimitedTree,
+    nodes: PlainNodes,
+) -> FairnessCertificate:
+    """Return what is proven about a tree of a curve: it is best for its own disparity."""
+    objective = rows.target.objective
+    cost = exact(objective.cost(tree.objective))
+    lower = cost
+    if found.status != "optimal":
+        reached = [value for value, gap in found.lower_points if gap <= tree.gap]
+        lower = min([cost, *(exact(objective.cost(value)) for value in reached)])
+    bare = _certificate(
+        model,
+        rows,
+        nodes=nodes,
+        status="optimal" if lower == cost else found.status,
+        cost=cost,
+        lower_bound=lower,
+        seconds=rows.seconds + found.seconds,
+        counters=found.counters,
+    )
+    return _extend(model, rows, bare, rows.rates(nodes), tolerance=tree.gap)
 
 
 def _search_curve(
@@ -265,30 +277,27 @@ def _watch(
     return FairObserver(objective.cost, callback, line, most, has_bounds)
 
 
-class LazyFairTrees(Sequence[Tree]):
-    """Trees of a curve, each built when it is first asked for."""
+class Lazy(Sequence[Any]):
+    """Things of a curve, each made when it is first asked for: most never are."""
 
-    def __init__(
-        self, model: FairTreeClassifier, rows: FairRows, nodes: Sequence[PlainNodes]
-    ) -> None:
-        self._model = copy.copy(model)
-        self._rows = rows
-        self._nodes = nodes
-        self._built: dict[int, Tree] = {}
+    def __init__(self, size: int, make: Callable[[int], Any]) -> None:
+        self._size = size
+        self._make = make
+        self._made: dict[int, Any] = {}
 
     def __len__(self) -> int:
-        return len(self._nodes)
+        return self._size
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return tuple(self[i] for i in range(*index.indices(len(self))))
         place = range(len(self))[index]
-        if place not in self._built:
-            self._built[place] = _tree(self._model, self._rows, self._nodes[place])
-        return self._built[place]
+        if place not in self._made:
+            self._made[place] = self._make(place)
+        return self._made[place]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Pickled and copied as plain trees: the training rows do not travel with a curve.
+        # Pickled and copied as they are: the training rows do not travel with a curve.
         return tuple, (list(self),)
 
 
@@ -415,7 +424,7 @@ def _certificate(
 ) -> Certificate:
     """Return what any certificate says of a tree."""
     objective = rows.target.objective
-    n_splits = int(np.count_nonzero(nodes.test >= 0))
+    n_splits = _n_splits(nodes)
     penalty = objective.complexity_used * objective.total_weight
     n_paid = n_splits + (model.complexity_per == "leaf")
     return Certificate(
@@ -482,6 +491,10 @@ def _history(rows: FairRows, found: LimitedResult) -> tuple[Any, ...]:
         for seconds, work, upper, lower in found.history
         if upper is not None and lower is not None
     )
+
+
+def _n_splits(nodes: PlainNodes) -> int:
+    return int(np.count_nonzero(nodes.test >= 0))
 
 
 def _depth(nodes: PlainNodes) -> int:
