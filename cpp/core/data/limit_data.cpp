@@ -53,11 +53,14 @@ void LimitData::set_planes() {
   }
   std::copy(task_.planes.begin(), task_.planes.end(), weights_.begin() + static_cast<std::ptrdiff_t>(extra * width));
   opposite_.assign(n_all_, -1);
+  // Each has one opposite at most, and is the opposite of it: of two equal planes one stays alone.
   for (std::size_t a = first_plane() + 1; a < n_all_; ++a) {
-    for (std::size_t b = first_plane() + 1; b < n_all_; ++b) {
-      bool is_negative = true;
-      for (std::size_t q = 0; q < width; ++q) is_negative &= weight(a, q) == -weight(b, q);
-      if (is_negative) opposite_[a] = static_cast<std::int32_t>(b);
+    for (std::size_t b = a + 1; b < n_all_; ++b) {
+      bool is_negative = opposite_[a] < 0 && opposite_[b] < 0;
+      for (std::size_t q = 0; q < width; ++q) is_negative = is_negative && weight(a, q) == -weight(b, q);
+      if (!is_negative) continue;
+      opposite_[a] = static_cast<std::int32_t>(b);
+      opposite_[b] = static_cast<std::int32_t>(a);
     }
   }
 }

@@ -68,7 +68,7 @@ class LimitData {
   std::vector<Cost> clamped(const std::vector<Cost>& corners) const;
   // What label 0 adds to every quantity.
   Cost base(std::size_t quantity) const { return base_[quantity]; }
-  // The limit that is the negative of this one, or -1.
+  // The limit that is the negative of this one and has this one as its own opposite, or -1.
   std::int32_t opposite(std::size_t plane) const { return opposite_[plane]; }
   std::int64_t most_splits(std::int32_t depth) const;
 

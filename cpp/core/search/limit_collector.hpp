@@ -25,6 +25,11 @@ class LimitCollector {
   void add(const Cost* point, const Cost* values, std::int32_t plan);
   // Sweeps once more.
   void finish();
+  // Of what it holds beside the list.
+  std::int64_t bytes() const {
+    return static_cast<std::int64_t>(slots_.capacity() * sizeof(Slot) +
+                                     (order_.capacity() + kept_.capacity()) * sizeof(std::uint32_t));
+  }
 
  private:
   struct Slot {

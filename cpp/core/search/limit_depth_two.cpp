@@ -1,13 +1,15 @@
 #include "search/limit_depth_two.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace certree {
 
-LimitDepthTwo::LimitDepthTwo(const LimitData& data, std::int64_t min_leaf, bool uses_dominance, Limits& limits)
+LimitDepthTwo::LimitDepthTwo(const LimitData& data, std::int64_t min_leaf, bool uses_dominance,
+                             std::function<bool()> poll)
     : data_(data),
       min_leaf_(min_leaf),
-      limits_(limits),
+      poll_(std::move(poll)),
       side_collector_(data, uses_dominance),
       collector_(data, uses_dominance),
       join_(data),
@@ -148,12 +150,15 @@ void LimitDepthTwo::list_side(const LimitView& view, std::size_t column, bool ho
 }
 
 // Sums of both lists that are wanted.
-bool LimitDepthTwo::combine(std::int32_t column, const LimitRegion& region) {
+bool LimitDepthTwo::combine(std::int32_t column, const LimitRegion& region, LimitPoints& out) {
   const LimitPoints &a = side_[1], &b = side_[0];
   const std::size_t width = data_.task().width();
   std::size_t steps = 0;
   return join_.run(a, b, region, [&](std::size_t i, std::size_t k) {
-    if ((++steps & 0xfff) == 0 && limits_.poll()) return false;
+    if ((++steps & 0xfff) == 0) {
+      forget_replaced(out);
+      if (poll_()) return false;
+    }
     for (std::size_t m = 0; m < data_.n_all(); ++m) values_[m] = a.values(i)[m] + b.values(k)[m] + split_weights_[m];
     if (!region.admits(values_.data()) || !collector_.is_useful(values_.data())) return true;
     for (std::size_t q = 0; q < width; ++q) point_[q] = a.point(i)[q] + b.point(k)[q];
@@ -162,6 +167,24 @@ bool LimitDepthTwo::combine(std::int32_t column, const LimitRegion& region) {
     pending_.push_back({column, a.plan(i), b.plan(k)});
     return true;
   });
+}
+
+// Makes room where most pending trees are those of points that were dropped since.
+void LimitDepthTwo::forget_replaced(LimitPoints& out) {
+  constexpr std::size_t kFew = 1 << 16;
+  if (pending_.size() < std::max(4 * out.size(), kFew)) return;
+  std::vector<Pending> kept;
+  kept.reserve(out.size());
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    kept.push_back(pending_[static_cast<std::size_t>(out.plan(k))]);
+    out.set_plan(k, static_cast<std::int32_t>(k));
+  }
+  pending_.swap(kept);
+}
+
+std::int64_t LimitDepthTwo::bytes() const {
+  return static_cast<std::int64_t>(pending_.capacity() * sizeof(Pending)) + side_[0].bytes() + side_[1].bytes() +
+         side_collector_.bytes() + collector_.bytes() + join_.bytes();
 }
 
 std::int32_t LimitDepthTwo::plan_of_side(const LimitView& view, std::int32_t code,
@@ -185,7 +208,7 @@ bool LimitDepthTwo::add_trees(const LimitView& view, const LimitBounds& bounds, 
   collector_.start(active, out);
   const std::size_t n_all = data_.n_all();
   for (std::size_t i = 0; i < view.n_columns; ++i) {
-    if (limits_.poll()) return false;
+    if (poll_()) return false;
     if (!bounds.may_split(i)) continue;
     for (std::size_t m = 0; m < n_all; ++m)
       values_[m] = bounds.side(m, i, true) + bounds.side(m, i, false) + split_weights_[m];
@@ -204,7 +227,7 @@ bool LimitDepthTwo::add_trees(const LimitView& view, const LimitBounds& bounds, 
       if (side_[holds ? 1 : 0].empty()) break;
     }
     if (side_[1].empty() || side_[0].empty()) continue;
-    if (!combine(static_cast<std::int32_t>(i), region)) return false;
+    if (!combine(static_cast<std::int32_t>(i), region, out)) return false;
   }
   collector_.finish();
   for (std::size_t k = 0; k < out.size(); ++k) {

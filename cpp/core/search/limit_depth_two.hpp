@@ -6,9 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
-#include "base/limits.hpp"
 #include "search/limit_bounds.hpp"
 #include "search/limit_collector.hpp"
 #include "search/limit_join.hpp"
@@ -19,7 +19,8 @@ namespace certree {
 
 class LimitDepthTwo {
  public:
-  LimitDepthTwo(const LimitData& data, std::int64_t min_leaf, bool uses_dominance, Limits& limits);
+  // `poll`: asked now and then; true: stop.
+  LimitDepthTwo(const LimitData& data, std::int64_t min_leaf, bool uses_dominance, std::function<bool()> poll);
 
   // The label is allowed in a leaf with these sums of pair values.
   bool may_label(std::size_t label, const Cost* sums) const {
@@ -30,6 +31,7 @@ class LimitDepthTwo {
   // Adds the trees of depth 1, or 1 and 2, that are wanted; all planes of `bounds` must be computed.  False: stopped.
   bool add_trees(const LimitView& view, const LimitBounds& bounds, std::int32_t depth, const LimitRegion& region,
                  const std::vector<std::uint8_t>& active, std::vector<LimitPlan>& plans, LimitPoints& out);
+  std::int64_t bytes() const;
 
  private:
   // A tree of depth two whose plan is not made yet.
@@ -44,13 +46,14 @@ class LimitDepthTwo {
   void list_splits(const LimitView& view, std::size_t column);
   void add_split(std::size_t j, std::size_t stride, std::size_t yes, std::size_t no);
   void weigh(const Cost* point, Cost* values) const;
-  bool combine(std::int32_t column, const LimitRegion& region);
+  bool combine(std::int32_t column, const LimitRegion& region, LimitPoints& out);
+  void forget_replaced(LimitPoints& out);
   std::int32_t plan_of_side(const LimitView& view, std::int32_t code, std::vector<LimitPlan>& plans) const;
 
   const LimitData& data_;
   std::int64_t min_leaf_;
   bool may_skip_equal_labels_;
-  Limits& limits_;
+  std::function<bool()> poll_;
   LimitCollector side_collector_, collector_;
   LimitJoin join_;
   std::vector<Cost> split_weights_, zeros_;

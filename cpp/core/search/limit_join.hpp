@@ -33,6 +33,10 @@ class LimitJoin {
     return true;
   }
 
+  std::int64_t bytes() const {
+    return static_cast<std::int64_t>(order_.capacity() * sizeof(std::uint32_t) + keys_.capacity() * sizeof(Cost));
+  }
+
  private:
   struct Range {
     std::size_t first, last;

@@ -16,7 +16,7 @@ LimitSearch::LimitSearch(const LimitData& data, const Options& options, Limits& 
       observer_(std::move(observer)),
       factory_(data.groups(), bit_kernels_for(options.isa), budget, options.use_column_reduction),
       adder_(data, options.isa, limits, budget),
-      depth_two_(data, options.min_leaf, options.use_limit_dominance, limits),
+      depth_two_(data, options.min_leaf, options.use_limit_dominance, [this] { return poll(); }),
       join_(data),
       root_(data),
       plans_(data.task().n_labels),
