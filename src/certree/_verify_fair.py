@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import permutations
 from typing import Any
 
 import numpy as np
 
-from ._audit import Audit, Claim, Data, Walk, _row_weights, decimal, outcome_of
-from .certificate import Exact, exact, show
+from ._audit import Audit, Claim, Data, Walk, _row_weights, decimal, outcome_of, text
+from .certificate import STATUSES, Exact, exact, show
 from .encoding import test_from_dict
 from .exceptions import CertificateError
 from .fairness import FairnessCertificate
@@ -54,7 +55,14 @@ class Compared:
 def fair_audit(model: Any) -> Audit:
     """Return an audit of a fair tree."""
     nothing = {"n_features": model.n_features_in_, "nodes": [], "tests": []}
-    tree = model.tree_.to_dict() if model.certificate_.has_tree else nothing
+    has_tree = model.certificate_.has_tree
+    if has_tree != hasattr(model, "tree_"):
+        raise CertificateError(
+            "the certificate speaks of a tree, but the model has none."
+            if has_tree
+            else "the certificate says that no tree was found, but the model has one."
+        )
+    tree = model.tree_.to_dict() if has_tree else nothing
     if hasattr(model, "feature_names_in_"):
         tree = {**tree, "feature_names": model.feature_names_in_.tolist()}
     return Audit(
@@ -85,6 +93,8 @@ def check_groups(
     if groups is None:
         audit.compare("constraint", certificate.constraint, None)
         audit.compare("number of tests", certificate.n_tests, len(audit.claim.tests))
+        for name, nothing in (("differences", ()), ("dual", ()), ("least_disparity", None)):
+            audit.compare(name, getattr(certificate, name), nothing)
         return []
     asked = asked_tests(audit, data, groups)
     audit.compare("number of tests", certificate.n_tests, sum(asked))
@@ -97,10 +107,33 @@ def check_groups(
         if tests[test] in hidden:
             audit.differ(f"the tree asks for the group, by {tests[test]}")
     audit.done("tests that say nothing but the group")
-    compared = _compare(audit, data, groups, sample_weight)
+    compared = rates_to_compare(audit, data, groups, sample_weight)
+    _check_pairs(audit, certificate, compared)
+    audit.raise_if_different()
     if walk is not None:
         _check_rates(audit, certificate, compared, _labels(audit, walk))
+    _check_trees(audit, certificate, compared, _single_leaves(audit, data, compared))
+    audit.done("that no tree without splits is better than the certificate allows")
     return compared
+
+
+def _check_pairs(
+    audit: Audit, certificate: FairnessCertificate, compared: Sequence[Compared]
+) -> None:
+    """See that differences and dual cuts are about the limits that there are."""
+    wanted = [(rate.name, *pair) for rate in compared for pair in permutations(rate.totals, 2)]
+    stated = [difference[:3] for difference in certificate.differences]
+    # Where the best tree of all is fair, no search within limits was made that could state them.
+    searched = certificate.dual or certificate.n_solves is not None or not certificate.has_tree
+    if stated != wanted and (stated or searched):
+        audit.differ(
+            f"differences: certified are {text(stated)}, but the limits are {text(wanted)}"
+        )
+    for k, (a, weights, _) in enumerate(certificate.dual):
+        if len(weights) != len(wanted):
+            audit.differ(f"dual cut {k} weighs {len(weights)} differences, there are {len(wanted)}")
+        elif min(a, *weights) < 0:
+            audit.differ(f"dual cut {k} has a negative multiplier, which proves nothing")
 
 
 def _check_parameters(audit: Audit, certificate: FairnessCertificate) -> None:
@@ -171,12 +204,14 @@ def asked_tests(audit: Audit, data: Data, groups: Mapping[int, Any]) -> list[boo
     return may_ask
 
 
-def _compare(
+def rates_to_compare(
     audit: Audit, data: Data, groups: Mapping[int, Any], sample_weight: Any
 ) -> list[Compared]:
+    """Return the rates that the constraint compares, with the rows that count for them."""
     certificate = audit.claim.certificate
     assert isinstance(certificate, FairnessCertificate)
-    weights = _row_weights(sample_weight, len(data.columns[0]), certificate.weight_quantum)
+    # Rates are of the weights as given, also where costs are of rounded ones.
+    weights = _row_weights(sample_weight, len(data.columns[0]), None)
     labels = audit.claim.classes
     wanted = audit.claim.parameters["pos_label"]
     positive = len(labels) - 1 if wanted is None else labels.index(wanted)
@@ -214,6 +249,13 @@ def _check_rates(
     labels: Mapping[int, int],
 ) -> None:
     rates = [(rate.name, rates_of(rate, labels)) for rate in compared]
+    cost, unfair = certificate.cost, certificate.unconstrained_cost
+    if certificate.least_disparity is not None:
+        audit.differ("a least disparity is stated, which is for tolerances that no tree keeps to")
+    if unfair is not None and unfair > cost:
+        audit.differ(
+            f"unconstrained cost {show(unfair)} is above the cost {show(cost)} of the tree"
+        )
     recomputed = tuple((name, tuple(of_groups.values())) for name, of_groups in rates)
     audit.compare("rates of groups", certificate.rates, recomputed)
     apart = max(max(r.values()) - min(r.values()) for _, r in rates)
@@ -231,7 +273,8 @@ def _check_rates(
             f"{name} of {group!r} minus that of {other!r}", claimed_difference, difference
         )
         differences.append(difference)
-    check_cuts(audit, certificate, [(certificate.cost, differences)])
+    if certificate.differences:
+        check_cuts(audit, certificate, [(cost, differences)])
     _check_dual_bounds(audit, certificate)
 
 
@@ -269,39 +312,112 @@ def _check_dual_bounds(audit: Audit, certificate: FairnessCertificate) -> None:
             audit.differ("a dual cut gives a bound above the cost of the tree")
 
 
+Point = tuple[Exact, Mapping[tuple[str, Any], Exact]]
+"""Cost of a tree, and the rate of every group."""
+
+
+def apart_by(rates: Mapping[tuple[str, Any], Exact], compared: Sequence[Compared]) -> Exact:
+    """Return the greatest difference of a rate between two groups."""
+    spans = []
+    for rate in compared:
+        of_groups = [rates[rate.name, group] for group in rate.totals]
+        spans.append(max(of_groups) - min(of_groups))
+    return max(spans, default=0)
+
+
+def _single_leaves(audit: Audit, data: Data, compared: Sequence[Compared]) -> list[Point]:
+    """Return the trees without splits: they are within all limits on size."""
+    certificate = audit.claim.certificate
+    paid = certificate.split_penalty if certificate.complexity_per == "leaf" else 0
+    points: list[Point] = []
+    for label in range(len(audit.claim.classes)):
+        errors = sum(data.weights[row] for row in data.rows if data.classes[row] != label)
+        labels = dict.fromkeys(data.rows, label)
+        rates = {
+            (rate.name, group): number
+            for rate in compared
+            for group, number in rates_of(rate, labels).items()
+        }
+        points.append((errors + paid, rates))
+    return points
+
+
+def _check_trees(
+    audit: Audit,
+    certificate: FairnessCertificate,
+    compared: Sequence[Compared],
+    trees: Sequence[Point],
+) -> None:
+    """See that no tree is better than the certificate says that any is."""
+    pairs = certificate.differences
+    stated = [
+        (cost, [rates[name, group] - rates[name, other] for name, group, other, _ in pairs])
+        for cost, rates in trees
+    ]
+    check_cuts(audit, certificate, stated)
+    for (cost, rates), (_, differences) in zip(trees, stated, strict=True):
+        reasons = _reasons(certificate, cost, apart_by(rates, compared))
+        if not certificate.has_tree:
+            reasons += _nearer(certificate, differences)
+        for reason in reasons:
+            audit.differ(reason)
+        if reasons:
+            return
+
+
+def _reasons(certificate: FairnessCertificate, cost: Exact, apart: Exact) -> list[str]:
+    """Return what a tree with this cost and disparity shows to be false."""
+    reasons = []
+    unfair, least = certificate.unconstrained_cost, certificate.least_disparity
+    if unfair is not None and cost < unfair:
+        reasons.append(f"unconstrained cost {show(unfair)}, but a tree costs {show(cost)}")
+    if least is not None and apart < least:
+        reasons.append(f"least disparity: certified {show(least)}, but a tree has {show(apart)}")
+    if apart > certificate.tolerance:
+        return reasons
+    if certificate.is_infeasible:
+        reasons.append(f"a tree of cost {show(cost)} is within the tolerance")
+    elif cost < certificate.lower_bound:
+        reasons.append(
+            f"a tree of cost {show(cost)} is within the tolerance, below the lower bound "
+            f"{show(certificate.lower_bound)}"
+        )
+    return reasons
+
+
+def _nearer(certificate: FairnessCertificate, differences: Sequence[Exact]) -> list[str]:
+    """Return the limits to which a tree comes nearer than it is said that any does."""
+    reasons = []
+    for (name, group, other, least), found in zip(
+        certificate.differences, differences, strict=True
+    ):
+        # Among trees that keep to the limit from the other side.
+        if least is not None and -certificate.tolerance <= found < least:
+            reasons.append(
+                f"least {name} of {group!r} minus that of {other!r}: certified {show(least)}, but "
+                f"a tree has {show(found)}"
+            )
+    return reasons
+
+
 def check_fair_optimum(
     audit: Audit, data: Data, groups: Mapping[int, Any] | None, compared: Sequence[Compared]
 ) -> None:
     """Prove the optimum again by trying all trees."""
     certificate = audit.claim.certificate
     assert isinstance(certificate, FairnessCertificate)
-    asked = [True] * len(audit.claim.tests) if groups is None else asked_tests(audit, data, groups)
-    tests = [test for test, may in zip(audit.claim.tests, asked, strict=True) if may]
-    force = _AllTrees(audit, data, tests, compared)
-    best: Fraction | None = None
-    least: Fraction | None = None
-    trees = []
-    for cost, rates in force.trees():
-        differences = [
-            rates[name, group] - rates[name, other]
-            for name, group, other, _ in certificate.differences
-        ]
-        trees.append((cost, differences))
-        apart: Fraction = max(
-            (
-                max(rates[rate.name, g] for g in rate.totals)
-                - min(rates[rate.name, g] for g in rate.totals)
-                for rate in compared
-            ),
-            default=Fraction(0),
-        )
-        least = apart if least is None else min(least, apart)
-        if apart <= certificate.tolerance and (best is None or cost < best):
-            best = cost
-    check_cuts(audit, certificate, trees)
+    trees = all_trees(audit, data, groups, compared)
+    _check_trees(audit, certificate, compared, trees)
+    audit.raise_if_different()
     if not certificate.has_tree:
-        _check_no_tree(audit, certificate, best, least)
-    elif best is None or not certificate.lower_bound <= best <= certificate.cost:
+        _check_least(audit, certificate, compared, trees)
+        return
+    _check_price(audit, certificate, min(cost for cost, _ in trees))
+    best = min(
+        (cost for cost, rates in trees if apart_by(rates, compared) <= certificate.tolerance),
+        default=None,
+    )
+    if best is None or not certificate.lower_bound <= best <= certificate.cost:
         audit.differ(
             f"optimum: the best tree costs {best}, outside of the certified bounds "
             f"{show(certificate.lower_bound)} to {show(certificate.cost)}"
@@ -310,31 +426,61 @@ def check_fair_optimum(
         audit.done(f"optimum {show(best)}, by trying all trees")
 
 
+def all_trees(
+    audit: Audit, data: Data, groups: Mapping[int, Any] | None, compared: Sequence[Compared]
+) -> list[Point]:
+    """Return cost and rates of every tree within the limits on size."""
+    asked = [True] * len(audit.claim.tests) if groups is None else asked_tests(audit, data, groups)
+    tests = [test for test, may in zip(audit.claim.tests, asked, strict=True) if may]
+    return _AllTrees(audit, data, tests, compared).trees()
+
+
+def _check_price(audit: Audit, certificate: FairnessCertificate, least: Exact) -> None:
+    """Compare the price of fairness, and what its bound rests on, with the best tree of all."""
+    if certificate.unconstrained_cost is None and certificate.differences:
+        audit.differ(
+            "price of fairness: none is stated, but a search within limits was made after one "
+            "without them"
+        )
+    n_solves = certificate.n_solves or 0
+    if n_solves > 1 and not certificate.dual and certificate.lower_bound > least:
+        audit.differ(
+            f"no dual cut is stated, though {n_solves} searches without limits were made: the "
+            f"lower bound {show(certificate.lower_bound)} is above what is proven without, "
+            f"{show(least)}"
+        )
+
+
 def check_without_tree(audit: Audit) -> None:
     """See that a certificate without a tree tells one story."""
     certificate = audit.claim.certificate
     assert isinstance(certificate, FairnessCertificate)
-    for name in ("cost", "upper_bound", "gap", "leaf_cost"):
+    for name in ("cost", "upper_bound", "gap", "leaf_cost", "disparity"):
         audit.compare(name, getattr(certificate, name), None)
-    if certificate.status in ("optimal", "gap"):
+    audit.compare("rates", certificate.rates, ())
+    if certificate.status in ("optimal", "gap") or certificate.status not in STATUSES:
         audit.differ(f"status {certificate.status!r} needs a tree")
     least = certificate.least_disparity
-    if certificate.is_infeasible and least is not None and least <= certificate.tolerance:
-        audit.differ(f"a tree with disparity {show(least)} would be within the tolerance")
+    if certificate.is_infeasible:
+        audit.compare("lower_bound", certificate.lower_bound, None)
+        if least is not None and least <= certificate.tolerance:
+            audit.differ(f"a tree with disparity {show(least)} would be within the tolerance")
+    elif least is not None:
+        audit.differ(f"least disparity: known only if no tree is fair, not if {certificate.status}")
     audit.done("status, and the least disparity")
 
 
-def _check_no_tree(
+def _check_least(
     audit: Audit,
     certificate: FairnessCertificate,
-    best: Fraction | None,
-    least: Fraction | None,
+    compared: Sequence[Compared],
+    trees: Sequence[Point],
 ) -> None:
-    if certificate.is_infeasible and best is not None:
-        audit.differ(f"a tree of cost {show(best)} is within the tolerance")
+    least = min(apart_by(rates, compared) for _, rates in trees)
     if certificate.least_disparity is not None:
         audit.compare("least disparity", certificate.least_disparity, least)
-    audit.done("that no tree is within the tolerance, by trying all trees")
+    what = "that no tree is within the tolerance" if certificate.is_infeasible else "the bounds"
+    audit.done(f"{what}, by trying all trees")
 
 
 class _AllTrees:
@@ -360,12 +506,12 @@ class _AllTrees:
         self.known: dict[tuple[frozenset[int], int], set[tuple[Any, ...]]] = {}
         self.work = 0
 
-    def trees(self) -> list[tuple[Fraction, dict[tuple[str, Any], Fraction]]]:
+    def trees(self) -> list[Point]:
         """Return cost and rates of every tree; trees with the same sums once."""
         certificate = self.certificate
         depth = len(self.tests) if certificate.max_depth is None else certificate.max_depth
         penalty, most = certificate.split_penalty, certificate.max_splits
-        found = []
+        found: list[Point] = []
         for point in self._points(frozenset(self.data.rows), depth):
             errors, sums, splits = point[0], point[1:-1], point[-1]
             if most is not None and splits > most:

@@ -74,8 +74,8 @@ class Problem:
 
 def check_limited(
     solution: LimitedSolution, X: Any, y: Any, sample_weight: Any, exhaustive: bool, task: Any
-) -> tuple[Audit, Exact, int]:
-    """Check a solution within limits; return the audit, the cost and the number of rows."""
+) -> tuple[Audit, Exact | None, int]:
+    """Check a solution within limits; return the audit, the cost if any, and the rows."""
     asked = solution.task if task is None else task
     certificate = solution.certificate
     tree = None if solution.tree is None else solution.tree.to_dict()
@@ -84,6 +84,10 @@ def check_limited(
     _check_parameters(audit, certificate, solution.parameters)
     _check_stated_limits(problem, certificate)
     audit.raise_if_different()
+    cost: Fraction | None = None
+    if (tree is not None) != isinstance(certificate, LimitedCertificate):
+        audit.differ("the certificate and the solution do not agree on whether there is a tree")
+        audit.raise_if_different()
     if isinstance(certificate, LimitedCertificate):
         assert tree is not None
         cost = _check_tree(problem, certificate, tree)
@@ -91,20 +95,21 @@ def check_limited(
         _check_predictions(problem, solution, tree, X)
         _check_dual(problem, certificate)
     else:
-        cost = Fraction(certificate.lower_bound)
         _check_no_tree(problem, certificate)
     audit.raise_if_different()
-    if exhaustive:
-        from ._verify_limits_force import check_by_force
+    from ._verify_limits_force import check_by_force, check_single_leaves
 
+    check_single_leaves(problem, certificate)
+    audit.raise_if_different()
+    if exhaustive:
         check_by_force(problem, certificate)
         audit.raise_if_different()
-    return audit, exact(cost), len(problem.data.rows)
+    return audit, None if cost is None else exact(cost), len(problem.data.rows)
 
 
 def check_task_front(
     front: TaskFront, X: Any, y: Any, sample_weight: Any, exhaustive: bool, task: Any
-) -> tuple[Audit, Exact, int]:
+) -> tuple[Audit, Exact | None, int]:
     """Check a front; return the audit, the first cost of its first point, and the rows."""
     asked = front.task if task is None else task
     certificate = front.certificate
@@ -126,7 +131,7 @@ def check_task_front(
 
         check_whole_front(problem, certificate)
         audit.raise_if_different()
-    first = certificate.points[0][0] if certificate.points else 0
+    first = certificate.points[0][0] if certificate.points else None
     return audit, first, len(problem.data.rows)
 
 

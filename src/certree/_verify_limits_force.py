@@ -70,6 +70,72 @@ def _within(
     return True
 
 
+def check_single_leaves(
+    problem: Problem, certificate: LimitedCertificate | NoTreeCertificate
+) -> None:
+    """See that no tree without splits, which any size allows, is better than is certified."""
+    audit, data = problem.audit, problem.data
+    for label in audit.claim.classes:
+        if problem.minimum is not None:
+            counts, needed = problem.minimum
+            if sum(counts[row][label] for row in data.rows) < needed[label]:
+                continue
+        cost = problem.costs[0].of(data.rows, label) + problem.first
+        totals = [total.of(data, data.rows, label) for total in problem.totals]
+        reasons = [
+            *_broken_cuts(certificate, cost, totals),
+            *_broken_bounds(certificate, cost, totals),
+        ]
+        for reason in reasons:
+            audit.differ(f"a single leaf with the label {label!r} {reason}")
+    audit.done("that no single leaf is better than the certificate allows")
+
+
+def _broken_cuts(
+    certificate: LimitedCertificate | NoTreeCertificate, cost: Fraction, totals: Sequence[Fraction]
+) -> list[str]:
+    reasons = []
+    for k, cut in enumerate(certificate.dual_cuts):
+        left = cut[0] * cost + sum(b * t for b, t in zip(cut[1:-1], totals, strict=True))
+        if left < cut[-1] - slack_of(certificate, cut):
+            reasons.append(f"has {show(exact(left))} < {show(cut[-1])} in dual cut {k}")
+    return reasons
+
+
+def _broken_bounds(
+    certificate: LimitedCertificate | NoTreeCertificate, cost: Fraction, totals: Sequence[Fraction]
+) -> list[str]:
+    """Return the claims about all trees that this one shows to be false."""
+    reasons, limits = [], certificate.limits
+    # By how much a total is within both bounds, rounding aside.
+    kept = [
+        limit.excess(exact(total)) == 0 and not limit.rounding
+        for limit, total in zip(limits, totals, strict=True)
+    ]
+    if all(kept) and certificate.status == "infeasible":
+        reasons.append("keeps to all limits, but status is 'infeasible'")
+    elif all(kept) and cost < certificate.lower_bound - certificate.rounding:
+        reasons.append(
+            f"keeps to all limits and costs {show(exact(cost))}, less than the lower bound "
+            f"{show(certificate.lower_bound)}"
+        )
+    for limit, total in zip(limits, totals, strict=True):
+        for reach, sign in ((limit.least, 1), (limit.greatest, -1)):
+            if reach is None or not _keeps_other_side(limit, total, sign):
+                continue
+            if sign * total < sign * Fraction(reach.bound) - limit.rounding:
+                reasons.append(
+                    f"has the total {show(exact(total))} of {limit.name!r}, nearer than "
+                    f"{show(reach.bound)}, which is certified as the nearest total"
+                )
+    return reasons
+
+
+def _keeps_other_side(limit: LimitValue, total: Fraction, sign: int) -> bool:
+    other = limit.at_least if sign == 1 else limit.at_most
+    return other is None or sign * (total - other) >= limit.rounding
+
+
 def check_by_force(problem: Problem, certificate: LimitedCertificate | NoTreeCertificate) -> None:
     """Prove the optimum, or that there is none, and all cuts again by trying all trees."""
     audit, limits = problem.audit, certificate.limits

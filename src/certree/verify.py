@@ -18,12 +18,15 @@ from ._audit import Audit, Claim, Data, Walk, decimal, direct_name, read_data, t
 from ._limit_certificate import LimitedCertificate, NoTreeCertificate
 from ._reprove import best_cost, best_multiway_cost
 from ._solve_limited import LimitedSolution, TaskFront
+from ._solve_separable import SeparableSolution
 from ._task_certificate import TaskCertificate
+from ._verify_curve import check_curve, check_whole_curve
 from ._verify_fair import (
     check_fair_optimum,
     check_groups,
     check_without_tree,
     fair_audit,
+    rates_to_compare,
     read_group_of_rows,
 )
 from ._verify_limits import check_limited, check_task_front
@@ -37,7 +40,8 @@ from ._verify_metric import (
 from ._verify_spo import check_spo_costs, check_spo_optimum
 from ._verify_task import check_task_costs, check_task_optimum, task_audit
 from .certificate import STATUSES, Exact, exact, show
-from .fairness import FairnessCertificate
+from .exceptions import CertificateError
+from .fairness import FairnessCertificate, FairnessCurve
 from .front import ParetoFront
 
 # Penalties that do not fit the integers of the search are rounded there, by no more than this share
@@ -53,8 +57,8 @@ class VerificationReport:
     ----------
     checks : tuple of str
         What was recomputed and found as certified.
-    cost : int or Fraction
-        The recomputed cost of the tree; the certified lower bound, if there is no tree.
+    cost : int or Fraction or None
+        The recomputed cost of the tree, of the first one of several; None if there is none.
     n_rows : int
         Number of rows that count.
     exhaustive : bool
@@ -64,7 +68,7 @@ class VerificationReport:
     """
 
     checks: tuple[str, ...]
-    cost: Exact
+    cost: Exact | None
     n_rows: int
     exhaustive: bool
     seconds: float
@@ -73,7 +77,8 @@ class VerificationReport:
         return True
 
     def __str__(self) -> str:
-        lines = [f"Verified on {self.n_rows} rows in {self.seconds:.3g} s: cost {show(self.cost)}"]
+        cost = "no tree" if self.cost is None else f"cost {show(self.cost)}"
+        lines = [f"Verified on {self.n_rows} rows in {self.seconds:.3g} s: {cost}"]
         return "\n".join([*lines, *(f"  ok  {check}" for check in self.checks)])
 
 
@@ -96,15 +101,17 @@ def verify(
 
     Parameters
     ----------
-    model : OptimalTreeClassifier, any other estimator, ParetoFront or Solution
-        A fitted model, or what :func:`pareto_front` or :func:`solve` returned: trees within
-        limits, proofs that there is none, and fronts of two tasks as well.
+    model : OptimalTreeClassifier, any other estimator, ParetoFront, FairnessCurve or Solution
+        A fitted model, or what :func:`pareto_front`, :func:`solve` or
+        :meth:`FairTreeClassifier.fairness_curve` returned: trees within limits, proofs that there
+        is none, and fronts of two tasks as well. Of a task by its parts there is no independent
+        account, so a :class:`SeparableSolution` is refused.
     X, y, sample_weight
         The data it was fitted on; for a :class:`PolicyTree`, y is its ``rewards_``, for an
         :class:`SPOTree` the cost vectors.
     exhaustive : bool, default=False
         Also prove the bound again by trying all trees, for small problems. Only this finds out that
-        a point of a front is missing.
+        a point of a front or a tree of a curve is missing.
     costs : array-like of shape (n_rows, n_classes), optional
         The costs that a :class:`CostSensitiveTreeClassifier` was fitted with, if any.
     task : tasks.Task, optional
@@ -138,6 +145,14 @@ def verify(
     True
     """
     start = perf_counter()
+    if isinstance(model, FairnessCurve):
+        return _verify_curve(model, X, y, sample_weight, exhaustive, sensitive_features)
+    if isinstance(model, SeparableSolution):
+        raise ValueError(
+            "verify cannot check a SeparableSolution: what its trees are worth is known to the "
+            "functions of the task only, which the search has called. check_task tries whether "
+            "they are separable; tasks with costs per label or leaf costs can be verified."
+        )
     limited = _with_limits(model, y, sample_weight, costs, task)
     if limited is not None:
         return _verify_limits(limited, X, y, sample_weight, exhaustive, task)
@@ -220,7 +235,7 @@ def _verify_fair(
     data = read_data(audit, X, y, sample_weight)
     _check_weights(audit, data)
     groups = read_group_of_rows(audit, data, sensitive_features)
-    cost: Exact = 0
+    cost: Exact | None = None
     if model.certificate_.has_tree:
         walk = walk_down(audit, data)
         audit.done("the leaf of every row, by the stated tests")
@@ -238,7 +253,49 @@ def _verify_fair(
         check_fair_optimum(audit, data, groups, compared)
         audit.raise_if_different()
     return VerificationReport(
-        tuple(audit.checks), exact(cost), len(data.rows), exhaustive, perf_counter() - start
+        tuple(audit.checks),
+        None if cost is None else exact(cost),
+        len(data.rows),
+        exhaustive,
+        perf_counter() - start,
+    )
+
+
+def _verify_curve(
+    curve: FairnessCurve,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    exhaustive: bool,
+    sensitive_features: Any,
+) -> VerificationReport:
+    """Check all trees of a curve, and that they are one."""
+    start = perf_counter()
+    if not len(curve):
+        raise ValueError("the curve has no trees to verify.")
+    for place, model in enumerate(curve):
+        try:
+            report = _verify_fair(model, X, y, sample_weight, False, sensitive_features)
+        except CertificateError as error:
+            raise CertificateError(f"tree {place} of the curve: {error}") from None
+    audit = fair_audit(curve[0])
+    audit.done(f"all of the following, for each of {len(curve)} trees")
+    audit.checks += report.checks
+    check_curve(audit, curve)
+    audit.raise_if_different()
+    if exhaustive:
+        data = read_data(audit, X, y, sample_weight)
+        groups = read_group_of_rows(audit, data, sensitive_features)
+        assert groups is not None
+        compared = rates_to_compare(audit, data, groups, sample_weight)
+        check_whole_curve(audit, data, groups, compared, curve)
+        audit.raise_if_different()
+    return VerificationReport(
+        tuple(audit.checks),
+        curve.points[0][1],
+        report.n_rows,
+        exhaustive,
+        perf_counter() - start,
     )
 
 
@@ -397,6 +454,8 @@ def _check_bounds(audit: Audit) -> None:
     accepted = decimal(audit.claim.parameters["gap"])
     if certificate.status not in STATUSES:
         audit.differ(f"status {certificate.status!r} is unknown")
+    if certificate.status == "infeasible":
+        audit.differ("status is 'infeasible', but there is a tree")
     if certificate.status == "optimal" and certificate.gap != 0:
         audit.differ(f"status is 'optimal', but the gap is {text(certificate.gap)}")
     if certificate.status == "gap" and certificate.gap == 0:

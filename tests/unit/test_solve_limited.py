@@ -326,10 +326,55 @@ def test_a_wrong_proof_that_there_is_no_tree_is_found_out() -> None:
             verify(changed(solution, **fields), X, Y, exhaustive=True)
 
 
-def test_a_false_claim_that_there_is_no_tree_is_found_by_force() -> None:
+def test_a_false_claim_that_there_is_no_tree_is_found_by_a_single_leaf() -> None:
     task = ERRORS & tasks.Limit("yes", {"yes": 1}, at_least=6)
     honest = limited(ERRORS & MANY)
     limit = replace(honest.certificate.limits[0], at_least=6, greatest=None)
+    claim = changed(honest, limits=(limit,), proof="search", dual_cuts=())
+    with pytest.raises(CertificateError, match="'yes' keeps to all limits"):
+        verify(claim, X, Y, task=task)
+
+
+def test_totals_that_a_single_leaf_comes_nearer_to_are_found_out() -> None:
+    none = tasks.Limit("no", {"no": 1}, at_most=1)
+    solution = limited(ERRORS & FEW & none, max_depth=1)
+    report = verify(solution, X, Y, exhaustive=True)
+    assert report.cost is None
+    assert str(report).splitlines()[0].endswith("no tree")
+    first, second = solution.certificate.limits
+    assert first.least == Reach(0, 0)
+    for reach in (Reach(2, 2), Reach(2, None)):
+        claim = changed(solution, limits=(replace(first, least=reach), second))
+        with pytest.raises(CertificateError, match="nearest total"):
+            verify(claim, X, Y)
+    cut = (0, 1, 1, 7)
+    with pytest.raises(CertificateError, match="dual cut 0"):
+        verify(changed(solution, dual_cuts=(cut, *solution.certificate.dual_cuts)), X, Y)
+
+
+def test_a_certificate_about_a_tree_needs_one_and_the_other_way_round() -> None:
+    solution, none = limited(), limited(ERRORS & MANY)
+    for claim in (replace(solution, tree=None), replace(none, tree=solution.tree)):
+        with pytest.raises(CertificateError, match="whether there is a tree"):
+            verify(claim, X, Y)
+
+
+def test_a_bound_above_a_single_leaf_is_found_out() -> None:
+    solution = limited(ERRORS & tasks.Limit("yes", {"yes": 1}, at_most=5), max_depth=0)
+    assert verify(solution, X, Y)
+    other = limited(ERRORS & MANY)
+    limit = replace(other.certificate.limits[0], at_least=6, greatest=None)
+    fields = {"status": "time_limit", "proof": "", "lower_bound": 4, "dual_cuts": ()}
+    claim = changed(other, limits=(limit,), **fields)
+    task = ERRORS & tasks.Limit("yes", {"yes": 1}, at_least=6)
+    with pytest.raises(CertificateError, match="less than the lower bound 4"):
+        verify(claim, X, Y, task=task)
+
+
+def test_a_false_claim_that_there_is_no_tree_is_found_by_force() -> None:
+    task = ERRORS & tasks.Limit("yes", {"yes": 1}, at_least=2, at_most=4)
+    honest = limited(ERRORS & MANY)
+    limit = replace(honest.certificate.limits[0], at_least=2, at_most=4, greatest=None)
     claim = changed(honest, limits=(limit,), proof="search", dual_cuts=())
     assert verify(claim, X, Y, task=task)
     with pytest.raises(CertificateError, match="a tree keeps to all limits"):
