@@ -13,8 +13,6 @@ hand side, so a tree that is exactly at the tolerance is within it.
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,8 +26,8 @@ from ._exact import read_fraction
 MOST_GROUPS = 16
 """Every two groups are compared, so that many groups are very many limits."""
 
-LARGEST_TOTAL = 2**26
-"""Products of two total weights, and of these with multipliers, must fit 64 bits."""
+LARGEST_SCALE = 2**48
+"""Differences of rates that no integers of 64 bits hold exactly are multiples of one over this."""
 
 
 @dataclass(frozen=True)
@@ -282,8 +280,8 @@ class Comparison:
         The class of every row.
     positive, n_classes : int
         The positive class, and the number of classes.
-    weights : int64 array or None
-        Weights of the rows; None: one each.
+    weights : int64 or object array or None
+        Weights of the rows in some unit, as integers of any size; None: one each.
     totals : tuple of tuple of int
         Weight of the rows that count, for every rate and group.
     """
@@ -293,7 +291,7 @@ class Comparison:
     codes: NDArray[Any]
     positive: int
     n_classes: int
-    weights: NDArray[np.int64] | None
+    weights: NDArray[Any] | None
     totals: tuple[tuple[int, ...], ...]
 
     def rates(self, predicted: NDArray[Any]) -> list[list[Fraction]]:
@@ -314,7 +312,7 @@ def compare_groups(
     codes: NDArray[Any],
     positive: int,
     n_classes: int,
-    weights: NDArray[np.int64] | None,
+    weights: NDArray[Any] | None,
     pos_label: Any,
 ) -> Comparison:
     """Set up the comparison of a constraint.
@@ -379,109 +377,12 @@ def disparity(rates: Sequence[Sequence[Fraction]]) -> Fraction:
 
 
 def _group_sums(
-    groups: Groups, weights: NDArray[np.int64] | None, mask: NDArray[np.bool_]
+    groups: Groups, weights: NDArray[Any] | None, mask: NDArray[np.bool_]
 ) -> list[int]:
+    counts: NDArray[Any]
     if weights is None:
         counts = np.bincount(groups.codes[mask], minlength=len(groups))
     else:
-        counts = np.zeros(len(groups), dtype=np.int64)
+        counts = np.zeros(len(groups), dtype=weights.dtype)
         np.add.at(counts, groups.codes[mask], weights[mask])
     return [int(count) for count in counts]
-
-
-# ---- limits --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class FairLimits:
-    """A comparison as limits on sums of integers.
-
-    Attributes
-    ----------
-    quantities : int64 array of shape (n_rows, n_classes, n_quantities)
-        What is added up over the rows, given their labels.
-    planes : int64 array of shape (n_limits, n_quantities)
-        The limits: weights of the quantities.
-    bounds : tuple of int
-        What the weighted sums are at most.
-    scales : tuple of int
-        A weighted sum divided by its scale is the difference of two rates.
-    pairs : tuple of (str, int, int)
-        Name of the rate, and the groups that are compared, the first minus the second.
-    names : tuple of str
-        The differences in words.
-    """
-
-    quantities: NDArray[np.int64]
-    planes: NDArray[np.int64]
-    bounds: tuple[int, ...]
-    scales: tuple[int, ...]
-    pairs: tuple[tuple[str, int, int], ...]
-    names: tuple[str, ...]
-
-
-def fair_limits(comparison: Comparison, tolerance: Fraction) -> FairLimits:
-    """Return the limits that a tolerance means: two for every rate and pair of groups.
-
-    For two groups one signed sum per rate is enough. For more, the weight of every group is a
-    quantity, and every difference of two rates is a plane.
-    """
-    quantities: list[NDArray[np.int64]] = []
-    planes: list[dict[int, int]] = []
-    bounds, scales, pairs, names = [], [], [], []
-    for kind, totals in zip(comparison.kinds, comparison.totals, strict=True):
-        amounts = _amounts(comparison, kind)
-        first = len(quantities)
-        if len(totals) == 2:
-            signed = _coefficients(totals, 0, 1)
-            quantities.append(_signed(amounts, comparison.groups, signed))
-        else:
-            for group in range(len(totals)):
-                of_group = (comparison.groups.codes == group)[:, None]
-                quantities.append(np.where(of_group, amounts, 0))
-        for g, h in itertools.permutations(range(len(totals)), 2):
-            ahead, behind = _coefficients(totals, g, h)
-            if len(totals) == 2:
-                planes.append({first: 1 if g == 0 else -1})
-            else:
-                planes.append({first + g: ahead, first + h: -behind})
-            scale = ahead * totals[g]
-            scales.append(scale)
-            bounds.append(math.floor(tolerance * scale))
-            pairs.append((kind.name, g, h))
-            a, b = comparison.groups.names[g], comparison.groups.names[h]
-            names.append(f"{kind.title} of {a!r} minus that of {b!r}")
-    matrix = np.zeros((len(planes), len(quantities)), dtype=np.int64)
-    for number, plane in enumerate(planes):
-        for place, weight in plane.items():
-            matrix[number, place] = weight
-    return FairLimits(
-        np.stack(quantities, axis=2),
-        matrix,
-        tuple(bounds),
-        tuple(scales),
-        tuple(pairs),
-        tuple(names),
-    )
-
-
-def _amounts(comparison: Comparison, kind: RateKind) -> NDArray[np.int64]:
-    """Return the weight that a row adds to the rate of its group, by its label."""
-    codes, positive = comparison.codes, comparison.positive
-    counted = kind.counted(codes, positive, comparison.n_classes)
-    amounts = (counted & kind.relevant(codes, positive)[:, None]).astype(np.int64)
-    return amounts if comparison.weights is None else amounts * comparison.weights[:, None]
-
-
-def _coefficients(totals: Sequence[int], g: int, h: int) -> tuple[int, int]:
-    """Return a and b such that a x_g - b x_h is the difference of rates times a N_g = b N_h."""
-    common = math.gcd(totals[g], totals[h])
-    return totals[h] // common, totals[g] // common
-
-
-def _signed(
-    amounts: NDArray[np.int64], groups: Groups, coefficients: tuple[int, int]
-) -> NDArray[np.int64]:
-    ahead, behind = coefficients
-    factors = np.where(groups.codes == 0, ahead, -behind).astype(np.int64)
-    return np.asarray(amounts * factors[:, None])

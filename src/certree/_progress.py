@@ -26,17 +26,19 @@ class Progress:
         Time since the search began.
     work : int
         Work done so far, in the core's deterministic measure.
-    upper_bound, lower_bound : int or Fraction
-        Cost of the best tree so far, and what no tree can be below (units of the certificate).
-    gap : int or Fraction
+    upper_bound : int or Fraction or None
+        Cost of the best tree so far, in units of the certificate; None if there is none yet.
+    lower_bound : int or Fraction
+        What no tree can be below.
+    gap : int or Fraction or None
         Their difference.
     """
 
     seconds: float
     work: int
-    upper_bound: Exact
+    upper_bound: Exact | None
     lower_bound: Exact
-    gap: Exact
+    gap: Exact | None
 
 
 Callback = Callable[[Progress], object]
@@ -94,7 +96,7 @@ class ProgressLine:
         self._in_place = self._stream.isatty()
         self._total_weight = total_weight
         self._last_time = float("-inf")
-        self._last_bounds: tuple[Exact, Exact] | None = None
+        self._last_bounds: tuple[Exact | None, Exact] | None = None
         self._width = 0
 
     def update(self, progress: Progress) -> None:
@@ -115,10 +117,14 @@ class ProgressLine:
             self._stream.flush()
 
     def _text(self, progress: Progress) -> str:
+        start = f"certree {progress.seconds:7.1f} s  incumbent"
+        bound = f"bound {_short(progress.lower_bound)}"
+        if progress.upper_bound is None or progress.gap is None:
+            return f"{start} none yet  {bound}"
         share = float(progress.gap / Fraction(self._total_weight))
         return (
-            f"certree {progress.seconds:7.1f} s  incumbent {_short(progress.upper_bound)}  "
-            f"bound {_short(progress.lower_bound)}  gap {_short(progress.gap)} ({share:.2%})"
+            f"{start} {_short(progress.upper_bound)}  {bound}  "
+            f"gap {_short(progress.gap)} ({share:.2%})"
         )
 
     def _write(self, text: str) -> None:

@@ -393,18 +393,23 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         if not places:
             raise ValueError(self._nothing_within(tolerance, allowed))
         found = self._certificates[places[-1]]
-        bound = found.cost
-        if not self.is_optimal:
-            reached = [cost for gap, cost in self.lower_points if gap <= allowed]
-            bound = min([found.cost, *reached])
+        bound, status = self.bound(places[-1], exact(allowed))
         certificate = replace(
             found,
             tolerance=exact(allowed),
-            status="optimal" if bound == found.cost else self.status,
+            status=status,
             lower_bound=bound,
             gap=exact(found.cost - bound),
         )
         return self._fitted(places[-1], certificate)
+
+    def bound(self, place: int, tolerance: Exact) -> tuple[Exact, str]:
+        """Return what no tree within a tolerance costs less than, and the status of a tree."""
+        cost = self.points[place][1]
+        bound = min([cost, *(c for gap, c in self.lower_points if gap <= tolerance)])
+        if bound == cost:
+            return bound, "optimal"
+        return bound, "precision" if self.is_optimal else self.status
 
     def _nothing_within(self, tolerance: Any, allowed: Fraction) -> str:
         if not len(self):

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from certree._fair_limits import fair_limits
 from certree._fairness import (
     CONSTRAINTS,
     compare_groups,
     decided_by_group,
     disparity,
-    fair_limits,
     needs_two_classes,
     read_groups,
     read_tolerance,

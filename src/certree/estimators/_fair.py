@@ -5,15 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from fractions import Fraction
-from math import isqrt
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from certree._exact import cost_budget, parse_complexity
-from certree._fairness import CONSTRAINTS, LARGEST_TOTAL, needs_two_classes, read_tolerance
+from certree._exact import parse_complexity
+from certree._fairness import CONSTRAINTS, needs_two_classes, read_tolerance
 from certree._progress import Callback
 from certree.certificate import STATUSES, show
 from certree.exceptions import InfeasibleError, OptimalityWarning
@@ -25,8 +24,10 @@ from ._fair_report import report_on
 from ._fair_rows import prepare
 from ._parameters import Check, OneOf
 
-# Scaled sample weights are given the budget over this.
+# Parts of the range of integers that costs of the rows leave to class weights and complexity, and
+# to multipliers.
 _RESERVED = 2**12
+_ROOM_FOR_MULTIPLIERS = 2**8
 
 
 def _check_tolerance(name: str, value: object) -> None:
@@ -323,13 +324,14 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
         self.gap_ = float("nan") if gap is None else float(gap)
 
     def _cost_budget(self, n_rows: int, complexity: Fraction) -> int:
-        # Rates are compared by products of two total weights, which must fit the integers, too:
-        # those of the search, which are multiplied with the splits that a tree may have.
-        limits = [int(limit) for limit in (self.max_depth, self.max_splits) if limit is not None]
-        depth = min(limits, default=40)
-        room = cost_budget(n_rows, 2 ** min(depth, 40) - 1)
-        most = min(LARGEST_TOTAL, isqrt(room))
-        return min(super()._cost_budget(n_rows, complexity), most * _RESERVED)
+        # Costs are added to multiples of differences of rates, which need room, too.
+        return super()._cost_budget(n_rows, complexity) // _ROOM_FOR_MULTIPLIERS
+
+    def _reserved(self) -> int:
+        """Return the factor by which class weights and the complexity may multiply weights."""
+        if self.class_weight is not None:
+            return _RESERVED
+        return min(parse_complexity(self.complexity).denominator, _RESERVED)
 
     def _warn_without_tree(self) -> None:
         certificate = self.certificate_

@@ -12,23 +12,21 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from certree import _engine
-from certree._exact import read_fraction
-from certree._fairness import (
-    FairLimits,
-    disparity,
-    fair_limits,
-)
+from certree._exact import cost_budget, read_fraction
+from certree._fair_limits import FairLimits, fair_limits
+from certree._fairness import disparity
 from certree._limit_front import solve_limited_front
 from certree._limit_search import solve_limited
 from certree._limited import DualCut, LimitedFront, LimitedProblem, LimitedResult, LimitedTree
-from certree._progress import Callback, Observer, Progress, ProgressLine
+from certree._progress import Callback, Observer
 from certree.certificate import Certificate, Exact, exact
-from certree.fairness import FairnessCertificate, FairnessCurve
+from certree.fairness import CurvePoint, FairnessCertificate, FairnessCurve
 from certree.tree import Tree
 
 from ._binary import PlainNodes
 from ._certify import build_tree, certify, searched
 from ._fair_rows import FairRows
+from ._fair_watch import FairObserver, watch_fair
 
 if TYPE_CHECKING:
     from ._classifier import OptimalTreeClassifier
@@ -60,8 +58,10 @@ def solve_fair(
         model._engine_options(rows.seconds),
         gap=int(min(read_fraction(model.gap, "gap"), objective.total_weight) / objective.unit),
     )
-    watch = _watch(model, rows, callback)
+    watch = watch_fair(model, rows, callback)
     free = _solve_freely(rows, options, watch)
+    if watch is not None:
+        watch.go_on(free)
     nodes = rows.nodes(free)
     rates = rows.rates(nodes)
     is_fair = disparity(rates) <= rows.tolerance and free.status in ("optimal", "gap")
@@ -70,8 +70,8 @@ def solve_fair(
         plain = certify(cast("OptimalTreeClassifier", model), free, rows.target, rows.seconds)
         model._keep_certificate(_extend(model, rows, plain, rates))
         return watch
-    limits = fair_limits(rows.comparison, rows.tolerance)
-    found = _solve_fairly(rows.problem(limits), options, free, watch)
+    limits = _limits(rows, options, rows.tolerance)
+    found = _solve_within(rows, limits, options, free, watch)
     if found.upper_bound is None:
         if hasattr(model, "tree_"):
             del model.tree_
@@ -85,11 +85,75 @@ def solve_fair(
     return watch
 
 
+def _limits(rows: FairRows, options: _engine.Options, tolerance: Fraction) -> FairLimits:
+    """Return the limits that a tolerance means, with what the search has room for."""
+    sizes = [2 ** min(options.max_depth, 60) - 1] if options.max_depth is not None else []
+    sizes += [options.max_splits] if options.max_splits is not None else []
+    room = cost_budget(len(rows.columns), min(sizes, default=None))
+    return fair_limits(rows.compared, tolerance, room)
+
+
+def _solve_within(
+    rows: FairRows,
+    limits: FairLimits,
+    options: _engine.Options,
+    free: _engine.Result,
+    watch: FairObserver | None,
+) -> LimitedResult:
+    """Find the best tree within the tolerance, also where limits are rounded.
+
+    No tree within the tolerance is beyond the limits. So if the best within the limits is within
+    the tolerance, it is best; and if not, it bounds what others cost, which are looked for within
+    limits that no tree beyond the tolerance keeps to.
+    """
+    found = _solve_fairly(rows.problem(limits), options, free, watch)
+    if found.upper_bound is None or _is_fair(rows, found):
+        return found
+    options = _with_less_time(options, found.seconds)
+    narrow = rows.problem(limits.narrowed())
+    again = _solve_fairly(narrow, options, free, watch)
+    fair = [again] if again.upper_bound is not None else []
+    fair += [leaf for leaf in _leaves(narrow, again) if _is_fair(rows, leaf)]
+    best = min(fair, key=lambda tree: cast(int, tree.upper_bound), default=again)
+    status = found.status if found.status not in ("optimal", "gap") else "precision"
+    return replace(
+        best,
+        status=status,
+        lower_bound=found.lower_bound,
+        cuts=found.cuts,
+        closest=[],
+        # Both count the search for the best tree of all.
+        n_solves=found.n_solves + again.n_solves - 1,
+        history=found.history[:0],
+        seconds=found.seconds + again.seconds,
+    )
+
+
+def _is_fair(rows: FairRows, found: LimitedResult) -> bool:
+    return disparity(rows.rates(rows.nodes(found))) <= rows.tolerance
+
+
+def _leaves(problem: LimitedProblem, like: LimitedResult) -> list[LimitedResult]:
+    """Return the trees without splits: all of one label keep to most limits, however narrow."""
+    node = np.full(1, -1, dtype=np.int32)
+    totals = problem.values[:, :, 0].sum(axis=0) * problem.planes[0, 0]
+    return [
+        replace(
+            like,
+            upper_bound=int(total),
+            test=node,
+            first_child=node,
+            label=np.full(1, label, dtype=np.int32),
+        )
+        for label, total in enumerate(totals.tolist())
+    ]
+
+
 def _solve_fairly(
     problem: LimitedProblem,
     options: _engine.Options,
     free: _engine.Result,
-    watch: Observer | None,
+    watch: FairObserver | None,
 ) -> LimitedResult:
     """Find the best tree within limits, where the best of all is not."""
     options = _with_less_time(options, free.seconds)
@@ -133,7 +197,7 @@ def _smaller(problem: LimitedProblem, options: _engine.Options) -> LimitedResult
 
 
 def _solve_freely(
-    rows: FairRows, options: _engine.Options, watch: Observer | None
+    rows: FairRows, options: _engine.Options, watch: FairObserver | None
 ) -> _engine.Result:
     """Find the best tree whatever its rates; where there are groups, in half of the time."""
     objective = rows.target.objective
@@ -174,107 +238,87 @@ def find_curve(
         raise ValueError(
             "A fairness curve compares groups: give sensitive_features, or name sensitive_columns."
         )
-    found = _search_curve(model, rows, least, callback)
+    found, rounding = _search_curve(model, rows, least, callback)
     objective = rows.target.objective
-    # By rising disparity: the order of tolerances.
-    ordered = sorted(found.trees, key=lambda tree: tree.gap)
-    nodes = [rows.nodes(tree.nodes) for tree in ordered]
+    # Every tree is at or above one of these, and known to be so up to the rounding of limits.
+    lower_points = sorted(
+        (exact(max(gap - rounding, Fraction(0))), exact(objective.cost(value)))
+        for value, gap in found.lower_points
+    )
     base = copy.copy(model)
-    lower_points = [(exact(gap), exact(objective.cost(value))) for value, gap in found.lower_points]
-    return FairnessCurve(
+    points, nodes = _curve_points(rows, found.trees, is_rounded=rounding > 0)
+    curve = FairnessCurve(
         base,
         Lazy(len(nodes), lambda place: _tree(base, rows, nodes[place])),
-        Lazy(len(nodes), lambda i: _curve_certificate(base, rows, found, ordered[i], nodes[i])),
-        [
-            (exact(tree.gap), exact(objective.cost(tree.objective)), _n_splits(plain))
-            for tree, plain in zip(ordered, nodes, strict=True)
-        ],
+        Lazy(len(nodes), lambda place: _curve_certificate(base, rows, found, curve, nodes, place)),
+        points,
         found.status,
-        sorted(lower_points),
+        lower_points,
         exact(least),
         rows.seconds + found.seconds,
     )
+    return curve
+
+
+def _curve_points(
+    rows: FairRows, trees: Sequence[LimitedTree], *, is_rounded: bool
+) -> tuple[list[CurvePoint], list[PlainNodes]]:
+    """Return disparity, cost and splits of trees, by rising disparity, and the trees."""
+    points = []
+    for tree in trees:
+        nodes = rows.nodes(tree.nodes)
+        apart = disparity(rows.rates(nodes)) if is_rounded else tree.gap
+        cost = exact(rows.target.objective.cost(tree.objective))
+        points.append(((exact(apart), cost, _n_splits(nodes)), nodes))
+    points.sort(key=lambda entry: entry[0])
+    kept: list[tuple[CurvePoint, PlainNodes]] = []
+    for point, nodes in points:
+        if not kept or point[1] < kept[-1][0][1]:
+            kept.append((point, nodes))
+    return [point for point, _ in kept], [nodes for _, nodes in kept]
 
 
 def _curve_certificate(
     model: FairTreeClassifier,
     rows: FairRows,
     found: LimitedFront,
-    tree: LimitedTree,
-    nodes: PlainNodes,
+    curve: FairnessCurve,
+    nodes: Sequence[PlainNodes],
+    place: int,
 ) -> FairnessCertificate:
     """Return what is proven about a tree of a curve: it is best for its own disparity."""
-    objective = rows.target.objective
-    cost = exact(objective.cost(tree.objective))
-    lower = cost
-    if found.status != "optimal":
-        reached = [value for value, gap in found.lower_points if gap <= tree.gap]
-        lower = min([cost, *(exact(objective.cost(value)) for value in reached)])
+    apart, cost, _ = curve.points[place]
+    lower, status = curve.bound(place, apart)
     bare = _certificate(
         model,
         rows,
-        nodes=nodes,
-        status="optimal" if lower == cost else found.status,
+        nodes=nodes[place],
+        status=status,
         cost=cost,
         lower_bound=lower,
-        seconds=rows.seconds + found.seconds,
+        seconds=curve.seconds,
         counters=found.counters,
     )
-    return _extend(model, rows, bare, rows.rates(nodes), tolerance=tree.gap)
+    return _extend(model, rows, bare, rows.rates(nodes[place]), tolerance=Fraction(apart))
 
 
 def _search_curve(
     model: FairTreeClassifier, rows: FairRows, least: Fraction, callback: Callback | None
-) -> LimitedFront:
-    assert rows.comparison is not None
-    limits = fair_limits(rows.comparison, Fraction(1))
-    problem, options = rows.problem(limits), model._engine_options(rows.seconds)
+) -> tuple[LimitedFront, Fraction]:
+    """Return the front of cost and disparity, and by how much its disparities are rounded."""
+    options = model._engine_options(rows.seconds)
+    limits = _limits(rows, options, Fraction(1))
+    problem = rows.problem(limits)
     small = _is_small(problem, options.max_depth) and problem.columns.shape[1] <= _FEW_TESTS
-    return solve_limited_front(
+    front = solve_limited_front(
         problem,
         (0, *limits.scales),
         options,
         least_gap=least,
         dual=not small,
-        callback=_watch(model, rows, callback, has_bounds=False),
+        callback=watch_fair(model, rows, callback, has_bounds=False),
     )
-
-
-class FairObserver(Observer):
-    """Watch a search that may have no tree or bound yet: every row may then still be wrong."""
-
-    def __init__(
-        self,
-        to_cost: Callable[[int], Exact],
-        callback: Callback | None,
-        line: ProgressLine | None,
-        most: Exact,
-        has_bounds: bool,
-    ) -> None:
-        super().__init__(to_cost, callback, line)
-        self._most = most
-        self._has_bounds = has_bounds
-
-    def __call__(self, event: _engine.Event) -> bool:
-        highest, lowest = self._most, cast(Exact, 0)
-        if self._has_bounds:
-            upper, lower = event["upper_bound"], event["lower_bound"]
-            highest = highest if upper is None else exact(self._to_cost(upper))
-            lowest = lowest if lower is None else exact(self._to_cost(lower))
-        gap = exact(highest - lowest)
-        return self._tell(Progress(event["seconds"], event["work"], highest, lowest, gap))
-
-
-def _watch(
-    model: FairTreeClassifier, rows: FairRows, callback: Callback | None, *, has_bounds: bool = True
-) -> Observer | None:
-    """Return what watches the search, if anything does."""
-    if callback is None and not model.verbose:
-        return None
-    objective = rows.target.objective
-    most = exact(objective.total_weight)
-    line = ProgressLine(most) if model.verbose else None
-    return FairObserver(objective.cost, callback, line, most, has_bounds)
+    return front, limits.rounding
 
 
 class Lazy(Sequence[Any]):
@@ -330,23 +374,25 @@ def _certify_limited(
         counters=found.counters,
         history=_history(rows, found),
     )
+    rates = rows.rates(nodes)
+    of = dict(zip((kind.name for kind in rows.compared.kinds), rates, strict=True))
+    values = {i: of[rate][g] - of[rate][h] for i, (rate, g, h) in enumerate(limits.pairs)}
     return replace(
-        _extend(model, rows, bare, rows.rates(nodes)),
-        differences=_differences(rows, limits, dict(enumerate(found.values[1:]))),
+        _extend(model, rows, bare, rates),
+        differences=_differences(rows, limits, values),
         dual=_dual(rows, limits, found.cuts),
         n_solves=found.n_solves,
     )
 
 
 def _differences(
-    rows: FairRows, limits: FairLimits, values: Mapping[int, int]
+    rows: FairRows, limits: FairLimits, values: Mapping[int, Fraction]
 ) -> tuple[tuple[str, Any, Any, Exact | None], ...]:
-    """Return the differences of rates that limits speak of, from their integers."""
-    assert rows.comparison is not None
-    names = rows.comparison.groups.names
+    """Return the differences of rates that limits speak of, as far as they are known."""
+    names = rows.compared.groups.names
     return tuple(
-        (rate, names[g], names[h], exact(Fraction(values[i], scale)) if i in values else None)
-        for i, ((rate, g, h), scale) in enumerate(zip(limits.pairs, limits.scales, strict=True))
+        (rate, names[g], names[h], exact(values[i]) if i in values else None)
+        for i, (rate, g, h) in enumerate(limits.pairs)
     )
 
 
@@ -358,8 +404,9 @@ def _dual(
     dual = []
     for cut in cuts:
         first, *others = cut.multipliers
-        # The cost is unit * (U + offset), and a limit is its scale times a difference.
+        # The cost is unit * (U + offset), and a limit is its scale times a difference, up to slack.
         value = cut.value + first * objective.offset
+        value -= sum(m * slack for m, slack in zip(others, limits.slacks, strict=True))
         weights = [m * scale for m, scale in zip(others, limits.scales, strict=True)]
         factor = objective.unit / first if first else Fraction(1)
         dual.append(
@@ -378,9 +425,12 @@ def _without_tree(
     """Return what is proven if no tree is within the tolerance, or none was found in time."""
     least = None
     if found.status == "infeasible":
-        front = _search_curve(model, rows, Fraction(0), None)
-        if front.status == "optimal":
+        front, rounding = _search_curve(model, rows, Fraction(0), None)
+        if front.status == "optimal" and not rounding:
             least = exact(min(tree.gap for tree in front.trees))
+    closest = {
+        i: Fraction(lower - limits.slacks[i], limits.scales[i]) for i, lower, _ in found.closest
+    }
     nothing = cast(Any, None)
     bare = Certificate(
         status=found.status,
@@ -401,9 +451,7 @@ def _without_tree(
     )
     return replace(
         _extend(model, rows, bare),
-        differences=_differences(
-            rows, limits, {closest.limit: closest.lower_bound for closest in found.closest}
-        ),
+        differences=_differences(rows, limits, closest),
         dual=_dual(rows, limits, found.cuts),
         n_solves=found.n_solves,
         least_disparity=least,

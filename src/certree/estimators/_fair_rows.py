@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import gcd, lcm
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _engine
+from certree._exact import read_fraction
+from certree._fair_limits import FairLimits
 from certree._fairness import (
     Comparison,
-    FairLimits,
     Groups,
     compare_groups,
     decided_by_group,
@@ -25,7 +27,7 @@ from certree._limited import LimitedProblem
 from certree.encoding import read_table
 
 from ._binary import PlainNodes, find_positive
-from ._target import Target, read_target
+from ._target import Target, class_sums, read_target
 
 if TYPE_CHECKING:
     from ._fair import FairTreeClassifier
@@ -68,6 +70,12 @@ class FairRows:
     left_out: tuple[str, ...]
     seconds: float
 
+    @property
+    def compared(self) -> Comparison:
+        """The groups, where there are some."""
+        assert self.comparison is not None
+        return self.comparison
+
     def problem(self, limits: FairLimits) -> LimitedProblem:
         """Return the rows with limits, as the search takes them."""
         target, objective = self.joined, self.joined.objective
@@ -103,7 +111,8 @@ def prepare(
     start = perf_counter()
     n_rows = model._row_count(X)
     tolerance = read_tolerance(model.tolerance)
-    target = read_target(model, y, sample_weight, n_rows)
+    target = read_target(model, y, sample_weight, n_rows, reserve=model._reserved())
+    given = _weights_as_given(target, sample_weight)
     classes = target.classes.tolist()
     positive = find_positive(classes, model.pos_label, str(model.constraint))
     if needs_two_classes(model.constraint) and len(classes) > 2:
@@ -112,12 +121,15 @@ def prepare(
             f"{len(classes)} classes. Make it two classes, or use constraint='accuracy_parity', "
             "which speaks of no positive class."
         )
-    given = read_sensitive(model, X, sensitive_features)
-    groups = None if given is None else read_groups(given, n_rows, target.rows)
+    sensitive = read_sensitive(model, X, sensitive_features)
+    groups = None
+    if sensitive is not None:
+        named = "sensitive_features" if sensitive_features is not None else "sensitive_columns"
+        groups = read_groups(sensitive, n_rows, target.rows, what=named)
     columns = model._encode(X, target.sample_weight, target.rows)
     joined = target
     if int(model.min_samples_leaf) == 1:
-        joined, groups, columns = _join_rows(target, groups, columns)
+        joined, groups, columns, given = _join_rows(target, groups, columns, given)
     comparison = None
     if groups is not None:
         comparison = compare_groups(
@@ -126,7 +138,7 @@ def prepare(
             joined.codes,
             positive,
             len(classes),
-            joined.row_weights,
+            joined.row_weights if given is None else given,
             classes[positive],
         )
     places, asked = np.arange(columns.shape[1]), columns
@@ -151,26 +163,57 @@ def prepare(
     )
 
 
+def _weights_as_given(target: Target, sample_weight: Any) -> NDArray[Any] | None:
+    """Return the weights of the rows that count as integers of any size, if they were rounded.
+
+    Costs are then those of rounded weights, but rates are those of the weights that were given.
+    """
+    if sample_weight is None or target.weights.is_exact:
+        return None
+    weights = np.asarray(sample_weight, dtype=object)
+    rows = weights if target.rows is None else weights[target.rows]
+    read = [read_fraction(weight, "sample_weight") for weight in rows.tolist()]
+    unit = lcm(*(weight.denominator for weight in read))
+    numbers = [weight.numerator * (unit // weight.denominator) for weight in read]
+    common = gcd(*numbers)
+    given = np.empty(len(numbers), dtype=object)
+    given[:] = [number // common for number in numbers]
+    return given
+
+
 def _join_rows(
-    target: Target, groups: Groups | None, columns: NDArray[np.uint8]
-) -> tuple[Target, Groups | None, NDArray[np.uint8]]:
+    target: Target,
+    groups: Groups | None,
+    columns: NDArray[np.uint8],
+    given: NDArray[Any] | None,
+) -> tuple[Target, Groups | None, NDArray[np.uint8], NDArray[Any] | None]:
     """Join rows that agree in all columns, class and group, where that saves half of them."""
     n_groups = 1 if groups is None else len(groups)
     kinds = target.codes.astype(np.int64)
     if groups is not None:
         kinds = kinds * n_groups + groups.codes
     bits = columns.shape[1] + (len(target.classes) * n_groups).bit_length()
-    if bits < 64 and target.row_weights is None:
+    place = None
+    if bits < 64 and target.row_weights is None and given is None:
         kinds, columns_left, weights = _join_few(kinds, columns)
     else:
-        kinds, columns_left, weights = _join_many(kinds, columns, target.row_weights)
+        place = _places(kinds, columns)
+        if place is None:
+            return target, groups, columns, given
+        first, of_row = place
+        kinds, columns_left = kinds[first], columns[first]
+        weights = class_sums(of_row, target.row_weights, len(first))
+        if given is not None:
+            sums = np.zeros(len(first), dtype=object)
+            np.add.at(sums, of_row, given)
+            given = sums
     if 2 * len(kinds) > len(columns):
-        return target, groups, columns
+        return target, groups, columns, given
     codes = (kinds // n_groups).astype(target.codes.dtype)
     joined = replace(target, codes=codes, row_weights=weights)
     if groups is not None:
         groups = Groups(groups.names, (kinds % n_groups).astype(np.intp))
-    return joined, groups, np.asfortranarray(columns_left)
+    return joined, groups, np.asfortranarray(columns_left), given
 
 
 Joined = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64]]
@@ -194,10 +237,10 @@ def _join_few(kinds: NDArray[np.int64], columns: NDArray[np.uint8]) -> Joined:
     return left, columns_left, counts.astype(np.int64)
 
 
-def _join_many(
-    kinds: NDArray[np.int64], columns: NDArray[np.uint8], weights: NDArray[np.int64] | None
-) -> Joined:
-    """Join rows by a number that is mixed from them; all rows are left if that is ambiguous."""
+def _places(
+    kinds: NDArray[np.int64], columns: NDArray[np.uint8]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """Return one row of each sort, and the sort of every row; None unless that saves half."""
     # Odd factors mix the entries into one number; rows of the same number are then compared.
     random = np.random.default_rng(1)
     factors = random.integers(0, 2**62, columns.shape[1] + 1, dtype=np.int64) * 2 + 1
@@ -209,9 +252,8 @@ def _join_many(
     is_same = 2 * len(first) <= len(columns)
     is_same = is_same and np.array_equal(kinds[first][place], kinds)
     if not is_same or not np.array_equal(columns[first][place], columns):
-        return kinds, columns, np.ones(len(kinds), dtype=np.int64)
-    # Sums of weights are far below 2**53, so floats hold them exactly.
-    return kinds[first], columns[first], np.bincount(place, weights).astype(np.int64)
+        return None
+    return first, place
 
 
 def read_sensitive(model: FairTreeClassifier, X: Any, given: Any) -> Any:

@@ -66,11 +66,14 @@ def read_target(
     n_rows: int,
     *,
     most_weight: Callable[[int], int] | None = None,
+    reserve: int | None = None,
 ) -> Target:
     """Read labels and weights, and set up what is to be minimised.
 
     Objectives with a positive class multiply weights with others, and their penalty is no number of
     errors: `most_weight` then says how much of the range of the integers all rows may weigh.
+    `reserve` is the factor that is kept free for class weights and the denominator of the
+    complexity, if less than usual will do.
     """
     labels = check_labels(y, n_rows, type(wishes).__name__)
     for_metric = most_weight is not None
@@ -80,6 +83,8 @@ def read_target(
     if for_metric:
         reserve = 1 if wishes.class_weight is None else 2**12
         weights = scale_weights(sample_weight, n_rows, budget=most, reserve=reserve)
+    elif reserve is not None:
+        weights = scale_weights(sample_weight, n_rows, budget=budget, reserve=reserve)
     else:
         weights = scale_weights(sample_weight, n_rows, budget=budget)
     values, rows = weights.values, None

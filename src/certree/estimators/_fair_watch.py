@@ -1,0 +1,65 @@
+"""Watching the searches for a fair tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from certree import _engine
+from certree._progress import Callback, Observer, Progress, ProgressLine
+from certree.certificate import Exact, exact
+
+from ._fair_rows import FairRows
+
+if TYPE_CHECKING:
+    from ._fair import FairTreeClassifier
+
+
+class FairObserver(Observer):
+    """Watch the searches of a fit: the first one says nothing of what fair trees cost at most."""
+
+    def __init__(
+        self,
+        to_cost: Callable[[int], Exact],
+        callback: Callback | None,
+        line: ProgressLine | None,
+        knows_lower: bool,
+        knows_upper: bool,
+    ) -> None:
+        super().__init__(to_cost, callback, line)
+        self._knows_lower = knows_lower
+        self._knows_upper = knows_upper
+        self._lower: Exact = 0
+        self._upper: Exact | None = None
+        self._seconds, self._work = 0.0, 0
+
+    def go_on(self, free: _engine.Result) -> None:
+        """From here on, events are about fair trees; what is known of all trees stays known."""
+        self._knows_upper = self._knows_lower
+        self._lower = exact(self._to_cost(free.lower_bound))
+        self._seconds = free.seconds
+        self._work = free.history[-1][1] if free.history else 0
+
+    def __call__(self, event: _engine.Event) -> bool:
+        upper, lower = event["upper_bound"], event["lower_bound"]
+        if self._knows_lower and lower is not None:
+            self._lower = max(self._lower, exact(self._to_cost(lower)))
+        if self._knows_upper and upper is not None:
+            cost = exact(self._to_cost(upper))
+            self._upper = cost if self._upper is None else min(cost, self._upper)
+        seconds, work = self._seconds + event["seconds"], self._work + event["work"]
+        gap = None if self._upper is None else exact(self._upper - self._lower)
+        return self._tell(Progress(seconds, work, self._upper, self._lower, gap))
+
+
+def watch_fair(
+    model: FairTreeClassifier, rows: FairRows, callback: Callback | None, *, has_bounds: bool = True
+) -> FairObserver | None:
+    """Return what watches the search, if anything does."""
+    if callback is None and not model.verbose:
+        return None
+    objective = rows.target.objective
+    line = ProgressLine(exact(objective.total_weight)) if model.verbose else None
+    # Without groups, all trees are as good as fair.
+    knows_upper = has_bounds and rows.comparison is None
+    return FairObserver(objective.cost, callback, line, has_bounds, knows_upper)
