@@ -172,6 +172,22 @@ def test_errors_within_a_capacity() -> None:
     assert (model.predict(X) == "default").sum() <= 10
 
 
+def test_a_limit_alone_needs_no_list() -> None:
+    X, y = credit()
+    few = tasks.Limit("default", {"default": 1}, at_most=10)
+    parameters: dict[str, Any] = {"max_depth": 2, "thresholds": 6}
+    alone = CostSensitiveTreeClassifier(limits=few, **parameters).fit(X, y)
+    listed = CostSensitiveTreeClassifier(limits=[few], **parameters).fit(X, y)
+    assert alone.certificate_.cost == listed.certificate_.cost
+    assert alone.certificate_.limits == listed.certificate_.limits
+    assert verify(alone, X, y)
+    minimum = tasks.LeafMinimum({"default": 30})
+    alone = CostSensitiveTreeClassifier(limits=minimum, **parameters).fit(X, y)
+    assert alone.certificate_.leaf_minimum == (("default", 30),)
+    with pytest.raises(TypeError, match="limits must be a list"):
+        CostSensitiveTreeClassifier(limits=3).fit(X, y)
+
+
 def test_a_minimum_of_leaves_is_a_limit() -> None:
     X, y = credit()
     model = CostSensitiveTreeClassifier(

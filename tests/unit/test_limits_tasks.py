@@ -180,6 +180,12 @@ def test_a_bound_that_is_no_number_is_refused() -> None:
         ({"a": [1, 2]}, "or 3 of them"),
         ({"a": float("nan")}, "nan"),
         (lambda rows: [1, 2, 3], "one number per label"),
+        (lambda rows: [1, 2] if len(rows) == 1 else [1], "rows 0 to 2 they have shape"),
+        (lambda rows: [len(rows) ** 2, 0], r"not additive.*\[9, 0\].*\[3, 0\].*theorem 4\.6"),
+        (lambda rows: [max(rows), 0], r"not additive.*rows 0 to 2"),
+        (lambda rows: [0.1 * len(rows) + 1e-5, 0], "not additive"),
+        # Right for all rows together, and wrong for some of them.
+        (lambda rows: [1 if len(rows) == 2 else len(rows), 0], "not additive.*rows 1 to 2"),
     ],
 )
 def test_amounts_that_do_not_fit_are_refused_with_their_name(amounts: Any, message: str) -> None:
@@ -190,8 +196,6 @@ def test_amounts_that_do_not_fit_are_refused_with_their_name(amounts: Any, messa
 @pytest.mark.parametrize(
     ("minimum", "message"),
     [
-        (tasks.LeafMinimum(-1), "whole number"),
-        (tasks.LeafMinimum(1.5), "whole number"),
         (tasks.LeafMinimum({"c": 1}), "labels of the task"),
         (tasks.LeafMinimum(1, [[1, 0]]), "3 x 2"),
         (tasks.LeafMinimum(1, [[1, 0], [0, -1], [0, 0]]), "whole numbers"),
@@ -200,6 +204,21 @@ def test_amounts_that_do_not_fit_are_refused_with_their_name(amounts: Any, messa
 def test_minima_that_do_not_fit_are_refused(minimum: tasks.LeafMinimum, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         minimum.on(LABELS, rows(3))
+
+
+@pytest.mark.parametrize("at_least", [-1, 1.5, {"a": -1}, {"a": 2, "b": "1/2"}, float("nan")])
+def test_minima_that_are_no_counts_are_refused_at_once(at_least: Any) -> None:
+    with pytest.raises(ValueError, match="at_least of LeafMinimum"):
+        tasks.LeafMinimum(at_least)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 50])
+def test_functions_of_rows_may_sum_decimals_in_floating_point(size: int) -> None:
+    table = np.random.default_rng(1).random((size, 2)).round(3)
+    limit = tasks.Limit("x", lambda chosen: table[chosen].sum(axis=0), at_most=5)
+    assert (limit.table(LABELS, size) == table).all()
+    exact = tasks.Limit("x", lambda chosen: [Fraction(len(chosen), 3), 0], at_most=5)
+    assert exact.table(LABELS, size)[0].tolist() == [Fraction(1, 3), 0]
 
 
 def test_minima_count_rows_by_label() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -133,7 +133,12 @@ def split_limits(given: Any) -> tuple[list[Limit], LeafMinimum | None]:
     """Return the limits that a user lists, and the condition on leaves among them."""
     limits: list[Limit] = []
     minimum = None
-    for one in given or ():
+    single = isinstance(given, Limit | LeafMinimum)
+    if not single and given is not None and not isinstance(given, Iterable):
+        raise TypeError(
+            f"limits must be a list of tasks.Limit, or one, got {type(given).__name__}."
+        )
+    for one in [given] if single else given or ():
         if isinstance(one, Limit):
             limits.append(one)
         elif isinstance(one, LeafMinimum) and minimum is None:

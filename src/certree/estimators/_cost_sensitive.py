@@ -23,6 +23,7 @@ from certree.tasks._labels import (
     match_classes,
     read_labels,
 )
+from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
 
 from ._capacity import capacity_limits, split_limits, with_limits
@@ -77,7 +78,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
     capacity : mapping or None, default=None
         How many rows may get a label: a number of rows (an integer) or a share of all rows (a
         float, fraction or text), for some of the labels. With weights, both are weighed.
-    limits : sequence of tasks.Limit and tasks.LeafMinimum, or None, default=None
+    limits : tasks.Limit, tasks.LeafMinimum, a sequence of them, or None, default=None
         Further limits on the whole tree, such as budgets. Neither these nor `capacity` go together
         with `test_costs`.
     max_depth, max_splits, min_samples_leaf
@@ -130,7 +131,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
         test_costs: Any = None,
         classes: Any = None,
         capacity: Mapping[Any, Any] | None = None,
-        limits: Sequence[Any] | None = None,
+        limits: Limit | LeafMinimum | Sequence[Any] | None = None,
         max_depth: int | None = 4,
         max_splits: int | None = None,
         complexity: float = 0.0,

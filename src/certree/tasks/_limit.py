@@ -22,6 +22,9 @@ _MOST_EXACT = 2**48
 # Amounts that are no decimals are rounded such that their total is at most this.
 _MOST_ROUNDED = 2**36
 
+# Two computations of one sum of floats may differ by this share of it.
+_NOISE = 1e-9
+
 State = Callable[[NDArray[np.intp]], Any]
 """From row numbers to the amounts of these rows together, one per label."""
 
@@ -77,7 +80,8 @@ class Limit:
         the same for all. A mapping names labels, each with a number or with one number per row;
         labels that it does not name add nothing. A callable takes an array of row numbers and
         returns what these rows add together, one number per label, which must be the sum of what it
-        returns for each of them; :func:`check_task` tries that. Any sign is fine. Numbers are
+        returns for each of them: this is checked for all rows and for halves of them, and
+        :func:`check_task` tries more. Any sign is fine. Numbers are
         read as the decimals that they are written as; fractions and texts such as ``"1/3"`` are
         read exactly.
     at_most, at_least : number, fraction or text, optional
@@ -190,7 +194,9 @@ class Limit:
                     f"are asked about; for row {row} they have shape {line.shape}."
                 )
             lines.append(line)
-        return np.stack(lines)
+        table = np.stack(lines)
+        _check_additive(function, table, what)
+        return table
 
     def __and__(self, other: object) -> Any:
         from ._limited import combine
@@ -218,6 +224,11 @@ class LeafMinimum:
         row received the treatment, zero elsewhere. By default every row counts for every label.
         Weights play no part.
 
+    Raises
+    ------
+    ValueError
+        If a minimum is no whole number, or negative.
+
     Notes
     -----
     .. versionadded:: 0.1
@@ -234,6 +245,8 @@ class LeafMinimum:
     def __init__(self, at_least: Any, counts: Any = None) -> None:
         self.at_least = at_least
         self.counts = counts
+        for number in at_least.values() if isinstance(at_least, Mapping) else [at_least]:
+            _whole(number, "at_least of LeafMinimum")
 
     def on(self, labels: NDArray[Any], rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return what the rows count for each label, and how much each label needs."""
@@ -343,6 +356,39 @@ def _whole(number: Any, what: str) -> int:
     if value.denominator != 1 or value < 0:
         raise ValueError(f"{what} must be a whole number of at least 0, got {number!r}.")
     return min(int(value), 2**31)
+
+
+def _check_additive(function: State, table: NDArray[Any], what: str) -> None:
+    """Compare what a function says of all rows, and of halves, with the sum over the rows."""
+    n_rows, n_labels = table.shape
+    for first, last in ((0, n_rows), (0, n_rows // 2), (n_rows // 2, n_rows)):
+        if last - first < 2:
+            continue
+        rows = f"rows {first} to {last - 1}"
+        together = _numbers(function(np.arange(first, last, dtype=np.intp)), what)
+        if together.shape != (n_labels,):
+            raise ValueError(
+                f"{what} must be one number per label, {n_labels} of them, for the rows they are "
+                f"asked about; for {rows} they have shape {together.shape}."
+            )
+        lines = table[first:last]
+        apart = lines.sum(axis=0)
+        if (together == apart).all():
+            continue
+        # Floats are not added up without error; others are.
+        is_float = "f" in (together.dtype.kind, table.dtype.kind)
+        noise = _NOISE * np.abs(lines).sum(axis=0).astype(np.float64) if is_float else 0.0
+        if (np.abs(together - apart).astype(np.float64) > noise).any():
+            raise ValueError(
+                f"{what} are not additive: {rows} have {_listed(together)} together, but add up to "
+                f"{_listed(apart)} one by one. By theorem 4.6 of the STreeD paper the cost "
+                "function must be Markovian, here a sum of what each row adds by its label: a "
+                "limit on another function of rows is not separable. check_task looks for more."
+            )
+
+
+def _listed(numbers: NDArray[Any]) -> str:
+    return f"[{', '.join(map(str, numbers.tolist()))}]"
 
 
 # ---- integers ----------------------------------------------------------------------------------
