@@ -189,17 +189,27 @@ def _split_columns(given: Any, what: str) -> list[Any]:
         return [given.iloc[:, i] for i in range(given.shape[1])]
     if hasattr(given, "get_columns"):
         return list(given.get_columns())
+    if isinstance(given, list | tuple):
+        # Mixed lists become texts all over, gaps included, unless they are kept as they are.
+        given = _as_objects(given)
     array = np.asarray(given)
     if array.ndim == 2 and array.shape[1] > 0:
-        if not hasattr(given, "shape"):
-            # Rows of mixed lists become texts all over, unless they are kept as they are.
-            array = np.asarray(given, dtype=object)
         return [array[:, i] for i in range(array.shape[1])]
     if array.ndim != 1:
         raise ValueError(
             f"{what} must be one column, or a table of some, got an array of shape {array.shape}."
         )
     return [given]
+
+
+def _as_objects(given: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(given, dtype=object)
+    except ValueError:
+        # Rows of different lengths.
+        array = np.empty(len(given), dtype=object)
+        array[:] = given
+        return array
 
 
 def _read_values(column: Any, what: str) -> NDArray[Any]:
@@ -230,15 +240,29 @@ def _read_objects(values: NDArray[Any], what: str) -> NDArray[Any]:
             raise _missing(row, what)
     if all(isinstance(value, str) for value in values.tolist()):
         return values.astype(np.str_)
-    kinds = {bool if isinstance(v, bool | np.bool_) else type(v) for v in values.tolist()}
-    plain = np.asarray(values.tolist())
-    if len(kinds) == 1 and plain.ndim == 1 and plain.dtype.kind in "biuf":
-        return plain
+    kinds = {_kind(value) for value in values.tolist()}
+    if kinds in ({bool}, {int}, {float}, {int, float}):
+        plain = np.asarray(values.tolist())
+        if plain.dtype.kind in "biuf":
+            return plain
     names = sorted(kind.__name__ for kind in kinds)
     raise TypeError(
         f"{what} holds values of type {', '.join(names)}; groups must be all texts, all truth "
-        "values or all numbers of one type."
+        "values or all numbers."
     )
+
+
+def _kind(value: Any) -> type:
+    """Return the type of a value, that of Python where NumPy has its own."""
+    for kinds, kind in (
+        (bool | np.bool_, bool),
+        (int | np.integer, int),
+        (float | np.floating, float),
+        (str, str),
+    ):
+        if isinstance(value, kinds):
+            return kind
+    return type(value)
 
 
 def _missing(row: int, what: str) -> ValueError:
@@ -376,9 +400,7 @@ def disparity(rates: Sequence[Sequence[Fraction]]) -> Fraction:
     return max((max(of_groups) - min(of_groups) for of_groups in rates), default=Fraction(0))
 
 
-def _group_sums(
-    groups: Groups, weights: NDArray[Any] | None, mask: NDArray[np.bool_]
-) -> list[int]:
+def _group_sums(groups: Groups, weights: NDArray[Any] | None, mask: NDArray[np.bool_]) -> list[int]:
     counts: NDArray[Any]
     if weights is None:
         counts = np.bincount(groups.codes[mask], minlength=len(groups))

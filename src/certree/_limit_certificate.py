@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ._task_certificate import TaskCertificate
-from .certificate import STATUSES, Exact, exact, show
+from .certificate import STATUSES, Exact, exact, show, tests_text
 
 Cut = tuple[Exact, ...]
 """``(a, b_1, ..., b_n, v)``: every tree has ``a * cost + sum(b_j * total_j) >= v``."""
@@ -276,7 +276,7 @@ class NoTreeCertificate:
 
     def statement(self) -> str:
         """Return in words what is proven."""
-        tests = "this test" if self.n_tests == 1 else f"these {self.n_tests} tests"
+        tests = tests_text(self.n_tests)
         sizes = _sizes(self)
         trees = f"No tree{' with ' if sizes else ''}{sizes} over {tests}"
         if not self.is_infeasible:
@@ -401,7 +401,9 @@ def _sizes(certificate: NoTreeCertificate) -> str:
     if certificate.max_splits is not None:
         parts.append(f"at most {certificate.max_splits} splits")
     if certificate.min_samples_leaf > 1:
-        parts.append(f"at least {certificate.min_samples_leaf} rows in every leaf")
+        # A tree without splits may have fewer rows than that.
+        of = "" if certificate.min_samples_leaf <= certificate.n_rows else " of a split"
+        parts.append(f"at least {certificate.min_samples_leaf} rows in every leaf{of}")
     parts += map(_minimum_text, certificate.leaf_minimum)
     return ", ".join(parts)
 
@@ -420,13 +422,24 @@ def _closest_text(limit: LimitValue) -> str:
     for reach, what in ((limit.least, "least"), (limit.greatest, "greatest")):
         if reach is None:
             continue
+        within = _other_side(limit, reach, what)
         if reach.attained == reach.bound:
-            parts.append(f"the {what} that any tree has is {show(reach.bound)}")
+            parts.append(f"the {what}{within} that any tree has is {show(reach.bound)}")
         else:
             side = "no less" if what == "least" else "no more"
             known = "" if reach.attained is None else f", and one has {show(reach.attained)}"
-            parts.append(f"trees have {side} than {show(reach.bound)}{known}")
+            parts.append(f"trees have {side} than {show(reach.bound)}{within}{known}")
     return " and ".join(parts) if parts else "how near trees come was not found out"
+
+
+def _other_side(limit: LimitValue, reach: Reach, what: str) -> str:
+    """Return in words which trees were asked, if those that keep to the other bound were."""
+    near = reach.bound if reach.attained is None else reach.attained
+    if what == "least" and limit.at_least is not None and near >= limit.at_least:
+        return f" of at least {show(limit.at_least)}"
+    if what == "greatest" and limit.at_most is not None and near <= limit.at_most:
+        return f" of at most {show(limit.at_most)}"
+    return ""
 
 
 def _plain(number: Exact | None) -> int | str | None:

@@ -257,7 +257,7 @@ class Certificate:
         >>> model.certificate_.statement()
         'No tree with depth at most 1 over this test makes fewer than 1 error on these rows.'
         """
-        tests = "this test" if self.n_tests == 1 else f"these {self.n_tests} tests"
+        tests = tests_text(self.n_tests)
         trees = f"No tree{' with ' if self._limits() else ''}{self._limits()} over {tests}"
         proven, found = self._proven_and_found()
         if self.is_optimal:
@@ -331,7 +331,9 @@ class Certificate:
         if self.max_splits is not None:
             limits.append(f"at most {_many(self.max_splits, 'split')}")
         if self.min_samples_leaf > 1:
-            limits.append(f"at least {self.min_samples_leaf} rows in every leaf")
+            # A tree without splits may have fewer rows than that.
+            of = "" if self.min_samples_leaf <= self.n_rows else " of a split"
+            limits.append(f"at least {self.min_samples_leaf} rows in every leaf{of}")
         return limits
 
     def _is_weighted(self) -> bool:
@@ -359,6 +361,13 @@ class Certificate:
         n = int((self.cost - self.leaf_cost) / Fraction(self.split_penalty))
         unit = "leaf" if self.complexity_per == "leaf" else "split"
         return f"{errors} + {_many(n, unit)} x {show(self.split_penalty)}"
+
+
+def tests_text(n_tests: int) -> str:
+    """Return in words what trees are made of."""
+    if n_tests == 0:
+        return "an empty set of tests"
+    return "this test" if n_tests == 1 else f"these {n_tests} tests"
 
 
 def show(number: Exact) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._fairness import read_tolerance
-from .certificate import STATUSES, Certificate, Exact, exact, show
+from .certificate import STATUSES, Certificate, Exact, exact, show, tests_text
 from .tree import Tree
 
 if TYPE_CHECKING:
@@ -34,7 +34,8 @@ class FairnessCertificate(Certificate):
     """What is proven about a fair tree: it is best among those within the tolerance.
 
     As :class:`Certificate`, with these additions. If no tree is within the tolerance, the status is
-    "infeasible", there is no tree, and `cost`, `upper_bound`, `gap` and `leaf_cost` are None.
+    "infeasible", there is no tree, and `objective`, `cost`, `upper_bound`, `gap` and `leaf_cost`
+    are None.
 
     Attributes
     ----------
@@ -173,7 +174,7 @@ class FairnessCertificate(Certificate):
         return f"{table}  (allowed: {show(self.tolerance)})"
 
     def _tests(self) -> str:
-        return "this test" if self.n_tests == 1 else f"these {self.n_tests} tests"
+        return tests_text(self.n_tests)
 
     def _limit_texts(self) -> list[str]:
         limits = super()._limit_texts()
@@ -192,7 +193,8 @@ class FairnessCertificate(Certificate):
             facts = super()._facts()
         else:
             searched = self._limits() or "any depth and number of splits"
-            facts = [("searched", f"trees with {searched}, over {self.n_tests} tests")]
+            over = "1 test" if self.n_tests == 1 else f"{self.n_tests} tests"
+            facts = [("searched", f"trees with {searched}, over {over}")]
             facts.append(("data", f"{self.n_rows} rows, total weight {show(self.total_weight)}"))
             facts.append(("seconds", f"{self.seconds:.4g}"))
         added = []

@@ -247,8 +247,12 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         """
         return self._read(X, "decision_path")
 
-    def _read(self, X: Any, method: str) -> Any:
+    def _check_tree(self) -> None:
+        """Refuse to go on if there is no fitted tree."""
         check_is_fitted(self)
+
+    def _read(self, X: Any, method: str) -> Any:
+        self._check_tree()
         table = read_table(X)
         compare_columns(self, X, table)
         return getattr(self.tree_, method)(table)
@@ -256,7 +260,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Normalised decrease of the Gini impurity by the splits on each column."""
-        check_is_fitted(self)
+        self._check_tree()
         return self.tree_.feature_importances
 
     def __sklearn_tags__(self) -> Any:

@@ -132,7 +132,7 @@ def read_binary(target: Target, pos_label: Any, metric_name: str) -> BinaryTarge
     return BinaryTarget(target, positive, row_types, weights, positives, negatives)
 
 
-def find_positive(labels: list[Any], pos_label: Any, metric_name: str) -> int:
+def find_positive(labels: list[Any], pos_label: Any, name: str, kind: str = "metric") -> int:
     """Return the position of the positive class; by default the last of them.
 
     Raises
@@ -144,7 +144,7 @@ def find_positive(labels: list[Any], pos_label: Any, metric_name: str) -> int:
         return len(labels) - 1
     if pos_label not in labels:
         raise ValueError(
-            f"pos_label={pos_label!r}, for the metric {metric_name!r}, is not among the classes of "
+            f"pos_label={pos_label!r}, for the {kind} {name!r}, is not among the classes of "
             f"y, which are {_few(labels)}; None stands for the greater of two classes."
         )
     return labels.index(pos_label)

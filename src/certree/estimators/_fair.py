@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -14,7 +16,7 @@ from sklearn.base import ClassifierMixin
 from certree._exact import parse_complexity
 from certree._fairness import CONSTRAINTS, needs_two_classes, read_tolerance
 from certree._progress import Callback
-from certree.certificate import STATUSES, show
+from certree.certificate import STATUSES, Exact, show
 from certree.exceptions import InfeasibleError, OptimalityWarning
 from certree.fairness import FairnessCertificate, FairnessCurve, FairnessReport
 
@@ -32,6 +34,15 @@ _ROOM_FOR_MULTIPLIERS = 2**8
 
 def _check_tolerance(name: str, value: object) -> None:
     read_tolerance(value)
+
+
+def _at_least(number: Exact) -> str:
+    """Return a number as text, rounded up where it is rounded: what it allows is kept."""
+    text = show(number)
+    if not text.startswith("~"):
+        return text
+    places = 7 - math.ceil(math.log10(number))
+    return str(Decimal(math.ceil(number * 10**places)).scaleb(-places))
 
 
 def _check_truth(name: str, value: object) -> None:
@@ -344,7 +355,7 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
             )
             return
         closest = certificate.least_disparity
-        advice = "" if closest is None else f" A tolerance of {show(closest)} can be kept to."
+        advice = "" if closest is None else f" A tolerance of {_at_least(closest)} can be kept to."
         warnings.warn(
             f"No tree is within tolerance={self.tolerance!r}, which is proven; there is nothing to "
             f"predict with.{advice}",
@@ -386,10 +397,10 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
         shares: NDArray[np.float64] = self._read(X, "predict_proba")
         return shares
 
-    def _read(self, X: Any, method: str) -> Any:
-        if hasattr(self, "certificate_") and not self.certificate_.has_tree:
+    def _check_tree(self) -> None:
+        super()._check_tree()
+        if not self.certificate_.has_tree:
             raise InfeasibleError(self.certificate_)
-        return super()._read(X, method)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -434,7 +434,7 @@ def _without_tree(
     nothing = cast(Any, None)
     bare = Certificate(
         status=found.status,
-        objective=float("nan"),
+        objective=nothing,
         cost=nothing,
         lower_bound=nothing
         if found.status == "infeasible"

@@ -11,7 +11,7 @@ from certree._fairness import CONSTRAINTS, rates_on_rows, read_groups
 from certree.fairness import FairnessReport
 
 from ._binary import find_positive
-from ._fair_rows import read_sensitive
+from ._fair_rows import read_sensitive, sensitive_name
 from ._labels import check_labels
 
 if TYPE_CHECKING:
@@ -30,7 +30,8 @@ def report_on(
         raise ValueError(
             "A fairness report compares groups: give sensitive_features, or name sensitive_columns."
         )
-    groups = read_groups(given, n_rows, least=1)
+    named = sensitive_name(model, sensitive_features)
+    groups = read_groups(given, n_rows, what=named, least=1)
     weights = np.ones(n_rows) if sample_weight is None else check_weights(sample_weight, n_rows)
     classes = model.classes_.tolist()
     place = {label: code for code, label in enumerate(classes)}
@@ -38,7 +39,7 @@ def report_on(
         groups,
         np.array([place.get(label, -1) for label in labels.tolist()]),
         np.array([place[label] for label in predicted.tolist()]),
-        find_positive(classes, model.pos_label, model.constraint),
+        find_positive(classes, model.pos_label, model.constraint, "constraint"),
         weights,
         binary=len(classes) <= 2,
     )

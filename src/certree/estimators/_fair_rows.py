@@ -114,7 +114,7 @@ def prepare(
     target = read_target(model, y, sample_weight, n_rows, reserve=model._reserved())
     given = _weights_as_given(target, sample_weight)
     classes = target.classes.tolist()
-    positive = find_positive(classes, model.pos_label, str(model.constraint))
+    positive = find_positive(classes, model.pos_label, model.constraint, "constraint")
     if needs_two_classes(model.constraint) and len(classes) > 2:
         raise ValueError(
             f"Only binary classification is supported by constraint={model.constraint!r}: y has "
@@ -124,7 +124,7 @@ def prepare(
     sensitive = read_sensitive(model, X, sensitive_features)
     groups = None
     if sensitive is not None:
-        named = "sensitive_features" if sensitive_features is not None else "sensitive_columns"
+        named = sensitive_name(model, sensitive_features)
         groups = read_groups(sensitive, n_rows, target.rows, what=named)
     columns = model._encode(X, target.sample_weight, target.rows)
     joined = target
@@ -254,6 +254,13 @@ def _places(
     if not is_same or not np.array_equal(columns[first][place], columns):
         return None
     return first, place
+
+
+def sensitive_name(model: FairTreeClassifier, given: Any) -> str:
+    """Return what to call the groups in messages."""
+    if given is not None:
+        return "sensitive_features"
+    return f"sensitive_columns={model.sensitive_columns!r}"
 
 
 def read_sensitive(model: FairTreeClassifier, X: Any, given: Any) -> Any:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from certree import _engine, _vector
 from certree._exact import ScaledWeights, cost_budget, read_fraction, scale_weights
@@ -385,11 +384,11 @@ class BaseTaskTree(BaseOptimalTree):
             measures=("cost", "objective"),
         )
 
-    def _read(self, X: Any, method: str) -> Any:
-        certificate: Any = getattr(self, "certificate_", None)
+    def _check_tree(self) -> None:
+        super()._check_tree()
+        certificate: Any = self.certificate_
         if isinstance(certificate, NoTreeCertificate):
             raise InfeasibleError(certificate)
-        return super()._read(X, method)
 
     @property
     def path_(self) -> RegularizationPath:
@@ -405,7 +404,7 @@ class BaseTaskTree(BaseOptimalTree):
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Normalised decrease of the leaf cost by the splits on each column."""
-        check_is_fitted(self)
+        self._check_tree()
         tree = self.tree_
         result = np.zeros(tree.n_features)
         for node in np.flatnonzero(tree.test >= 0).tolist():
