@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ._task_certificate import TaskCertificate
-from .certificate import STATUSES, Exact, exact, show, tests_text
+from .certificate import STATUSES, Exact, exact, show, text_of_tests
 
 Cut = tuple[Exact, ...]
 """``(a, b_1, ..., b_n, v)``: every tree has ``a * cost + sum(b_j * total_j) >= v``."""
@@ -276,7 +276,7 @@ class NoTreeCertificate:
 
     def statement(self) -> str:
         """Return in words what is proven."""
-        tests = tests_text(self.n_tests)
+        tests = text_of_tests(self.n_tests)
         sizes = _sizes(self)
         trees = f"No tree{' with ' if sizes else ''}{sizes} over {tests}"
         if not self.is_infeasible:

@@ -317,7 +317,7 @@ def solve_with_limits(model: BaseTaskTree, task: Limited, given: Given) -> Limit
     if isinstance(certificate, NoTreeCertificate):
         _warn_without_tree(certificate)
     else:
-        model._finish(watch)
+        model._finish(watch, stacklevel=5)
     tree = getattr(model, "tree_", None)
     return LimitedSolution(tree, certificate, model.encoder_, task, _parameters(model))
 
@@ -374,7 +374,7 @@ def _warn_without_tree(certificate: NoTreeCertificate) -> None:
     warnings.warn(
         f"{certificate.statement()} Raise the limit of the search, or ask for a smaller tree.",
         OptimalityWarning,
-        stacklevel=4,
+        stacklevel=5,  # the caller of solve
     )
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from . import _engine
 from ._exact import read_fraction
 from ._separable import Candidate, OutOfTime, Programme, Sizes, nodes_of
-from .certificate import STATUSES
+from .certificate import STATUSES, text_of_tests
 from .encoding import TableEncoder
 from .estimators._task_tree import BaseTaskTree
 from .exceptions import OptimalityWarning
@@ -88,7 +88,7 @@ class SeparableCertificate:
         limits = f"depth at most {self.depth}"
         if self.max_splits is not None:
             limits += f" and at most {self.max_splits} splits"
-        trees = f"No tree with {limits} over these {self.n_tests} tests"
+        trees = f"No tree with {limits} over {text_of_tests(self.n_tests)}"
         what = "is feasible" if not self.values else "has a value better than these"
         return (
             f"{trees} {what}, if the objective is separable; {self.n_samples} samples did not show "
@@ -240,7 +240,7 @@ def _warn(certificate: SeparableCertificate) -> None:
         f"The search was {STATUSES.get(certificate.status, certificate.status)}. "
         f"{certificate.statement()} Raise the limit, or ask for smaller trees.",
         OptimalityWarning,
-        stacklevel=4,
+        stacklevel=5,  # the caller of solve
     )
 
 

@@ -257,7 +257,7 @@ class Certificate:
         >>> model.certificate_.statement()
         'No tree with depth at most 1 over this test makes fewer than 1 error on these rows.'
         """
-        tests = tests_text(self.n_tests)
+        tests = text_of_tests(self.n_tests)
         trees = f"No tree{' with ' if self._limits() else ''}{self._limits()} over {tests}"
         proven, found = self._proven_and_found()
         if self.is_optimal:
@@ -363,7 +363,7 @@ class Certificate:
         return f"{errors} + {_many(n, unit)} x {show(self.split_penalty)}"
 
 
-def tests_text(n_tests: int) -> str:
+def text_of_tests(n_tests: int) -> str:
     """Return in words what trees are made of."""
     if n_tests == 0:
         return "an empty set of tests"

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._fairness import read_tolerance
-from .certificate import STATUSES, Certificate, Exact, exact, show, tests_text
+from .certificate import STATUSES, Certificate, Exact, exact, show, text_of_tests
 from .tree import Tree
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class FairnessCertificate(Certificate):
         return f"{table}  (allowed: {show(self.tolerance)})"
 
     def _tests(self) -> str:
-        return tests_text(self.n_tests)
+        return text_of_tests(self.n_tests)
 
     def _limit_texts(self) -> list[str]:
         limits = super()._limit_texts()

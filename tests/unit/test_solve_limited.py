@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -252,6 +253,37 @@ def test_a_front_has_no_gap_and_no_path() -> None:
         solve(tasks.Front(ERRORS, HARM), X, Y, gap=1)
     with pytest.raises(ValueError, match="path"):
         solve(tasks.Front(ERRORS, HARM), X, Y, path=True)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        ERRORS & tasks.Limit("yes", {"yes": 1}, at_most=150),
+        ERRORS
+        & tasks.Limit("a", {"yes": 1}, at_most=150)
+        & tasks.Limit("b", {"no": 1}, at_most=50),
+        tasks.Front(ERRORS, tasks.RowCosts(np.arange(400).reshape(200, 2), labels=["no", "yes"])),
+    ],
+    ids=["with a tree", "without", "front"],
+)
+def test_warnings_point_to_the_line_that_called_solve(task: Any) -> None:
+    rng = np.random.default_rng(2)
+    table, labels = rng.integers(0, 2, (200, 40)), np.where(rng.random(200) < 0.5, "yes", "no")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        solve(task, table, labels, max_depth=6, time_limit=1e-3)
+    assert [w.filename for w in caught if w.category is OptimalityWarning] == [__file__]
+
+
+def test_a_statement_about_no_tests_reads_well() -> None:
+    nothing = np.full((3, 1), 7.5)
+    task = ERRORS & tasks.Limit("yes", {"yes": 1}, at_most=2, at_least=1)
+    solution = solve(task, nothing, ["yes", "no", "no"], max_depth=2)
+    assert "over an empty set of tests" in solution.certificate.statement()
+    near = "the least of at least 1 that any tree has is 3 and the greatest of at most 2 that any"
+    assert near in solution.certificate.statement()
+    free = solve(ERRORS, nothing, ["yes", "no", "no"], max_depth=2)
+    assert "over an empty set of tests" in free.certificate.statement()
 
 
 # ---- verification ------------------------------------------------------------------------------
@@ -516,3 +548,9 @@ def test_parts_of_a_separable_objective_are_checked() -> None:
         tasks.Separable([0], errors_of, better=3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="Task"):
         check_task(FEW, X)  # type: ignore[arg-type]
+
+
+def test_verify_says_why_it_cannot_check_an_objective_by_its_parts() -> None:
+    solution = solve(tasks.Separable([False, True], errors_of), X, max_depth=1)
+    with pytest.raises(ValueError, match=r"SeparableSolution.*check_task"):
+        verify(solution, X)
