@@ -197,6 +197,9 @@ class FairnessCertificate(Certificate):
             facts = [("searched", f"trees with {searched}, over {over}")]
             facts.append(("data", f"{self.n_rows} rows, total weight {show(self.total_weight)}"))
             facts.append(("seconds", f"{self.seconds:.4g}"))
+        if self.weight_quantum is not None and self.constraint is not None:
+            told = f"rounded to multiples of {show(self.weight_quantum)} in costs, exact in rates"
+            facts = [(name, told if name == "weights" else text) for name, text in facts]
         added = []
         for name, rates in self.rates:
             each = ", ".join(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from certree import FairTreeClassifier, verify
+from certree import FairTreeClassifier, OptimalityWarning, _fair_limits, verify
 
 
 def rates_as_given(model: FairTreeClassifier, X: Any, a: Any, weights: Any) -> list[Fraction]:
@@ -38,6 +39,31 @@ def test_large_whole_weights_are_not_rounded() -> None:
     model.fit(X, X[:, 0], sensitive_features=a, sample_weight=weights)
     assert model.certificate_.cost == 0
     assert model.certificate_.disparity == apart
+
+
+def test_a_certificate_tells_that_costs_are_rounded_and_rates_are_not() -> None:
+    rng = np.random.default_rng(2)
+    X, y, a = rng.integers(0, 2, (3, 40, 3))
+    model = FairTreeClassifier(max_depth=1, tolerance=0.5)
+    model.fit(X, y[:, 0], sensitive_features=a[:, 0], sample_weight=rng.random(40))
+    assert re.search(r"weights +rounded to multiples of \S+ in costs", str(model.certificate_))
+
+
+def test_a_tree_beyond_the_tolerance_by_less_than_rounding_is_not_returned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The search cannot tell it from one within; its cost remains as a bound."""
+    monkeypatch.setattr(_fair_limits, "LARGEST_SCALE", 2**20)
+    X = np.array([[1], [0], [1], [0]])
+    a, weights = np.array([0, 0, 1, 1]), [10**15 - 1, 10**15 - 3, 10**15 - 3, 10**15 - 3]
+    model = FairTreeClassifier(tolerance=0, max_depth=1)
+    with pytest.warns(OptimalityWarning, match="more than 64 bits"):
+        model.fit(X, X[:, 0], sensitive_features=a, sample_weight=weights)
+    certificate = model.certificate_
+    assert certificate.status == "precision"
+    assert certificate.disparity == 0
+    assert certificate.lower_bound == 0 < certificate.cost
+    assert verify(model, X, X[:, 0], weights, sensitive_features=a)
 
 
 @pytest.mark.parametrize("scale", [1, 10**4, 10**9])

@@ -211,7 +211,9 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
             The group of each row: texts, truth values, whole numbers or categories, without
             missing values. Several columns: groups are the combinations that occur.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows, in errors and in rates. Rows of weight zero are left out.
+            Weights of the rows, in errors and in rates. Rows of weight zero are left out. Rates are
+            exact for any weights; errors are, too, for decimals of up to 15 digits, and otherwise
+            those of weights that are rounded to ``certificate_.weight_quantum``.
         callback : callable, optional
             Called with a :class:`Progress` now and then; a true answer stops the search.
 
