@@ -235,10 +235,19 @@ def scale_weights(
     most = (cost_budget(n_rows) if budget is None else budget) // reserve
     # Rows that all weigh one unit must fit, or nothing would.
     most = max(most, n_rows)
-    exact = _as_decimals(weights)
+    exact = _as_decimals(weights) if _are_kept(sample_weight, weights) else None
     if exact is not None and float(exact[0].sum(dtype=np.float64)) <= most:
         return ScaledWeights(*exact, True, 0.0)
     return _round_weights(weights, most)
+
+
+def _are_kept(given: Any, weights: NDArray[np.float64]) -> bool:
+    """Return whether float64 holds the weights as given; it does not hold all large integers."""
+    if float(weights.max()) < 2.0**53:
+        return True
+    numbers = np.asarray(given, dtype=object).reshape(-1).tolist()
+    read = weights.tolist() if len(numbers) > 1 else weights[:1].tolist()
+    return all(number == weight for number, weight in zip(numbers, read, strict=True))
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:

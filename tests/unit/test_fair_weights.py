@@ -87,3 +87,15 @@ def test_rates_are_those_of_the_weights_as_given(scale: int) -> None:
             first, second = rates_as_given(one, X, a, weights)
             assert one.certificate_.disparity == abs(first - second)
             assert verify(one, X, y, weights, sensitive_features=a)
+
+
+def test_integers_that_floats_do_not_hold_are_weights_of_their_own() -> None:
+    """As floats all of these are the same, and the tree that asks is fair."""
+    X = np.array([[1], [0], [1], [0]])
+    a, weights = np.array([0, 0, 1, 1]), [10**18 + 1, 10**18, 10**18, 10**18]
+    model = FairTreeClassifier(tolerance=0, max_depth=1)
+    with pytest.warns(OptimalityWarning, match="more than 64 bits"):
+        model.fit(X, X[:, 0], sensitive_features=a, sample_weight=weights)
+    first, second = rates_as_given(model, X, a, weights)
+    assert model.certificate_.disparity == abs(first - second) == 0
+    assert verify(model, X, X[:, 0], weights, sensitive_features=a)
