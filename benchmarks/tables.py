@@ -33,8 +33,9 @@ def summary_line(summary: dict[str, Any]) -> str:
         return f"- {summary['variant']}: time x {summary['time']}{work}{extra}"
     mean, least = summary["geometric_mean_ratio"], summary["least_ratio"]
     proven = f"{summary['proven_by_us']} against {summary['proven_by_peer']}"
+    ratios = f"geometric mean of the ratios {mean} (over {summary['counted']} sets), least {least}"
     parts = [
-        f"geometric mean of the ratios {mean} (over {summary['counted']} sets), least {least}",
+        ratios if summary["counted"] else "no fit took long enough for its ratio to count",
         f"proven {proven} of {summary['instances']}",
     ]
     keys = ("slower", "worse_objective", "better_objective", "more_memory")
