@@ -8,6 +8,7 @@ same code for everybody: the cost of the labels, and the prices of the tests tha
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,9 @@ class TaskSolver(Solver):
         extra["setting"] = json.loads(str(data["setting"]))
         return self.prepare(data["columns"], extra)
 
+    @abstractmethod
     def tree(self, model: Any) -> Node:
         """Give the tree of a model as nested tuples."""
-        raise NotImplementedError
 
     def measure(self, model: Any, columns: Any, labels: Any) -> Answer:
         """Give the training cost of the tree."""
@@ -43,9 +44,9 @@ class TaskSolver(Solver):
         bits = np.array([[i >> b & 1 for b in range(4)] for i in range(16)], dtype=np.uint8)
         self.fit(*self.prepare(bits, self.tiny(bits[:, 0] ^ bits[:, 1])))
 
+    @abstractmethod
     def tiny(self, labels: Array) -> dict[str, Any]:
         """Give the data of the warm-up."""
-        raise NotImplementedError
 
 
 def total_cost(node: Node, columns: Array, data: dict[str, Any]) -> float:

@@ -11,6 +11,7 @@ so that totals only grow.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -104,15 +105,15 @@ class LimitedOnRows:
         return np.array(lines, dtype=np.int64), bounds, names, sources
 
 
-class _Composed:
+class _Composed(ABC):
     """Objectives over one set of labels, with limits."""
 
     limits: tuple[Limit, ...]
     minimum: LeafMinimum | None
 
+    @abstractmethod
     def objectives(self) -> tuple[_LabelTask, ...]:
         """Return what is minimised."""
-        raise NotImplementedError
 
     def on(self, y: Any, rows: Rows) -> LimitedOnRows:
         """Return the task on certain rows, with what there is to be predicted, if anything."""
