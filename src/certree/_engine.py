@@ -12,7 +12,7 @@ at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -95,6 +95,23 @@ class Options:
             **known,
             **self.extra,
         }
+
+
+def what_is_left(options: Options, seconds: float, work: int) -> Options | str:
+    """Return options with what a search of several solves has left of time and work.
+
+    If nothing is left, it is the status of the limit instead.
+    """
+    if options.time_limit is not None:
+        if seconds >= options.time_limit:
+            return "time_limit"
+        options = replace(options, time_limit=options.time_limit - seconds)
+    work_limit = options.extra.get("work_limit", 0)
+    if work_limit:
+        if work >= work_limit:
+            return "work_limit"
+        options = replace(options, extra={**options.extra, "work_limit": work_limit - work})
+    return options
 
 
 class Nodes(Protocol):

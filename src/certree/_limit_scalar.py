@@ -52,21 +52,11 @@ class Budget:
         """Return the options with what is left of the limits, or None if nothing is."""
         if self.status != "optimal":
             return None
-        options = self.options
-        if options.time_limit is not None:
-            left = options.time_limit - self.seconds
-            if left <= 0:
-                self.status = "time_limit"
-                return None
-            options = replace(options, time_limit=left)
-        work_limit = options.extra.get("work_limit", 0)
-        if work_limit:
-            if work_limit <= self.work:
-                self.status = "work_limit"
-                return None
-            extra = {**options.extra, "work_limit": work_limit - self.work}
-            options = replace(options, extra=extra)
-        return options
+        left = _engine.what_is_left(self.options, self.seconds, self.work)
+        if isinstance(left, str):
+            self.status = left
+            return None
+        return left
 
     def account(self, status: str, counters: dict[str, int], work: int) -> None:
         """Add up the work of a solve, and remember what stopped it."""

@@ -288,20 +288,11 @@ class Oracle:
         if self.status != "optimal":
             return None
         options = replace(self.options, error_scale=1, gap=0)
-        if options.time_limit is not None:
-            left = options.time_limit - self.seconds
-            if left <= 0:
-                self.status = "time_limit"
-                return None
-            options = replace(options, time_limit=left)
-        work_limit = options.extra.get("work_limit", 0)
-        if work_limit:
-            if work_limit <= self.work:
-                self.status = "work_limit"
-                return None
-            extra = {**options.extra, "work_limit": work_limit - self.work}
-            options = replace(options, extra=extra)
-        return options
+        left = _engine.what_is_left(options, self.seconds, self.work)
+        if isinstance(left, str):
+            self.status = left
+            return None
+        return left
 
     def is_over(self) -> bool:
         """Whether loops between solves must end; called often in them.
