@@ -431,19 +431,22 @@ def test_a_front_with_a_point_changed_or_missing_is_found_out() -> None:
         verify(front, X, Y, exhaustive=True)
 
 
-def test_brute_force_refuses_what_is_too_large_or_rounded() -> None:
+def test_brute_force_refuses_what_is_too_large() -> None:
     rng = np.random.default_rng(0)
     table, labels = rng.integers(0, 2, (60, 12)), rng.integers(0, 2, 60)
     near = tasks.Limit("near", {1: rng.integers(-99, 99, 60)}, at_most=9, at_least=-9)
     large = solve(ERRORS & near, table, labels, max_depth=3)
     with pytest.raises(ValueError, match="too large"):
         verify(large, table, labels, exhaustive=True)
-    real = tasks.Limit("real", {"yes": rng.random(6)}, at_most=2)
-    solution = limited(ERRORS & real)
-    assert solution.certificate.limits[0].rounding > 0
-    assert verify(solution, X, Y)
-    with pytest.raises(ValueError, match="rounded"):
-        verify(solution, X, Y, exhaustive=True)
+
+
+def test_real_amounts_are_kept_and_proved_exactly() -> None:
+    amounts = np.random.default_rng(0).random(6)
+    most = sum(Fraction(str(a)) for a in amounts[:2].tolist())
+    solution = limited(ERRORS & tasks.Limit("real", {"yes": amounts}, at_most=most))
+    assert solution.certificate.limits[0].rounding == 0
+    assert solution.certificate.limits[0].at_most == most
+    assert verify(solution, X, Y, exhaustive=True)
 
 
 def test_weights_and_fractions_are_verified_exactly() -> None:
