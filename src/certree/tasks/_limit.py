@@ -59,7 +59,7 @@ class LimitOnRows:
     @property
     def leading_unit(self) -> Fraction:
         """What one unit of the leading digit stands for."""
-        return self.unit * 2**self.amounts.shift
+        return self.unit * (1 << self.amounts.shift)
 
 
 class Limit:
