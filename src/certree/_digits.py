@@ -117,10 +117,13 @@ class Amounts:
         """Return the least that the finer digits of a tree add, times a sign."""
         return self.finer_range[0] if sign > 0 else -self.finer_range[1]
 
+    def least_total(self, sign: int) -> int:
+        """Return the least total, times a sign."""
+        return self.range[0] if sign > 0 else -self.range[1]
+
     def within(self, bound: int, sign: int) -> int:
         """Return a bound on signed totals, or the nearest one that says the same of any tree."""
-        low, high = self.range if sign > 0 else (-self.range[1], -self.range[0])
-        return min(max(bound, low - 1), high)
+        return min(max(bound, self.least_total(sign) - 1), -self.least_total(-sign))
 
     def leading_bound(self, bound: int, sign: int) -> int:
         """Return what the leading digits of trees within a bound add up to at most."""

@@ -96,7 +96,8 @@ class FairLimits:
         lines = np.zeros((amounts.n_finer, self.planes.shape[1]), dtype=np.int64)
         lines[np.arange(len(lines)), first + 1 + np.arange(len(lines))] = sign
         most = amounts.within(self._most(limit), sign)
-        return Finer(lines, amounts.bits, most, amounts.least_finer(sign))
+        least = amounts.least_finer(sign), amounts.least_total(sign)
+        return Finer(lines, amounts.bits, most, *least)
 
     @property
     def rounding(self) -> Fraction:

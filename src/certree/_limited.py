@@ -41,12 +41,15 @@ class Finer:
         that every tree within the limit keeps to.
     least : int
         The finer digits of no tree add up to less.
+    least_total : int
+        No total is less, in units of the last digit.
     """
 
     lines: NDArray[np.int64]
     bits: int
     bound: int
     least: int
+    least_total: int
 
     @property
     def shift(self) -> int:
@@ -197,7 +200,9 @@ class LimitedProblem:
     def least_total(self, limit: int, leading: int) -> int:
         """Return what the value of a limit is at least, if its leading digit is this."""
         finer = self.finer[limit] if self.finer else None
-        return leading if finer is None else (leading << finer.shift) + finer.least
+        if finer is None:
+            return leading
+        return max((leading << finer.shift) + finer.least, finer.least_total)
 
 
 class DualCut(NamedTuple):

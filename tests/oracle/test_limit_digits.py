@@ -49,7 +49,8 @@ def in_digits(problem: LimitedProblem, leading_bits: int) -> LimitedProblem:
         bound = amounts.within(bounds[j], sign)
         bounds[j] = amounts.leading_bound(bound, sign)
         if amounts.n_finer:
-            finer[j] = Finer(lines[1:], amounts.bits, bound, amounts.least_finer(sign))
+            least_of = amounts.least_finer(sign), amounts.least_total(sign)
+            finer[j] = Finer(lines[1:], amounts.bits, bound, *least_of)
     values = np.ascontiguousarray(np.concatenate(parts, axis=2))
     return replace(problem, values=values, planes=planes, bounds=tuple(bounds), finer=tuple(finer))
 

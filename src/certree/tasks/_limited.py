@@ -123,7 +123,13 @@ class Planes:
             self.lines.append(digits[0])
             self.bounds.append(amounts.leading_bound(bound, sign))
             self.finer.append(
-                Finer(digits[1:], amounts.bits, bound, amounts.least_finer(sign))
+                Finer(
+                    digits[1:],
+                    amounts.bits,
+                    bound,
+                    amounts.least_finer(sign),
+                    amounts.least_total(sign),
+                )
                 if amounts.n_finer
                 else None
             )
