@@ -19,7 +19,7 @@ from .tasks._base import Given
 from .tree import Tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """The best tree for a task and what is proven about it; made by :func:`solve`.
 
@@ -69,6 +69,9 @@ class Solution:
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf that each row reaches."""
         return self.tree.apply(X)
+
+    def __repr__(self) -> str:
+        return repr(self.certificate).replace(type(self.certificate).__name__, "Solution", 1)
 
     def __str__(self) -> str:
         return f"{self.tree.to_text()}\n\n{self.certificate}"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from .certificate import Certificate, Exact, exact, show
-
-_OWN_FIELDS = ("rounding", "unit", "test_cost")
+from .certificate import Certificate, Exact, show
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TaskCertificate(Certificate):
     """What is proven about a tree that minimises costs, regret, squared error or a leaf cost.
 
@@ -53,25 +49,6 @@ class TaskCertificate(Certificate):
     def counts_errors(self) -> bool:
         """Whether the cost is weighted errors: never, for a task."""
         return False
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
-        data = super().to_dict()
-        for name in _OWN_FIELDS:
-            number = data[name]
-            data[name] = str(number) if isinstance(number, Fraction) else number
-        return data
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> TaskCertificate:
-        """Rebuild a certificate from what `to_dict` returned."""
-        values = dict(data)
-        for name in _OWN_FIELDS:
-            if isinstance(values.get(name), str):
-                values[name] = exact(Fraction(values[name]))
-        restored = super().from_dict(values)
-        assert isinstance(restored, cls)
-        return restored
 
     def _name(self) -> str:
         names = {"squared_error": "R2", "reward": "mean reward", "cost": "mean cost"}

@@ -17,6 +17,7 @@ from ._tests import (
     Threshold,
     encode_tests,
     format_value,
+    kind_of_test,
     test_from_dict,
 )
 
@@ -34,6 +35,7 @@ __all__ = [
     "compare_columns",
     "encode_tests",
     "format_value",
+    "kind_of_test",
     "read_table",
     "remember_columns",
     "test_from_dict",
