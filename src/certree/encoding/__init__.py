@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ._encoder import TableEncoder
 from ._multiway import Multiway
+from ._named import NamedArray
 from ._table import Kind, Table, check_columns, compare_columns, read_table, remember_columns
 from ._tests import (
     Category,
@@ -27,6 +28,7 @@ __all__ = [
     "Kind",
     "Missing",
     "Multiway",
+    "NamedArray",
     "Table",
     "TableEncoder",
     "Test",

@@ -103,6 +103,8 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
                 f"Sparse input is not supported, got {type(X).__name__}; "
                 "pass a dense table, for example X.toarray()."
             )
+        if isinstance(X, Mapping):
+            read_table(X)  # says that it is no table, and what to do
         n_rows = int(_num_samples(X))
         if n_rows == 0:
             raise ValueError(
