@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -270,9 +271,8 @@ class Certificate:
         """Return the gap in words, with its share of all weight where it counts errors."""
         if not self.counts_errors:
             return show(self.gap)
-        return (
-            f"{show(self.gap)} ({float(self.gap / Fraction(self.total_weight)):.2%} of all weight)"
-        )
+        share = approx(self.gap / Fraction(self.total_weight))
+        return f"{show(self.gap)} ({share:.2%} of all weight)"
 
     def _facts(self) -> list[tuple[str, str]]:
         name = "recall" if self.task == "front" else self._name()
@@ -373,12 +373,22 @@ def text_of_tests(n_tests: int) -> str:
     return "this test" if n_tests == 1 else f"these {n_tests} tests"
 
 
+def approx(number: Exact) -> float:
+    """Return the nearest float; infinity beyond all of them."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
 def show(number: Exact) -> str:
     """Return an exact number as short text: a decimal when it ends, else with its fraction."""
     number = exact(number)
     if isinstance(number, int):
         return str(number)
-    text = f"{float(number):.10g}"
+    text = f"{approx(number):.10g}"
+    if not math.isfinite(approx(number)):
+        return f"~{text}"
     if Fraction(text) == number:
         return text
     if len(str(number)) > 12:

@@ -123,8 +123,16 @@ class FairnessCertificate(Certificate):
             raise ValueError(f"{', '.join(_OF_TREE)} are either all null or none of them is.")
         if self.has_tree and cast(Any, self.lower_bound) is None:
             raise ValueError("lower_bound must be a number where there is a tree, got null.")
-        if any(len(rates) != len(self.groups) for _, rates in self.rates):
-            raise ValueError(f"rates must have one number for each of {len(self.groups)} groups.")
+        for name, rates in self.rates:
+            if (
+                not rates
+                or len(rates) != len(self.groups)
+                or not 0 <= min(rates) <= max(rates) <= 1
+            ):
+                raise ValueError(
+                    f"rates must have a number from 0 to 1 for each of {len(self.groups)} groups, "
+                    f"but {shown(name)} does not."
+                )
 
     def __repr__(self) -> str:
         return super().__repr__() if self.has_tree else in_brackets(self, f"{self.n_rows} rows")
@@ -521,7 +529,7 @@ def _short_title(name: str) -> str:
         "false_positive_rate": "false pos.",
         "error_rate": "errors",
     }
-    return short[name]
+    return short.get(name, _title(name))
 
 
 def _apart(rates: Sequence[Exact]) -> str:
