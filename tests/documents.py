@@ -70,7 +70,7 @@ def _models() -> list[tuple[str, Any]]:
         ("numbers as classes", plain(max_depth=1).fit(X, treated)),
         ("costs", CostSensitiveTreeClassifier([[0, 2], [3, 0]], max_depth=2).fit(X, y)),
         ("regression", OptimalTreeRegressor(max_depth=2).fit(X, numbers)),
-        ("policy", PolicyTree(max_depth=1).fit(X, treated, numbers)),
+        ("policy", PolicyTree(max_depth=1, random_state=0).fit(X, treated, numbers)),
         ("fair", FairTreeClassifier(max_depth=2).fit(X, y, sensitive_features=groups)),
         ("decisions", SPOTree(choice, max_depth=1).fit(X, rng.random((N_ROWS, 2)))),
     ]

@@ -83,7 +83,7 @@ class TaskTree(BaseTaskTree):
     def __init__(
         self,
         task: Any,
-        max_depth: int | None = 4,
+        max_depth: int | None = 3,
         max_splits: int | None = None,
         complexity: float = 0.0,
         complexity_per: Literal["split", "leaf"] = "split",
@@ -159,7 +159,7 @@ def solve(
     y: Any = None,
     *,
     sample_weight: Any = None,
-    max_depth: int | None = 4,
+    max_depth: int | None = 3,
     max_splits: int | None = None,
     complexity: float = 0.0,
     complexity_per: Literal["split", "leaf"] = "split",

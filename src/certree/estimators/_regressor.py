@@ -78,7 +78,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseTaskTree):  # type: ignore[misc]
 
     def __init__(
         self,
-        max_depth: int | None = 4,
+        max_depth: int | None = 3,
         max_splits: int | None = None,
         complexity: float = 0.0,
         complexity_per: Literal["split", "leaf"] = "split",
