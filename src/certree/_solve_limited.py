@@ -298,7 +298,9 @@ class TaskFront(Sequence[FrontPoint]):
     def __str__(self) -> str:
         lines = [f"Front of {len(self)} trees, {STATUSES.get(self.certificate.status)}"]
         lines += [
-            f"  {show(point.values[0]):>12}  {show(point.values[1]):>12}  {point.n_splits} splits"
+            "  ".join(
+                ("", *(f"{show(v):>12}" for v in point.values), many(point.n_splits, "split"))
+            )
             for point in self.front
         ]
         return "\n".join([*lines, self.certificate.statement()])

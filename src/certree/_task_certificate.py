@@ -7,6 +7,19 @@ from fractions import Fraction
 
 from .certificate import Certificate, Exact, show
 
+_LEAVES = {
+    "squared_error": "squared error",
+    "reward": "lost against the best treatment of every row",
+    "accuracy": "errors",
+}
+_VERBS = {
+    "cost": ("costs less than {}", "costs {}"),
+    "squared_error": ("has a squared error below {}", "has {}"),
+    "reward": ("loses less than {}", "loses {}"),
+    "accuracy": ("makes fewer than {} errors", "makes {}"),
+}
+"""In words what no tree does, and what the tree found does, where there is no penalty."""
+
 
 @dataclass(frozen=True, repr=False)
 class TaskCertificate(Certificate):
@@ -59,8 +72,10 @@ class TaskCertificate(Certificate):
         return _short(self.gap)
 
     def _proven_and_found(self) -> tuple[str, str]:
-        proven = f"costs less than {_short(self.lower_bound)}"
-        return proven, f"costs {_short(self.cost)}, at most {self.gap_text()} more than the best"
+        less, here = _VERBS.get(self.task if self.complexity == 0 else "", _VERBS["cost"])
+        found = here.format(_short(self.cost))
+        proven = less.format(_short(self.lower_bound))
+        return proven, f"{found}, at most {self.gap_text()} more than the best"
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [
@@ -73,7 +88,7 @@ class TaskCertificate(Certificate):
         return facts
 
     def _breakdown(self) -> str:
-        leaves = f"{_short(self.leaf_cost)} in the leaves"
+        leaves = f"{_short(self.leaf_cost)} {_LEAVES.get(self.task, 'in the leaves')}"
         if self.test_cost:
             leaves += f" + {_short(self.test_cost)} for tests"
         if self.complexity == 0 or self.split_penalty == 0:

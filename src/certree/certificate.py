@@ -246,6 +246,8 @@ class Certificate:
         proven, found = self._proven_and_found()
         if self.is_optimal:
             return f"{trees} {proven} on these rows."
+        if self.counts_errors and self.lower_bound == 0:
+            return f"Nothing is proven yet; the tree found {found}."
         return f"{trees} {proven} on these rows; the tree found {found}."
 
     def _proven_and_found(self) -> tuple[str, str]:
@@ -276,6 +278,8 @@ class Certificate:
 
     def _facts(self) -> list[tuple[str, str]]:
         name = "recall" if self.task == "front" else self._name()
+        if self.counts_errors and self._is_weighted():
+            name = f"weighted {name}"
         penalty = "" if self.complexity == 0 else f" (penalty of {self._penalty()} included)"
         rows = f"{self.n_rows} rows"
         if self.n_row_groups is not None:
@@ -338,7 +342,8 @@ class Certificate:
         if self.task == "front":
             errors = f"{show(self.leaf_cost)} false negatives"
         elif not self.counts_errors:
-            errors = f"1 - {show(exact(1 - Fraction(self.leaf_cost)))}"
+            value = exact(1 - Fraction(self.leaf_cost))
+            errors = f"1 - {show(value)}" if value >= 0 else f"1 - ({show(value)})"
         if self.complexity == 0 or self.split_penalty == 0:
             return errors
         n = int((self.cost - self.leaf_cost) / Fraction(self.split_penalty))

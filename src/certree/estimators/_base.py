@@ -160,7 +160,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         return int(cost_budget(n_rows, most) / (1 + complexity * (n_splits + 1)))
 
     def _watch(
-        self, to_cost: Callable[[int], Exact], total_weight: Exact, callback: Callback | None
+        self, to_cost: Callable[[int], Exact], total_weight: Exact | None, callback: Callback | None
     ) -> Observer | None:
         """Return what watches the search: a progress line, a callback, both or nothing."""
         if callback is None and not self.verbose:

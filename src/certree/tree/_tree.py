@@ -235,7 +235,7 @@ class Tree:
         return hash((self._names, self._n_features, *arrays))
 
     def __repr__(self) -> str:
-        many = self._classes.size > 6
+        many = self._classes.size > 6 or self._classes.dtype.kind == "f"
         classes = f"{self._classes.size} of them" if many else self._classes.tolist()
         return (
             f"Tree(n_splits={self.n_splits}, n_leaves={self.n_leaves}, depth={self.depth}, "
