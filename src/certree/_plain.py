@@ -90,7 +90,9 @@ def read_fields(cls: type, data: Any, *, may_be_none: Iterable[str] = ()) -> dic
     return read_known(cls, data, may_be_none=may_be_none)
 
 
-def read_known(cls: type, data: Mapping[str, Any], *, may_be_none: Iterable[str] = ()) -> Any:
+def read_known(
+    cls: type, data: Mapping[str, Any], *, may_be_none: Iterable[str] = ()
+) -> dict[str, Any]:
     """Return those fields of a dataclass that are there, each of the type that it declares."""
     hints, nullable = type_hints(cls), set(may_be_none)
     return {

@@ -157,7 +157,10 @@ class OptimalTreeRegressor(RegressorMixin, BaseTaskTree):  # type: ignore[misc]
         try:
             numbers = given.astype(np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"y must hold numbers, got values of type {given.dtype}.") from None
+            raise ValueError(
+                f"y must hold numbers, got values of type {given.dtype}; for classes use "
+                "OptimalTreeClassifier."
+            ) from None
         if np.isnan(numbers).any():
             row = int(np.argmax(np.isnan(numbers)))
             raise ValueError(f"Input y contains NaN (first in row {row}); drop such rows.")
