@@ -37,7 +37,7 @@ def main() -> None:
         for path in trains:
             train = np.loadtxt(path)
             test = np.loadtxt(path.with_name(path.name.replace("_train_", "_test_")))
-            model = PolicyTree(max_depth=depth)
+            model = PolicyTree(max_depth=depth, random_state=0)
             model.fit_rewards(train[:, FIRST_COLUMN:], doubly_robust(train[:, HISTORY]))
             given = model.predict(test[:, FIRST_COLUMN:])
             shares.append(np.mean(np.asarray(given).astype(int) == test[:, BEST]))

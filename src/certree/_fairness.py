@@ -195,6 +195,11 @@ def _split_columns(given: Any, what: str) -> list[Any]:
     array = np.asarray(given)
     if array.ndim == 2 and array.shape[1] > 0:
         return [array[:, i] for i in range(array.shape[1])]
+    if isinstance(given, str):
+        raise ValueError(
+            f"{what} must hold the group of every row, got the text {given!r}; pass the column "
+            f"itself, or sensitive_columns=[{given!r}] to the estimator."
+        )
     if array.ndim != 1:
         raise ValueError(
             f"{what} must be one column, or a table of some, got an array of shape {array.shape}."

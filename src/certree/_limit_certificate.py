@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from ._plain import load_json, plain_fields, read_fields
 from ._task_certificate import TaskCertificate
-from .certificate import STATUSES, Exact, exact, show, text_of_tests
+from .certificate import (
+    STATUSES,
+    Exact,
+    check_stated,
+    exact,
+    in_brackets,
+    many,
+    show,
+    text_of_tests,
+)
 
 Cut = tuple[Exact, ...]
 """``(a, b_1, ..., b_n, v)``: every tree has ``a * cost + sum(b_j * total_j) >= v``."""
@@ -107,28 +117,15 @@ class LimitValue:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""
-        data: dict[str, Any] = {"name": self.name}
-        for name in ("value", "at_most", "at_least", "rounding", "unit"):
-            data[name] = _plain(getattr(self, name))
-        for name in ("least", "greatest"):
-            reach = getattr(self, name)
-            data[name] = None if reach is None else [_plain(number) for number in reach]
-        return data
+        return plain_fields(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> LimitValue:
-        """Rebuild what `to_dict` returned."""
-        least, greatest = (
-            None if data[name] is None else Reach(*(_read(number) for number in data[name]))
-            for name in ("least", "greatest")
-        )
-        value, at_most, at_least, rounding, unit = (
-            _read(data[name]) for name in ("value", "at_most", "at_least", "rounding", "unit")
-        )
-        return cls(data["name"], value, at_most, at_least, rounding, unit, least, greatest)
+        """Rebuild what `to_dict` returned; ValueError if it is something else."""
+        return cls(**read_fields(cls, data))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LimitedCertificate(TaskCertificate):
     """What is proven about the best tree that keeps to limits on its totals.
 
@@ -166,17 +163,6 @@ class LimitedCertificate(TaskCertificate):
     leaf_minimum: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
-        return {**super().to_dict(), **_limits_to_dict(self)}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> LimitedCertificate:
-        """Rebuild a certificate from what `to_dict` returned."""
-        restored = super().from_dict(_limits_from_dict(data))
-        assert isinstance(restored, cls)
-        return restored
-
     def _limit_texts(self) -> list[str]:
         texts = [*super()._limit_texts(), *map(_total_text, self.limits)]
         return [*texts, *map(_minimum_text, self.leaf_minimum)]
@@ -194,7 +180,7 @@ class LimitedCertificate(TaskCertificate):
         return facts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NoTreeCertificate:
     """What is proven if there is no tree within the limits, or none was found in time.
 
@@ -300,6 +286,9 @@ class NoTreeCertificate:
             text += " Each limit can be kept by itself, but not all of them by one tree."
         return text
 
+    def __repr__(self) -> str:
+        return in_brackets(self, many(len(self.limits), "limit"), f"{self.n_rows} rows")
+
     def __str__(self) -> str:
         lines = [f"Certificate: {STATUSES.get(self.status, self.status)}"]
         lines += [f"  {name:<12} {text}" for name, text in self._facts()]
@@ -325,11 +314,7 @@ class NoTreeCertificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""
-        data = {f.name: getattr(self, f.name) for f in fields(self)}
-        for name in _EXACT:
-            data[name] = _plain(data[name])
-        data["counters"] = dict(self.counters)
-        return {**data, **_limits_to_dict(self)}
+        return plain_fields(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> NoTreeCertificate:
@@ -338,17 +323,10 @@ class NoTreeCertificate:
         Raises
         ------
         ValueError
-            If a field is missing or unknown.
+            If a field is missing, unknown or of another type, or does not fit the others.
         """
-        names = {f.name for f in fields(cls)}
-        if set(data) != names:
-            raise ValueError(
-                f"not a certificate: missing fields {sorted(names - set(data))}, unknown fields "
-                f"{sorted(set(data) - names)}; give what NoTreeCertificate.to_dict returned."
-            )
-        values = _limits_from_dict(data)
-        for name in _EXACT:
-            values[name] = _read(values[name])
+        values = read_fields(cls, data)
+        check_stated(values)
         return cls(**values)
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -357,40 +335,8 @@ class NoTreeCertificate:
 
     @classmethod
     def from_json(cls, text: str) -> NoTreeCertificate:
-        """Rebuild a certificate from what `to_json` returned."""
-        return cls.from_dict(json.loads(text))
-
-
-_EXACT = ("lower_bound", "complexity", "split_penalty", "total_weight", "rounding")
-
-
-def _limits_to_dict(certificate: LimitedCertificate | NoTreeCertificate) -> dict[str, Any]:
-    data: dict[str, Any] = {
-        "limits": [limit.to_dict() for limit in certificate.limits],
-        "dual_cuts": [[_plain(number) for number in cut] for cut in certificate.dual_cuts],
-        "leaf_minimum": [list(pair) for pair in certificate.leaf_minimum],
-        "notes": list(certificate.notes),
-    }
-    if isinstance(certificate, LimitedCertificate):
-        data["dual_bound"] = _plain(certificate.dual_bound)
-    return data
-
-
-def _limits_from_dict(data: Mapping[str, Any]) -> dict[str, Any]:
-    values = dict(data)
-    if "limits" in values:
-        values["limits"] = tuple(LimitValue.from_dict(limit) for limit in values["limits"])
-    if "dual_cuts" in values:
-        values["dual_cuts"] = tuple(
-            tuple(_read(number) for number in cut) for cut in values["dual_cuts"]
-        )
-    if "leaf_minimum" in values:
-        values["leaf_minimum"] = tuple((label, n) for label, n in values["leaf_minimum"])
-    if "notes" in values:
-        values["notes"] = tuple(values["notes"])
-    if "dual_bound" in values:
-        values["dual_bound"] = _read(values["dual_bound"])
-    return values
+        """Rebuild a certificate from what `to_json` returned; ValueError if it is another text."""
+        return cls.from_dict(load_json(text, f"{cls.__name__}.to_json"))
 
 
 def _sizes(certificate: NoTreeCertificate) -> str:
@@ -439,11 +385,3 @@ def _other_side(limit: LimitValue, reach: Reach, what: str) -> str:
     if what == "greatest" and limit.at_most is not None and near <= limit.at_most:
         return f" of at most {show(limit.at_most)}"
     return ""
-
-
-def _plain(number: Exact | None) -> int | str | None:
-    return str(number) if isinstance(number, Fraction) else number
-
-
-def _read(number: int | str | None) -> Any:
-    return exact(Fraction(number)) if isinstance(number, str) else number

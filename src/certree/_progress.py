@@ -89,9 +89,13 @@ class Observer:
 
 
 class ProgressLine:
-    """One line about the search: redrawn in place on a terminal, appended to a log otherwise."""
+    """One line about the search: redrawn in place on a terminal, appended to a log otherwise.
 
-    def __init__(self, total_weight: Exact, stream: TextIO | None = None) -> None:
+    Where costs are errors, the gap is told as a share of all weight; `total_weight` is None for
+    other costs, and the gap is then told as a share of what the best tree so far costs.
+    """
+
+    def __init__(self, total_weight: Exact | None, stream: TextIO | None = None) -> None:
         self._stream = sys.stderr if stream is None else stream
         self._in_place = self._stream.isatty()
         self._total_weight = total_weight
@@ -121,11 +125,11 @@ class ProgressLine:
         bound = f"bound {_short(progress.lower_bound)}"
         if progress.upper_bound is None or progress.gap is None:
             return f"{start} none yet  {bound}"
-        share = float(progress.gap / Fraction(self._total_weight))
-        return (
-            f"{start} {_short(progress.upper_bound)}  {bound}  "
-            f"gap {_short(progress.gap)} ({share:.2%})"
-        )
+        of, whole = "all weight", self._total_weight
+        if whole is None:
+            of, whole = "the incumbent", progress.upper_bound
+        share = f" ({float(progress.gap / Fraction(whole)):.2%} of {of})" if whole > 0 else ""
+        return f"{start} {_short(progress.upper_bound)}  {bound}  gap {_short(progress.gap)}{share}"
 
     def _write(self, text: str) -> None:
         if self._in_place:
@@ -138,4 +142,4 @@ class ProgressLine:
 
 
 def _short(number: Exact) -> str:
-    return str(number) if isinstance(number, int) else f"{float(number):.4f}"
+    return str(number) if isinstance(number, int) else f"{float(number):.7g}"

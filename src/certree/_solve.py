@@ -19,7 +19,7 @@ from .tasks._base import Given
 from .tree import Tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Solution:
     """The best tree for a task and what is proven about it; made by :func:`solve`.
 
@@ -70,6 +70,9 @@ class Solution:
         """Return the leaf that each row reaches."""
         return self.tree.apply(X)
 
+    def __repr__(self) -> str:
+        return repr(self.certificate).replace(type(self.certificate).__name__, "Solution", 1)
+
     def __str__(self) -> str:
         return f"{self.tree.to_text()}\n\n{self.certificate}"
 
@@ -80,7 +83,7 @@ class TaskTree(BaseTaskTree):
     def __init__(
         self,
         task: Any,
-        max_depth: int | None = 4,
+        max_depth: int | None = 3,
         max_splits: int | None = None,
         complexity: float = 0.0,
         complexity_per: Literal["split", "leaf"] = "split",
@@ -156,7 +159,7 @@ def solve(
     y: Any = None,
     *,
     sample_weight: Any = None,
-    max_depth: int | None = 4,
+    max_depth: int | None = 3,
     max_splits: int | None = None,
     complexity: float = 0.0,
     complexity_per: Literal["split", "leaf"] = "split",

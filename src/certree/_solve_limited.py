@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from ._engine import Event
 from ._exact import read_fraction
-from ._limit_certificate import LimitedCertificate, LimitValue, NoTreeCertificate, _plain, _read
+from ._limit_certificate import LimitedCertificate, LimitValue, NoTreeCertificate
 from ._limit_front import solve_limited_front
 from ._limited import LimitedFront, LimitedTree
+from ._plain import load_json, plain_fields, read_fields
 from ._progress import Callback, Progress
 from ._version import __version__
-from .certificate import STATUSES, Exact, exact, show
+from .certificate import STATUSES, Exact, check_stated, exact, in_brackets, many, show
 from .encoding import TableEncoder
 from .estimators._limited_fit import (
     LimitedSetting,
@@ -42,7 +43,7 @@ Pair = tuple[Exact, Exact]
 """Costs of a tree by the two objectives of a front."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LimitedSolution:
     """The best tree within limits and what is proven about it; made by :func:`solve`.
 
@@ -86,6 +87,9 @@ class LimitedSolution:
             raise InfeasibleError(self.certificate)
         return self.tree
 
+    def __repr__(self) -> str:
+        return repr(self.certificate).replace(type(self.certificate).__name__, "Solution", 1)
+
     def __str__(self) -> str:
         if self.tree is None:
             return str(self.certificate)
@@ -119,7 +123,7 @@ class FrontPoint:
         return self.tree.n_splits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TaskFrontCertificate:
     """What was searched and what is proven about a front of two objectives.
 
@@ -181,6 +185,14 @@ class TaskFrontCertificate:
         """Whether the front is proven: no tree is missing."""
         return self.status in ("optimal", "infeasible")
 
+    def __repr__(self) -> str:
+        return in_brackets(self, many(len(self.points), "tree"), f"{self.n_rows} rows")
+
+    def __str__(self) -> str:
+        status = STATUSES.get(self.status, self.status)
+        what = f"{many(len(self.points), 'tree')} for {' and '.join(self.tasks)}"
+        return f"Certificate: {status}\n  {what}\n{self.statement()}"
+
     def statement(self) -> str:
         """Return in one sentence what is proven."""
         if not self.is_optimal:
@@ -195,30 +207,13 @@ class TaskFrontCertificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""
-        data = {f.name: getattr(self, f.name) for f in fields(self)}
-        for name in ("points", "lower_points"):
-            data[name] = [[_plain(number) for number in point] for point in data[name]]
-        data["rounding"] = [_plain(number) for number in self.rounding]
-        data["tasks"] = list(self.tasks)
-        data["leaf_minimum"] = [list(pair) for pair in self.leaf_minimum]
-        data["limits"] = [limit.to_dict() for limit in self.limits]
-        for name in ("complexity", "split_penalty"):
-            data[name] = _plain(data[name])
-        data["counters"] = dict(self.counters)
-        return data
+        return plain_fields(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> TaskFrontCertificate:
-        """Rebuild a certificate from what `to_dict` returned."""
-        values = dict(data)
-        for name in ("points", "lower_points"):
-            values[name] = tuple(tuple(_read(number) for number in p) for p in values[name])
-        values["rounding"] = tuple(_read(number) for number in values["rounding"])
-        values["tasks"] = tuple(values["tasks"])
-        values["leaf_minimum"] = tuple((label, n) for label, n in values["leaf_minimum"])
-        values["limits"] = tuple(LimitValue.from_dict(limit) for limit in values["limits"])
-        for name in ("complexity", "split_penalty"):
-            values[name] = _read(values[name])
+        """Rebuild a certificate from what `to_dict` returned; ValueError if it is not that."""
+        values = read_fields(cls, data)
+        check_stated(values)
         return cls(**values)
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -227,8 +222,8 @@ class TaskFrontCertificate:
 
     @classmethod
     def from_json(cls, text: str) -> TaskFrontCertificate:
-        """Rebuild a certificate from what `to_json` returned."""
-        return cls.from_dict(json.loads(text))
+        """Rebuild a certificate from what `to_json` returned; ValueError if it is another text."""
+        return cls.from_dict(load_json(text, f"{cls.__name__}.to_json"))
 
 
 class TaskFront(Sequence[FrontPoint]):
@@ -303,7 +298,9 @@ class TaskFront(Sequence[FrontPoint]):
     def __str__(self) -> str:
         lines = [f"Front of {len(self)} trees, {STATUSES.get(self.certificate.status)}"]
         lines += [
-            f"  {show(point.values[0]):>12}  {show(point.values[1]):>12}  {point.n_splits} splits"
+            "  ".join(
+                ("", *(f"{show(v):>12}" for v in point.values), many(point.n_splits, "split"))
+            )
             for point in self.front
         ]
         return "\n".join([*lines, self.certificate.statement()])

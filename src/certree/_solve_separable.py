@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from . import _engine
 from ._exact import read_fraction
 from ._separable import Candidate, OutOfTime, Programme, Sizes, nodes_of
-from .certificate import STATUSES, text_of_tests
+from .certificate import STATUSES, in_brackets, many, text_of_tests
 from .encoding import TableEncoder
 from .estimators._task_tree import BaseTaskTree
 from .exceptions import OptimalityWarning
@@ -39,7 +39,7 @@ class SeparablePoint:
     value: Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SeparableCertificate:
     """What was searched and what is proven about the trees of a separable objective.
 
@@ -82,6 +82,13 @@ class SeparableCertificate:
     def is_optimal(self) -> bool:
         """Whether no nondominated value is missing."""
         return self.status in ("optimal", "infeasible")
+
+    def __repr__(self) -> str:
+        return in_brackets(self, many(len(self.values), "tree"), f"{self.n_rows} rows")
+
+    def __str__(self) -> str:
+        status = STATUSES.get(self.status, self.status)
+        return f"Certificate: {status}\n{self.statement()}"
 
     def statement(self) -> str:
         """Return in words what is proven, and what it rests on."""

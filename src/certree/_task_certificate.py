@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from .certificate import Certificate, Exact, exact, show
+from .certificate import Certificate, Exact, show
 
-_OWN_FIELDS = ("rounding", "unit", "test_cost")
+_LEAVES = {
+    "squared_error": "squared error",
+    "reward": "lost against the best treatment of every row",
+    "accuracy": "errors",
+}
+_VERBS = {
+    "cost": ("costs less than {}", "costs {}"),
+    "squared_error": ("has a squared error below {}", "has {}"),
+    "reward": ("loses less than {}", "loses {}"),
+    "accuracy": ("makes fewer than {} errors", "makes {}"),
+}
+"""In words what no tree does, and what the tree found does, where there is no penalty."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TaskCertificate(Certificate):
     """What is proven about a tree that minimises costs, regret, squared error or a leaf cost.
 
@@ -54,25 +63,6 @@ class TaskCertificate(Certificate):
         """Whether the cost is weighted errors: never, for a task."""
         return False
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
-        data = super().to_dict()
-        for name in _OWN_FIELDS:
-            number = data[name]
-            data[name] = str(number) if isinstance(number, Fraction) else number
-        return data
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> TaskCertificate:
-        """Rebuild a certificate from what `to_dict` returned."""
-        values = dict(data)
-        for name in _OWN_FIELDS:
-            if isinstance(values.get(name), str):
-                values[name] = exact(Fraction(values[name]))
-        restored = super().from_dict(values)
-        assert isinstance(restored, cls)
-        return restored
-
     def _name(self) -> str:
         names = {"squared_error": "R2", "reward": "mean reward", "cost": "mean cost"}
         return names.get(self.task, self.task.replace("_", " "))
@@ -82,8 +72,10 @@ class TaskCertificate(Certificate):
         return _short(self.gap)
 
     def _proven_and_found(self) -> tuple[str, str]:
-        proven = f"costs less than {_short(self.lower_bound)}"
-        return proven, f"costs {_short(self.cost)}, at most {self.gap_text()} more than the best"
+        less, here = _VERBS.get(self.task if self.complexity == 0 else "", _VERBS["cost"])
+        found = here.format(_short(self.cost))
+        proven = less.format(_short(self.lower_bound))
+        return proven, f"{found}, at most {self.gap_text()} more than the best"
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = [
@@ -96,7 +88,7 @@ class TaskCertificate(Certificate):
         return facts
 
     def _breakdown(self) -> str:
-        leaves = f"{_short(self.leaf_cost)} in the leaves"
+        leaves = f"{_short(self.leaf_cost)} {_LEAVES.get(self.task, 'in the leaves')}"
         if self.test_cost:
             leaves += f" + {_short(self.test_cost)} for tests"
         if self.complexity == 0 or self.split_penalty == 0:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from ._plain import load_json, plain_fields, read_fields, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+C = TypeVar("C", bound="Certificate")
 
 Exact = int | Fraction
 """An exact number: an int when it is whole, a Fraction otherwise."""
@@ -26,20 +31,10 @@ STATUSES = {
     "precision": "stopped where the next weights exceed 64 bits",
 }
 
-_EXACT_FIELDS = (
-    "cost",
-    "lower_bound",
-    "upper_bound",
-    "gap",
-    "leaf_cost",
-    "complexity",
-    "split_penalty",
-    "total_weight",
-    "weight_quantum",
-    "fp",
-    "fn",
-    "positives",
-    "negatives",
+_NOT_NEGATIVE = (
+    *("n_splits", "depth", "n_rows", "n_row_groups", "n_tests", "n_solves", "n_rounds", "seconds"),
+    *("max_depth", "max_splits", "min_samples_leaf", "complexity", "split_penalty"),
+    *("total_weight", "weight_quantum", "positives", "negatives", "fp", "fn", "gap"),
 )
 
 
@@ -50,7 +45,7 @@ def exact(value: Exact) -> Exact:
     return value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """What was searched and what is proven about the tree found.
 
@@ -178,56 +173,34 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""
-        data = {f.name: getattr(self, f.name) for f in fields(self)}
-        for name in _EXACT_FIELDS:
-            data[name] = _plain(data[name])
-        data["counters"] = dict(self.counters)
-        data["history"] = [
-            [seconds, work, _plain(upper), _plain(lower)]
-            for seconds, work, upper, lower in self.history
-        ]
-        if self.class_weights is not None:
-            data["class_weights"] = [_plain(weight) for weight in self.class_weights]
-        if self.cuts is not None:
-            data["cuts"] = [[_plain(number) for number in cut] for cut in self.cuts]
-        return data
+        return plain_fields(self)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Certificate:
+    def from_dict(cls: type[C], data: Mapping[str, Any]) -> C:
         """Rebuild a certificate from what `to_dict` returned.
 
         Raises
         ------
         ValueError
-            If a field is missing or unknown.
+            If a field is missing, unknown or of another type, or does not fit the others.
         """
-        names = {f.name for f in fields(cls)}
-        if set(data) != names:
-            raise ValueError(
-                f"not a certificate: missing fields {sorted(names - set(data))}, unknown fields "
-                f"{sorted(set(data) - names)}; give what Certificate.to_dict returned."
-            )
-        values = dict(data)
-        for name in _EXACT_FIELDS:
-            values[name] = _read(values[name])
-        values["history"] = tuple(
-            (seconds, work, _read(upper), _read(lower))
-            for seconds, work, upper, lower in values["history"]
-        )
-        if values["class_weights"] is not None:
-            values["class_weights"] = tuple(_read(weight) for weight in values["class_weights"])
-        if values["cuts"] is not None:
-            values["cuts"] = tuple(tuple(_read(number) for number in cut) for cut in values["cuts"])
+        values = read_fields(cls, data, may_be_none=cls._null_without_tree())
+        check_stated(values)
         return cls(**values)
+
+    @classmethod
+    def _null_without_tree(cls) -> tuple[str, ...]:
+        """Return the fields that are null where there is no tree."""
+        return ()
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return `to_dict` as JSON text."""
         return json.dumps(self.to_dict(), indent=indent)
 
     @classmethod
-    def from_json(cls, text: str) -> Certificate:
-        """Rebuild a certificate from what `to_json` returned."""
-        return cls.from_dict(json.loads(text))
+    def from_json(cls: type[C], text: str) -> C:
+        """Rebuild a certificate from what `to_json` returned; ValueError if it is another text."""
+        return cls.from_dict(load_json(text, f"{cls.__name__}.to_json"))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how the cost of the best tree and the lower bound moved in time; return the axes.
@@ -240,6 +213,17 @@ class Certificate:
         from ._plots import plot_history
 
         return plot_history(self, ax)
+
+    def __repr__(self) -> str:
+        size = f"{many(self.n_splits, 'split')}, depth {self.depth}"
+        return in_brackets(self, *self._summary(), size, f"{self.n_rows} rows")
+
+    def _summary(self) -> tuple[str, ...]:
+        """Return the value of the tree in few words, and how good a tree may be at best."""
+        value = f"cost {show(self.cost)}"
+        if not self.counts_errors:
+            value = f"{self._name()} {self.objective:.6g}"
+        return (value,) if self.is_optimal else (value, f"gap {self.gap_text()}")
 
     def __str__(self) -> str:
         lines = [f"Certificate: {STATUSES.get(self.status, self.status)}"]
@@ -262,6 +246,8 @@ class Certificate:
         proven, found = self._proven_and_found()
         if self.is_optimal:
             return f"{trees} {proven} on these rows."
+        if self.counts_errors and self.lower_bound == 0:
+            return f"Nothing is proven yet; the tree found {found}."
         return f"{trees} {proven} on these rows; the tree found {found}."
 
     def _proven_and_found(self) -> tuple[str, str]:
@@ -287,12 +273,13 @@ class Certificate:
         """Return the gap in words, with its share of all weight where it counts errors."""
         if not self.counts_errors:
             return show(self.gap)
-        return (
-            f"{show(self.gap)} ({float(self.gap / Fraction(self.total_weight)):.2%} of all weight)"
-        )
+        share = approx(self.gap / Fraction(self.total_weight))
+        return f"{show(self.gap)} ({share:.2%} of all weight)"
 
     def _facts(self) -> list[tuple[str, str]]:
         name = "recall" if self.task == "front" else self._name()
+        if self.counts_errors and self._is_weighted():
+            name = f"weighted {name}"
         penalty = "" if self.complexity == 0 else f" (penalty of {self._penalty()} included)"
         rows = f"{self.n_rows} rows"
         if self.n_row_groups is not None:
@@ -303,8 +290,8 @@ class Certificate:
             ("cost", f"{show(self.cost)} = {self._breakdown()}"),
             ("lower bound", show(self.lower_bound)),
             ("gap", show(self.gap)),
-            ("tree", f"{_many(self.n_splits, 'split')}, depth {self.depth}"),
-            ("searched", f"trees with {searched}, over {_many(self.n_tests, 'test')}"),
+            ("tree", f"{many(self.n_splits, 'split')}, depth {self.depth}"),
+            ("searched", f"trees with {searched}, over {many(self.n_tests, 'test')}"),
             ("data", f"{rows}, total weight {show(self.total_weight)}"),
         ]
         if self.positives is not None and self.negatives is not None:
@@ -329,7 +316,7 @@ class Certificate:
         if self.max_depth is not None:
             limits.append(f"depth at most {self.max_depth}")
         if self.max_splits is not None:
-            limits.append(f"at most {_many(self.max_splits, 'split')}")
+            limits.append(f"at most {many(self.max_splits, 'split')}")
         if self.min_samples_leaf > 1:
             # A tree without splits may have fewer rows than that.
             of = "" if self.min_samples_leaf <= self.n_rows else " of a split"
@@ -355,12 +342,33 @@ class Certificate:
         if self.task == "front":
             errors = f"{show(self.leaf_cost)} false negatives"
         elif not self.counts_errors:
-            errors = f"1 - {show(exact(1 - Fraction(self.leaf_cost)))}"
-        if self.complexity == 0:
+            value = exact(1 - Fraction(self.leaf_cost))
+            errors = f"1 - {show(value)}" if value >= 0 else f"1 - ({show(value)})"
+        if self.complexity == 0 or self.split_penalty == 0:
             return errors
         n = int((self.cost - self.leaf_cost) / Fraction(self.split_penalty))
         unit = "leaf" if self.complexity_per == "leaf" else "split"
-        return f"{errors} + {_many(n, unit)} x {show(self.split_penalty)}"
+        return f"{errors} + {many(n, unit)} x {show(self.split_penalty)}"
+
+
+def in_brackets(record: Any, *facts: str) -> str:
+    """Return one line for the prompt and for notebooks: what it is, its status and some facts."""
+    status = STATUSES.get(record.status, record.status)
+    return f"<{type(record).__name__}: {', '.join((status, *facts))}>"
+
+
+def check_stated(values: Mapping[str, Any]) -> None:
+    """Raise ValueError if fields that were read from a file do not fit each other."""
+    for name, allowed in (("status", STATUSES), ("complexity_per", ("split", "leaf"))):
+        if values[name] not in allowed:
+            raise ValueError(
+                f"{name} must be one of {', '.join(allowed)}, got {shown(values[name])}."
+            )
+    for name in _NOT_NEGATIVE:
+        if (values.get(name) or 0) < 0:
+            raise ValueError(f"{name} must not be negative, got {shown(values[name])}.")
+    if values.get("total_weight") == 0:
+        raise ValueError("total_weight must be positive, got 0.")
 
 
 def text_of_tests(n_tests: int) -> str:
@@ -370,12 +378,22 @@ def text_of_tests(n_tests: int) -> str:
     return "this test" if n_tests == 1 else f"these {n_tests} tests"
 
 
+def approx(number: Exact) -> float:
+    """Return the nearest float; infinity beyond all of them."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.copysign(math.inf, number)
+
+
 def show(number: Exact) -> str:
     """Return an exact number as short text: a decimal when it ends, else with its fraction."""
     number = exact(number)
     if isinstance(number, int):
         return str(number)
-    text = f"{float(number):.10g}"
+    text = f"{approx(number):.10g}"
+    if not math.isfinite(approx(number)):
+        return f"~{text}"
     if Fraction(text) == number:
         return text
     if len(str(number)) > 12:
@@ -383,15 +401,8 @@ def show(number: Exact) -> str:
     return f"{float(number):.6g} ({number})"
 
 
-def _many(number: int, noun: str) -> str:
+def many(number: int, noun: str) -> str:
+    """Return a number of things, such as ``1 split`` or ``3 leaves``."""
     if number == 1:
         return f"1 {noun}"
     return f"{number} leaves" if noun == "leaf" else f"{number} {noun}s"
-
-
-def _plain(number: Exact | None) -> int | str | None:
-    return str(number) if isinstance(number, Fraction) else number
-
-
-def _read(number: int | str | None) -> Exact | None:
-    return exact(Fraction(number)) if isinstance(number, str) else number

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._fairness import read_tolerance
-from .certificate import STATUSES, Certificate, Exact, exact, show, text_of_tests
+from ._plain import plain, shown
+from .certificate import STATUSES, Certificate, Exact, exact, in_brackets, show, text_of_tests
 from .tree import Tree
 
 if TYPE_CHECKING:
@@ -23,13 +24,14 @@ if TYPE_CHECKING:
 _MOST_LINES = 30
 """Of a curve with more trees, some in the middle are not printed."""
 
-_EXACT = ("tolerance", "disparity", "unconstrained_cost", "least_disparity")
+_OF_TREE = ("objective", "cost", "upper_bound", "gap", "leaf_cost")
+"""What is null where there is no tree."""
 
 _MOST_NAMES = 5
 """Of more tests that were left out, only so many are named."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FairnessCertificate(Certificate):
     """What is proven about a fair tree: it is best among those within the tolerance.
 
@@ -97,45 +99,47 @@ class FairnessCertificate(Certificate):
         """Whether a tree within the tolerance was found."""
         return cast(Any, self.cost) is not None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
-        data = super().to_dict()
-        for name in _EXACT:
-            data[name] = _plain(data[name])
-        data["groups"] = [_listed(group) for group in self.groups]
-        data["rates"] = [[name, [_plain(rate) for rate in rates]] for name, rates in self.rates]
-        data["differences"] = [
-            [rate, _listed(group), _listed(other), _plain(number)]
-            for rate, group, other, number in self.differences
-        ]
-        data["left_out"] = list(self.left_out)
-        data["dual"] = [
-            [_plain(a), [_plain(number) for number in b], _plain(v)] for a, b, v in self.dual
-        ]
-        return data
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> FairnessCertificate:
         """Rebuild a certificate from what `to_dict` returned."""
-        values = dict(data)
-        for name in _EXACT:
-            values[name] = _read(values.get(name))
-        values["groups"] = tuple(_tupled(group) for group in values.get("groups", ()))
-        values["rates"] = tuple(
-            (name, tuple(_read(rate) for rate in rates)) for name, rates in values.get("rates", ())
-        )
-        values["differences"] = tuple(
-            (rate, _tupled(group), _tupled(other), _read(number))
-            for rate, group, other, number in values.get("differences", ())
-        )
-        values["left_out"] = tuple(values.get("left_out", ()))
-        values["dual"] = tuple(
-            (_read(a), tuple(_read(number) for number in b), _read(v))
-            for a, b, v in values.get("dual", ())
-        )
-        restored = super().from_dict(values)
-        assert isinstance(restored, cls)
+        restored = super().from_dict(data)
+        restored._check_groups()
         return restored
+
+    @classmethod
+    def _null_without_tree(cls) -> tuple[str, ...]:
+        return (*_OF_TREE, "lower_bound")
+
+    def _check_groups(self) -> None:
+        """Raise ValueError if what was read of groups or of the tree does not fit together."""
+        from ._fairness import CONSTRAINTS
+
+        if self.constraint is not None and self.constraint not in CONSTRAINTS:
+            raise ValueError(
+                f"constraint must be one of {', '.join(CONSTRAINTS)}, got {shown(self.constraint)}."
+            )
+        known = [value is not None for value in (getattr(self, name) for name in _OF_TREE)]
+        if any(known) and not all(known):
+            raise ValueError(f"{', '.join(_OF_TREE)} are either all null or none of them is.")
+        if self.has_tree and cast(Any, self.lower_bound) is None:
+            raise ValueError("lower_bound must be a number where there is a tree, got null.")
+        for name, rates in self.rates:
+            if (
+                not rates
+                or len(rates) != len(self.groups)
+                or not 0 <= min(rates) <= max(rates) <= 1
+            ):
+                raise ValueError(
+                    f"rates must have a number from 0 to 1 for each of {len(self.groups)} groups, "
+                    f"but {shown(name)} does not."
+                )
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.has_tree else in_brackets(self, f"{self.n_rows} rows")
+
+    def _summary(self) -> tuple[str, ...]:
+        apart = () if self.disparity is None else (f"groups {show(self.disparity)} apart",)
+        return (*super()._summary(), *apart)
 
     def statement(self) -> str:
         """Return in one sentence what is proven."""
@@ -438,8 +442,8 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         """Return plain values: status, points, and each tree."""
         return {
             "status": self.status,
-            "points": [[_plain(d), _plain(c), splits] for d, c, splits in self.points],
-            "lower_points": [[_plain(d), _plain(c)] for d, c in self.lower_points],
+            "points": plain(self.points),
+            "lower_points": plain(self.lower_points),
             "trees": [tree.to_dict() for tree in self.trees],
         }
 
@@ -525,7 +529,7 @@ def _short_title(name: str) -> str:
         "false_positive_rate": "false pos.",
         "error_rate": "errors",
     }
-    return short[name]
+    return short.get(name, _title(name))
 
 
 def _apart(rates: Sequence[Exact]) -> str:
@@ -536,19 +540,3 @@ def _short(number: Exact) -> Any:
     """Return an exact number as a float that reads back as the same decimal, if there is one."""
     value = float(number)
     return value if Fraction(str(value)) == number else number
-
-
-def _listed(group: Any) -> Any:
-    return list(group) if isinstance(group, tuple) else group
-
-
-def _tupled(group: Any) -> Any:
-    return tuple(group) if isinstance(group, list) else group
-
-
-def _plain(number: Exact | None) -> int | str | None:
-    return str(number) if isinstance(number, Fraction) else number
-
-
-def _read(number: int | str | None) -> Exact | None:
-    return exact(Fraction(number)) if isinstance(number, str) else number

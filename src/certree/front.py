@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from . import metrics
 from ._exact import parse_complexity, parse_penalty
+from ._plain import plain_fields
 from ._rounding import at_most, nearest
-from .certificate import STATUSES, Certificate, Exact, exact, show
+from .certificate import STATUSES, Certificate, Exact, exact, in_brackets, many, show
 from .metrics._monotonicity import look_around
 from .tree import Tree
 
@@ -42,7 +43,7 @@ _ON_HULL = ("linear", "linear-fractional", "supported")
 _SHARES = (metrics.Accuracy, metrics.BalancedAccuracy)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FrontCertificate:
     """What was searched and what is proven about a front.
 
@@ -91,13 +92,14 @@ class FrontCertificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""
-        data = {f.name: getattr(self, f.name) for f in fields(self)}
-        for name in ("points", "lower_points"):
-            data[name] = [[_plain(number) for number in point] for point in data[name]]
-        for name in ("positives", "negatives"):
-            data[name] = _plain(data[name])
-        data["counters"] = dict(self.counters)
-        return data
+        return plain_fields(self)
+
+    def __repr__(self) -> str:
+        return in_brackets(self, many(len(self.points), "tree"))
+
+    def __str__(self) -> str:
+        status = STATUSES.get(self.status, self.status)
+        return f"Certificate: {status}\n  {many(len(self.points), 'tree')}\n{self.statement()}"
 
     def statement(self) -> str:
         """Return in one sentence what is proven."""
@@ -482,7 +484,3 @@ def _array(points: Sequence[Point]) -> NDArray[Any]:
     whole = all(isinstance(number, int) for point in points for number in point)
     numbers = [[number if whole else float(number) for number in point] for point in points]
     return np.array(numbers, dtype=np.int64 if whole else np.float64).reshape(-1, 3)
-
-
-def _plain(number: Exact) -> int | str:
-    return str(number) if isinstance(number, Fraction) else number

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ._exact import parse_complexity
+from ._plain import plain
 from .certificate import STATUSES, Exact, exact, show
 from .tree import Tree
 
@@ -195,18 +196,18 @@ class RegularizationPath(Sequence[PathEntry]):
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""
         return {
             "status": self.status,
-            "total_weight": _plain(self.total_weight),
+            "total_weight": plain(self.total_weight),
             "max_depth": self.max_depth,
             "max_splits": self.max_splits,
             "min_samples_leaf": self.min_samples_leaf,
             "seconds": self.seconds,
             "counters": dict(self.counters),
-            "breakpoints": [_plain(exact(point)) for point in self.breakpoints()],
+            "breakpoints": [plain(exact(point)) for point in self.breakpoints()],
             "entries": [
                 {
                     "splits": entry.splits,
-                    "errors": _plain(entry.errors),
-                    "lower_bound": _plain(entry.lower_bound),
+                    "errors": plain(entry.errors),
+                    "lower_bound": plain(entry.lower_bound),
                     "accuracy": entry.accuracy,
                     "tree": entry.tree.to_dict(),
                 }
@@ -283,7 +284,3 @@ class RegularizationPath(Sequence[PathEntry]):
 def _slope(small: PathEntry, large: PathEntry) -> Fraction:
     """Return how many errors each further split saves, on average."""
     return Fraction(small.errors - large.errors) / (large.splits - small.splits)
-
-
-def _plain(number: Exact) -> int | str:
-    return str(number) if isinstance(number, Fraction) else number

@@ -79,7 +79,7 @@ def test_leaves_hold_rows_that_received_their_treatment() -> None:
 
 
 def test_fit_knows_what_rows_received() -> None:
-    model = PolicyTree(max_depth=1, cv=2, min_treated={"surgery": 10}, thresholds=4)
+    model = PolicyTree(max_depth=1, cv=2, min_treated={"surgery": 10}, thresholds=4, random_state=0)
     model.fit(PATIENTS.data, PATIENTS.treatment, PATIENTS.outcome)
     assert model.certificate_.is_optimal
     assert verify(model, PATIENTS.data, model.rewards_)
@@ -133,7 +133,9 @@ def test_policies_within_limits_are_cloned_pickled_and_tuned() -> None:
     again = pickle.loads(pickle.dumps(model))
     assert (again.predict(PATIENTS.data) == model.predict(PATIENTS.data)).all()
     assert clone(model).get_params()["capacity"] == {"surgery": 0.1}
-    search = GridSearchCV(PolicyTree(capacity={1: 0.3}, thresholds=4), {"max_depth": [1, 2]}, cv=2)
+    search = GridSearchCV(
+        PolicyTree(capacity={1: 0.3}, thresholds=4, random_state=0), {"max_depth": [1, 2]}, cv=2
+    )
     search.fit(PATIENTS.data, PATIENTS.rewards)
     assert (search.predict(PATIENTS.data) == 1).mean() <= 0.3
 

@@ -56,7 +56,7 @@ def fewest_errors_depth_two(X: NDArray[Any], y: NDArray[Any]) -> int:
 def test_the_constructor_has_the_documented_parameters_and_defaults() -> None:
     signature = inspect.signature(OptimalTreeClassifier)
     assert {name: p.default for name, p in signature.parameters.items()} == {
-        "max_depth": 4,
+        "max_depth": 3,
         "max_splits": None,
         "complexity": 0.0,
         "complexity_per": "split",

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import pickle
 import sys
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.model_selection import train_test_split
 
-from certree.datasets import load_binary_example, load_credit, make_fourclass
-from certree.encoding import TableEncoder
+from certree import OptimalTreeClassifier, PolicyTree, verify
+from certree.datasets import (
+    _credit,
+    load_binary_example,
+    load_credit,
+    make_fourclass,
+    make_policy_example,
+)
+from certree.encoding import NamedArray, TableEncoder, read_table
 
 
 def _digest(rows: Any) -> str:
@@ -50,8 +59,41 @@ def test_credit_without_pandas_is_an_array(monkeypatch: pytest.MonkeyPatch) -> N
     assert isinstance(loans.data, np.ndarray)
     assert loans.data.dtype == object
     assert loans.frame is None
+    assert loans.data.columns == tuple(loans.feature_names)
     with pytest.raises(ImportError, match="as_frame=True needs pandas"):
         load_credit(as_frame=True)
+
+
+def test_bundled_data_keep_their_names_without_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_credit, "_pandas", lambda as_frame: None)
+    X, y = load_credit(return_X_y=True)
+    model = OptimalTreeClassifier(max_depth=1).fit(X[::2], y[::2])
+    assert list(model.feature_names_in_) == list(X.columns)
+    assert "amount <= " in model.tree_.to_text()
+    train, test = train_test_split(X, random_state=0)
+    assert train.columns == test.columns == X.columns
+    assert verify(model.fit(train, y[: len(train)]), train, y[: len(train)])
+    assert pickle.loads(pickle.dumps(X)).columns == X.columns
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(X[:, ::-1])
+    patients = make_policy_example(60)
+    policy = PolicyTree(max_depth=1).fit_rewards(patients.data, patients.rewards)
+    assert list(policy.feature_names_in_) == patients.feature_names
+
+
+def test_names_never_move_to_other_columns() -> None:
+    square = NamedArray(np.arange(9).reshape(3, 3), ["a", "b", "c"])
+    assert square[1:, ::-1].columns == ("c", "b", "a")
+    assert square[[0, 2], ...].columns == square[np.array([True, False, True])].columns
+    assert square[:, [True, False, True]].columns == ("a", "c")
+    assert square[..., :2].columns is None or square[..., :2].columns == ("a", "b")
+    for other in (square.T, square + square, square.reshape(9, 1), np.fliplr(square), square[0]):
+        assert getattr(other, "columns", None) in (None, ("c", "b", "a"))
+    assert not read_table(square.T).has_names
+    with pytest.raises(ValueError, match="2 names for an array of shape"):
+        NamedArray([[1]], ["a", "b"])
+    with pytest.raises(TypeError, match=r"dict of columns; pass pandas.DataFrame\(X\)"):
+        OptimalTreeClassifier().fit({"a": [1, 2]}, [0, 1])
 
 
 def test_credit_as_a_pair() -> None:

@@ -16,7 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree import OptimalityWarning, OptimalTreeClassifier, Progress, _engine, verify
+from certree import (
+    OptimalityWarning,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    Progress,
+    _engine,
+    verify,
+)
 from certree._progress import Observer, ProgressLine
 from certree.estimators import _limits
 from certree.estimators._limits import memory_bytes, processor_count, thread_count
@@ -313,8 +320,8 @@ def test_a_terminal_line_is_redrawn_in_place_and_ended() -> None:
     assert text.count("\r") == 2
     assert text.count("\n") == 1
     assert text.endswith("\n")
-    assert "incumbent 50  bound 10  gap 40 (40.00%)" in text
-    assert "incumbent 30  bound 30  gap 0 (0.00%)  optimal" in text
+    assert "incumbent 50  bound 10  gap 40 (40.00% of all weight)" in text
+    assert "incumbent 30  bound 30  gap 0 (0.00% of all weight)  optimal" in text
 
 
 def test_a_shorter_line_wipes_out_the_longer_one() -> None:
@@ -336,7 +343,18 @@ def test_a_log_gets_a_line_for_each_change(monkeypatch: pytest.MonkeyPatch) -> N
     line.finish(progress(30, 30), "optimal")
     assert "\r" not in stream.getvalue()
     assert len(stream.getvalue().splitlines()) == 3
-    assert "incumbent 49.5000" in stream.getvalue()
+    assert "incumbent 49.5 " in stream.getvalue()
+
+
+def test_gaps_of_other_costs_are_shares_of_the_incumbent(capsys: Any) -> None:
+    stream = io.StringIO()
+    line = ProgressLine(None, stream)
+    line.finish(progress(Fraction(1600001, 2), 200000), "time_limit")
+    assert "gap 600000.5 (75.00% of the incumbent)  time_limit" in stream.getvalue()
+    line.finish(progress(0, 0), "optimal")
+    assert "incumbent 0  bound 0  gap 0  optimal" in stream.getvalue()
+    OptimalTreeRegressor(max_depth=1, verbose=1).fit([[0], [0], [1]], [1.0, 2.0, 7.5])
+    assert "gap 0 (0.00% of the incumbent)  optimal" in capsys.readouterr().err
 
 
 def test_an_observer_translates_and_remembers_who_stopped() -> None:
@@ -357,6 +375,6 @@ def test_verbose_shows_the_last_state_on_the_error_stream(capsys: Any) -> None:
     captured = capsys.readouterr()
     assert captured.out == ""
     cost = model.certificate_.cost
-    assert f"incumbent {cost}  bound {cost}  gap 0 (0.00%)  optimal\n" in captured.err
+    assert f"incumbent {cost}  bound {cost}  gap 0 (0.00% of all weight)  optimal\n" in captured.err
     OptimalTreeClassifier(max_depth=2).fit(X, y)
     assert capsys.readouterr().err == ""

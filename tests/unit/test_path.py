@@ -188,7 +188,7 @@ def test_fit_keeps_the_path_on_request_only(path: RegularizationPath) -> None:
 def test_a_path_without_end_is_refused() -> None:
     X, y = table()
     with pytest.raises(ValueError, match="path needs max_depth or max_splits"):
-        regularization_path(X, y)
+        regularization_path(X, y, max_depth=None)
     with pytest.raises(ValueError, match="path needs max_depth or max_splits"):
         OptimalTreeClassifier(max_depth=None, complexity=0.01).fit(X, y, path=True)
 

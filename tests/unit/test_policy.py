@@ -14,7 +14,7 @@ from certree import PolicyTree, datasets
 @pytest.mark.parametrize("method", ["dm", "ipw", "dr"])
 def test_the_right_policy_is_found(method: str) -> None:
     data = datasets.make_policy_example(2000, random_state=4)
-    policy = PolicyTree(method, cv=2, max_depth=2, min_samples_leaf=50)  # type: ignore[arg-type]
+    policy = PolicyTree(method, cv=2, max_depth=2, min_samples_leaf=50, random_state=0)  # type: ignore[arg-type]
     policy.fit(data.data, data.treatment, data.outcome)
     new = datasets.make_policy_example(2000, random_state=5)
     # Weighting by propensities is noisier than having a model of outcomes.
@@ -69,15 +69,17 @@ def test_rows_of_weight_zero_are_as_if_absent() -> None:
     data = datasets.make_policy_example(200, random_state=7)
     weights = np.ones(200)
     weights[:50] = 0
-    whole = PolicyTree(cv=2, max_depth=1).fit(data.data, data.treatment, data.outcome, weights)
-    part = PolicyTree(cv=2, max_depth=1)
+    whole = PolicyTree(cv=2, max_depth=1, random_state=0).fit(
+        data.data, data.treatment, data.outcome, weights
+    )
+    part = PolicyTree(cv=2, max_depth=1, random_state=0)
     part.fit(data.data[50:], data.treatment[50:], data.outcome[50:])
     assert whole.certificate_.cost == part.certificate_.cost
 
 
 def test_a_policy_can_be_tuned() -> None:
     data = datasets.make_policy_example(300, random_state=8)
-    search = GridSearchCV(PolicyTree(), {"max_depth": [0, 1, 2]}, cv=3)
+    search = GridSearchCV(PolicyTree(random_state=0), {"max_depth": [0, 1, 2]}, cv=3)
     search.fit(data.data, data.rewards)
     assert search.best_params_ == {"max_depth": 2}
     assert search.best_score_ == pytest.approx(data.rewards.max(axis=1).mean(), rel=0.02)
@@ -95,7 +97,9 @@ def test_outcomes_are_routed_to_fit_and_score() -> None:
 
 def test_the_tree_shows_treatments() -> None:
     data = datasets.make_policy_example(300)
-    policy = PolicyTree(cv=2, max_depth=2).fit(data.data, data.treatment, data.outcome)
+    policy = PolicyTree(cv=2, max_depth=2, random_state=0).fit(
+        data.data, data.treatment, data.outcome
+    )
     text = policy.tree_.to_text()
     assert any(name in text for name in data.treatments)
 

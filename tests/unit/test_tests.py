@@ -12,7 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.encoding import Category, Flag, Missing, Test, Threshold, encode_tests, read_table
+from certree.encoding import (
+    Category,
+    Flag,
+    Missing,
+    Multiway,
+    Test,
+    Threshold,
+    encode_tests,
+    read_table,
+)
 from certree.encoding import test_from_dict as read_test
 from certree.encoding._tests import format_value
 
@@ -218,3 +227,9 @@ class TestEncodeTests:
     def test_columns_of_another_type_are_refused(self, tests: list[Test], X: Any) -> None:
         with pytest.raises(ValueError, match="in training, but now holds"):
             encode_tests(tests, read_table(X))
+
+
+def test_large_categories_meet_any_column() -> None:
+    for test in (Category(0, "code", 2**64), Multiway(0, "code", [2**64, 1])):
+        assert test.outcome(np.array([2.0**64, 1.0])).tolist() == [0, 1]
+        assert test.outcome(np.array([True, True])).tolist() == [1, 1]

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from certree.encoding import NamedArray
+
 __all__ = ["load_credit"]
 
 _N_ROWS = 600
@@ -48,8 +50,8 @@ def load_credit(
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     as_frame : bool or "auto", default="auto"
-        Whether the data come as a pandas DataFrame; ``"auto"``: if pandas is installed. Otherwise
-        they are an array of objects.
+        Whether the data come as a pandas DataFrame. ``"auto"``: if pandas is installed; otherwise
+        they are an array of objects that knows the names of its columns. False: a plain array.
 
     Returns
     -------
@@ -81,6 +83,8 @@ def load_credit(
         for i, column in enumerate(columns.values()):
             # tolist gives Python's own numbers, which print as the user would write them.
             data[:, i] = column.tolist()
+        if as_frame == "auto":
+            data = NamedArray(data, names)
     if return_X_y:
         return data, target
     return Bunch(

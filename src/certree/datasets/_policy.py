@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.utils import Bunch
 
+from certree.encoding import NamedArray
+
 __all__ = ["make_policy_example"]
 
 _TREATMENTS = ("diet", "drug", "surgery")
@@ -51,8 +53,8 @@ def make_policy_example(
     Returns
     -------
     sklearn.utils.Bunch
-        With the entries ``data`` (array of objects), ``feature_names``, ``treatment``,
-        ``outcome``, ``rewards`` (expected outcome of every treatment for every row),
+        With the entries ``data`` (array of objects with names of columns), ``feature_names``,
+        ``treatment``, ``outcome``, ``rewards`` (expected outcome of every treatment for every row),
         ``propensity`` (probability of every treatment), ``treatments`` (order of their columns),
         ``best`` (best treatment of each row) and ``DESCR``.
 
@@ -98,9 +100,10 @@ def make_policy_example(
     for column, values in enumerate((age, pressure, smoker, region)):
         data[:, column] = values.tolist()
     treatments = np.array(_TREATMENTS)
+    names = ["age", "pressure", "smoker", "region"]
     return Bunch(
-        data=data,
-        feature_names=["age", "pressure", "smoker", "region"],
+        data=NamedArray(data, names),
+        feature_names=names,
         treatment=treatments[given],
         outcome=outcome,
         rewards=rewards,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ._encoder import TableEncoder
 from ._multiway import Multiway
+from ._named import NamedArray
 from ._table import Kind, Table, check_columns, compare_columns, read_table, remember_columns
 from ._tests import (
     Category,
@@ -17,6 +18,7 @@ from ._tests import (
     Threshold,
     encode_tests,
     format_value,
+    kind_of_test,
     test_from_dict,
 )
 
@@ -26,6 +28,7 @@ __all__ = [
     "Kind",
     "Missing",
     "Multiway",
+    "NamedArray",
     "Table",
     "TableEncoder",
     "Test",
@@ -34,6 +37,7 @@ __all__ = [
     "compare_columns",
     "encode_tests",
     "format_value",
+    "kind_of_test",
     "read_table",
     "remember_columns",
     "test_from_dict",

@@ -107,7 +107,9 @@ class Multiway(Test):
             self._check_numbers(column)
         for number, group in enumerate(self.categories):
             for value in group:
-                where = is_missing(column) if value is None else column == value
+                # As a float: NumPy compares truth values with no integer beyond 64 bits.
+                known = value if value is None or isinstance(value, str) else float(value)
+                where = is_missing(column) if known is None else column == known
                 result[np.asarray(where, dtype=np.bool_)] = number
         return result
 

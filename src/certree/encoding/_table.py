@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import datetime
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Number
 from typing import Any, Literal
@@ -22,6 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
+
+from ._named import NamedArray
 
 __all__ = ["Kind", "Table", "check_columns", "read_table"]
 
@@ -119,6 +121,10 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
     >>> table.column(0)
     array([35., nan])
     """
+    if isinstance(X, Mapping):
+        raise TypeError(
+            "X must be a table, got a dict of columns; pass pandas.DataFrame(X), or one of polars."
+        )
     if sparse.issparse(X):
         raise TypeError(
             "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert "
@@ -131,6 +137,8 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
         table = _read_polars(X)
     else:
         table = _read_array(X)
+        if names is None and isinstance(X, NamedArray):
+            names = X.columns
     if names is not None:
         if len(names) != table.n_columns:
             raise ValueError(

@@ -27,6 +27,7 @@ __all__ = [
     "Threshold",
     "encode_tests",
     "format_value",
+    "kind_of_test",
     "test_from_dict",
 ]
 
@@ -160,7 +161,8 @@ class Category(Test):
             _check_all_missing(self, column)
             return np.zeros(len(column), dtype=np.bool_)
         self._check_numbers(column)
-        return _truth(column == self.value)
+        # As a float: NumPy compares truth values with no integer beyond 64 bits.
+        return _truth(column == float(self.value))
 
     def describe(self, outcome: int = 0) -> str:
         """Return ``name = value`` or ``name != value``."""
@@ -233,6 +235,13 @@ def register_kind(cls: TestClass) -> TestClass:
     return cls
 
 
+def kind_of_test(kind: Any) -> type[Test]:
+    """Return the class of the tests of a kind."""
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ValueError(f"Unknown kind of test {kind!r:.60}; known are {', '.join(_KINDS)}.")
+    return _KINDS[kind]
+
+
 def test_from_dict(values: Mapping[str, Any]) -> Test:
     """Return the test that :meth:`Test.to_dict` described.
 
@@ -246,11 +255,7 @@ def test_from_dict(values: Mapping[str, Any]) -> Test:
     >>> test_from_dict(Flag(0, "smoker", True).to_dict())
     Flag(feature=0, name='smoker', boolean=True)
     """
-    cls = _KINDS.get(values.get("kind", ""))
-    if cls is None:
-        raise ValueError(
-            f"Unknown kind of test {values.get('kind')!r}; known are {', '.join(_KINDS)}."
-        )
+    cls = kind_of_test(values.get("kind"))
     wanted = {f.name for f in fields(cls)}  # type: ignore[arg-type]
     if set(values) != wanted | {"kind"}:
         raise ValueError(

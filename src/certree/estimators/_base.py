@@ -103,6 +103,8 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
                 f"Sparse input is not supported, got {type(X).__name__}; "
                 "pass a dense table, for example X.toarray()."
             )
+        if isinstance(X, Mapping):
+            read_table(X)  # says that it is no table, and what to do
         n_rows = int(_num_samples(X))
         if n_rows == 0:
             raise ValueError(
@@ -158,7 +160,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         return int(cost_budget(n_rows, most) / (1 + complexity * (n_splits + 1)))
 
     def _watch(
-        self, to_cost: Callable[[int], Exact], total_weight: Exact, callback: Callback | None
+        self, to_cost: Callable[[int], Exact], total_weight: Exact | None, callback: Callback | None
     ) -> Observer | None:
         """Return what watches the search: a progress line, a callback, both or nothing."""
         if callback is None and not self.verbose:

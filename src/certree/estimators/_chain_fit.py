@@ -48,7 +48,7 @@ def fit_chain(
         split_penalty=scale.split_penalty,
         gap=int(min(read_fraction(model.gap, "gap"), Fraction(1)) / scale.unit),
     )
-    watch = model._watch(scale.cost, 1, callback)
+    watch = model._watch(scale.cost, None, callback)
     binary = encoded.binary
     result = solve_chain(binary.problem(encoded.columns), rate, options, watch)
     nodes = _with_majority_labels(encoded, result)

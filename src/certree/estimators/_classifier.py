@@ -46,7 +46,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
 
     Parameters
     ----------
-    max_depth : int or None, default=4
+    max_depth : int or None, default=3
         Most tests on a path from the root to a leaf; None: no limit.
     max_splits : int or None, default=None
         Most tests in the tree; None: no limit.
@@ -149,7 +149,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
 
     def __init__(
         self,
-        max_depth: int | None = 4,
+        max_depth: int | None = 3,
         max_splits: int | None = None,
         complexity: float = 0.0,
         complexity_per: Literal["split", "leaf"] = "split",

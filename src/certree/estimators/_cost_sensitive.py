@@ -132,7 +132,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
         classes: Any = None,
         capacity: Mapping[Any, Any] | None = None,
         limits: Limit | LeafMinimum | Sequence[Any] | None = None,
-        max_depth: int | None = 4,
+        max_depth: int | None = 3,
         max_splits: int | None = None,
         complexity: float = 0.0,
         complexity_per: Literal["split", "leaf"] = "split",

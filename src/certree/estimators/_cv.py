@@ -53,7 +53,7 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Parameters
     ----------
-    depths : sequence of int, default=(1, 2, 3, 4)
+    depths : sequence of int, default=(1, 2, 3)
         Depths to try.
     max_splits : int or None, default=None
         Most splits to try; None: as many as the depth allows.
@@ -121,7 +121,7 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def __init__(
         self,
-        depths: Sequence[int] = (1, 2, 3, 4),
+        depths: Sequence[int] = (1, 2, 3),
         max_splits: int | None = None,
         cv: Any = 5,
         rule: Literal["best", "one_se"] = "best",

@@ -14,6 +14,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from certree._exact import ClassWeights
 
+_MANY_CLASSES = 50
+
 NEGLIGIBLE = 2**20
 """A class whose weight is the largest divided by more than this counts for nothing."""
 
@@ -52,7 +54,21 @@ def check_labels(y: Any, n_rows: int, estimator_name: str) -> NDArray[Any]:
             f"Unknown label type: y has dtype {labels.dtype}; class labels must be texts, booleans "
             "or numbers."
         )
+    if labels.dtype.kind in "iuf" and len(labels) >= 4 * _MANY_CLASSES:
+        _warn_of_many(labels)
     return labels
+
+
+def _warn_of_many(labels: NDArray[Any]) -> None:
+    """Warn where numbers are more likely measured than names of classes."""
+    n_classes = len(np.unique(labels))
+    if n_classes > max(_MANY_CLASSES, len(labels) // 4):
+        warnings.warn(
+            f"y has {n_classes} different numbers in {len(labels)} rows, each taken for a class of "
+            "its own; to predict numbers use OptimalTreeRegressor.",
+            UserWarning,
+            stacklevel=5,
+        )
 
 
 def _refuse_not_finite(labels: NDArray[Any]) -> None:

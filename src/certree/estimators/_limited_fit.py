@@ -29,7 +29,7 @@ from certree.tasks._base import Laws, LeafCosts, LeafProblem, Rows, Task
 from certree.tasks._limited import LimitedOnRows, _Composed
 from certree.tree import Tree
 
-from ._task_tree import BaseTaskTree, Setting, TaskObjective, _counts, node_sums
+from ._task_tree import BaseTaskTree, Setting, TaskObjective, _counts, _notes, node_sums
 
 # The most that the splits of a tree may cost, and its leaves, in units of the search.
 _MOST_PENALTIES = 2**56
@@ -161,8 +161,7 @@ def fit_limited(
     largest = setting.problem.largest * objective.error_scale
     gap = min(read_fraction(model.gap, "gap") / objective.unit, Fraction(largest))
     options = replace(model._engine_options(setting.seconds), gap=int(gap))
-    scale = exact(setting.problem.largest * setting.problem.unit) or 1
-    watch = model._watch(objective.cost, scale, callback)
+    watch = model._watch(objective.cost, None, callback)
     result = solve_limited(
         limited.problem, options, callback=None if watch is None else _Watch(watch, largest)
     )
@@ -195,17 +194,18 @@ def limited_tree(
     assert classes is not None
     label = np.where(nodes.test < 0, nodes.label, -1).astype(np.int32)
     names = getattr(model, "feature_names_in_", None)
+    counts = _counts(setting, nodes, leaves, label[leaves], len(classes))
     tree = Tree.from_arrays(
         model.encoder_.candidates_,
         nodes.test,
         nodes.first_child,
         label,
-        counts=_counts(setting, nodes, leaves, label[leaves], len(classes)),
+        counts=counts,
         classes=classes,
         feature_names=None if names is None else names.tolist(),
         n_features=model.n_features_in_,
         n_columns=setting.columns.shape[1],
-        notes=setting.problem.describe(sums),
+        notes=_notes(setting.problem, sums, counts, label),
     )
     return tree, sums
 

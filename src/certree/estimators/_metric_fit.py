@@ -90,7 +90,7 @@ def fit_metric(
     """Maximise a metric of false positives and negatives; return what watched the search."""
     encoded = encode_binary(model, metric.name, rows)
     binary = encoded.binary
-    watch = model._watch(_decimal, 1, callback)
+    watch = model._watch(_decimal, None, callback)
     result = solve_metric(
         binary.problem(encoded.columns),
         in_units(metric, binary.unit),

@@ -26,7 +26,7 @@ from ._target import read_target
 from ._warm_start import read_tree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OptimalityGap:
     """How far a tree is from the best; made by :func:`optimality_gap`.
 
@@ -89,6 +89,10 @@ class OptimalityGap:
             "best_tree": self.best_tree.to_dict(),
             "certificate": self.certificate.to_dict(),
         }
+
+    def __repr__(self) -> str:
+        found = "none" if self.gap <= 0 else f"at most {show(self.gap)}"
+        return f"<OptimalityGap: {found}, cost {show(self.cost)}>"
 
     def __str__(self) -> str:
         text = f"The tree costs {show(self.cost)}{self._share(self.cost, ' of all weight')}"

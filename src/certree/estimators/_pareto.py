@@ -18,7 +18,7 @@ def pareto_front(
     X: Any,
     y: Any,
     *,
-    max_depth: int | None = 4,
+    max_depth: int | None = 3,
     max_splits: int | None = None,
     supported_only: bool = False,
     per_splits: bool = False,

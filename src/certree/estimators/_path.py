@@ -18,7 +18,7 @@ def regularization_path(
     X: Any,
     y: Any,
     *,
-    max_depth: int | None = None,
+    max_depth: int | None = 3,
     max_splits: int | None = None,
     sample_weight: Any = None,
     objective: str = "accuracy",
@@ -42,8 +42,10 @@ def regularization_path(
         Training rows, as for :class:`OptimalTreeClassifier`.
     y : array-like of shape (n_rows,)
         Class labels.
-    max_depth, max_splits : int or None
-        Limits on the trees, of which at least one must be given.
+    max_depth : int or None, default=3
+        Largest depth; None: no limit, which needs `max_splits`.
+    max_splits : int or None, default=None
+        Largest number of splits; None: as many as the depth allows.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
     objective, min_samples_leaf, class_weight, categorical_features, thresholds

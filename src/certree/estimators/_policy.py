@@ -105,7 +105,7 @@ class PolicyTree(BaseTaskTree):
         Accept a tree whose total reward is proven to be within this of the best.
     n_jobs, verbose
         As for :class:`OptimalTreeClassifier`.
-    random_state : int or None, default=0
+    random_state : int or None, default=None
         Seed of the folds and of the default models.
 
     Attributes
@@ -184,7 +184,7 @@ class PolicyTree(BaseTaskTree):
         gap: float = 0.0,
         n_jobs: int | None = 1,
         verbose: int = 0,
-        random_state: int | None = 0,
+        random_state: int | None = None,
     ) -> None:
         self.method = method
         self.outcome_model = outcome_model

@@ -78,7 +78,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseTaskTree):  # type: ignore[misc]
 
     def __init__(
         self,
-        max_depth: int | None = 4,
+        max_depth: int | None = 3,
         max_splits: int | None = None,
         complexity: float = 0.0,
         complexity_per: Literal["split", "leaf"] = "split",
@@ -157,7 +157,10 @@ class OptimalTreeRegressor(RegressorMixin, BaseTaskTree):  # type: ignore[misc]
         try:
             numbers = given.astype(np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f"y must hold numbers, got values of type {given.dtype}.") from None
+            raise ValueError(
+                f"y must hold numbers, got values of type {given.dtype}; for classes use "
+                "OptimalTreeClassifier."
+            ) from None
         if np.isnan(numbers).any():
             row = int(np.argmax(np.isnan(numbers)))
             raise ValueError(f"Input y contains NaN (first in row {row}); drop such rows.")

@@ -65,7 +65,7 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         As for :class:`SPOTree`.
     categorical_features, thresholds
         As for :class:`OptimalTreeClassifier`.
-    n_jobs : int or None, default=None
+    n_jobs : int or None, default=1
         Number of jobs of joblib that grow trees; its backends (such as Dask and Ray) apply. The
         forest does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -122,7 +122,7 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         max_listed: int = 1000,
         categorical_features: Any = "auto",
         thresholds: Literal["auto", "all"] | int = "auto",
-        n_jobs: int | None = None,
+        n_jobs: int | None = 1,
         random_state: Any = None,
     ) -> None:
         self.oracle = oracle

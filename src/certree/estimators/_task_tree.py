@@ -24,6 +24,7 @@ from certree.path import PathEntry, RegularizationPath
 from certree.tasks._base import LeafProblem, Rows, Task
 from certree.tasks._limited import Limited
 from certree.tree import Tree
+from certree.tree._labels import weight
 
 from ._base import BaseOptimalTree
 from ._capacity import fit_within
@@ -268,8 +269,7 @@ class BaseTaskTree(BaseOptimalTree):
             split_penalty=objective.split_penalty,
             gap=int(gap),
         )
-        scale = exact(setting.problem.largest * setting.problem.unit) or 1
-        watch = self._watch(objective.cost, scale, callback)
+        watch = self._watch(objective.cost, None, callback)
         result = _vector.solve(setting.engine_problem(), options, watch)
         self._keep(setting, result)
         self._path = self._solve_task_path(setting) if path else None
@@ -304,17 +304,18 @@ class BaseTaskTree(BaseOptimalTree):
         label = np.full(len(leaf), -1, dtype=np.int32)
         label[leaf] = [positions[value] for value in predictions[leaf].tolist()]
         names = getattr(self, "feature_names_in_", None)
+        counts = _counts(setting, result, leaves, label[leaves], len(classes))
         return Tree.from_arrays(
             self.encoder_.candidates_,
             result.test,
             result.first_child,
             label,
-            counts=_counts(setting, result, leaves, label[leaves], len(classes)),
+            counts=counts,
             classes=classes,
             feature_names=None if names is None else names.tolist(),
             n_features=self.n_features_in_,
             n_columns=setting.columns.shape[1],
-            notes=problem.describe(sums),
+            notes=_notes(problem, sums, counts, label),
         )
 
     def _certify_task(self, setting: Setting, result: _engine.Result) -> TaskCertificate:
@@ -469,6 +470,23 @@ def _counts(
         return counts
     # Rounded once from the exact value, so that equal weights stay equal.
     return np.array([[float(int(c) * quantum) for c in line] for line in counts])
+
+
+def _notes(
+    problem: LeafProblem, sums: NDArray[np.int64], counts: NDArray[Any], label: NDArray[np.int32]
+) -> list[str] | None:
+    """Return a remark on each node, which says what is counted if that is no class of the rows."""
+    told = problem.describe(sums)
+    if told is not None or not problem.counted:
+        return told
+    totals = counts.sum(axis=1).tolist()
+    shown = counts[np.arange(len(label)), np.maximum(label, 0)].tolist()
+    return [
+        f"{problem.counted} {weight(part)} of {weight(total)}, {part / (total or 1):.1%}"
+        if of_leaf >= 0
+        else f"{weight(total)} in all"
+        for part, total, of_leaf in zip(shown, totals, label.tolist(), strict=True)
+    ]
 
 
 def _complexity(value: Any) -> Fraction:

@@ -184,6 +184,9 @@ class LeafProblem(ABC):
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
         """Return what nodes with these sums predict; `leaves` are those of the rows."""
 
+    counted: str = ""
+    """What the weights in nodes are, if not those of the rows' own classes: ``best for``."""
+
     @abstractmethod
     def describe(self, sums: Sums) -> list[str] | None:
         """Return a remark on each node for the exports; None: shares of classes say it all."""

@@ -52,6 +52,7 @@ class LabelProblem(LeafProblem):
         self.total_weight = rows.total_weight
         self.complexity_unit = rows.total_weight
         self.row_codes = scaled.costs.argmin(axis=1) if row_codes is None else row_codes
+        self.counted = "best for" if row_codes is None else ""
         paid = Fraction(rows.most_paid) * paying * rows.quantum / scaled.unit
         self.largest = int(scaled.costs.max(axis=1).sum()) + ceil(paid)
 

@@ -56,7 +56,10 @@ def to_html(tree: Tree, title: str | None, decimals: int | None, page: bool) -> 
     heading = title if title is not None else _size(tree)
     text = tree.to_text(decimals=decimals)
     # Several trees on one page must not share ids; equal trees may, they say the same.
-    name = "certree-" + hashlib.sha256(f"{heading}\n{text}".encode()).hexdigest()[:12]
+    name = (
+        "certree-"
+        + hashlib.sha256(f"{heading}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    )
     fragment = (
         f'<figure class="certree"><style>{_STYLE}</style>\n'
         f"<figcaption><strong>{escape(heading)}</strong>{_legend(tree)}</figcaption>\n"

@@ -18,13 +18,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import test_from_dict
+from certree._plain import load_json, read, read_known, read_number, read_whole, shown
+from certree.encoding import Test, kind_of_test, test_from_dict
 from certree.tree._labels import plain
 
 if TYPE_CHECKING:
@@ -33,6 +35,15 @@ if TYPE_CHECKING:
     TreeType = TypeVar("TreeType", bound=Tree)
 
 FORMAT = 1
+
+MOST_COLUMNS = 10**8
+"""Of a table or an encoder; also bounds the numbers of nodes, which a file has to list anyway."""
+
+_MOST_WEIGHT = 1e300
+_KEYS = ("classes", "feature_names", "n_features", "n_columns", "tests", "nodes")
+_DTYPE = re.compile(
+    r"str|[<>=|]?(?:b1|[iu][1248]|f[248]|(?P<object>O)|(?P<text>U[0-9]{1,9}))", re.ASCII
+)
 
 
 def to_dict(tree: Tree) -> dict[str, Any]:
@@ -67,18 +78,18 @@ def to_dict(tree: Tree) -> dict[str, Any]:
 def from_dict(cls: type[TreeType], data: Any) -> TreeType:
     """Read format 1."""
     found = data.get("format") if isinstance(data, Mapping) else None
-    if found != FORMAT:
+    if found != FORMAT or isinstance(found, bool):
         raise ValueError(
-            f"Cannot read a tree of format {found!r}; this version of certree reads format "
+            f"Cannot read a tree of format {shown(found)}; this version of certree reads format "
             f"{FORMAT}. Update certree, or pass what Tree.to_dict returned."
         )
-    try:
-        return _build(cls, data)
-    except (KeyError, TypeError, AttributeError) as error:
+    missing = [key for key in _KEYS if key not in data]
+    if missing:
         raise ValueError(
-            f"The dictionary is not a complete tree ({type(error).__name__}: {error}); "
+            f"The dictionary is not a complete tree, it lacks {', '.join(missing)}; "
             "pass what Tree.to_dict returned."
-        ) from error
+        )
+    return _build(cls, data)
 
 
 def to_json(tree: Tree, indent: int | None) -> str:
@@ -88,33 +99,102 @@ def to_json(tree: Tree, indent: int | None) -> str:
 
 def from_json(cls: type[TreeType], text: str | bytes) -> TreeType:
     """Read format 1 from JSON text."""
-    try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise ValueError(f"The text is not JSON ({error}); pass what Tree.to_json gave.") from error
-    return from_dict(cls, data)
+    return from_dict(cls, load_json(text, "Tree.to_json"))
+
+
+# ---- reading: every value is checked, since files come from anywhere -----------------------------
 
 
 def _build(cls: type[TreeType], data: Mapping[str, Any]) -> TreeType:
-    nodes = data["nodes"]
-    for number, node in enumerate(nodes):
-        children = node.get("children", [])
-        if children != list(range(children[0], children[0] + len(children)) if children else []):
-            raise ValueError(f"The children of node {number} must be consecutive, got {children}.")
-    tests = [test_from_dict({k: v for k, v in t.items() if k != "column"}) for t in data["tests"]]
+    listed, nodes = _list(data, "tests"), _list(data, "nodes")
+    classes = _classes_from_dict(data["classes"])
+    n_columns = read_whole(data["n_columns"], "n_columns", 0, MOST_COLUMNS)
+    names = data["feature_names"]
+    if names is not None:
+        names = read(tuple[str, ...], names, "feature_names")
+    tests = [_test(values, names) for values in listed]
+    first_children = [_first_child(number, node, tests) for number, node in enumerate(nodes)]
+    has_notes = any("note" in node for node in nodes)
     return cls(
         tests,
         [node.get("test", -1) for node in nodes],
-        [node["children"][0] if "test" in node else -1 for node in nodes],
-        [-1 if "test" in node else node["label"] for node in nodes],
-        counts=[node["counts"] for node in nodes],
-        classes=_classes_from_dict(data["classes"]),
-        feature_names=data["feature_names"],
-        n_features=data["n_features"],
-        columns=[t["column"] for t in data["tests"]],
-        n_columns=data["n_columns"],
-        notes=[node["note"] for node in nodes] if "note" in nodes[0] else None,
+        first_children,
+        [node.get("label", -1) for node in nodes],
+        counts=_counts(nodes, len(classes)),
+        classes=classes,
+        feature_names=names,
+        n_features=read_whole(data["n_features"], "n_features", 0, MOST_COLUMNS),
+        columns=[read_whole(test["column"], "column", 0, n_columns - 1) for test in listed],
+        n_columns=n_columns,
+        notes=[read(str, node.get("note"), "note") for node in nodes] if has_notes else None,
     )
+
+
+def _list(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
+    """Return a list of objects."""
+    values = data[key]
+    if not isinstance(values, list) or not all(isinstance(value, Mapping) for value in values):
+        raise ValueError(f"{key} must be a list of objects, got {shown(values)}.")
+    return values
+
+
+def _test(values: Mapping[str, Any], names: Sequence[str] | None) -> Test:
+    """Return one test, each of its values of the type that its class declares."""
+    if "column" not in values:
+        raise ValueError(f"A test has the key 'column', got {shown(', '.join(map(str, values)))}.")
+    given = {key: value for key, value in values.items() if key != "column"}
+    kind = read(str, given.get("kind"), "kind")
+    test = test_from_dict({**given, **read_known(kind_of_test(kind), given)})
+    most = MOST_COLUMNS if names is None else len(names)
+    read_whole(test.feature, f"feature of the test {shown(str(test))}", 0, most - 1)
+    if names is not None and names[test.feature] != test.name:
+        raise ValueError(
+            f"The test {shown(str(test))} asks about column {test.feature}, which is called "
+            f"{shown(names[test.feature])}."
+        )
+    return test
+
+
+def _first_child(number: int, node: Mapping[str, Any], tests: Sequence[Test]) -> int:
+    """Return the first of the children that a node names, -1 for a leaf."""
+    keys = set(node) - {"counts", "note"}
+    if "counts" not in node or keys not in ({"label"}, {"test", "children"}):
+        raise ValueError(
+            f"Node {number} must have the keys 'counts' and 'label', or 'counts', 'test' and "
+            f"'children', got {shown(', '.join(map(str, node)))}."
+        )
+    if "label" in node:
+        read_whole(node["label"], f"label of node {number}", 0, MOST_COLUMNS)
+        return -1
+    asked = read_whole(node["test"], f"test of node {number}", 0, len(tests) - 1)
+    children = read(tuple[int, ...], node["children"], f"children of node {number}")
+    wanted = tests[asked].n_outcomes
+    first = read_whole(children[0] if children else -1, f"child of node {number}", 1, MOST_COLUMNS)
+    if len(children) != wanted or children != tuple(range(first, first + wanted)):
+        raise ValueError(
+            f"The children of node {number} must be {wanted} consecutive numbers, one for each "
+            f"outcome of its test, got {', '.join(map(str, children[:10]))}."
+        )
+    return first
+
+
+def _counts(nodes: Sequence[Mapping[str, Any]], n_classes: int) -> NDArray[Any]:
+    """Return the weights of all nodes, whole numbers if all of them are."""
+    counts = [node["counts"] for node in nodes]
+    for number, of_node in enumerate(counts):
+        if not isinstance(of_node, list) or len(of_node) != n_classes:
+            raise ValueError(
+                f"counts of node {number} must be a list of {n_classes} numbers, one for each "
+                f"class, got {shown(of_node)}."
+            )
+        total = math.fsum(read_number(count, f"counts of node {number}") for count in of_node)
+        if min(of_node) < 0 or not total <= _MOST_WEIGHT:
+            raise ValueError(f"counts of node {number} must be at least 0 and have a finite sum.")
+    whole = all(type(count) is int for of_node in counts for count in of_node)
+    if whole and any(sum(of_node) > np.iinfo(np.int64).max for of_node in counts):
+        raise ValueError("counts that are whole numbers must have sums below 2**63.")
+    shape = (len(nodes), n_classes)
+    return np.array(counts, dtype=np.int64 if whole else np.float64).reshape(shape)
 
 
 def _classes_to_dict(classes: NDArray[Any]) -> dict[str, Any]:
@@ -129,13 +209,47 @@ def _classes_to_dict(classes: NDArray[Any]) -> dict[str, Any]:
     return {"dtype": dtype, "values": [_label_to_json(value) for value in classes]}
 
 
-def _classes_from_dict(data: Mapping[str, Any]) -> NDArray[Any]:
+def _classes_from_dict(data: Any) -> NDArray[Any]:
+    """Return the class labels; a short list of types, and no wider than the labels need."""
+    if not isinstance(data, Mapping) or set(data) != {"dtype", "values"}:
+        raise ValueError(f"classes must have the keys 'dtype' and 'values', got {shown(data)}.")
+    form = _DTYPE.fullmatch(read(str, data["dtype"], "dtype of classes"))
+    if form is None:
+        raise ValueError(
+            "dtype of classes must be that of strings, integers, floats, booleans or objects, got "
+            f"{shown(data['dtype'])}."
+        )
+    if not isinstance(data["values"], list) or not data["values"]:
+        raise ValueError(f"values of classes must be a list, got {shown(data['values'])}.")
     values = [_label_from_json(value) for value in data["values"]]
-    if np.dtype(data["dtype"]).kind != "O":
-        return np.array(values, dtype=data["dtype"])
-    result = np.empty(len(values), dtype=object)
-    result[:] = values
-    return result
+    if form[0] == "str" or form["text"]:
+        return _text_labels(values)
+    if form["object"]:
+        result = np.empty(len(values), dtype=object)
+        result[:] = values
+        return result
+    return _number_labels(values, np.dtype(form[0]))
+
+
+def _text_labels(labels: list[Any]) -> NDArray[Any]:
+    lengths = [len(read(str, label, "class label")) for label in labels]
+    # NumPy gives every label the room of the longest.
+    if max(lengths) * len(lengths) > 100 * sum(lengths) + 10_000:
+        raise ValueError(f"One class label of {max(lengths)} characters is much too long.")
+    return np.array(labels, dtype=f"U{max(1, *lengths)}")
+
+
+def _number_labels(labels: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    wanted = {"b": (bool,), "f": (int, float)}.get(dtype.kind, (int,))
+    for label in labels:
+        if type(label) not in wanted:
+            raise ValueError(f"A class label of dtype {dtype} cannot be {shown(label)}.")
+        if dtype.kind in "iu":
+            read_whole(label, "class label", np.iinfo(dtype).min, np.iinfo(dtype).max)
+        elif dtype.kind == "f" and math.isfinite(label):
+            read_number(label, "class label")
+    with np.errstate(over="ignore"):
+        return np.array(labels, dtype=dtype)
 
 
 def _label_to_json(value: Any) -> Any:
@@ -152,4 +266,9 @@ def _label_to_json(value: Any) -> Any:
 
 
 def _label_from_json(value: Any) -> Any:
-    return float(value["float"]) if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        infinite = value.get("float") if set(value) == {"float"} else None
+        if infinite not in ("inf", "-inf", "nan"):
+            raise ValueError(f"A class label must be one value, got {shown(value)}.")
+        return float(infinite)
+    return read(str | int | float | bool | None, value, "class label")

@@ -51,7 +51,7 @@ def _variables(tree: Tree, features: list[int]) -> dict[int, str]:
     taken = {"row", *dir(builtins), *keyword.kwlist}
     result = {}
     for feature in features:
-        name = tree.feature_names[feature]
+        name = tree.feature_name(feature)
         if not (name.isascii() and name.isidentifier()) or name in taken:
             name = f"x{feature}"
         while name in taken:
@@ -67,7 +67,7 @@ def _reading(tree: Tree, features: list[int], variables: dict[int, str]) -> list
         return []
     by_name, by_place = ["if hasattr(row, 'keys'):"], ["else:"]
     for feature in features:
-        by_name.append(f"    {variables[feature]} = row[{tree.feature_names[feature]!r}]")
+        by_name.append(f"    {variables[feature]} = row[{tree.feature_name(feature)!r}]")
         by_place.append(f"    {variables[feature]} = row[{feature}]")
     return by_name + by_place
 

@@ -36,7 +36,7 @@ def to_sql(
     if quote not in _CLOSING:
         raise ValueError(f"quote must be one of {', '.join(_CLOSING)}, got {quote!r}.")
     tree = default_last(tree)
-    names = _names(tree, columns)
+    names = _names(tree, columns, {test.feature for test in tree.tests})
     ending = "" if alias is None else f" AS {_identifier(alias, quote)}"
     lines = ["CASE"]
     for conditions, leaf in decision_list(tree):
@@ -54,10 +54,12 @@ def to_sql(
     return "\n".join([*lines, "END"]) + ending
 
 
-def _names(tree: Tree, columns: Mapping[str, str] | Sequence[str] | None) -> list[str]:
-    """Return the database's name of each raw column."""
+def _names(
+    tree: Tree, columns: Mapping[str, str] | Sequence[str] | None, asked: set[int]
+) -> Mapping[int, str]:
+    """Return the database's name of each raw column that the tree asks about."""
     if columns is None:
-        return list(tree.feature_names)
+        return {feature: tree.feature_name(feature) for feature in asked}
     if isinstance(columns, Mapping):
         unknown = sorted(set(columns) - set(tree.feature_names))
         if unknown:
@@ -65,13 +67,14 @@ def _names(tree: Tree, columns: Mapping[str, str] | Sequence[str] | None) -> lis
                 f"columns names {unknown[0]!r}, which is no feature of the tree; "
                 f"the features are {', '.join(map(repr, tree.feature_names[:10]))}."
             )
-        return [columns.get(name, name) for name in tree.feature_names]
+        given = {feature: tree.feature_name(feature) for feature in asked}
+        return {feature: columns.get(name, name) for feature, name in given.items()}
     if isinstance(columns, str) or len(columns) != tree.n_features:
         raise ValueError(
             f"columns must be a mapping or list one name for each of the {tree.n_features} "
             f"features, got {columns!r}."
         )
-    return list(columns)
+    return {feature: columns[feature] for feature in asked}
 
 
 def _condition(test: Test, outcome: int, column: str) -> str:

@@ -41,7 +41,8 @@ def check_shapes(tree: Tree) -> None:
         raise ValueError(f"Leaf labels must lie in 0..{tree.classes.size - 1}, got {labels}.")
     if (tree.first_child[leaf] != -1).any() or (tree.label[~leaf] != -1).any():
         raise ValueError("A leaf has first_child -1, and a node with a test has label -1.")
-    if len(tree.columns) != len(tree.tests) or max((-1, *tree.columns)) >= tree.n_columns:
+    outside = max((-1, *tree.columns)) >= tree.n_columns or min((0, *tree.columns)) < 0
+    if len(tree.columns) != len(tree.tests) or outside:
         raise ValueError(
             f"columns needs one position below {tree.n_columns} for each of the "
             f"{len(tree.tests)} tests, got {tree.columns}."
@@ -79,7 +80,10 @@ def walk(tree: Tree) -> tuple[list[int], list[int], list[int]]:
 
 def frozen(values: ArrayLike, dtype: Any) -> NDArray[Any]:
     """Return a read-only copy."""
-    result = np.array(values, dtype=dtype, copy=True)
+    try:
+        result = np.array(values, dtype=dtype, copy=True)
+    except OverflowError as error:
+        raise ValueError(f"The numbers of a tree must fit into {np.dtype(dtype)}.") from error
     result.flags.writeable = False
     return result
 
@@ -93,19 +97,27 @@ def frozen_counts(values: ArrayLike) -> NDArray[Any]:
     return result
 
 
+def default_names(n_features: int) -> tuple[str, ...]:
+    """Return what unnamed columns are called."""
+    return tuple(f"x{i}" for i in range(n_features))
+
+
 def column_names(
     names: Sequence[str] | None, n_features: int | None, tests: tuple[Test, ...]
-) -> tuple[tuple[str, ...], bool]:
-    """Return the names of the raw columns and whether they are more than the default ones."""
-    needed = max((test.feature + 1 for test in tests), default=0)
+) -> tuple[tuple[str, ...] | None, int]:
+    """Return the names of the raw columns, None if they are the default ones, and their number."""
+    features = [test.feature for test in tests]
+    if min(features, default=0) < 0:
+        raise ValueError(f"Columns are numbered from 0, but a test asks about {min(features)}.")
+    needed = max(features, default=-1) + 1
     if n_features is None:
         n_features = needed if names is None else len(names)
     if n_features < needed:
         raise ValueError(f"The tests need {needed} columns, but n_features is {n_features}.")
-    default = tuple(f"x{i}" for i in range(n_features))
+    # Default names are made when asked for: a tree over many columns may ask about few.
     if names is None:
-        return default, False
+        return None, n_features
     if len(names) != n_features:
         raise ValueError(f"feature_names has {len(names)} names for {n_features} columns.")
     given = tuple(str(name) for name in names)
-    return given, given != default
+    return None if given == default_names(n_features) else given, n_features

@@ -17,7 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from certree.encoding import Table, Test, check_columns, read_table
 from certree.tree import _dot, _html, _json, _plot, _python, _routing, _rules, _sklearn, _sql, _text
 from certree.tree._multiway import collapsed, with_defaults
-from certree.tree._structure import check_shapes, column_names, frozen, frozen_counts, walk
+from certree.tree._structure import (
+    check_shapes,
+    column_names,
+    default_names,
+    frozen,
+    frozen_counts,
+    walk,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,11 +83,11 @@ class Tree:
         "_columns",
         "_counts",
         "_depths",
-        "_feature_names",
         "_first_child",
-        "_has_names",
         "_label",
         "_n_columns",
+        "_n_features",
+        "_names",
         "_notes",
         "_parent",
         "_preorder",
@@ -92,11 +99,11 @@ class Tree:
     _columns: tuple[int, ...]
     _counts: NDArray[Any]
     _depths: IntArray
-    _feature_names: tuple[str, ...]
     _first_child: IntArray
-    _has_names: bool
     _label: IntArray
     _n_columns: int
+    _n_features: int
+    _names: tuple[str, ...] | None
     _notes: tuple[str, ...] | None
     _parent: IntArray
     _preorder: IntArray
@@ -125,9 +132,9 @@ class Tree:
         put("_label", frozen(label, np.int32))
         put("_counts", frozen_counts(counts))
         put("_classes", frozen(classes, None))
-        names, has_names = column_names(feature_names, n_features, self._tests)
-        put("_feature_names", names)
-        put("_has_names", has_names)
+        names, width = column_names(feature_names, n_features, self._tests)
+        put("_names", names)
+        put("_n_features", width)
         put("_columns", tuple(range(len(self._tests)) if columns is None else map(int, columns)))
         put("_n_columns", max((-1, *self._columns)) + 1 if n_columns is None else int(n_columns))
         put("_notes", None if notes is None else tuple(map(str, notes)))
@@ -192,7 +199,6 @@ class Tree:
         raise AttributeError(f"Tree is immutable; cannot delete {name!r}.")
 
     def _state(self) -> tuple[Any, ...]:
-        names = self._feature_names if self._has_names else None
         return (
             self._tests,
             self._test,
@@ -200,8 +206,8 @@ class Tree:
             self._label,
             self._counts,
             self._classes,
-            names,
-            len(self._feature_names),
+            self._names,
+            self._n_features,
             self._columns,
             self._n_columns,
             self._notes,
@@ -226,12 +232,14 @@ class Tree:
 
     def __hash__(self) -> int:
         arrays = (self._test.tobytes(), self._first_child.tobytes(), self._label.tobytes())
-        return hash((self._feature_names, *arrays))
+        return hash((self._names, self._n_features, *arrays))
 
     def __repr__(self) -> str:
+        many = self._classes.size > 6 or self._classes.dtype.kind == "f"
+        classes = f"{self._classes.size} of them" if many else self._classes.tolist()
         return (
             f"Tree(n_splits={self.n_splits}, n_leaves={self.n_leaves}, depth={self.depth}, "
-            f"n_features={self.n_features}, classes={self._classes.tolist()})"
+            f"n_features={self.n_features}, classes={classes})"
         )
 
     def _repr_html_(self) -> str:
@@ -301,18 +309,22 @@ class Tree:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """Names of the raw columns."""
-        return self._feature_names
+        """Names of the raw columns; ``x0``, ``x1``, ... where the training table had none."""
+        return self._names if self._names is not None else default_names(self._n_features)
+
+    def feature_name(self, feature: int) -> str:
+        """Return the name of one raw column."""
+        return f"x{feature}" if self._names is None else self._names[feature]
 
     @property
     def has_names(self) -> bool:
         """Whether the training table named its columns."""
-        return self._has_names
+        return self._names is not None
 
     @property
     def n_features(self) -> int:
         """Number of raw columns."""
-        return len(self._feature_names)
+        return self._n_features
 
     @property
     def n_nodes(self) -> int:
@@ -403,7 +415,7 @@ class Tree:
     def _read(self, X: Any) -> Table:
         """Read a raw table and check that its columns are those of the training table."""
         table = X if isinstance(X, Table) else read_table(X)
-        check_columns(table, self.n_features, self._feature_names if self._has_names else None)
+        check_columns(table, self.n_features, self._names)
         return table
 
     def apply(self, X: Any) -> NDArray[np.intp]:
@@ -570,20 +582,9 @@ class Tree:
         return _sklearn.to_sklearn(self, encoded, regressor)
 
 
-def _restore(cls: type[Tree], *state: Any) -> Tree:
+def _restore(
+    cls: type[Tree], tests: Any, test: Any, first_child: Any, label: Any, *state: Any
+) -> Tree:
     """Rebuild a pickled tree."""
-    tests, test, first_child, label, counts, classes, names, n_features, columns = state[:9]
-    n_columns, notes = state[9], state[10] if len(state) > 10 else None
-    return cls(
-        tests,
-        test,
-        first_child,
-        label,
-        counts=counts,
-        classes=classes,
-        feature_names=names,
-        n_features=n_features,
-        columns=columns,
-        n_columns=n_columns,
-        notes=notes,
-    )
+    names = ("counts", "classes", "feature_names", "n_features", "columns", "n_columns", "notes")
+    return cls(tests, test, first_child, label, **dict(zip(names, state, strict=False)))

@@ -1,0 +1,186 @@
+"""Files come from anywhere: what is malformed is a ValueError, and what loads works."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+import tracemalloc
+import warnings
+from typing import Any
+
+import pytest
+
+from certree import Certificate, Tree
+from tests.documents import STRANGE, Document, documents, spoiled
+from tests.problems import FUZZ
+
+N_FILES = 10_000 if FUZZ else 400
+"""With CERTREE_FUZZ, a seed, other files and more of them."""
+
+MOST_SECONDS, MOST_BYTES = 1.0, 100 * 2**20
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda document: document.name)
+def test_every_document_reads_back_as_what_was_written(document: Document) -> None:
+    assert document.read(document.text) == document.written
+    assert document.read(document.text.encode()) == document.written
+    _use(document.read(document.text))
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_spoiled_files_are_value_errors_or_work(part: int) -> None:
+    random_ = random.Random(f"{FUZZ} {part}")
+    tracemalloc.start()
+    try:
+        for number in range(N_FILES // 4):
+            document = random_.choice(documents())
+            text = spoiled(document.text, random_)
+            try:
+                _read_within_limits(document, text)
+            except ValueError:
+                continue
+            except BaseException as error:
+                raise AssertionError(f"file {number} of {document.name}: {text!r}") from error
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("document", documents(), ids=lambda document: document.name)
+def test_every_value_may_be_replaced_by_any_other(document: Document) -> None:
+    """Each field at the top, by each strange value."""
+    data = json.loads(document.text)
+    for key in data:
+        for value in STRANGE:
+            try:
+                read = document.read(json.dumps({**data, key: value}))
+            except ValueError:
+                continue
+            _use(read)
+
+
+def _read_within_limits(document: Document, text: bytes) -> None:
+    tracemalloc.reset_peak()
+    before, start = tracemalloc.get_traced_memory()[0], time.perf_counter()
+    try:
+        read = document.read(text)
+    finally:
+        assert time.perf_counter() - start < MOST_SECONDS
+        assert tracemalloc.get_traced_memory()[1] - before < MOST_BYTES
+    _use(read)
+
+
+def _use(read: Any) -> None:
+    """Ask for everything that a reader may want to see; a ValueError says why it cannot be."""
+    if not isinstance(read, Tree):
+        assert type(read).from_json(read.to_json()) == read
+        assert all((str(read), repr(read), read.statement()))
+        hash(read)
+        return
+    for show in (Tree.to_text, Tree.to_dot, Tree.to_html, Tree.to_python, Tree.rules, repr):
+        show(read)
+    assert Tree.from_json(read.to_json()) == read
+    for value in (None, 0.5, True, "red"):
+        if 0 < read.n_features < 1000:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    read.predict([[value] * read.n_features])
+                    read.predict_proba([[value] * read.n_features])
+                except ValueError:
+                    continue
+
+
+# ---- particular files --------------------------------------------------------------------------
+
+
+def _tree(**changes: Any) -> str:
+    data = json.loads(documents()[0].text)
+    return json.dumps({**data, **changes})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[" * 100_000 + "]" * 100_000, "nests too deeply"),
+        ("{", "not JSON"),
+        ("1" * 5000, "5000 digits"),
+        (_tree(nodes=[]), "at least one node"),
+        (_tree(nodes=[{"label": 0, "counts": [1, float("nan")]}]), "NaN"),
+        (_tree(n_columns=1e999), "no number of JSON"),
+        (_tree(n_features=10**9), "n_features must be a whole number from 0"),
+        (_tree(classes={"dtype": "<U100000000", "values": [1, 2]}), "class label must be text"),
+        (_tree(classes={"dtype": "M8[s]", "values": [1, 2]}), "dtype of classes"),
+        (_tree(classes={"dtype": "|i1", "values": [1, 300]}), "class label must be a whole"),
+        (_tree(classes={"dtype": "|O", "values": [1, [2]]}), "class label"),
+    ],
+    ids=range(11),
+)
+def test_trees_say_what_is_wrong_with_a_file(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Tree.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("nodes", 0, "children"), [], "child of node 0"),
+        (("nodes", 0, "children"), [0, 1], "child of node 0"),
+        (("nodes", 0, "children"), [1, 2, 3], "2 consecutive numbers"),
+        (("nodes", 0, "children"), [1, 1], "2 consecutive numbers"),
+        (("nodes", 0, "test"), 2**63, "test of node 0"),
+        (("nodes", 0, "test"), True, "test of node 0"),
+        (("nodes", 0, "counts"), [2**62, 2**62], r"below 2\*\*63"),
+        (("nodes", 0, "counts"), [1, -1], "at least 0"),
+        (("nodes", 0, "counts"), [1], "a list of 2 numbers"),
+        (("nodes", 0, "note"), "so", "note must be text"),
+        (("tests", 0, "feature"), -1, "feature of the test"),
+        (("tests", 0, "feature"), 4, "a test asks about|need 5 columns|lies|feature"),
+        (("tests", 0, "column"), 10**6, "column must be"),
+        (("tests", 0, "kind"), ["flag"], "kind must be text"),
+        (("tests", 0, "kind"), "riddle", "Unknown kind"),
+        (("tests", 0, "name"), 3, "name must be text"),
+    ],
+)
+def test_trees_name_the_place_of_a_wrong_value(path: Any, value: Any, message: str) -> None:
+    data = json.loads(documents()[0].text)
+    holder = data
+    for key in path[:-1]:
+        holder = holder[key]
+    holder[path[-1]] = value
+    with pytest.raises(ValueError, match=message):
+        Tree.from_dict(data)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("cost", "1e4000000"), ("cost", "1/0"), ("cost", {"a": 1}), ("cost", "9" * 5000)),
+        *(("cost", 1.5), ("cost", True), ("cost", None), ("total_weight", 0), ("status", "fine")),
+        *(("history", 3), ("history", [[1, 2, 3]]), ("counters", 3), ("counters", {"a": "b"})),
+        *(("n_splits", -1), ("seconds", "1"), ("class_weights", 3), ("task", None)),
+    ],
+)
+def test_certificates_name_the_field_of_a_wrong_value(field: str, value: Any) -> None:
+    data = json.loads(documents()[1].text)
+    with pytest.raises(ValueError, match=field):
+        Certificate.from_json(json.dumps({**data, field: value}))
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "null", "3", '{"status": 1}', "[" * 100_000])
+def test_other_json_is_no_certificate(text: str) -> None:
+    with pytest.raises(ValueError, match=r"not a certificate|nests too deeply|not JSON"):
+        Certificate.from_json(text)
+
+
+def test_many_unnamed_columns_take_no_memory() -> None:
+    """A file of a few hundred characters must not make names for millions of columns."""
+    text = _tree(n_features=10**7, feature_names=None)
+    tracemalloc.start()
+    tree = Tree.from_json(text)
+    tree.to_sql()
+    tree.to_python()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert tree.n_features == 10**7
+    assert peak < 2**20
