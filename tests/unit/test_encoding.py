@@ -141,15 +141,24 @@ class TestTests:
         "X, words",
         [
             (_column(35, 20, 20), ["x0 <= 27.5"]),
-            (_column(35, None, 20), ["x0 <= 27.5", "x0 is missing"]),
+            (
+                _column(35, None, 20, 50),
+                [
+                    "x0 <= 27.5",
+                    "x0 <= 42.5",
+                    "x0 <= 27.5 or missing",
+                    "x0 <= 42.5 or missing",
+                    "x0 is missing",
+                ],
+            ),
             (_column(7, None, 7), ["x0 is missing"]),
             (_column(7, 7), []),
             (_column(None, None), []),
             (_column(0, 1, 1), ["x0 = 1"]),
             (_column(1.0, 1.0), ["x0 = 1"]),
-            (_column(0, None, 1), ["x0 = 1", "x0 is missing"]),
+            (_column(0, None, 1), ["x0 = 1", "x0 = 1 or missing", "x0 is missing"]),
             (_column(True, False), ["x0"]),
-            (_column(True, None, False), ["x0", "x0 is missing"]),
+            (_column(True, None, False), ["x0", "x0 or missing", "x0 is missing"]),
             (_column("b", "a", "c"), ["x0 = a", "x0 = b", "x0 = c"]),
             (_column("no", "yes"), ["x0 = yes"]),
             (_column("no", None, "yes"), ["x0 = no", "x0 = yes", "x0 is missing"]),
@@ -250,15 +259,83 @@ class TestTests:
             TableEncoder(categorical_features="all").fit(X)
 
 
+class TestLevels:
+    """Columns of ordered categories."""
+
+    STAGES = ("I", "II", "III", "IV")
+
+    @pytest.fixture(params=["pandas", "polars"])
+    def stages(self, request: Any) -> Any:
+        """Return a function that makes a table of one ordered column."""
+        library = pytest.importorskip(request.param)
+
+        def table(*values: str | None) -> Any:
+            if request.param == "pandas":
+                column = library.Categorical(values, categories=self.STAGES, ordered=True)
+            else:
+                column = library.Series(values, dtype=library.Enum(self.STAGES))
+            return library.DataFrame({"stage": column})
+
+        return table
+
+    def test_cuts_lie_between_levels_that_occur(self, stages: Any) -> None:
+        assert _words(stages("IV", "I", "III", "I")) == ["stage <= I", "stage <= III"]
+        assert _words(stages("II", "II")) == []
+
+    def test_missing_values_join_either_side(self, stages: Any) -> None:
+        assert _words(stages("III", "I", None)) == [
+            "stage <= I",
+            "stage <= I or missing",
+            "stage is missing",
+        ]
+        assert _words(stages("III", None)) == ["stage is missing"]
+
+    def test_quantiles_are_those_of_the_ranks(self, stages: Any) -> None:
+        X = stages(*["I"] * 10, "II", "III", *["IV"] * 12)
+        assert _words(X, thresholds=1) == ["stage <= III"]
+        assert (
+            _words(X, thresholds="all") == _words(X) == [f"stage <= {s}" for s in self.STAGES[:3]]
+        )
+
+    def test_declared_categories_are_not_ordered(self, stages: Any) -> None:
+        X = stages("III", "I", "II")
+        words = _words(X, categorical_features=["stage"])
+        assert words == ["stage = I", "stage = II", "stage = III"]
+
+    def test_prediction_takes_categories_and_strings(self, stages: Any) -> None:
+        encoder = TableEncoder().fit(stages("III", "I", "II", None))
+        values = ["II", "III", "IV", None]
+        expected = [[0, 1, 0, 1, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 1, 1, 1]]
+        assert encoder.transform(stages(*values)).tolist() == expected
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the list has no names
+            assert encoder.transform(_column(*values)).tolist() == expected
+            assert encoder.transform(_column("V", "i")).tolist() == [[0] * 5] * 2
+            with pytest.raises(ValueError, match="'stage' held text in training"):
+                encoder.transform(_column(1, 2))
+
+    def test_levels_may_be_numbers_in_any_order(self) -> None:
+        pd = pytest.importorskip("pandas")
+        column = pd.Categorical([5, 1, 3], categories=[5, 3, 1], ordered=True)
+        encoder = TableEncoder().fit(pd.DataFrame({"grade": column}))
+        assert [str(test) for test in encoder.tests_] == ["grade <= 5", "grade <= 3"]
+        assert encoder.transform(pd.DataFrame({"grade": [5, 3, 1, 4]})).tolist() == [
+            [1, 1],
+            [0, 1],
+            [0, 0],
+            [0, 0],
+        ]
+
+
 class TestTransform:
-    def test_missing_and_unseen_values_hold_no_test_but_missing(self) -> None:
+    def test_missing_values_hold_where_the_test_says_so_and_unseen_ones_nowhere(self) -> None:
         X = [[35, "red", 1], [20, "blue", 0], [None, "green", 1]]
         encoder = TableEncoder().fit(X)
         assert [type(test).__name__ for test in encoder.tests_] == (
-            ["Threshold", "Missing", "Category", "Category", "Category", "Flag"]
+            ["Threshold", "Threshold", "Missing", "Category", "Category", "Category", "Flag"]
         )
-        assert encoder.transform([[None, None, None]]).tolist() == [[0, 1, 0, 0, 0, 0]]
-        assert encoder.transform([[20, "pink", 0]]).tolist() == [[1, 0, 0, 0, 0, 0]]
+        assert encoder.transform([[None, None, None]]).tolist() == [[0, 1, 1, 0, 0, 0, 0]]
+        assert encoder.transform([[20, "pink", 0]]).tolist() == [[1, 1, 0, 0, 0, 0, 0]]
 
     def test_text_and_numbers_are_not_exchanged(self) -> None:
         encoder = TableEncoder().fit([["1", 1], ["2", 2], ["3", 3]])
@@ -306,7 +383,10 @@ class TestTransform:
                 expected = absent
             elif isinstance(test, Threshold):
                 expected = np.array(
-                    [not a and v <= test.threshold for v, a in zip(values, absent, strict=True)]
+                    [
+                        bool(test.missing) if a else v <= test.threshold
+                        for v, a in zip(values, absent, strict=True)
+                    ]
                 )
             elif isinstance(test, Category):
                 expected = np.array(
@@ -315,6 +395,13 @@ class TestTransform:
             else:
                 expected = np.array([v is True for v in values])
             np.testing.assert_array_equal(encoded[:, j], expected, err_msg=str(test))
+
+    @pytest.mark.parametrize("values", [[0, 1, None], [2, 7, None], [True, False, None]])
+    def test_every_division_of_two_values_and_a_missing_one_is_asked(self, values: Any) -> None:
+        """Whatever the two values are, each of the three can be told from the other two."""
+        encoded = TableEncoder().fit_transform(_column(*values))
+        divisions = {frozenset((tuple(c), tuple(1 - c))) for c in encoded.T.astype(int)}
+        assert len(divisions) == 3
 
     def test_all_thresholds_lose_nothing(self) -> None:
         """Rows are told apart by the tests if and only if they differ."""

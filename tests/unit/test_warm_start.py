@@ -262,7 +262,7 @@ def test_a_tree_that_does_not_fit_the_columns_is_refused() -> None:
     named = stump(Threshold(0, "weight", 1.0), feature_names=["weight", *frame.columns[1:]])
     with pytest.raises(ValueError, match=r"(?s)does not fit the columns of X.*weight"):
         fit(frame, labels, warm_start_tree=named)
-    text = next(i for i, kind in enumerate(read_table(frame).kinds) if kind == "category")
+    text = next(i for i, kind in enumerate(read_table(frame).kinds) if kind == "text")
     wrong = stump(Threshold(text, frame.columns[text], 1.0), n_features=frame.shape[1])
     with pytest.raises(ValueError, match=r"does not fit the columns of X.*text"):
         fit(frame, labels, warm_start_tree=wrong)
@@ -415,7 +415,7 @@ def test_every_kind_of_test_can_be_asked() -> None:
     for i, kind in enumerate(table.kinds):
         name = table.names[i]
         tests: list[Any] = [Missing(i, name)]
-        if kind == "category":
+        if kind == "text":
             tests.append(Category(i, name, next(v for v in table.column(i) if v is not None)))
         else:
             tests.append(Threshold(i, name, float(np.nanmedian(table.column(i)))))

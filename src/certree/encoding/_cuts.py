@@ -1,4 +1,4 @@
-"""Cut points of number columns."""
+"""Cut points of ordered columns."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AUTO_THRESHOLDS", "choose_cuts", "midpoints"]
+__all__ = ["AUTO_THRESHOLDS", "choose_cuts", "choose_gaps", "midpoints"]
 
 AUTO_THRESHOLDS = 32
 """Number of cut points (and of distinct values without loss) for ``thresholds="auto"``."""
@@ -28,18 +28,31 @@ def choose_cuts(
     weights : ndarray of int64, optional
         Weights of the rows. A row of weight two counts as two rows.
     """
-    numbers = column.astype(np.float64, copy=False)
+    values, gaps = choose_gaps(column.astype(np.float64, copy=False), limit, weights)
+    return midpoints(values[gaps], values[gaps + 1])
+
+
+def choose_gaps(
+    column: NDArray[Any], limit: int | None, weights: NDArray[np.int64] | None = None
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct values in increasing order, and after which of them to cut.
+
+    Parameters
+    ----------
+    column, limit, weights
+        As for :func:`choose_cuts`.
+    """
     if weights is None:
-        values, counts = np.unique(numbers, return_counts=True)
+        values, counts = np.unique(column, return_counts=True)
     else:
-        values, groups = np.unique(numbers, return_inverse=True)
+        values, groups = np.unique(column, return_inverse=True)
         counts = np.zeros(len(values), dtype=np.int64)
         np.add.at(counts, groups, weights)
     n_cuts = len(values) - 1
     if limit == 0:
         limit = n_cuts if len(values) <= AUTO_THRESHOLDS else AUTO_THRESHOLDS
     if limit is None or n_cuts <= limit:
-        return midpoints(values[:-1], values[1:])
+        return values, np.arange(n_cuts)
     # The cut after the value whose share of rows at or below is nearest to q / (limit + 1); in
     # integers, so that scaling all weights changes nothing. Floats could round differently.
     total = int(counts.sum())
@@ -49,8 +62,7 @@ def choose_cuts(
     right = np.searchsorted(below, targets).clip(max=n_cuts - 1)
     left = (right - 1).clip(min=0)
     is_left_nearer = targets - below[left] <= below[right] - targets
-    chosen = np.unique(np.where(is_left_nearer.astype(bool) & (left < right), left, right))
-    return midpoints(values[chosen], values[chosen + 1])
+    return values, np.unique(np.where(is_left_nearer.astype(bool) & (left < right), left, right))
 
 
 def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,10 +14,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree._exact import scale_weights
 
-from ._cuts import choose_cuts
+from ._cuts import choose_cuts, choose_gaps
 from ._multiway import Multiway
 from ._table import Table, compare_columns, read_table, remember_columns
-from ._tests import Category, Flag, Missing, Test, Threshold, encode_tests, is_missing
+from ._tests import (
+    Category,
+    Flag,
+    Level,
+    Missing,
+    Test,
+    Threshold,
+    encode_tests,
+    is_missing,
+    level_ranks,
+)
 
 __all__ = ["TableEncoder"]
 
@@ -92,9 +102,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> from certree.encoding import TableEncoder
     >>> encoder = TableEncoder().fit([[35, "red"], [20, "blue"], [None, "blue"]])
     >>> [str(test) for test in encoder.tests_]
-    ['x0 <= 27.5', 'x0 is missing', 'x1 = red']
+    ['x0 <= 27.5', 'x0 <= 27.5 or missing', 'x0 is missing', 'x1 = red']
     >>> encoder.transform([[30, "green"]])
-    array([[0, 0, 0]], dtype=uint8)
+    array([[0, 0, 0, 0]], dtype=uint8)
     """
 
     def __init__(
@@ -215,7 +225,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             table, weights = table.select(counts), weights[counts]
         self._is_binary = table.matrix is not None and _is_binary(table.matrix)
         self._multiway: list[tuple[Multiway, NDArray[np.int32]]] = []
-        are_categories = [d or k == "category" for d, k in zip(declared, table.kinds, strict=True)]
+        are_categories = [
+            is_declared or kind in ("text", "category")
+            for is_declared, kind in zip(declared, table.kinds, strict=True)
+        ]
         if self.splits == "multiway" and not any(are_categories):
             raise ValueError(
                 "splits='multiway' needs columns of categories, but the table has none: strings "
@@ -370,26 +383,33 @@ def _column_tests(
 ) -> list[Test]:
     """Return the tests of one column; for a multiway test one for each of its outcomes."""
     name, column = table.names[index], table.column(index)
-    missing = is_missing(column)
-    has_missing = bool(missing.any())
+    absent = is_missing(column)
+    has_missing = bool(absent.any())
     if has_missing:
-        column = column[~missing]
-        weights = None if weights is None else weights[~missing]
+        column = column[~absent]
+        weights = None if weights is None else weights[~absent]
     tests: list[Test] = []
     if len(column) == 0:
         # Nothing is known but that it is missing, which is the same for all rows.
         return tests
     is_flag = table.kinds[index] == "flag"
     is_binary = is_flag or (column.dtype != object and _is_binary(column))
+    # Missing values may join either side of a threshold, a level or a flag.
+    sides = (False, True) if has_missing else (None,)
     if is_multiway and (has_missing or not is_binary):
         tests += _outcome_tests(index, name, column, has_missing)
-    elif is_binary:
-        tests.append(Flag(index, name, is_flag))
-    elif is_category:
+    elif is_category and not is_binary:
         tests += _category_tests(index, name, column, has_missing)
+    elif table.kinds[index] == "ordered" and not is_category:
+        levels = table.levels[index]
+        ranks, gaps = choose_gaps(level_ranks(levels, column), limit, weights)
+        values = [levels[rank] for rank in ranks[gaps].tolist()]
+        tests += [Level(index, name, levels, v, side) for side in sides for v in values]
+    elif is_binary:
+        tests += [Flag(index, name, is_flag, side) for side in sides]
     else:
-        cuts = choose_cuts(column, limit, weights)
-        tests += [Threshold(index, name, cut) for cut in cuts.tolist()]
+        cuts = choose_cuts(column, limit, weights).tolist()
+        tests += [Threshold(index, name, cut, side) for side in sides for cut in cuts]
     if has_missing:
         tests.append(Missing(index, name))
     return tests
@@ -406,7 +426,8 @@ def _category_tests(
     elif len(values) == 1:
         # Present or missing is all there is to know.
         values = []
-    return [Category(index, name, value) for value in values]
+    side = False if has_missing else None
+    return [Category(index, name, value, side) for value in values]
 
 
 def _outcome_tests(
@@ -425,7 +446,8 @@ def _outcome_tests(
     values = _categories(name, column)
     if len(values) + has_missing < 2:
         return []
-    return [Category(index, name, value) for value in values]
+    side = False if has_missing else None
+    return [Category(index, name, value, side) for value in values]
 
 
 def _multiway_test(outcomes: Sequence[Test]) -> Multiway:
