@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import warnings
+from decimal import Context, Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -59,13 +61,55 @@ class TestMidpoints:
         high = float(np.nextafter(low, np.inf))
         assert midpoints(np.array([low]), np.array([high])) == [low]
 
-    @given(st.floats(-1e9, 1e9), st.floats(1e-9, 1e9))
-    def test_a_cut_lies_in_the_middle(self, low: float, gap: float) -> None:
-        high = low + gap
-        # Where the gap is a few last bits, no number may be nearer to the middle.
-        assume(gap > 1e-10 * abs(low))
-        (cut,) = midpoints(np.array([low]), np.array([high]))
-        assert abs(cut - (low / 2 + high / 2)) <= 0.001 * (high - low)
+    @given(FINITE, FINITE)
+    def test_a_cut_is_the_shortest_decimal_in_the_middle_half(self, a: float, b: float) -> None:
+        assume(a != b)
+        self._compare(min(a, b), max(a, b))
+
+    @given(FINITE, st.integers(1, 1000))
+    def test_also_between_near_numbers(self, low: float, steps: int) -> None:
+        bits = np.array([abs(low)]).view(np.int64) + steps
+        high = float(bits.view(np.float64)[0])
+        assume(math.isfinite(high))
+        self._compare(abs(low), high)
+        self._compare(-high, -abs(low))
+
+    @given(st.decimals(-1000, 1000, places=3), st.decimals("0.001", 1000, places=3))
+    def test_also_between_decimals(self, low: Decimal, gap: Decimal) -> None:
+        assume(low + gap != low)
+        self._compare(float(low), float(low + gap))
+
+    @given(st.integers(-(2**63), 2**63 - 1), st.integers(1, 5000))
+    def test_also_between_integers_that_float64_rounds(self, low: int, gap: int) -> None:
+        assume(float(low) < float(low + gap))
+        self._compare(float(low), float(low + gap))
+
+    def _compare(self, low: float, high: float) -> None:
+        """Compare a cut with exact arithmetic, up to the last bits of the interval's ends."""
+        with localcontext(prec=1500), np.errstate(over="ignore"):
+            self._compare_exactly(low, high)
+
+    def _compare_exactly(self, low: float, high: float) -> None:
+        (cut,) = midpoints(np.array([low]), np.array([high])).tolist()
+        assert low <= cut < high
+        upper = np.float32(high)
+        if np.float32(low) < upper < np.inf:
+            assert np.float32(cut) < upper
+        slack = Decimal(math.ulp(max(abs(low), abs(high))))
+        gap = Decimal(high) - Decimal(low)
+        if abs(upper) < np.inf and gap < 4 * Decimal(abs(float(np.spacing(upper)))):
+            return
+        assert cut > low or math.nextafter(low, high) == high
+        if gap < 16 * slack:
+            return
+        first, last = Decimal(low) + gap / 4, Decimal(high) - gap / 4
+        middle = (Decimal(low) + Decimal(high)) / 2
+        assert first - slack <= Decimal(cut) <= last + slack
+        shortest = _shortest(first + slack, middle, last - slack)
+        written = Decimal(repr(cut))
+        assert _n_digits(written) <= _n_digits(shortest)
+        if _n_digits(written) == _n_digits(shortest):
+            assert abs(written - middle) <= abs(shortest - middle) + gap / 32
 
     @pytest.mark.parametrize(
         "low, high, cut",
@@ -73,17 +117,45 @@ class TestMidpoints:
             (35, 36, 35.5),
             (0.1, 0.2, 0.15),
             (1 / 3, 2 / 3, 0.5),
-            (1.23456, 1.23467, 1.234615),
-            (1000, 2001, 1500.5),
-            (0, 2**53 - 1, 2**52 - 0.5),
+            (1.23456, 1.23467, 1.2346),
+            (1000, 2001, 1500),
+            (-2001, -1000, -1500),
+            (99, 101, 100),
+            (3, 15, 9),
+            (-1, 2, 0),
+            (0, 2**53 - 1, 5e15),
+            (2**60, 2**60 + 256, 2**60),
             (1e-18, 2e-18, 1.5e-18),
             (1e20, 2e20, 1.5e20),
             (-5e-324, 0, -5e-324),
+            (0, 1e-323, 5e-324),
+            (1e-320, 3e-320, 2e-320),
             (-1.7e308, 1.7e308, 0.0),
+            (1e308, 1.7e308, 1.4e308),
         ],
     )
     def test_cuts_read_well(self, low: float, high: float, cut: float) -> None:
         assert midpoints(np.array([low], dtype=float), np.array([high], dtype=float)) == [cut]
+
+    def test_many_cuts_at_once_are_those_of_each(self) -> None:
+        rng = np.random.default_rng(0)
+        values = np.unique(rng.normal(size=300) * 10.0 ** rng.integers(-320, 308, 300))
+        cuts = midpoints(values[:-1], values[1:])
+        alone = [midpoints(values[i : i + 1], values[i + 1 : i + 2])[0] for i in range(len(cuts))]
+        assert cuts.tolist() == alone
+
+
+def _shortest(first: Decimal, middle: Decimal, last: Decimal) -> Decimal:
+    """Return the decimal of fewest digits between two others, and of several the most central."""
+    if first <= 0 <= last:
+        return Decimal(0)
+    # Rounding to k digits gives the nearest decimal of k digits.
+    rounded = (Context(prec=digits).create_decimal(middle) for digits in range(1, 800))
+    return next(value for value in rounded if first <= value <= last)
+
+
+def _n_digits(value: Decimal) -> int:
+    return 0 if value == 0 else len("".join(map(str, value.as_tuple().digits)).rstrip("0"))
 
 
 class TestCuts:

@@ -48,15 +48,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     =====================================  =====================================================
     booleans; numbers that are all 0 or 1  ``smoker``; ``smoker = 1``
     numbers                                ``age <= t`` for cut points between observed values
-    strings, categories                    ``color = a`` for each category; if there are just two
+    ordered categories                     ``stage <= II`` for levels that occur
+    strings, other categories              ``color = a`` for each category; if there are just two
                                            and none is missing, for the last in sorted order
     any, with values missing in training   in addition ``income is missing``
     =====================================  =====================================================
 
-    A column is 1 where its test holds. No other test holds for a missing value: it goes the way of
-    ``age > t`` and ``color != a``, in training and in prediction alike, also if nothing was
-    missing in training. A category that was not seen in training likewise is none of the known
-    ones. Constant columns give no test, except 0/1 columns, which always give one.
+    A column is 1 where its test holds. If values of a column are missing in training, they may join
+    either side of a cut or flag: each of these tests then comes twice, as ``age <= t``, which does
+    not hold for a missing value, and as ``age <= t or missing``. If none is missing in training, a
+    missing value holds no test in prediction. Nor does a category that training did not see.
+    Constant columns give no test, except 0/1 columns, which always give one.
 
     Parameters
     ----------
@@ -66,10 +68,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         :math:`1/(k+1), \dots, k/(k+1)` quantiles. ``"auto"``: all for columns with up to 32
         distinct values, 32 quantiles otherwise.
     categorical_features : {"auto", "all"} or sequence of str, int or bool, default="auto"
-        Columns to treat as categories. ``"auto"``: strings and categorical types. ``"all"``: every
-        column. A sequence of names, indices or one truth value per column: these, and those that
-        hold text. A category column gives as many tests as it has categories, however many these
-        are; a column of text in which no value repeats gives a warning.
+        Columns to treat as categories without an order. ``"auto"``: strings and categorical types
+        that are not ordered. ``"all"``: every column. A sequence of names, indices or one truth
+        value per column: these, and those that hold text. A category column gives as many tests as
+        it has categories, however many these are; a column of text in which no value repeats gives
+        a warning, and so does one that is not named here and in which all values are numbers.
     splits : {"binary", "multiway", "both"}, default="binary"
         What trees may ask of a category column: one category against all others, all categories
         at once (:class:`Multiway`, with missing values as one more category), or either. There
@@ -91,9 +94,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    A cut point lies midway between two observed values, rounded to as few decimals as keep it
-    within a thousandth of their distance from the middle, so that it reads well. It separates the
-    two values also where float64 has no number between them.
+    A cut point is the shortest decimal in the middle half between two observed values, and of
+    several the nearest to the middle, so that it reads well. It separates the two values also where
+    float64 has no number between them, and as float32 numbers wherever these differ.
 
     .. versionadded:: 0.1
 

@@ -6,8 +6,8 @@ and how to become JSON. All tests here are binary: outcome 0 is "holds", outcome
 :mod:`certree.encoding._multiway` has the one with more outcomes.
 
 A binary test says by its field `missing` where missing values go. True: they hold, too (``age <=
-35.5 or missing``). False: they do not hold (``age > 35.5 or missing``). None: no value of the column
-was missing in training; they do not hold, and the words are silent about them.
+35.5 or missing``). False: they do not hold (``age > 35.5 or missing``). None: no value of the
+column was missing in training; they do not hold, and the words are silent about them.
 """
 
 from __future__ import annotations
