@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from certree import OptimalTreeClassifier
 from certree.datasets import load_credit
 from certree.encoding import Category, Flag, Missing, TableEncoder, Threshold
 from certree.encoding._cuts import AUTO_THRESHOLDS, choose_cuts, midpoints
@@ -212,14 +213,14 @@ class TestTests:
     @pytest.mark.parametrize(
         "X, words",
         [
-            (_column(35, 20, 20), ["x0 <= 27.5"]),
+            (_column(35, 20, 20), ["x0 <= 30"]),
             (
                 _column(35, None, 20, 50),
                 [
-                    "x0 <= 27.5",
-                    "x0 <= 42.5",
-                    "x0 <= 27.5 or missing",
-                    "x0 <= 42.5 or missing",
+                    "x0 <= 30",
+                    "x0 <= 40",
+                    "x0 <= 30 or missing",
+                    "x0 <= 40 or missing",
                     "x0 is missing",
                 ],
             ),
@@ -311,6 +312,27 @@ class TestTests:
         with pytest.warns(UserWarning, match="'x0' has a different value in each of 30") as caught:
             TableEncoder().fit(X)
         assert caught[0].filename == __file__
+
+    @pytest.mark.parametrize("values", [["3", "10", None], [" 1.5", "-2e3"], ["01", "02", "nan"]])
+    def test_numbers_as_text_give_a_warning_that_points_here(self, values: Any) -> None:
+        X = [["a", value] for value in values]
+        with pytest.warns(UserWarning, match="'x1' holds numbers as text") as caught:
+            TableEncoder().fit(X)
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+        with pytest.warns(UserWarning, match="name it in categorical_features") as caught:
+            OptimalTreeClassifier(max_depth=1).fit(X, [0, 1, 0][: len(X)])
+        assert caught[0].filename == __file__
+
+    def test_numbers_as_text_can_be_declared_categories(self) -> None:
+        pd = pytest.importorskip("pandas")
+        frame = pd.DataFrame({"zip": ["10115", "20095"], "size": ["1", "x"]})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            TableEncoder(categorical_features=["zip"]).fit(frame)
+            TableEncoder().fit(frame.astype({"zip": "category"}))
+            TableEncoder().fit(_column(None, None))
+            TableEncoder().fit(_column("", "7"))
 
     def test_other_categories_give_no_warning(self) -> None:
         with warnings.catch_warnings():
@@ -410,7 +432,7 @@ class TestTransform:
         assert encoder.transform([[20, "pink", 0]]).tolist() == [[1, 1, 0, 0, 0, 0, 0]]
 
     def test_text_and_numbers_are_not_exchanged(self) -> None:
-        encoder = TableEncoder().fit([["1", 1], ["2", 2], ["3", 3]])
+        encoder = TableEncoder(categorical_features=[0]).fit([["1", 1], ["2", 2], ["3", 3]])
         with pytest.raises(ValueError, match="'x0' held text in training, but now holds numbers"):
             encoder.transform([[1, 1]])
         with pytest.raises(ValueError, match="'x1' held numbers in training, but now holds text"):
@@ -441,7 +463,7 @@ class TestTransform:
             encoder = TableEncoder().fit(frame)
             np.testing.assert_array_equal(encoder.transform(frame), expected)
             assert list(encoder.feature_names_in_) == list(data)
-            assert encoder.get_feature_names_out()[0] == "age <= 27.5"
+            assert encoder.get_feature_names_out()[0] == "age <= 30"
 
     @pytest.mark.parametrize("thresholds", ["all", "auto", 5])
     def test_every_column_is_what_its_test_says(self, thresholds: Any) -> None:
@@ -505,19 +527,19 @@ class TestEstimator:
         pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
         X = pd.DataFrame({"age": [35, 20], "color": ["red", "blue"]})
         encoded = TableEncoder().set_output(transform="pandas").fit_transform(X)
-        assert list(encoded.columns) == ["age <= 27.5", "color = red"]
+        assert list(encoded.columns) == ["age <= 30", "color = red"]
         assert encoded.to_numpy().tolist() == [[0, 1], [1, 0]]
         encoded = TableEncoder().fit(X).set_output(transform="polars").transform(X)
         assert isinstance(encoded, pl.DataFrame)
-        assert encoded.columns == ["age <= 27.5", "color = red"]
+        assert encoded.columns == ["age <= 30", "color = red"]
 
     def test_names_can_be_given_for_a_table_without(self) -> None:
         encoder = TableEncoder().fit([[35, "red"], [20, "blue"]])
         assert encoder.get_feature_names_out(["age", "color"]).tolist() == [
-            "age <= 27.5",
+            "age <= 30",
             "color = red",
         ]
-        assert encoder.get_feature_names_out().tolist() == ["x0 <= 27.5", "x1 = red"]
+        assert encoder.get_feature_names_out().tolist() == ["x0 <= 30", "x1 = red"]
         with pytest.raises(ValueError, match=r"should have length equal.*\(2\), got 1"):
             encoder.get_feature_names_out(["age"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -105,7 +106,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> from certree.encoding import TableEncoder
     >>> encoder = TableEncoder().fit([[35, "red"], [20, "blue"], [None, "blue"]])
     >>> [str(test) for test in encoder.tests_]
-    ['x0 <= 27.5', 'x0 <= 27.5 or missing', 'x0 is missing', 'x1 = red']
+    ['x0 <= 30', 'x0 <= 30 or missing', 'x0 is missing', 'x1 = red']
     >>> encoder.transform([[30, "green"]])
     array([[0, 0, 0, 0]], dtype=uint8)
     """
@@ -238,6 +239,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "and categorical types are categories, other columns if categorical_features "
                 "names them."
             )
+        _warn_of_numbers(table, declared)
         if self._is_binary:
             boolean = table.kinds[0] == "flag"
             self.tests_: list[Test] = [Flag(i, name, boolean) for i, name in enumerate(table.names)]
@@ -472,11 +474,44 @@ def _categories(name: str, column: NDArray[Any]) -> list[Any]:
                 "cannot tell apart; give the categories as strings."
             )
     if len(values) == len(column) >= _IDENTIFIER_ROWS:
-        warnings.warn(
+        _warn(
             f"The categorical column {name!r} has a different value in each of {len(column)} rows, "
             "like an identifier. A tree can only learn such rows by heart; drop the column, or "
-            "group its values.",
-            UserWarning,
-            stacklevel=7,  # the caller of fit
+            "group its values."
         )
     return values
+
+
+def _warn_of_numbers(table: Table, declared: Sequence[bool]) -> None:
+    """Warn of columns of text in which all values are numbers, unless they are declared."""
+    for i, name in enumerate(table.names):
+        if table.kinds[i] != "text" or declared[i]:
+            continue
+        present = (value for value in table.column(i) if value is not None)
+        example = next(present, "")
+        if _is_number(example) and all(map(_is_number, set(present))):
+            _warn(
+                f"The column {name!r} holds numbers as text, such as {example!r}, and is taken for "
+                "categories without an order. Convert it to numbers, for instance with "
+                "astype(float), or name it in categorical_features if it holds categories."
+            )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _warn(message: str) -> None:
+    """Warn at the line outside this package and scikit-learn from which all began."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and _is_library(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def _is_library(module: str) -> bool:
+    return module.partition(".")[0] in ("certree", "sklearn")
