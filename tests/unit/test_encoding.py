@@ -75,6 +75,14 @@ class TestMidpoints:
         self._compare(abs(low), high)
         self._compare(-high, -abs(low))
 
+    @given(st.floats(-(2.0**99), 2.0**99, width=32), st.integers(1, 2000), st.integers(0, 2000))
+    def test_float32_still_separates_the_neighbours(self, near: float, a: int, b: int) -> None:
+        """Of two numbers around one of float32, in steps of a thousandth of its."""
+        step = float(np.spacing(np.float32(abs(near)))) / 1000
+        low, high = near - a * step, near + b * step
+        if low < high:
+            self._compare(low, high)
+
     @given(st.decimals(-1000, 1000, places=3), st.decimals("0.001", 1000, places=3))
     def test_also_between_decimals(self, low: Decimal, gap: Decimal) -> None:
         assume(low + gap != low)
@@ -93,8 +101,9 @@ class TestMidpoints:
     def _compare_exactly(self, low: float, high: float) -> None:
         (cut,) = midpoints(np.array([low]), np.array([high])).tolist()
         assert low <= cut < high
-        upper = np.float32(high)
-        if np.float32(low) < upper < np.inf:
+        lower, upper = np.float32(low), np.float32(high)
+        if -np.inf < lower < upper < np.inf:
+            assert float(lower) <= cut
             assert np.float32(cut) < upper
         slack = Decimal(math.ulp(max(abs(low), abs(high))))
         gap = Decimal(high) - Decimal(low)

@@ -73,8 +73,8 @@ def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
     The shortest decimal in the middle half of the interval, that is the one of fewest digits, and
     of several the nearest to the middle. Where float64 has no number between the two, it is `low`.
 
-    Where float32 tells the two apart, ``float32(t) < float32(high)``. So does then a program that
-    rounds values and t to float32 before it compares them.
+    Where float32 tells the two apart, ``float32(low) <= t`` and ``float32(t) < float32(high)``, so
+    that programs that round values to float32, and perhaps t, tell them apart, too.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
         Finite, ``low < high``.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        high = _within_float32(low, high)
+        low, high = _within_float32(low, high)
         gap = high - low
         # The difference of two huge numbers of different sign may be beyond float64.
         is_finite = np.isfinite(gap)
@@ -98,14 +98,17 @@ def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
     return result
 
 
-def _within_float32(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the end of the numbers from `low` that float32 tells from `high`, or else `high`."""
-    upper = high.astype(np.float32)
+def _within_float32(
+    low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of where a cut may lie: nearer if float32 moves the values towards it."""
+    lower, upper = low.astype(np.float32), high.astype(np.float32)
+    start = np.maximum(low, lower.astype(np.float64))
     end = np.nextafter(largest_rounded_to(np.nextafter(upper, np.float32(-np.inf))), np.inf)
-    matters = (
-        (low.astype(np.float32) < upper) & np.isfinite(upper) & (end < high - (high - low) / 4)
-    )
-    return np.where(matters, end, high)
+    margin = (high - low) / 4
+    matters = (lower < upper) & ((end < high - margin) | (start > low + margin))
+    matters &= np.isfinite(lower) & np.isfinite(upper)
+    return np.where(matters, start, low), np.where(matters, end, high)
 
 
 def largest_rounded_to(below: NDArray[np.float32]) -> NDArray[np.float64]:

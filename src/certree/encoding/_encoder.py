@@ -107,7 +107,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> encoder = TableEncoder().fit([[35, "red"], [20, "blue"], [None, "blue"]])
     >>> [str(test) for test in encoder.tests_]
     ['x0 <= 30', 'x0 <= 30 or missing', 'x0 is missing', 'x1 = red']
-    >>> encoder.transform([[30, "green"]])
+    >>> encoder.transform([[40, "green"]])
     array([[0, 0, 0, 0]], dtype=uint8)
     """
 
