@@ -253,13 +253,16 @@ def outcome_of(test: Mapping[str, Any], value: Any) -> int:
     if kind == "multiway":
         return _multiway_outcome(test, value)
     if _is_missing(value):
-        return 0 if kind == "missing" else 1
+        return 0 if kind == "missing" or test.get("missing") else 1
     if kind == "missing":
         holds = False
     elif kind == "threshold":
         holds = float(value) <= test["threshold"]
     elif kind == "flag":
         holds = float(value) > 0.5
+    elif kind == "level":
+        held = test["levels"][: test["levels"].index(test["value"]) + 1]
+        holds = any(_same_category(value, level) for level in held)
     elif kind == "category":
         holds = _same_category(value, test["value"])
     else:
