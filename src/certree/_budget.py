@@ -80,7 +80,7 @@ class Budget:
         if outer is not None:
             self._end = _least(self._end, outer._end)
             self.memory = _least(memory, outer.memory)
-        self._root = self if outer is None else outer._root
+        self._root: Budget = self if outer is None else outer._root
         self._interrupted: float | None = None
         self.raises = outer is None and (
             self._start - Budget._last_interrupted < _NEXT_OF_A_LOOP or _is_in_a_loop()

@@ -160,6 +160,16 @@ def test_a_machine_with_less_memory_than_it_says_gets_fewer_tests(
     assert 0 < model.certificate_.n_searched <= 40
 
 
+def test_a_machine_without_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_memory(encoder: TableEncoder, table: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(TableEncoder, "_encode_table", no_memory)
+    holes = np.where(X > 1, np.nan, X)
+    with pytest.raises(MemoryError, match="fit fewer rows or columns"):
+        OptimalTreeClassifier(2, thresholds="all").fit(holes, Y)
+
+
 @pytest.mark.filterwarnings("ignore::certree.OptimalityWarning")
 def test_a_call_keeps_its_memory_limit_encoding_included() -> None:
     tracemalloc.start()

@@ -217,22 +217,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> NDArray[np.uint8]:
         """Choose the tests and answer them, as many of them as there is room for."""
         table, weights = self._read(X, sample_weight)
+        self.tests_, n_tried = [], None
         while True:
             left = room()
             try:
                 self._choose_tests(table, weights, left)
                 return self._encode_table(table)
             except MemoryError:
-                # The machine has less than it says. What is tried next takes half as much, or a
-                # quarter; no table is too large that has fitted itself.
-                needed = table.n_rows * max(len(getattr(self, "tests_", ())), 1)
-                if needed <= table.n_rows * table.n_columns:
+                # The machine has less than it says: what is tried next takes half of it.
+                n_tests = len(self.tests_)
+                if n_tried is not None and n_tests >= n_tried:
                     raise MemoryError(
-                        f"There is no memory for {table.n_columns} tests of {table.n_rows} rows; "
-                        "fit fewer rows or columns."
+                        f"There is no memory for {n_tests} tests of {table.n_rows} rows; fit fewer "
+                        "rows or columns."
                     ) from None
-                smaller = min(needed, left.memory or needed) // 2
-                room = partial(replace, left, memory=smaller)
+                n_tried, needed = n_tests, table.n_rows * max(n_tests, 1)
+                memory = needed if left.memory is None else min(needed, left.memory)
+                room = partial(replace, left, memory=memory // 2)
 
     def _choose_tests(
         self, table: Table, weights: NDArray[np.int64] | None, room: Room | None = None

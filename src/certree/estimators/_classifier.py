@@ -84,8 +84,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     search : {"auto", "depth-first", "best-first"}, default="auto"
         How the search proceeds. The value found is the same.
     time_limit : float or None, default=60.0
-        Seconds; None: no limit. A fit stopped by a limit keeps the best tree found and warns
-        (:class:`OptimalityWarning`) with its gap.
+        Seconds for the whole call; None: no limit. A fit stopped by a limit keeps the best tree
+        found and warns (:class:`OptimalityWarning`) with its gap.
     memory_limit : int, str or None, default="auto"
         Bytes, a text such as "2GB" or "1.5GiB", "auto" (half of the machine's memory) or None.
     gap : float, default=0.0

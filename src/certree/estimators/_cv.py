@@ -68,8 +68,8 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
     objective, pos_label, min_samples_leaf, class_weight, categorical_features, thresholds
         As for :class:`OptimalTreeClassifier`.
     time_limit : float or None, default=60.0
-        Seconds for each search, of which there are the number of folds times that of depths, and
-        one.
+        Seconds for all searches together: each fold has an equal share of what is left, and so has
+        the tree for all rows.
     memory_limit, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`; `verbose` shows the last search.
 
