@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from certree._budget import Budget
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 
@@ -23,3 +28,17 @@ settings.register_profile("sanitize", parent=settings.get_profile("ci"), max_exa
 # CERTREE_FUZZ, a seed, also moves the random problems that Hypothesis does not draw.
 _DEFAULT = "fuzz" if os.environ.get("CERTREE_FUZZ") else "ci"
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", _DEFAULT))
+
+
+@pytest.fixture(autouse=True)
+def no_loop_of_tests() -> None:
+    """Let no test take an interrupted one before it for the same loop of a user."""
+    Budget._last_interrupted = float("-inf")
+
+
+@pytest.fixture
+def listens_to_ctrl_c() -> Iterator[None]:
+    """Shells start background jobs with the signal ignored, and Python leaves that as it is."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

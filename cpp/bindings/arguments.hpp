@@ -1,4 +1,4 @@
-// What the bindings of all kinds of solve share: arrays in, arrays out, the GIL released, Ctrl-C turned into a stop.
+// What the bindings of all kinds of solve share: arrays in, arrays out, the GIL released, signals handled.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -52,12 +52,9 @@ class PythonObserver {
   template <class Describe>
   bool tell(Describe describe) {
     nanobind::gil_scoped_acquire gil;
+    // Whether Ctrl-C raises or asks for the best tree so far is up to the handler (certree/_budget.py).
     if (PyErr_CheckSignals() != 0) {
-      if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
-        error_ = std::make_exception_ptr(nanobind::python_error());
-      } else {
-        PyErr_Clear();
-      }
+      error_ = std::make_exception_ptr(nanobind::python_error());
       return true;
     }
     if (callback_.is_none()) return false;

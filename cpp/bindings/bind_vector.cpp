@@ -28,14 +28,17 @@ VectorKind read_kind(const std::string& name) {
 }
 
 // A Python function from sums (B, m) to costs and labels, both (B,).  The search runs without the GIL and takes it for
-// every call; what the function raises stops the search and comes back as itself.  The first Ctrl-C inside of the function
-// stops the search as it does elsewhere, once the function has answered after all.
+// every call; what the function raises stops the search and comes back as itself.  It may take its time, so the search is
+// also stopped where another function, if there is one, says after a call that it must not go on.
 class PythonLeaf {
  public:
   PythonLeaf(nb::object function, std::size_t n_statistics) : function_(std::move(function)), n_(n_statistics) {}
 
+  void ask_whether_to_go_on(nb::object function) { goes_on_ = std::move(function); }
+
   bool operator()(const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t* labels) {
     nb::gil_scoped_acquire gil;
+    bool goes_on = true;
     try {
       // The function may keep its argument, so it gets one of its own, one statistic after the other.
       auto* owned = new std::vector<Cost>();
@@ -44,34 +47,25 @@ class PythonLeaf {
         owned->insert(owned->end(), sums + static_cast<std::int64_t>(s) * stride,
                       sums + static_cast<std::int64_t>(s) * stride + n);
       nb::object array = nb::cast(SumArray(owned->data(), {static_cast<std::size_t>(n), n_}, owner, {1, n}));
-      auto [found_costs, found_labels] = nb::cast<std::pair<CostArray, Vector<std::int32_t>>>(answer(array));
+      auto [found_costs, found_labels] = nb::cast<std::pair<CostArray, Vector<std::int32_t>>>(function_(array));
       if (found_costs.shape(0) != static_cast<std::size_t>(n) || found_labels.shape(0) != static_cast<std::size_t>(n))
         throw std::invalid_argument("leaf_function must return one cost and one label for each of " +
                                     std::to_string(n) + " sums");
       std::copy_n(found_costs.data(), n, costs);
       std::copy_n(found_labels.data(), n, labels);
+      if (!goes_on_.is_none()) goes_on = nb::cast<bool>(nb::bool_(goes_on_()));
     } catch (...) {
       error_ = std::current_exception();
       throw std::runtime_error("the leaf function failed");
     }
-    return !is_interrupted_;
+    return goes_on;
   }
   std::exception_ptr error() const { return error_; }
 
  private:
-  nb::object answer(const nb::object& sums) {
-    try {
-      return function_(sums);
-    } catch (nb::python_error& e) {
-      if (is_interrupted_ || !e.matches(PyExc_KeyboardInterrupt)) throw;
-      is_interrupted_ = true;
-    }
-    return function_(sums);
-  }
-
   nb::object function_;
+  nb::object goes_on_ = nb::none();
   std::size_t n_;
-  bool is_interrupted_ = false;
   std::exception_ptr error_;
 };
 
@@ -119,6 +113,9 @@ struct VectorArguments {
       task.leaf = [this](const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t* labels) {
         return (*leaf)(sums, n, stride, costs, labels);
       };
+    } else if (name == "goes_on") {
+      if (!leaf) throw std::invalid_argument("'goes_on' comes after 'leaf_function'");
+      leaf->ask_whether_to_go_on(nb::borrow(value));
     } else if (name == "superadditive") {
       task.superadditive = nb::cast<bool>(value);
     } else if (name == "row_worst") {

@@ -182,7 +182,7 @@ class ChainSolve {
       limit_splits();
       if (options_.use_chain_tangents) descend(result.counters);
       if (!is_done()) prove(data, result.counters);
-    } catch (const MemoryLimitReached&) {
+    } catch (const std::bad_alloc&) {
       limits_.stop(StopReason::memory);
     }
     progress_.observe();

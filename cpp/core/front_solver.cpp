@@ -94,16 +94,21 @@ FrontResult solve_front(const TableView& table, const FrontQuestion& question, c
   std::optional<FrontSession> session;
   try {
     session.emplace(table, question, options, limits, std::move(observer));
-  } catch (const MemoryLimitReached&) {
+  } catch (const std::bad_alloc&) {
     return leaves_only(table, question);
   }
   try {
     session->search.run(question.dominated);
-  } catch (const MemoryLimitReached&) {
+  } catch (const std::bad_alloc&) {
     limits.stop(StopReason::memory);
   }
   FrontSearch& search = session->search;
   FrontResult result;
+  if (!search.has_begun()) {
+    result = leaves_only(table, question);
+    result.seconds = limits.seconds();
+    return result;
+  }
   result.status = search.is_complete() ? Status::optimal : status_of(limits, {0, 1});
   result.entries = search.front(question.per_splits);
   for (FrontEntry& entry : result.entries)

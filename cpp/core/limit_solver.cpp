@@ -78,7 +78,7 @@ LimitResult solve_limited(const LimitTable& table, const LimitTask& given, const
   try {
     session.emplace(table, task, options, limits, std::move(observer));
     session->search.run();
-  } catch (const MemoryLimitReached&) {
+  } catch (const std::bad_alloc&) {
     limits.stop(StopReason::memory);
   }
   result.status = session && session->search.is_complete() ? Status::optimal : status_of(limits, {0, 1});

@@ -1,7 +1,6 @@
 #include "multiway_solver.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <string>
 
 #include "base/check.hpp"
@@ -78,10 +77,11 @@ void report(const Progress& progress, const Limits& limits, const Scale& scale, 
 
 }  // namespace
 
-MultiwayResult solve_multiway(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
-                              const Options& options, Observer observer) {
-  check_arguments(table, question, options);
-  check_tests(table, question.tests);
+namespace {
+
+// Throws std::bad_alloc if not even the data fit.
+MultiwayResult solve_checked(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
+                             const Options& options, Observer observer) {
   Limits limits(options.time_limit_s, options.work_limit);
   MemoryBudget budget(options.memory_limit);
   const bool unit_weights = table.weights == nullptr ||
@@ -90,13 +90,7 @@ MultiwayResult solve_multiway(const TableView& table, const CountTask& task, con
   settings.counts_rows = options.min_leaf > 1 && !unit_weights;
   settings.merges_rows = options.use_row_groups;
   settings.reduces_columns = false;  // tests refer to all of them
-  std::optional<Dataset> built;
-  try {
-    built.emplace(table, task, settings, budget);
-  } catch (const MemoryLimitReached&) {
-    return single_leaf(table, task, question, options);
-  }
-  const Dataset& data = *built;
+  const Dataset data(table, task, settings, budget);
   const std::int32_t depth = effective_depth(data, question.tests, options);
   Options inner = options;
   // As in solver.cpp: with nothing to limit its size, the smallest of the best trees is a question that nobody asked.
@@ -122,7 +116,7 @@ MultiwayResult solve_multiway(const TableView& table, const CountTask& task, con
     MultiwaySearch search({data, task, question.tests, search_settings, limits, budget, subproblems, progress, depth});
     search.run(result.counters);
     result.tree = search.tree();
-  } catch (const MemoryLimitReached&) {
+  } catch (const std::bad_alloc&) {
     limits.stop(StopReason::memory);
   }
   progress.observe();
@@ -142,6 +136,19 @@ MultiwayResult solve_multiway(const TableView& table, const CountTask& task, con
   counters.columns = data.n_columns();
   result.seconds = limits.seconds();
   return result;
+}
+
+}  // namespace
+
+MultiwayResult solve_multiway(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
+                              const Options& options, Observer observer) {
+  check_arguments(table, question, options);
+  check_tests(table, question.tests);
+  try {
+    return solve_checked(table, task, question, options, std::move(observer));
+  } catch (const std::bad_alloc&) {
+    return single_leaf(table, task, question, options);
+  }
 }
 
 }  // namespace certree

@@ -1,5 +1,7 @@
 #include "result.hpp"
 
+#include <utility>
+
 namespace certree {
 
 const char* status_name(Status status) {
@@ -18,6 +20,13 @@ const char* status_name(Status status) {
       return "interrupted";
   }
   return "";
+}
+
+PathResult path_of_leaf(Result leaf, const Options& options) {
+  PathResult path;
+  path.status = Status::memory_limit;
+  path.entries.push_back({0, 0, leaf.upper_bound / options.error_scale, std::move(leaf.tree)});
+  return path;
 }
 
 Status status_of(const Limits& limits, const Interval& interval, Cost gap) {

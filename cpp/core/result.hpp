@@ -7,6 +7,7 @@
 #include "base/cost.hpp"
 #include "base/limits.hpp"
 #include "search/options.hpp"
+#include "search/path_entry.hpp"
 #include "search/progress.hpp"
 #include "search/tree.hpp"
 
@@ -25,6 +26,15 @@ struct Result {
   std::vector<ProgressEvent> history;
   double seconds = 0;
 };
+
+struct PathResult {
+  Status status = Status::optimal;
+  std::vector<PathEntry> entries;
+  Counters counters;
+  double seconds = 0;
+};
+// The path that needs no memory: a single leaf, as `leaf` has it, and no bound but zero.
+PathResult path_of_leaf(Result leaf, const Options& options);
 
 // `interval` and `gap` in the caller's units.  A search that ended by itself above the gap had found a better tree and could
 // not rebuild it, because the table had no room for its parts.

@@ -80,13 +80,14 @@ void Run::search(Counters& counters) {
   }
 }
 
-std::vector<PathEntry> Run::find_path(Counters& counters) {
+void Run::find_path(PathResult& result) {
   std::int64_t splits = most_splits(data, depth);
   if (inner.max_splits >= 0) splits = std::min(splits, inner.max_splits);
-  std::vector<PathEntry> entries = PathSearch(context, depth, splits).run_whole(counters);
-  for (PathEntry& entry : entries) translate(entry.tree);
-  count(counters);
-  return entries;
+  PathSearch path(context, depth, splits);
+  result.entries = path.run_whole(result.counters);
+  for (PathEntry& entry : result.entries) translate(entry.tree);
+  result.status = path.is_whole() ? Status::optimal : status_of(limits, {0, 1}, 0);
+  count(result.counters);
 }
 
 void Run::translate(Tree& tree) const {

@@ -30,8 +30,8 @@ struct Run {
 
   // Runs the search that fits the limits; what it finds is in `progress`.
   void search(Counters& counters);
-  // Every entry of the error-versus-splits curve within the limits.
-  std::vector<PathEntry> find_path(Counters& counters);
+  // Every entry of the error-versus-splits curve within the limits, and the status.
+  void find_path(PathResult& result);
   // From the data set's columns to the caller's.
   void translate(Tree& tree) const;
   void count(Counters& counters) const;

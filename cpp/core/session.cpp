@@ -118,7 +118,7 @@ bool Session::open(const CountTask& task, const Options& options) {
       data.reset();
       data = std::make_unique<Dataset>(table_, task, settings, budget_);
     }
-  } catch (const MemoryLimitReached&) {
+  } catch (const std::bad_alloc&) {
     return false;
   }
   settings_ = settings;
@@ -130,7 +130,11 @@ bool Session::open(const CountTask& task, const Options& options) {
 Result Session::solve(const CountTask& task, const Options& options, Observer observer) {
   const auto lock = begin();
   check_options(table_.n_rows, options);
-  return run(task, options, std::move(observer));
+  try {
+    return run(task, options, std::move(observer));
+  } catch (const std::bad_alloc&) {  // before there was anything to report
+    return single_leaf(table_, task, options);
+  }
 }
 
 Result Session::run(const CountTask& task, const Options& options, Observer observer) {
@@ -140,7 +144,7 @@ Result Session::run(const CountTask& task, const Options& options, Observer obse
   Result result;
   try {
     solve->run.search(result.counters);
-  } catch (const MemoryLimitReached&) {
+  } catch (const std::bad_alloc&) {
     limits.stop(StopReason::memory);
   }
   // Threads come to the tie-break with different incumbents.  If it was cut short, one thread decides.
@@ -168,24 +172,16 @@ PathResult Session::solve_path(const CountTask& task, const Options& options, Ob
           "the path needs max_depth or max_splits: without either it has one entry per row");
   PathResult result;
   Limits limits(options.time_limit_s, options.work_limit);
-  if (!open(task, options)) {
-    Result leaf = single_leaf(table_, task, options);
-    result.status = Status::memory_limit;
-    result.entries.push_back({0, 0, leaf.upper_bound / options.error_scale, std::move(leaf.tree)});
-    return result;
+  try {
+    if (open(task, options)) {
+      Solve solve(*this, task, options, limits, std::move(observer));
+      solve.run.find_path(result);
+      solve.keep(past_, past_curves_);
+    }
+  } catch (const std::bad_alloc&) {
+    limits.stop(StopReason::memory);
   }
-  Solve solve(*this, task, options, limits, std::move(observer));
-  std::int64_t splits = most_splits(*data_, solve.run.depth);
-  if (options.max_splits >= 0) splits = std::min(splits, options.max_splits);
-  result.entries = PathSearch(solve.run.context, solve.run.depth, splits).run_whole(result.counters);
-  bool is_exact = true;
-  for (PathEntry& entry : result.entries) {
-    solve.run.translate(entry.tree);
-    is_exact = is_exact && entry.lower == entry.upper;
-  }
-  result.status = is_exact ? Status::optimal : status_of(limits, {0, 1});
-  solve.run.count(result.counters);
-  solve.keep(past_, past_curves_);
+  if (result.entries.empty()) result = path_of_leaf(single_leaf(table_, task, options), options);
   result.seconds = limits.seconds();
   return result;
 }

@@ -22,12 +22,6 @@ Result solve(const TableView& table, const CountTask& task, const Options& optio
 
 // For every number of splits that improves on fewer, the least leaf cost and a tree: entries of rising `splits`, leaf costs
 // in units of the cost matrix.  An entry is exact when its lower and upper agree.
-struct PathResult {
-  Status status = Status::optimal;
-  std::vector<PathEntry> entries;
-  Counters counters;
-  double seconds = 0;
-};
 PathResult solve_path(const TableView& table, const CountTask& task, const Options& options, Observer observer = {});
 
 }  // namespace certree

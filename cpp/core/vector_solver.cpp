@@ -66,7 +66,7 @@ std::unique_ptr<Session> open_session(const VectorTable& table, const VectorTask
                                       Observer observer) {
   try {
     return std::make_unique<Session>(table, task, options, std::move(observer));
-  } catch (const MemoryLimitReached&) {
+  } catch (const std::bad_alloc&) {
     return nullptr;
   }
 }
@@ -104,7 +104,7 @@ Result solve_vector(const VectorTable& table, const VectorTask& task, const Opti
   Result result;
   try {
     session->run.search(result.counters);
-  } catch (const MemoryLimitReached&) {
+  } catch (const std::bad_alloc&) {
     session->limits.stop(StopReason::memory);
   }
   // Threads come to the tie-break with different incumbents.  If it was cut short, one thread decides.
@@ -128,17 +128,13 @@ PathResult solve_vector_path(const VectorTable& table, const VectorTask& task, c
   const Options options = lawful_options(task, table.tests.feature != nullptr, true, given);
   PathResult result;
   const auto session = open_session(table, task, options, std::move(observer));
-  if (session == nullptr) {
-    Result leaf = single_leaf(table, task, options);
-    result.status = Status::memory_limit;
-    result.entries.push_back({0, 0, leaf.upper_bound / options.error_scale, std::move(leaf.tree)});
-    return result;
+  try {
+    if (session != nullptr) session->run.find_path(result);
+  } catch (const std::bad_alloc&) {
+    session->limits.stop(StopReason::memory);
   }
-  result.entries = session->run.find_path(result.counters);
-  const bool is_exact = std::all_of(result.entries.begin(), result.entries.end(),
-                                    [](const PathEntry& entry) { return entry.lower == entry.upper; });
-  result.status = is_exact ? Status::optimal : status_of(session->limits, {0, 1});
-  result.seconds = session->limits.seconds();
+  if (result.entries.empty()) result = path_of_leaf(single_leaf(table, task, options), options);
+  if (session != nullptr) result.seconds = session->limits.seconds();
   return result;
 }
 

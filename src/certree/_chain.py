@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._engine import Event, Guard, Options, Problem, leaves_of_rows
+from ._engine import Event, Options, Problem, call_core, leaves_of_rows
 
 
 @dataclass(frozen=True)
@@ -158,28 +158,26 @@ def solve_chain(
         )
     if options.known is not None:
         raise ValueError("known is not supported when an area is maximised")
-    guard = None if callback is None else Guard(callback)
-    raw = _core.solve_chain(
+    arguments = (
         problem.columns,
         problem.row_types,
         problem.weights,
         options.to_core(),
         rate.numerator,
         rate.denominator,
-        guard,
     )
-    if guard is not None and guard.error is not None:
-        raise guard.error
+    raw = call_core(_core.solve_chain, arguments, callback)
+    status = options.status(raw.status)
     neg, pos = _leaf_weights(raw, problem)
     loss_unit = Fraction(*raw.loss_unit)
     reached = area(neg, pos, rate)
     splits = int(np.count_nonzero(raw.test >= 0))
     value = options.error_scale * (1 - reached) / loss_unit + options.split_penalty * splits
     return ChainResult(
-        status=raw.status,
+        status=status,
         area=reached,
         value=value,
-        bound=value if raw.status == "optimal" else Fraction(raw.lower_bound),
+        bound=value if status == "optimal" else Fraction(options.bound(raw.lower_bound)),
         loss_unit=loss_unit,
         test=raw.test,
         first_child=raw.first_child,

@@ -12,13 +12,14 @@ at once.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._budget import current
 
 Event = Mapping[str, Any]
 """What the core tells while it searches: seconds, work, upper_bound, lower_bound (units of U)."""
@@ -59,8 +60,10 @@ class Options:
     """Limits and choices of one solve; None means no limit.
 
     `known` is the value of U and the number of splits of a tree that the caller has: only better
-    trees are looked for. `extra` goes to the core as it is: technique switches, instruction set,
-    work limit.
+    trees are looked for. `partial` says that the columns are only some of the tests that were asked
+    for, and what kept the others out, "memory_limit" or "time_limit": results then have this status
+    and bounds that hold for all tests. `extra` goes to the core as it is: technique switches,
+    instruction set, work limit.
     """
 
     max_depth: int | None = None
@@ -74,7 +77,17 @@ class Options:
     threads: int = 1
     search: str = "auto"
     known: tuple[int, int] | None = None
+    partial: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def status(self, status: str) -> str:
+        """Return a status of the core in terms of all tests that were asked for."""
+        is_done = status in ("optimal", "gap", "infeasible")
+        return self.partial if self.partial and is_done else status
+
+    def bound(self, lower: int, least: int = 0) -> int:
+        """Return a lower bound in terms of all tests, given the `least` that any tree has."""
+        return min(lower, least) if self.partial else lower
 
     def to_core(self) -> dict[str, Any]:
         """Return the dictionary that the core reads, where -1 and 0 stand for no limit."""
@@ -95,23 +108,6 @@ class Options:
             **known,
             **self.extra,
         }
-
-
-def what_is_left(options: Options, seconds: float, work: int) -> Options | str:
-    """Return options with what a search of several solves has left of time and work.
-
-    If nothing is left, it is the status of the limit instead.
-    """
-    if options.time_limit is not None:
-        if seconds >= options.time_limit:
-            return "time_limit"
-        options = replace(options, time_limit=options.time_limit - seconds)
-    work_limit = options.extra.get("work_limit", 0)
-    if work_limit:
-        if work >= work_limit:
-            return "work_limit"
-        options = replace(options, extra={**options.extra, "work_limit": work_limit - work})
-    return options
 
 
 class Nodes(Protocol):
@@ -180,20 +176,37 @@ class PathResult:
 
 
 class Guard:
-    """Keep what a Python callback raises from crossing the core, and stop the search instead."""
+    """What the core asks whether to stop: the call's budget, and a callback.
 
-    def __init__(self, callback: Callback) -> None:
+    What the callback raises does not cross the core but stops the search, to be raised after it.
+    """
+
+    def __init__(self, callback: Callback | None) -> None:
         self.callback = callback
         self.error: BaseException | None = None
+        self._call = current()
+        # A search that begins after Ctrl-C has a moment to find a tree at all.
+        self._at_once = self._call is not None and not self._call.is_interrupted
 
     def __call__(self, event: Event) -> bool:
         try:
-            return bool(self.callback(event))
-        except KeyboardInterrupt:  # Ctrl-C during the callback is Ctrl-C during the search
-            return True
+            if self.callback is not None and self.callback(event):
+                return True
+        except KeyboardInterrupt as error:
+            return self._is_first(error)
         except BaseException as error:
             self.error = error
             return True
+        return self._call is not None and self._call.must_stop(at_once=self._at_once)
+
+    def _is_first(self, error: KeyboardInterrupt) -> bool:
+        """Take what a callback raises for a press of Ctrl-C."""
+        try:
+            if self._call is not None:
+                self._call.interrupt()
+        except KeyboardInterrupt:
+            self.error = error
+        return True
 
 
 def solve(
@@ -218,7 +231,7 @@ def solve(
     Result
         The incumbent when the search ended, with its status and bounds.
     """
-    return read_result(call_core(_core.solve, _arguments(problem, options), callback))
+    return read_result(call_core(_core.solve, _arguments(problem, options), callback), options)
 
 
 def solve_path(
@@ -242,7 +255,7 @@ def solve_path(
     PathResult
         Costs are those of the leaves, in units of the cost matrix.
     """
-    return read_path(call_core(_core.solve_path, _arguments(problem, options), callback))
+    return read_path(call_core(_core.solve_path, _arguments(problem, options), callback), options)
 
 
 class Session:
@@ -274,46 +287,46 @@ class Session:
     ) -> Result:
         """Find the best tree for these costs, as the function `solve` does."""
         arguments = (cost_matrix, options.to_core())
-        return read_result(call_core(self._core.solve, arguments, callback))
+        return read_result(call_core(self._core.solve, arguments, callback), options)
 
     def solve_path(
         self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
     ) -> PathResult:
         """Find the best tree for every number of splits, as the function `solve_path` does."""
         arguments = (cost_matrix, options.to_core())
-        return read_path(call_core(self._core.solve_path, arguments, callback))
+        return read_path(call_core(self._core.solve_path, arguments, callback), options)
 
 
 def call_core(
     function: Callable[..., Any], arguments: Sequence[Any], callback: Callback | None
 ) -> Any:
     """Call a function of the core whose last argument is the callback; raise what that raised."""
-    guard = None if callback is None else Guard(callback)
+    guard = Guard(callback)
     raw = function(*arguments, guard)
-    if guard is not None and guard.error is not None:
+    if guard.error is not None:
         raise guard.error
     return raw
 
 
-def read_result(raw: Any) -> Result:
-    """Return what the core answered to one solve."""
+def read_result(raw: Any, options: Options, least: int = 0) -> Result:
+    """Return what the core answered to one solve; no tree has a value below `least`."""
     return Result(
-        status=raw.status,
-        lower_bound=raw.lower_bound,
+        status=options.status(raw.status),
+        lower_bound=options.bound(raw.lower_bound, least),
         upper_bound=raw.upper_bound,
         test=raw.test,
         first_child=raw.first_child,
         label=raw.label,
         counters=raw.counters,
-        history=raw.history,
+        history=[(s, work, upper, options.bound(l, least)) for s, work, upper, l in raw.history],
         seconds=raw.seconds,
     )
 
 
-def read_path(raw: Any) -> PathResult:
+def read_path(raw: Any, options: Options) -> PathResult:
     """Return what the core answered to a solve for every number of splits."""
-    entries = [PathEntry(*entry) for entry in raw.entries]
-    return PathResult(raw.status, entries, raw.counters, raw.seconds)
+    entries = [PathEntry(k, options.bound(lower), *rest) for k, lower, *rest in raw.entries]
+    return PathResult(options.status(raw.status), entries, raw.counters, raw.seconds)
 
 
 def _arguments(problem: Problem, options: Options) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._engine import Event, Guard, Options, Problem
+from ._engine import Event, Options, Problem, call_core
 
 
 @dataclass(frozen=True)
@@ -119,26 +119,24 @@ def solve_front(
     FrontResult
         The front when the search ended, with its status and bounds.
     """
-    guard = None if callback is None else Guard(callback)
-    raw = _core.solve_front(
+    arguments = (
         problem.columns,
         problem.row_types,
         problem.weights,
         options.to_core(),
         None if dominated is None else _as_points(dominated),
         per_splits,
-        guard,
     )
-    if guard is not None and guard.error is not None:
-        raise guard.error
+    raw = call_core(_core.solve_front, arguments, callback)
     return FrontResult(
-        status=raw.status,
+        status=options.status(raw.status),
         points=raw.points,
         offsets=raw.offsets,
         test=raw.test,
         first_child=raw.first_child,
         label=raw.label,
-        lower_points=raw.lower_points,
+        # Over some of the tests only, nothing is proven of the others.
+        lower_points=np.zeros((1, 3), np.int64) if options.partial else raw.lower_points,
         counters=raw.counters,
         seconds=raw.seconds,
         history=raw.history,

@@ -215,6 +215,8 @@ class NoTreeCertificate:
         As for :class:`LimitedCertificate`.
     version : str
         Version of certree that wrote the certificate.
+    n_tests_searched : int or None
+        As for :class:`Certificate`.
 
     Examples
     --------
@@ -248,6 +250,12 @@ class NoTreeCertificate:
     leaf_minimum: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
     version: str = ""
+    n_tests_searched: int | None = None
+
+    @property
+    def n_searched(self) -> int:
+        """Number of tests that were searched."""
+        return self.n_tests if self.n_tests_searched is None else self.n_tests_searched
 
     @property
     def is_optimal(self) -> bool:

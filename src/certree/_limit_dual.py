@@ -14,9 +14,10 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from . import _engine
+from ._budget import Spending
 from ._limit_model import Step, Values, best_in_model, best_on_line
 from ._limit_rows import LimitedNodes, Rows
-from ._limit_scalar import Budget, Scalars
+from ._limit_scalar import Scalars
 from ._limited import DualCut
 
 # Steps of one search for multipliers; more than any has taken by far.
@@ -38,7 +39,7 @@ class Dual:
         Of the problem.
     scalars : Scalars
         To solve with.
-    budget : Budget
+    spent : Spending
         Limits of time and work.
     meet : callable
         Told of every tree that is found.
@@ -50,13 +51,13 @@ class Dual:
         self,
         rows: Rows,
         scalars: Scalars,
-        budget: Budget,
+        spent: Spending,
         meet: Callable[[LimitedNodes], None],
         callback: _engine.Callback | None = None,
     ) -> None:
         self.rows = rows
         self.scalars = scalars
-        self.budget = budget
+        self.spent = spent
         self.meet = meet
         self.callback = callback
         self.points: dict[Values, None] = {}
@@ -160,7 +161,7 @@ class Dual:
                 return
             tried.add(multipliers)
             proven = self.prove(multipliers, max_depth)
-            if self.budget.status != "optimal" or self.is_infeasible:
+            if self.spent.status != "optimal" or self.is_infeasible:
                 return
             if proven is not None and (best is None or proven > best):
                 best = proven
@@ -168,7 +169,7 @@ class Dual:
     def prove(self, multipliers: tuple[int, ...], max_depth: int | None = None) -> Fraction | None:
         """Solve for a sum of planes; return what follows for the objective."""
         known = min(sum(m * v for m, v in zip(multipliers, p, strict=True)) for p in self.points)
-        answer = self.scalars.solve(multipliers, known, self.budget, self.callback, max_depth)
+        answer = self.scalars.solve(multipliers, known, self.spent, self.callback, max_depth)
         if answer is None:
             return None
         if answer.tree is not None:

@@ -17,10 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _engine
+from ._budget import Spending
 from ._front import FrontTree
 from ._limit_dual import Dual, cut_bound
 from ._limit_rows import LimitedNodes, Rows, labellings, labels_of, merged
-from ._limit_scalar import Budget, Scalars, most_splits
+from ._limit_scalar import Scalars, most_splits
 from ._limit_search import checked_options
 from ._limited import LimitedFront, LimitedProblem, LimitedTree, search_inside
 
@@ -71,12 +72,16 @@ def solve_limited_front(
             f"scales must be zero for the objective, not negative for the {problem.n_limits} "
             f"limits, and positive for one of them; got {list(scales)}."
         )
-    search = _FrontSearch(problem, [int(s) for s in scales], options, least_gap, callback)
-    try:
-        status = search.run(dual)
-    except KeyboardInterrupt:
-        status = "interrupted"
-    return search.result(status)
+    alone = replace(options, partial="")
+    search = _FrontSearch(problem, [int(s) for s in scales], alone, least_gap, callback)
+    found = search.result(search.run(dual))
+    if not options.partial:
+        return found
+    # What is proven is proven of some tests only.
+    least = max(Fraction(search.rows.least[e], s) for e, s in enumerate(search.scales) if s)
+    lower_points = [(search.rows.least[0], least)]
+    status = options.status(found.status)
+    return replace(found, status=status, lower_points=lower_points, cuts=[])
 
 
 class _Known(NamedTuple):
@@ -115,13 +120,13 @@ class _FrontSearch:
         # Negative gaps are told apart unless the caller says otherwise.
         self.least_gap = floor(least_gap * self.unit) if least_gap else None
         self.factors = [self.unit // s if s else 0 for s in scales]
-        self.budget = Budget(self.options)
+        self.spent = Spending(self.options)
         self.rows = Rows(problem, self.options.min_leaf)
         self.problem = self.rows.problem
         self.callback = callback
         watch = None if callback is None else self._watch
         self.scalars = Scalars(self.rows, self.options)
-        self.dual = Dual(self.rows, self.scalars, self.budget, self._meet, watch)
+        self.dual = Dual(self.rows, self.scalars, self.spent, self._meet, watch)
         self.known: list[_Known] = []
         self.searched: list[_Corner] = []
         self._by_cuts: dict[tuple[int, ...], tuple[int, int]] = {}
@@ -131,7 +136,7 @@ class _FrontSearch:
 
     def _watch(self, event: _engine.Event) -> object:
         assert self.callback is not None
-        now = {"seconds": self.budget.seconds, "work": self.budget.work + event.get("work", 0)}
+        now = {"seconds": self.spent.seconds, "work": self.spent.work + event.get("work", 0)}
         return self.callback({**event, **now, "n_points": len(self.known)})
 
     # Trees.
@@ -185,7 +190,7 @@ class _FrontSearch:
             if not kept or (one.gap < kept[-1].gap and self._is_wanted(kept[-1].gap)):
                 kept.append(one)
         if [one[:2] for one in kept] != [one[:2] for one in self.known]:
-            self.history.append((self.budget.seconds, self.budget.work, len(kept)))
+            self.history.append((self.spent.seconds, self.spent.work, len(kept)))
         self.known = kept
 
     # Corners.
@@ -278,15 +283,15 @@ class _FrontSearch:
                 self._levels(None)
         else:
             self._at_once()
-        if self.budget.status == "optimal":
+        if self.spent.status == "optimal":
             self._search()
-        if self.budget.status == "optimal" and not self.known:
+        if self.spent.status == "optimal" and not self.known:
             return "infeasible"
-        return self.budget.status
+        return self.spent.status
 
     def _at_once(self) -> None:
         """Find everything in one search, without multipliers."""
-        corners, options = self.corners(), self.budget.remaining()
+        corners, options = self.corners(), self.spent.remaining()
         if corners and options is not None:
             self._round(corners, self.most - self.rows.least[0], False, options)
 
@@ -305,7 +310,7 @@ class _FrontSearch:
         done: set[tuple[int, ...]] = set()
         bounds = self.problem.bounds
         for _ in range(_MOST_LEVELS):
-            if bounds in done or self.budget.status != "optimal":
+            if bounds in done or self.spent.status != "optimal":
                 return
             done.add(bounds)
             self.dual.aim(bounds)
@@ -336,7 +341,7 @@ class _FrontSearch:
             up_to = width
             if len(corners) == 1 and not is_single:
                 up_to, near = near, 2 * near
-            n_known, options = len(self.history), self.budget.remaining()
+            n_known, options = len(self.history), self.spent.remaining()
             if options is None or not self._round(corners, up_to, is_single, options):
                 return
             corners = self.corners()
@@ -355,7 +360,7 @@ class _FrontSearch:
             None if is_single else self.scales,
             None if self.callback is None else self._watch,
         )
-        self.budget.account(found.status, found.counters, found.work)
+        self.spent.account(found.status, found.counters, found.work)
         if len(found.points):
             values = found.points @ self.problem.planes.T
             trees = [found.tree(i) for i in range(len(values))]
@@ -404,7 +409,7 @@ class _FrontSearch:
             lower_points=points,
             cuts=self.dual.cuts,
             n_solves=self.scalars.n_solves,
-            counters=dict(self.budget.counters),
+            counters=dict(self.spent.counters),
             history=self.history,
-            seconds=self.budget.seconds,
+            seconds=self.spent.seconds,
         )

@@ -2,70 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import gcd, lcm
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import _engine, _vector
+from ._budget import Spending
 from ._exact import cost_budget
 from ._front import FrontTree
 from ._limit_rows import Rows
 from ._limited import LimitedProblem
 
-# Counters that say how large something is, which is the largest and not the sum.
-_SIZES = ("peak_bytes", "table_entries", "row_groups", "columns")
-
 # Values of sums of planes stay below this for every tree.
 _LARGEST = 2**58
-
-
-class Budget:
-    """Limits on time and work that several solves share.
-
-    Attributes
-    ----------
-    status : str
-        "optimal" for as long as no limit was reached.
-    counters : Counter
-        Work of all solves.
-    """
-
-    def __init__(self, options: _engine.Options) -> None:
-        self.options = options
-        self.status = "optimal"
-        self.counters: Counter[str] = Counter()
-        self.work = 0
-        self._start = perf_counter()
-
-    @property
-    def seconds(self) -> float:
-        """Time since the search began."""
-        return perf_counter() - self._start
-
-    def remaining(self) -> _engine.Options | None:
-        """Return the options with what is left of the limits, or None if nothing is."""
-        if self.status != "optimal":
-            return None
-        left = _engine.what_is_left(self.options, self.seconds, self.work)
-        if isinstance(left, str):
-            self.status = left
-            return None
-        return left
-
-    def account(self, status: str, counters: dict[str, int], work: int) -> None:
-        """Add up the work of a solve, and remember what stopped it."""
-        self.work += work
-        for name, count in counters.items():
-            kept = self.counters[name]
-            self.counters[name] = max(kept, count) if name in _SIZES else kept + count
-        if status != "optimal":
-            self.status = status
 
 
 class Scalar(NamedTuple):
@@ -143,7 +96,7 @@ class Scalars:
         self,
         multipliers: Sequence[int],
         known: int | None,
-        budget: Budget,
+        spent: Spending,
         callback: _engine.Callback | None = None,
         max_depth: int | None = None,
     ) -> Scalar | None:
@@ -155,7 +108,7 @@ class Scalars:
             Of the planes; not negative.
         known : int or None
             Only trees with less than this are wanted.
-        budget : Budget
+        spent : Spending
             Time and work left.
         callback : callable, optional
             As for `_engine.solve`.
@@ -167,7 +120,7 @@ class Scalars:
         Scalar or None
             None if a limit was reached before.
         """
-        options = budget.remaining()
+        options = spent.remaining()
         if options is None:
             return None
         planes = self.rows.planes
@@ -196,7 +149,7 @@ class Scalars:
         result = self._call(costs, options, callback)
         self.n_solves += 1
         work = result.history[-1][1] if result.history else 0
-        budget.account(result.status, result.counters, work)
+        spent.account(result.status, result.counters, work)
         tree = FrontTree(result.test, result.first_child, result.label)
         lower = result.lower_bound + constant
         return Scalar(lower, tree if len(tree.test) else None, result.status == "optimal")

@@ -15,10 +15,11 @@ from math import ceil
 import numpy as np
 
 from . import _engine
+from ._budget import Spending
 from ._front import FrontTree
 from ._limit_dual import Dual
 from ._limit_rows import LimitedNodes, Rows
-from ._limit_scalar import Budget, Scalars, most_splits
+from ._limit_scalar import Scalars, most_splits
 from ._limited import Closest, LimitedProblem, LimitedResult, search_inside
 
 # Multipliers whose sums of planes bound the search inside the gap; more cost more than they save.
@@ -67,14 +68,20 @@ def solve_limited(
     LimitedResult
         The tree and what is proven.
     """
-    search = LimitedSearch(problem, options, callback)
-    status, closest = "interrupted", list[Closest]()
-    try:
-        status = search.run(first, dual)
-        closest = search.closest() if search.proof else []
-    except KeyboardInterrupt:
-        pass
-    return search.result(status, closest)
+    search = LimitedSearch(problem, replace(options, partial=""), callback)
+    status = search.run(first, dual)
+    if not options.partial:
+        return search.result(status, search.closest() if search.proof else [])
+    # What is proven is proven of some tests only.
+    least = search.rows.least[0]
+    return replace(
+        search.result(options.status(status), []),
+        lower_bound=least,
+        cuts=[],
+        proof="",
+        dual_bound=None,
+        history=[(s, work, upper, least) for s, work, upper, _ in search.history],
+    )
 
 
 def checked_options(problem: LimitedProblem, options: _engine.Options) -> _engine.Options:
@@ -104,13 +111,13 @@ class LimitedSearch:
         callback: _engine.Callback | None = None,
     ) -> None:
         self.options = checked_options(problem, options)
-        self.budget = Budget(self.options)
+        self.spent = Spending(self.options)
         self.rows = Rows(problem, self.options.min_leaf)
         self.problem = self.rows.problem
         self.callback = callback
         watch = None if callback is None else self._watch
         self.scalars = Scalars(self.rows, self.options)
-        self.dual = Dual(self.rows, self.scalars, self.budget, self._meet, watch)
+        self.dual = Dual(self.rows, self.scalars, self.spent, self._meet, watch)
         self.incumbent: LimitedNodes | None = None
         self.lower = self.rows.least[0]
         self.n_rounds = 0
@@ -141,7 +148,7 @@ class LimitedSearch:
             self._record()
 
     def _record(self) -> None:
-        self.history.append((self.budget.seconds, self.budget.work, self.upper, self.lower))
+        self.history.append((self.spent.seconds, self.spent.work, self.upper, self.lower))
 
     def _raise_bound(self) -> None:
         """Take over what the dual has proven."""
@@ -167,7 +174,7 @@ class LimitedSearch:
     def _watch(self, event: _engine.Event) -> object:
         assert self.callback is not None
         bounds = {"upper_bound": self.upper, "lower_bound": self.lower}
-        now = {"seconds": self.budget.seconds, "work": self.budget.work + event.get("work", 0)}
+        now = {"seconds": self.spent.seconds, "work": self.spent.work + event.get("work", 0)}
         return self.callback({**event, **now, **bounds})
 
     # The search.
@@ -189,7 +196,7 @@ class LimitedSearch:
         self._raise_bound()
         if self.dual.is_infeasible:
             self.proof = "dual"
-        elif not self.is_closed() and self.budget.status == "optimal":
+        elif not self.is_closed() and self.spent.status == "optimal":
             self._rounds()
         return self._status()
 
@@ -217,7 +224,7 @@ class LimitedSearch:
             return "infeasible"
         if self.upper is not None and self.upper <= self.lower:
             return "optimal"
-        return "gap" if self.is_closed() else self.budget.status
+        return "gap" if self.is_closed() else self.spent.status
 
     def _rounds(self) -> None:
         """Search up to growing objectives until there is a tree, or none."""
@@ -239,7 +246,7 @@ class LimitedSearch:
 
     def _round(self, corner: int, multipliers: list[tuple[int, ...]]) -> bool:
         """Search up to an objective; return whether to go on."""
-        options = self.budget.remaining()
+        options = self.spent.remaining()
         if options is None:
             return False
         found = search_inside(
@@ -250,7 +257,7 @@ class LimitedSearch:
             callback=None if self.callback is None else self._watch,
         )
         self.n_rounds += 1
-        self.budget.account(found.status, found.counters, found.work)
+        self.spent.account(found.status, found.counters, found.work)
         if len(found.points):
             self._consider(self.rows.evaluate(found.tree(0)))
         if found.status != "optimal":
@@ -304,9 +311,9 @@ class LimitedSearch:
             dual_bound=None if best is None else best.bound,
             n_solves=self.scalars.n_solves,
             n_rounds=self.n_rounds,
-            counters=dict(self.budget.counters),
+            counters=dict(self.spent.counters),
             history=self.history,
-            seconds=self.budget.seconds,
+            seconds=self.spent.seconds,
         )
 
     def closest(self) -> list[Closest]:
@@ -331,7 +338,7 @@ class LimitedSearch:
 
     def _least(self, limit: int, others: list[int]) -> LimitedSearch | None:
         """Minimise the value of a limit within other limits, or return None if time is over."""
-        left = self.budget.remaining()
+        left = self.spent.remaining()
         if left is None:
             return None
         alone = replace(
@@ -343,7 +350,7 @@ class LimitedSearch:
         )
         search = LimitedSearch(alone, replace(left, gap=0), self.callback)
         search.run()
-        self.budget.account("optimal", search.budget.counters, search.budget.work)
+        self.spent.account("optimal", search.spent.counters, search.spent.work)
         return search
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import zip_longest
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _engine
+from ._budget import Spending, current
 from ._exact import cost_budget
 from ._metric_cuts import Cut
-
-# Counters that say how large something is, which is the largest and not the sum.
-_SIZES = ("peak_bytes", "table_entries", "row_groups", "columns")
 
 # Seconds between events outside of solves, and for what remains to do once a limit is reached.
 _BETWEEN_EVENTS = 0.2
@@ -171,17 +167,13 @@ def _merged(nodes: _engine.Nodes, labels: NDArray[np.int32], fp: int, fn: int) -
     )
 
 
-class Oracle:
+class Oracle(Spending):
     """Runs scalar solves within common limits and keeps what they prove.
 
     Attributes
     ----------
-    status : str
-        "optimal" for as long as no limit was reached.
     cuts : list of Cut
         What has been proven.
-    counters : Counter
-        Work of all solves.
     """
 
     def __init__(
@@ -189,27 +181,17 @@ class Oracle:
     ) -> None:
         if isinstance(problem, _engine.Problem):
             problem = _engine.Session(problem.columns, problem.row_types, problem.weights)
+        super().__init__(options)
         self.session = problem
-        self.options = options
         self.rows = Rows(problem)
-        self.status = "optimal"
         self.cuts: list[Cut] = []
-        self.n_solves = 0
-        self.counters: Counter[str] = Counter()
-        self.work = 0
         self.callback: _engine.Callback | None = None
-        self._start = perf_counter()
         self._next_event = _BETWEEN_EVENTS
         self._end: float | None = None
         self.max_splits = self._most_splits()
         total = max(self.rows.positives + self.rows.negatives, 1)
         # Weights up to this keep every cost within the 64 bits of the core.
         self.largest_weight = max(cost_budget(len(self.rows.columns), self.max_splits) // total, 1)
-
-    @property
-    def seconds(self) -> float:
-        """Time since the search began."""
-        return perf_counter() - self._start
 
     def _most_splits(self) -> int:
         """Return the number of splits that no tree within the limits exceeds."""
@@ -285,14 +267,8 @@ class Oracle:
 
     def remaining(self) -> _engine.Options | None:
         """Return the options with what is left of the limits, or None and the status."""
-        if self.status != "optimal":
-            return None
-        options = replace(self.options, error_scale=1, gap=0)
-        left = _engine.what_is_left(options, self.seconds, self.work)
-        if isinstance(left, str):
-            self.status = left
-            return None
-        return left
+        left = super().remaining()
+        return None if left is None else replace(left, error_scale=1, gap=0, partial="")
 
     def is_over(self) -> bool:
         """Whether loops between solves must end; called often in them.
@@ -303,6 +279,9 @@ class Oracle:
         limit = self.options.time_limit
         if self.status in ("optimal", "work_limit") and limit is not None and now > limit:
             self.status = "time_limit"
+        call = current()
+        if self.status in ("optimal", "work_limit") and call is not None and call.is_interrupted:
+            self.status = "interrupted"
         if self.status == "optimal" and self.callback is not None and now > self._next_event:
             self._next_event = now + _BETWEEN_EVENTS
             if self.watch({}):
@@ -312,16 +291,6 @@ class Oracle:
         if self._end is None:
             self._end = now + _TO_FINISH
         return now > self._end
-
-    def account(self, status: str, counters: dict[str, int], work: int = 0) -> None:
-        """Add up the work of a solve, and remember what stopped it."""
-        self.n_solves += 1
-        self.work += work
-        for name, count in counters.items():
-            kept = self.counters[name]
-            self.counters[name] = max(kept, count) if name in _SIZES else kept + count
-        if status != "optimal":
-            self.status = status
 
     def watch(self, event: _engine.Event) -> object:
         """Pass an event on, with the time and work of all solves."""

@@ -124,6 +124,7 @@ class Search:
         for one in self.slices:
             self._push(one)
         self.bound: Number = max([self.objective, *(s.value for s in self.slices)])
+        self.first_bound = self.bound
         if callback is not None:
             self.oracle.callback = self._watched(callback)
 

@@ -70,7 +70,14 @@ def solve_metric(
     if first is not None:
         search.consider_labels(search.oracle.rows.found(first))
     status = search.run(Fraction(gap))
-    return search.result(status, Fraction(complexity) if per == "leaf" else Fraction(0))
+    offset = Fraction(complexity) if per == "leaf" else Fraction(0)
+    if not options.partial:
+        return search.result(status, offset)
+    # What is proven is proven of some tests only; what was known without a search holds for all.
+    search.bound, search.oracle.cuts = max(search.objective, search.first_bound), []
+    best = float(search.bound)
+    search.history = [(s, work, objective, best) for s, work, objective, _ in search.history]
+    return search.result(options.status(status), offset)
 
 
 def solve_metric_path(

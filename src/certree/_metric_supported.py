@@ -107,8 +107,10 @@ class SupportedSearch:
         chain = clip(box(self.rows.positives, self.rows.negatives), oracle.cuts, 0)[:-1]
         lower = [(ceil(one[0]), ceil(two[1]), 0) for one, two in pairwise(chain)]
         is_rounded = self._is_rounded and oracle.status == "optimal"
+        if oracle.options.partial:
+            lower, oracle.cuts = [(0, 0, 0)], []
         return SupportedFront(
-            "gap" if is_rounded else oracle.status,
+            oracle.options.status("gap" if is_rounded else oracle.status),
             [self.trees[point] for point in hull],
             lower,
             oracle.n_solves,

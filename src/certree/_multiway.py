@@ -58,7 +58,8 @@ def solve_multiway(
         list(tests),
         {**options.to_core(), "leaf_penalty": leaf_penalty},
     )
-    return read_result(call_core(_core.solve_multiway, arguments, callback))
+    raw = call_core(_core.solve_multiway, arguments, callback)
+    return read_result(raw, options, leaf_penalty)
 
 
 def leaves_of_rows(result: Nodes, columns: NDArray[np.uint8], tests: Tests) -> NDArray[np.intp]:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ._budget import current
 from ._check_separable import same
 from .tasks import Separable
 
@@ -40,7 +41,7 @@ class Candidate(NamedTuple):
 
 
 class OutOfTime(Exception):
-    """The time limit has struck."""
+    """The call must end; the status says why."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +107,8 @@ class Programme:
     def _front(self, rows: int, depth: int) -> list[Candidate]:
         depth = min(depth, rows.bit_count() - 1)
         if (rows, depth) not in self.known:
-            if self.end is not None and perf_counter() > self.end:
-                raise OutOfTime
+            if depth > 0:  # leaves there are in any case
+                self._check_time()
             members = self.members(rows)
             kept: list[Candidate] = []
             for found in self._candidates(rows, members, depth):
@@ -115,6 +116,13 @@ class Programme:
                     self._offer(kept, found, splits_matter=self.sizes.max_splits is not None)
             self.known[rows, depth] = kept
         return self.known[rows, depth]
+
+    def _check_time(self) -> None:
+        call = current()
+        if call is not None and call.is_interrupted:
+            raise OutOfTime("interrupted")
+        if self.end is not None and perf_counter() > self.end:
+            raise OutOfTime("time_limit")
 
     def _candidates(self, rows: int, members: NDArray[np.intp], depth: int) -> Iterator[Candidate]:
         for k, label in enumerate(self.task.labels):

@@ -251,7 +251,9 @@ def solve(
             f"task must be a certree.tasks.Task, such as tasks.RowCosts(costs), got "
             f"{type(task).__name__}."
         )
-    return task._solve(model, given)
+    model._check_parameters()
+    with model._limits():
+        return task._solve(model, given)
 
 
 def solve_task(model: TaskTree, given: Given) -> Solution:

@@ -22,6 +22,7 @@ from ._progress import Callback, Progress
 from ._version import __version__
 from .certificate import STATUSES, Exact, check_stated, exact, in_brackets, many, show
 from .encoding import TableEncoder
+from .estimators._certify import count_tests
 from .estimators._limited_fit import (
     LimitedSetting,
     fit_limited,
@@ -158,6 +159,8 @@ class TaskFrontCertificate:
         Number of searches without limits.
     version : str
         Version of certree that wrote the certificate.
+    n_tests_searched : int or None
+        As for :class:`Certificate`.
     """
 
     status: str
@@ -179,6 +182,12 @@ class TaskFrontCertificate:
     counters: dict[str, int] = field(hash=False)
     n_solves: int = 0
     version: str = ""
+    n_tests_searched: int | None = None
+
+    @property
+    def n_searched(self) -> int:
+        """Number of tests that were searched."""
+        return self.n_tests if self.n_tests_searched is None else self.n_tests_searched
 
     @property
     def is_optimal(self) -> bool:
@@ -326,7 +335,7 @@ def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront
         raise ValueError(f"gap={model.gap!r} has no meaning for a front; leave it at 0.")
     limited = set_up_limited(model, task, given.X, given.y, given.sample_weight)
     scales = [0, 1, *(0 for _ in limited.sources)]
-    options = model._engine_options(limited.setting.seconds)
+    options = model._engine_options()
     first = limited.setting.problem
     most = exact(first.largest * first.unit)
     watch = None if given.callback is None else _FrontWatch(given.callback, most)
@@ -409,7 +418,7 @@ def _certify_front(
         split_penalty=exact(objective.penalty),
         min_samples_leaf=int(model.min_samples_leaf),
         n_rows=len(setting.rows.weights),
-        n_tests=len(model.encoder_.candidates_),
+        **count_tests(model.encoder_),
         seconds=setting.seconds + result.seconds,
         counters=dict(result.counters),
         n_solves=result.n_solves,

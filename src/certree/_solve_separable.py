@@ -181,16 +181,18 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
         int(model.min_samples_leaf),
     )
     features = [test.feature for test in model.encoder_.candidates_]
-    programme = Programme(task, columns, features, sizes, model.time_limit)
+    programme = Programme(task, columns, features, sizes, model._engine_options().time_limit)
+    partial = model.encoder_._stopped_by
     status, depth = "optimal", -1
     found: list[Candidate] = []
     try:
         for front in programme.solve():
             found, depth = front, depth + 1
-    except OutOfTime:
-        status = "time_limit"
-    if status == "optimal" and not found:
-        status = "infeasible"
+    except OutOfTime as stop:
+        status = str(stop)
+    if status == "optimal":
+        # Of tests that were left out nothing is known.
+        status = partial or ("optimal" if found else "infeasible")
     certificate = SeparableCertificate(
         status,
         tuple(point.value for point in found),

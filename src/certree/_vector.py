@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 from . import _core
 from ._engine import (
     Callback,
+    Guard,
     Options,
-    PathEntry,
     PathResult,
     Result,
     call_core,
+    read_path,
     read_result,
 )
 
@@ -95,8 +96,10 @@ class VectorProblem:
             return self._prices()
         if self.leaf_function is None:
             raise ValueError("A problem of kind 'callback' needs a leaf_function.")
+        stop = Guard(None)
         extra: dict[str, Any] = {
             "leaf_function": _Leaf(self.leaf_function),
+            "goes_on": lambda: not stop({}),
             "superadditive": bool(self.superadditive),
         }
         if self.worst_change is not None:
@@ -170,7 +173,7 @@ def solve(problem: VectorProblem, options: Options, callback: Callback | None = 
     Result
         The incumbent when the search ended, with its status and bounds.
     """
-    return read_result(_call(_core.solve_vector, problem, options, callback))
+    return read_result(_call(_core.solve_vector, problem, options, callback), options)
 
 
 def solve_path(
@@ -192,9 +195,7 @@ def solve_path(
     PathResult
         Costs are those of the leaves, in units of the leaf cost.
     """
-    raw = _call(_core.solve_vector_path, problem, options, callback)
-    entries = [PathEntry(*entry) for entry in raw.entries]
-    return PathResult(raw.status, entries, raw.counters, raw.seconds)
+    return read_path(_call(_core.solve_vector_path, problem, options, callback), options)
 
 
 def _call(

@@ -92,12 +92,12 @@ def check_groups(
     _check_parameters(audit, certificate)
     if groups is None:
         audit.compare("constraint", certificate.constraint, None)
-        audit.compare("number of tests", certificate.n_tests, len(audit.claim.tests))
+        audit.compare("number of tests", certificate.n_searched, len(audit.claim.tests))
         for name, nothing in (("differences", ()), ("dual", ()), ("least_disparity", None)):
             audit.compare(name, getattr(certificate, name), nothing)
         return []
     asked = asked_tests(audit, data, groups)
-    audit.compare("number of tests", certificate.n_tests, sum(asked))
+    audit.compare("number of tests", certificate.n_searched, sum(asked))
     hidden = [t for t, may in zip(audit.claim.tests, asked, strict=True) if not may]
     texts = tuple(test_from_dict(test).describe(0) for test in hidden)
     audit.compare("tests left out", certificate.left_out, texts)

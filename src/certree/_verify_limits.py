@@ -242,7 +242,7 @@ def _check_parameters(audit: Audit, certificate: Certified, parameters: Mapping[
     for name in ("max_depth", "max_splits", "min_samples_leaf", "complexity_per"):
         audit.compare(name, getattr(certificate, name), parameters[name])
     audit.compare("complexity", certificate.complexity, decimal(parameters["complexity"]))
-    audit.compare("number of tests", certificate.n_tests, len(audit.claim.tests))
+    audit.compare("number of tests", certificate.n_searched, len(audit.claim.tests))
     if certificate.status not in STATUSES:
         audit.differ(f"status {certificate.status!r} is unknown")
     audit.done("parameters, rows, weights and penalty")

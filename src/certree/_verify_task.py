@@ -163,7 +163,7 @@ def check_parameters(audit: Audit, task: Task) -> None:
     for name in ("max_depth", "max_splits", "min_samples_leaf", "complexity_per"):
         audit.compare(name, getattr(certificate, name), parameters[name])
     audit.compare("complexity", certificate.complexity, decimal(parameters["complexity"]))
-    audit.compare("number of tests", certificate.n_tests, len(audit.claim.tests))
+    audit.compare("number of tests", certificate.n_searched, len(audit.claim.tests))
 
 
 def _read_costs(audit: Audit, model: Any, task: Task, data: Data, y: Any, costs: Any) -> _Costs:

@@ -94,7 +94,7 @@ class Certificate:
     min_samples_leaf : int
         Smallest number of rows in a leaf.
     n_rows, n_tests : int
-        Size of the encoded table; rows of weight zero do not count.
+        Number of rows and of tests asked for; rows of weight zero do not count.
     n_row_groups : int or None
         Number of different rows in it, when the search counted them.
     total_weight : int or Fraction
@@ -117,6 +117,9 @@ class Certificate:
         Number of searches that the proof took, for a metric.
     cuts : tuple of (a, b, c, v) or None
         What these searches proved: every tree has ``a * fp + b * fn + c * splits >= v``.
+    n_tests_searched : int or None
+        How many of the `n_tests` tests were searched, if a limit left no room for all; None: all
+        of them. The lower bound holds for all of them in any case.
 
     Examples
     --------
@@ -160,11 +163,17 @@ class Certificate:
     pos_label: Any = None
     n_solves: int | None = None
     cuts: tuple[tuple[Exact, Exact, Exact, Exact], ...] | None = None
+    n_tests_searched: int | None = None
 
     @property
     def counts_errors(self) -> bool:
         """Whether the cost is weighted errors, and not one minus a metric."""
         return self.positives is None
+
+    @property
+    def n_searched(self) -> int:
+        """Number of tests that were searched."""
+        return self.n_tests if self.n_tests_searched is None else self.n_tests_searched
 
     @property
     def is_optimal(self) -> bool:
@@ -246,9 +255,12 @@ class Certificate:
         proven, found = self._proven_and_found()
         if self.is_optimal:
             return f"{trees} {proven} on these rows."
+        some = ""
+        if self.n_tests_searched is not None:
+            some = f" Only {self.n_tests_searched} of the {self.n_tests} tests were searched."
         if self.counts_errors and self.lower_bound == 0:
-            return f"Nothing is proven yet; the tree found {found}."
-        return f"{trees} {proven} on these rows; the tree found {found}."
+            return f"Nothing is proven yet; the tree found {found}.{some}"
+        return f"{trees} {proven} on these rows; the tree found {found}.{some}"
 
     def _proven_and_found(self) -> tuple[str, str]:
         """Return in words what no tree does, and what the tree found does."""
@@ -291,7 +303,7 @@ class Certificate:
             ("lower bound", show(self.lower_bound)),
             ("gap", show(self.gap)),
             ("tree", f"{many(self.n_splits, 'split')}, depth {self.depth}"),
-            ("searched", f"trees with {searched}, over {many(self.n_tests, 'test')}"),
+            ("searched", f"trees with {searched}, over {self._tests_text()}"),
             ("data", f"{rows}, total weight {show(self.total_weight)}"),
         ]
         if self.positives is not None and self.negatives is not None:
@@ -305,6 +317,11 @@ class Certificate:
             facts.append(("weights", f"rounded to multiples of {show(self.weight_quantum)}"))
         facts.append(("seconds", f"{self.seconds:.4g}"))
         return facts
+
+    def _tests_text(self) -> str:
+        if self.n_tests_searched is None:
+            return many(self.n_tests, "test")
+        return f"{self.n_tests_searched} of {many(self.n_tests, 'test')}"
 
     def _limits(self) -> str:
         limits = self._limit_texts()

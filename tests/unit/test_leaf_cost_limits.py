@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -40,14 +39,6 @@ def test_a_slow_cost_keeps_the_time_limit(size: str, bounds: str | None) -> None
     assert found.status == "time_limit"
     best = solve(tasks.RowCosts(STATISTICS[size][:, ::-1]), WIDE, max_depth=3).certificate.cost
     assert found.lower_bound <= best <= found.cost
-
-
-@pytest.fixture
-def listens_to_ctrl_c() -> Iterator[None]:
-    """Shells start background jobs with the signal ignored, and Python leaves that as it is."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("listens_to_ctrl_c")

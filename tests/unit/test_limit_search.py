@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from certree._budget import budget
 from certree._engine import Options
 from certree._front import FrontTree
 from certree._limit_front import solve_limited_front
@@ -175,13 +176,17 @@ def test_ctrl_c_between_solves_ends_the_search_with_what_is_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A tree within the limits is returned, if one was met."""
+    rounds = LimitedSearch._rounds
+    with budget(None, None) as call:
 
-    def stop(*_: Any) -> None:
-        raise KeyboardInterrupt
+        def stop(search: LimitedSearch) -> None:
+            call.interrupt()
+            monkeypatch.setattr(call, "must_stop", lambda: True)
+            rounds(search)
 
-    monkeypatch.setattr(LimitedSearch, "_rounds", stop)
-    monkeypatch.setattr(LimitedSearch, "is_closed", lambda self: False)
-    found = solve_limited(capacity(), Options(2))
+        monkeypatch.setattr(LimitedSearch, "_rounds", stop)
+        monkeypatch.setattr(LimitedSearch, "is_closed", lambda self: False)
+        found = solve_limited(capacity(), Options(2))
     assert found.status == "interrupted"
     assert found.upper_bound is not None
 
@@ -361,4 +366,4 @@ def test_penalties_of_deep_trees_leave_room_for_multipliers() -> None:
     multipliers = search.scalars.whole([Fraction(1), Fraction(1234567, 10**9), Fraction(0)])
     assert multipliers[0] > 0
     assert multipliers[1] > 0
-    assert search.scalars.solve(multipliers, None, search.budget) is not None
+    assert search.scalars.solve(multipliers, None, search.spent) is not None

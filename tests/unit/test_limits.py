@@ -8,7 +8,6 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -40,8 +39,8 @@ HARD = noise(1500, 90)
 class WorkLimited(OptimalTreeClassifier):
     """Stops after a fixed amount of work, so that the tests do not depend on the machine."""
 
-    def _engine_options(self, seconds_used: float) -> Any:
-        return replace(super()._engine_options(seconds_used), extra={"work_limit": 1})
+    def _engine_options(self, share: float = 1.0) -> Any:
+        return replace(super()._engine_options(share), extra={"work_limit": 1})
 
 
 # ---- reading limits ----------------------------------------------------------------------------
@@ -201,16 +200,18 @@ def test_limits_reach_the_engine() -> None:
     model = OptimalTreeClassifier(
         time_limit=None, memory_limit="1MB", n_jobs=2, search="best-first"
     )
-    options = model._engine_options(0.0).to_core()
+    model.fit([[0], [1]], [0, 1])
+    with model._limits():
+        options = model._engine_options().to_core()
     assert options["time_limit"] == 0.0
     assert options["memory_limit"] == 10**6
     assert options["threads"] == 2
     assert options["search"] == "best-first"
     model.set_params(max_depth=None, max_splits=None, time_limit=5.0)
-    options = model._engine_options(2.0).to_core()
+    with model._limits():
+        options = model._engine_options(0.5).to_core()
     assert (options["max_depth"], options["max_splits"]) == (-1, -1)
-    assert options["time_limit"] == 3.0
-    assert model._engine_options(9.0).to_core()["time_limit"] > 0
+    assert 0 < options["time_limit"] <= 2.5
 
 
 # ---- callbacks ---------------------------------------------------------------------------------
@@ -263,14 +264,6 @@ def test_limits_beyond_all_integers_are_no_limits() -> None:
     huge = OptimalTreeClassifier(max_depth=10**30, max_splits=10**30, memory_limit=10**30)
     assert huge.fit(X, y).score(X, y) == 1.0
     assert OptimalTreeClassifier(min_samples_leaf=10**30).fit(X, y).tree_.n_splits == 0
-
-
-@pytest.fixture
-def listens_to_ctrl_c() -> Iterator[None]:
-    """Shells start background jobs with the signal ignored, and Python leaves that as it is."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("listens_to_ctrl_c")

@@ -112,7 +112,7 @@ class BestFirst {
   void run(Counters& counters) {
     try {
       if (start()) search();
-    } catch (const MemoryLimitReached&) {
+    } catch (const std::bad_alloc&) {
       context_.limits.stop(StopReason::memory);
     }
     counters.add(worker_.counters());

@@ -28,7 +28,7 @@ class DepthFirst {
       // Without a depth limit one thread searches, in an order that the data alone decide.
       if (context_.options.smallest && depth_ != kUnlimitedDepth && context_.progress.interval().is_exact())
         make_canonical();
-    } catch (const MemoryLimitReached&) {
+    } catch (const std::bad_alloc&) {
       context_.limits.stop(StopReason::memory);
     }
     counters.add(main_.counters());
@@ -116,7 +116,7 @@ class DepthFirst {
     try {
       while (take_split(worker, depth, is_last, record)) {
       }
-    } catch (const MemoryLimitReached&) {
+    } catch (const std::bad_alloc&) {
       context_.limits.stop(StopReason::memory);
     } catch (...) {
       const std::lock_guard lock(mutex_);

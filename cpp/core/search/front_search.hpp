@@ -51,6 +51,8 @@ class FrontSearch {
   // happens, the results below are valid.
   void run(const FrontPoints& dominated);
   bool is_complete() const { return is_complete_; }
+  // Whether there is a front yet, if only that of the leaves.
+  bool has_begun() const { return !levels_.empty() && !levels_.front()->excluded.empty(); }
   // Nondominated in (fp, fn) with at most `slots.max_splits` splits, or in (fp, fn, splits).
   std::vector<FrontEntry> front(bool by_splits) const;
   // Every wanted tree is at or above one of these.

@@ -257,7 +257,7 @@ bool MultiwaySearch::is_done() const {
 void MultiwaySearch::run(Counters& counters) {
   try {
     if (start()) search();
-  } catch (const MemoryLimitReached&) {
+  } catch (const std::bad_alloc&) {
     context_.limits.stop(StopReason::memory);
   }
   counters.add(counters_);

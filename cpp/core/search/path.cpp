@@ -396,7 +396,7 @@ void PathSearch::run(Counters& counters) {
       lower = std::min(lower, o.leaf(curve.lower[k]) + static_cast<Cost>(k) * o.split_penalty);
     context_.progress.raise(lower);
     if (context_.options.smallest && context_.progress.interval().is_exact()) make_canonical(curve);
-  } catch (const MemoryLimitReached&) {
+  } catch (const std::bad_alloc&) {
     context_.limits.stop(StopReason::memory);
   }
   counters.add(worker_.counters());
@@ -421,20 +421,25 @@ std::vector<PathEntry> PathSearch::run_whole(Counters& counters) {
   try {
     solve(0, depth_, Needs(curve.size(), kInfinite), curve);
     for (std::size_t k = 0; k < curve.size(); ++k) {
-      if (curve.upper[k] >= kInfinite || (k > 0 && curve.upper[k] == curve.upper[k - 1])) continue;
+      if (k > 0 && curve.upper[k] == curve.upper[k - 1]) continue;
       PathEntry entry{static_cast<std::int64_t>(k), curve.lower[k], curve.upper[k], {}};
       std::int32_t root = -1;
       const bool is_canonical = context_.options.smallest && curve.lower[k] == curve.upper[k] &&
                                 add_canonical_tree(0, depth_, k, curve.upper[k], entry.tree, &root);
       if (!is_canonical) {
         entry.tree = {};
-        if (!worker_.expand(worker_.frame(0)) || add_tree(0, depth_, k, &curve, entry.tree, &root) >= kInfinite)
+        if (curve.upper[k] >= kInfinite || !worker_.expand(worker_.frame(0)) ||
+            add_tree(0, depth_, k, &curve, entry.tree, &root) >= kInfinite) {
+          is_whole_ = false;
           continue;
+        }
       }
+      is_whole_ = is_whole_ && entry.lower == entry.upper;
       path.push_back(std::move(entry));
     }
-  } catch (const MemoryLimitReached&) {
+  } catch (const std::bad_alloc&) {
     context_.limits.stop(StopReason::memory);
+    is_whole_ = false;
   }
   counters.add(worker_.counters());
   return path;

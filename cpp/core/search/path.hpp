@@ -24,8 +24,9 @@ class PathSearch {
 
   // The best tree for the context's objective: raises context.progress.
   void run(Counters& counters);
-  // Every entry of the curve, exact unless stopped.
+  // Every entry of the curve, exact unless stopped.  Entries may be missing if a limit stopped it: `is_whole` tells.
   std::vector<PathEntry> run_whole(Counters& counters);
+  bool is_whole() const { return is_whole_; }
 
  private:
   using Needs = std::vector<Cost>;
@@ -69,6 +70,7 @@ class PathSearch {
   const Context& context_;
   std::int32_t depth_;
   std::size_t max_splits_;
+  bool is_whole_ = true;
   bool follows_objective_ = false;  // at the root only what can beat the incumbent is needed
   Worker worker_;
   std::vector<std::unique_ptr<Level>> levels_;

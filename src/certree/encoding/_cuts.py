@@ -16,7 +16,10 @@ _POWERS = np.array([float(f"1e{power}") for power in range(309)])
 
 
 def choose_cuts(
-    column: NDArray[Any], limit: int | None, weights: NDArray[np.int64] | None = None
+    column: NDArray[Any],
+    limit: int | None,
+    weights: NDArray[np.int64] | None = None,
+    most: int | None = None,
 ) -> NDArray[np.float64]:
     """Return the cut points of a column without missing values, in increasing order.
 
@@ -29,42 +32,74 @@ def choose_cuts(
         else 32.
     weights : ndarray of int64, optional
         Weights of the rows. A row of weight two counts as two rows.
+    most : int, optional
+        Of the cut points that `limit` asks for, so many at most, by the same rule.
     """
-    values, gaps = choose_gaps(column.astype(np.float64, copy=False), limit, weights)
+    values, gaps = choose_gaps(column.astype(np.float64, copy=False), limit, weights, most)
     return midpoints(values[gaps], values[gaps + 1])
 
 
 def choose_gaps(
-    column: NDArray[Any], limit: int | None, weights: NDArray[np.int64] | None = None
+    column: NDArray[Any],
+    limit: int | None,
+    weights: NDArray[np.int64] | None = None,
+    most: int | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the distinct values in increasing order, and after which of them to cut.
 
     Parameters
     ----------
-    column, limit, weights
+    column, limit, weights, most
         As for :func:`choose_cuts`.
     """
+    values, counts = _count_values(column, weights)
+    chosen = _asked_gaps(counts, limit)
+    if most is not None and len(chosen) > most:
+        chosen = chosen[_nearest_quantiles(np.cumsum(counts)[chosen], int(counts.sum()), most)]
+    return values, chosen
+
+
+def count_cuts(
+    column: NDArray[Any], limit: int | None, weights: NDArray[np.int64] | None = None
+) -> int:
+    """Return how many cut points `limit` asks for."""
+    return len(_asked_gaps(_count_values(column, weights)[1], limit))
+
+
+def _count_values(
+    column: NDArray[Any], weights: NDArray[np.int64] | None
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the different values, in increasing order, and the weight of each."""
     if weights is None:
         values, counts = np.unique(column, return_counts=True)
     else:
         values, groups = np.unique(column, return_inverse=True)
         counts = np.zeros(len(values), dtype=np.int64)
         np.add.at(counts, groups, weights)
-    n_cuts = len(values) - 1
+    return values, counts
+
+
+def _asked_gaps(counts: NDArray[np.int64], limit: int | None) -> NDArray[np.intp]:
+    """Return after which of the values a limit asks for a cut point."""
+    n_cuts = len(counts) - 1
     if limit == 0:
-        limit = n_cuts if len(values) <= AUTO_THRESHOLDS else AUTO_THRESHOLDS
+        limit = n_cuts if len(counts) <= AUTO_THRESHOLDS else AUTO_THRESHOLDS
     if limit is None or n_cuts <= limit:
-        return values, np.arange(n_cuts)
+        return np.arange(n_cuts)
+    return _nearest_quantiles(np.cumsum(counts)[:-1], int(counts.sum()), limit)
+
+
+def _nearest_quantiles(below: NDArray[np.int64], total: int, limit: int) -> NDArray[np.intp]:
+    """Return which of the gaps with so much weight below them are near `limit` quantiles."""
     # The cut after the value whose share of rows at or below is nearest to q / (limit + 1); in
     # integers, so that scaling all weights changes nothing. Floats could round differently.
-    total = int(counts.sum())
     integer = np.int64 if total * (limit + 1) < 2**63 else object
-    below = np.cumsum(counts)[:-1].astype(integer) * (limit + 1)
+    shares = below.astype(integer) * (limit + 1)
     targets = np.arange(1, limit + 1).astype(integer) * total
-    right = np.searchsorted(below, targets).clip(max=n_cuts - 1)
+    right = np.searchsorted(shares, targets).clip(max=len(shares) - 1)
     left = (right - 1).clip(min=0)
-    is_left_nearer = targets - below[left] <= below[right] - targets
-    return values, np.unique(np.where(is_left_nearer.astype(bool) & (left < right), left, right))
+    is_left_nearer = targets - shares[left] <= shares[right] - targets
+    return np.unique(np.where(is_left_nearer.astype(bool) & (left < right), left, right))
 
 
 def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
 from typing import Any, cast
 
 import numpy as np
@@ -17,6 +20,7 @@ from certree._exact import scale_weights
 
 from ._cuts import choose_cuts, choose_gaps
 from ._multiway import Multiway
+from ._room import Room
 from ._table import Table, compare_columns, read_table, remember_columns
 from ._tests import (
     Category,
@@ -211,15 +215,43 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.array([test.describe(0) for test in tests], dtype=object)
 
     def _read_and_fit(self, X: Any, sample_weight: Any) -> Table:
-        table = read_table(X)
-        remember_columns(self, X, table)
-        weights = None
-        if sample_weight is not None:
-            weights = scale_weights(sample_weight, table.n_rows).values
+        table, weights = self._read(X, sample_weight)
         self._choose_tests(table, weights)
         return table
 
-    def _choose_tests(self, table: Table, weights: NDArray[np.int64] | None) -> None:
+    def _read(self, X: Any, sample_weight: Any) -> tuple[Table, NDArray[np.int64] | None]:
+        table = read_table(X)
+        remember_columns(self, X, table)
+        if sample_weight is None:
+            return table, None
+        return table, scale_weights(sample_weight, table.n_rows).values
+
+    def _fit_transform_within(
+        self, X: Any, sample_weight: Any, room: Callable[[], Room]
+    ) -> NDArray[np.uint8]:
+        """Choose the tests and answer them, as many of them as there is room for."""
+        table, weights = self._read(X, sample_weight)
+        self.tests_, n_tried = [], None
+        while True:
+            left = room()
+            try:
+                self._choose_tests(table, weights, left)
+                return self._encode_table(table)
+            except MemoryError:
+                # The machine has less than it says: what is tried next takes half of it.
+                n_tests = len(self.tests_)
+                if n_tried is not None and n_tests >= n_tried:
+                    raise MemoryError(
+                        f"There is no memory for {n_tests} tests of {table.n_rows} rows; fit fewer "
+                        "rows or columns."
+                    ) from None
+                n_tried, needed = n_tests, table.n_rows * max(n_tests, 1)
+                memory = needed if left.memory is None else min(needed, left.memory)
+                room = partial(replace, left, memory=memory // 2)
+
+    def _choose_tests(
+        self, table: Table, weights: NDArray[np.int64] | None, room: Room | None = None
+    ) -> None:
         limit = self._threshold_limit()
         declared = self._declared_categories(table)
         if self.splits not in SPLITS:
@@ -240,19 +272,34 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 "names them."
             )
         _warn_of_numbers(table, declared)
+        self._left_out, self._stopped_by = {}, ""
         if self._is_binary:
             boolean = table.kinds[0] == "flag"
             self.tests_: list[Test] = [Flag(i, name, boolean) for i, name in enumerate(table.names)]
             return
+        cap = None if room is None else room.cap(table, are_categories, limit, weights)
+        self._stopped_by = "" if cap is None else cap.stopped_by
         tests: list[Test] = []
         for i in range(table.n_columns):
             is_multiway = self.splits != "binary" and are_categories[i]
-            found = _column_tests(table, i, are_categories[i], limit, weights, is_multiway)
+            most = None if cap is None or is_multiway else cap.most
+            found = _column_tests(table, i, are_categories[i], limit, weights, is_multiway, most)
+            if cap is not None and not is_multiway:
+                self._left_out[i] = cap.count_left_out(i, found)
             if is_multiway and len(found) > 1:
                 columns = np.arange(len(tests), len(tests) + len(found), dtype=np.int32)
                 self._multiway.append((_multiway_test(found), columns))
             tests += found
         self.tests_ = tests
+
+    # How many of the tests asked for had no room, by column, and the status of the limit that says
+    # so; also for encoders that were never told of limits.
+    _left_out: Mapping[int, int] = MappingProxyType({})
+    _stopped_by = ""
+
+    @property
+    def _n_left_out(self) -> int:
+        return sum(self._left_out.values())
 
     @property
     def candidates_(self) -> list[Test]:
@@ -385,8 +432,12 @@ def _column_tests(
     limit: int | None,
     weights: NDArray[np.int64] | None,
     is_multiway: bool = False,
+    most: int | None = None,
 ) -> list[Test]:
-    """Return the tests of one column; for a multiway test one for each of its outcomes."""
+    """Return the tests of one column; for a multiway test one for each of its outcomes.
+
+    Of the cut points or categories, there are `most` at most.
+    """
     name, column = table.names[index], table.column(index)
     absent = is_missing(column)
     has_missing = bool(absent.any())
@@ -404,16 +455,16 @@ def _column_tests(
     if is_multiway and (has_missing or not is_binary):
         tests += _outcome_tests(index, name, column, has_missing)
     elif is_category and not is_binary:
-        tests += _category_tests(index, name, column, has_missing)
+        tests += _category_tests(index, name, column, has_missing, most)
     elif table.kinds[index] == "ordered" and not is_category:
         levels = table.levels[index]
-        ranks, gaps = choose_gaps(level_ranks(levels, column), limit, weights)
+        ranks, gaps = choose_gaps(level_ranks(levels, column), limit, weights, most)
         values = [levels[rank] for rank in ranks[gaps].tolist()]
         tests += [Level(index, name, levels, v, side) for side in sides for v in values]
     elif is_binary:
         tests += [Flag(index, name, is_flag, side) for side in sides]
     else:
-        cuts = choose_cuts(column, limit, weights).tolist()
+        cuts = choose_cuts(column, limit, weights, most).tolist()
         tests += [Threshold(index, name, cut, side) for side in sides for cut in cuts]
     if has_missing:
         tests.append(Missing(index, name))
@@ -421,9 +472,9 @@ def _column_tests(
 
 
 def _category_tests(
-    index: int, name: str, column: NDArray[Any], has_missing: bool
+    index: int, name: str, column: NDArray[Any], has_missing: bool, most: int | None = None
 ) -> list[Category]:
-    """Return the tests that tell the categories of a column apart."""
+    """Return the tests that tell the categories of a column apart, or `most` frequent ones."""
     values = _categories(name, column)
     if not has_missing and len(values) <= 2:
         # One category says nothing, and of two, one test says it all.
@@ -431,6 +482,9 @@ def _category_tests(
     elif len(values) == 1:
         # Present or missing is all there is to know.
         values = []
+    if most is not None and len(values) > most:
+        counts = Counter(column.tolist())
+        values = sorted(sorted(values, key=lambda value: -counts[value])[:most])
     side = False if has_missing else None
     return [Category(index, name, value, side) for value in values]
 

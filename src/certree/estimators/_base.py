@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -13,6 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from certree import _engine
+from certree._budget import Budget, budget, current
 from certree._exact import cost_budget, read_fraction
 from certree._progress import Callback, Observer, ProgressLine
 from certree.certificate import STATUSES, Certificate, Exact, show
@@ -22,10 +24,13 @@ from certree.front import ParetoFront
 from certree.path import RegularizationPath
 from certree.tree import Tree
 
-from ._limits import memory_bytes, thread_count
+from ._limits import encode_within, memory_bytes, thread_count
 from ._parameters import Check, Number, OneOf, WholeNumber, check_parameters
 
 SEARCHES = ("auto", "depth-first", "best-first")
+
+# Of the time left, so much is for the tree if a path is asked for, too.
+SHARE_BEFORE_PATH = 0.5
 
 
 class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
@@ -122,7 +127,9 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             categorical_features=self.categorical_features,
             splits=self.splits,
         ).set_output(transform="default")
-        columns: NDArray[np.uint8] = self.encoder_.fit_transform(X, sample_weight=sample_weight)
+        columns: NDArray[np.uint8] = encode_within(
+            self.encoder_, X, sample_weight, has_pairs=self.max_depth is None or self.max_depth > 1
+        )
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_
@@ -130,20 +137,22 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             del self.feature_names_in_
         return columns if rows is None else np.asfortranarray(columns[rows])
 
-    def _engine_options(self, seconds_used: float) -> _engine.Options:
-        """Return the limits that do not depend on the objective."""
-        time_limit = self.time_limit
-        if time_limit is not None:
-            # Encoding has used up some of it; what remains must not become "no limit".
-            time_limit = max(float(time_limit) - seconds_used, 1e-3)
+    def _limits(self) -> AbstractContextManager[Budget]:
+        """Open the budget of a call: its limits hold for all that happens in it."""
+        return budget(self.time_limit, memory_bytes(self.memory_limit), self)
+
+    def _engine_options(self, share: float = 1.0) -> _engine.Options:
+        """Return the limits that do not depend on the objective, with a share of the time left."""
+        call = current()
         return _engine.Options(
             max_depth=None if self.max_depth is None else int(self.max_depth),
             max_splits=None if self.max_splits is None else int(self.max_splits),
             min_leaf=int(self.min_samples_leaf),
-            time_limit=time_limit,
-            memory_limit=memory_bytes(self.memory_limit),
+            time_limit=None if call is None else call.remaining(share),
+            memory_limit=None if call is None else call.memory_left(),
             threads=thread_count(self.n_jobs),
             search=self.search,
+            partial=self.encoder_._stopped_by,
         )
 
     def _cost_budget(self, n_rows: int, complexity: Fraction) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from certree import _engine, _multiway
 from certree._version import __version__
 from certree.certificate import Certificate, exact
+from certree.encoding import TableEncoder
 from certree.tree import Tree
 
 from ._objective import task_name
@@ -100,6 +101,15 @@ def certify(
     )
 
 
+def count_tests(encoder: TableEncoder) -> dict[str, Any]:
+    """Return the fields of a certificate that say how many tests there are, and were searched."""
+    n_tests, n_left_out = len(encoder.candidates_), encoder._n_left_out
+    return {
+        "n_tests": n_tests + n_left_out,
+        "n_tests_searched": n_tests if n_left_out else None,
+    }
+
+
 def searched(model: OptimalTreeClassifier, target: Target) -> dict[str, Any]:
     """Return the fields of a certificate that say what was searched, whatever was found."""
     weights, class_weights = target.weights, target.class_weights
@@ -110,7 +120,7 @@ def searched(model: OptimalTreeClassifier, target: Target) -> dict[str, Any]:
         "complexity_per": model.complexity_per,
         "min_samples_leaf": int(model.min_samples_leaf),
         "n_rows": len(target.codes),
-        "n_tests": len(model.encoder_.candidates_),
+        **count_tests(model.encoder_),
         "total_weight": exact(target.objective.total_weight),
         "weight_quantum": None if weights.is_exact else exact(weights.quantum),
         "class_weights": None

@@ -43,7 +43,7 @@ def fit_chain(
     encoded = encode_binary(model, metric.name, rows, lambda _: isqrt(2 * _RANGE // factor))
     scale = _Scale(encoded, rate, complexity, per_leaf=model.complexity_per == "leaf")
     options = replace(
-        model._engine_options(encoded.seconds),
+        model._engine_options(),
         error_scale=scale.error_scale,
         split_penalty=scale.split_penalty,
         gap=int(min(read_fraction(model.gap, "gap"), Fraction(1)) / scale.unit),

@@ -21,7 +21,7 @@ from certree.encoding import read_table
 from certree.metrics import Metric
 from certree.path import PathEntry, RegularizationPath
 
-from ._base import BaseOptimalTree
+from ._base import SHARE_BEFORE_PATH, BaseOptimalTree
 from ._binary import find_positive
 from ._binary_fit import fit_binary
 from ._certify import build_tree, certify
@@ -84,8 +84,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     search : {"auto", "depth-first", "best-first"}, default="auto"
         How the search proceeds. The value found is the same.
     time_limit : float or None, default=60.0
-        Seconds; None: no limit. A fit stopped by a limit keeps the best tree found and warns
-        (:class:`OptimalityWarning`) with its gap.
+        Seconds for the whole call; None: no limit. A fit stopped by a limit keeps the best tree
+        found and warns (:class:`OptimalityWarning`) with its gap.
     memory_limit : int, str or None, default="auto"
         Bytes, a text such as "2GB" or "1.5GiB", "auto" (half of the machine's memory) or None.
     gap : float, default=0.0
@@ -216,8 +216,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             tests of it that the encoder does not have are added to ``encoder_``. It must keep to
             the limits.
         path : bool, default=False
-            Also find the best tree for every number of splits, as ``path_``. That is a search of
-            its own, with a time limit of its own.
+            Also find the best tree for every number of splits, as ``path_``. That is a second
+            search; each has half of the time, and the second one also what the first one leaves.
 
         Returns
         -------
@@ -226,7 +226,8 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         """
         self._check_parameters()
         self._check_size_limits(path)
-        watch = self._fit(X, y, sample_weight, callback, warm_start_tree, path=path)
+        with self._limits():
+            watch = self._fit(X, y, sample_weight, callback, warm_start_tree, path=path)
         front = getattr(self, "front_", None)
         if front is None:
             self._finish(watch)
@@ -268,7 +269,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         seconds_before = perf_counter() - start
         objective = target.objective
         options = replace(
-            self._engine_options(seconds_before),
+            self._engine_options(SHARE_BEFORE_PATH if path else 1.0),
             error_scale=objective.error_scale,
             split_penalty=objective.split_penalty,
             # Any gap beyond the cost of one leaf accepts every tree; the core's integers end.
@@ -283,7 +284,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         self.n_classes_ = len(target.classes)
         self.tree_ = build_tree(self, result, columns, target)
         self.certificate_ = certify(self, result, target, seconds_before)
-        self._path = self._solve_path(columns, target, 0.0, callback) if path else None
+        self._path = self._solve_path(columns, target, callback=callback) if path else None
         return watch
 
     def _solve(
@@ -371,13 +372,14 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         self,
         columns: NDArray[np.uint8],
         target: Target,
-        seconds_before: float,
+        seconds_before: float = 0.0,
         callback: Callback | None = None,
+        share: float = 1.0,
     ) -> RegularizationPath:
-        """Find the best tree for every number of splits."""
+        """Find the best tree for every number of splits, in a share of the time left."""
         to_errors = partial(operator.mul, target.unit)
         watch = None if callback is None else Observer(to_errors, callback)
-        options = self._engine_options(seconds_before)
+        options = self._engine_options(share)
         result = _engine.solve_path(target.problem(columns), options, watch)
         total = target.objective.total_weight
         entries = [

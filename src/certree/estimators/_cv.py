@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
+from certree._budget import Budget, budget
 from certree.certificate import Certificate
 from certree.exceptions import OptimalityWarning
 from certree.tree import Tree
@@ -24,6 +25,7 @@ from ._base import BaseOptimalTree
 from ._binary import find_positive
 from ._classifier import OptimalTreeClassifier
 from ._labels import check_labels
+from ._limits import memory_bytes
 from ._metric_fit import Rows
 from ._objective import check_objective, is_direct, read_metric, task_name
 from ._parameters import Check, OneOf, check_parameters, is_whole
@@ -66,8 +68,8 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
     objective, pos_label, min_samples_leaf, class_weight, categorical_features, thresholds
         As for :class:`OptimalTreeClassifier`.
     time_limit : float or None, default=60.0
-        Seconds for each search, of which there are the number of folds times that of depths, and
-        one.
+        Seconds for all searches together: each fold has an equal share of what is left, and so has
+        the tree for all rows.
     memory_limit, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`; `verbose` shows the last search.
 
@@ -183,18 +185,45 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
         folds = list(
             check_cv(self.cv, data.y, classifier=True).split(np.zeros(n_rows), data.y, groups)
         )
+        with budget(self.time_limit, memory_bytes(self.memory_limit), self) as call:
+            found = self._search(data, [train for train, _ in folds], depths, call)
+            tests = [test for _, test in folds[: len(found)]]
+            limits = [(depth, size) for depth in depths for size in self._sizes(depth)]
+            self._choose(limits, self._scores(data, found, tests, limits))
+            self.n_splits_ = len(found)
+            self._refit(X, y, sample_weight)
+        self._warn(found, len(folds))
+        return self
+
+    def _search(
+        self, data: _Part, parts: list[NDArray[np.intp]], depths: list[int], call: Budget
+    ) -> list[list[Sizes]]:
+        """Return the best trees of all sizes for parts of the rows; for the first ones on Ctrl-C.
+
+        Each has an equal share of the time that is left, and so has the refit.
+        """
+        found: list[list[Sizes]] = []
+        for number, rows in enumerate(parts):
+            with budget(call.remaining(1 / (len(parts) - number + 1)), None):
+                found.append(self._sizes_of(data.rows(rows), depths))
+            if call.is_interrupted:
+                break
+        return found
+
+    def _scores(
+        self,
+        data: _Part,
+        found: list[list[Sizes]],
+        tests: list[NDArray[np.intp]],
+        limits: list[tuple[int, int]],
+    ) -> NDArray[np.float64]:
+        """Return the score of each pair of limits on the rows that were left out each time."""
         scoring = self._scoring(data)
-        found = [self._sizes_of(data.rows(train), depths) for train, _ in folds]
-        limits = [(depth, size) for depth in depths for size in self._sizes(depth)]
-        scores = np.empty((len(limits), len(folds)))
-        for number, (_, test) in enumerate(folds):
+        scores = np.empty((len(limits), len(tests)))
+        for number, test in enumerate(tests):
             rows, weights = data.rows(test), None if scoring is None else scoring[test]
             scores[:, number] = self._score_all(found[number], limits, rows, weights)
-        self.n_splits_ = len(folds)
-        self._choose(limits, scores)
-        self._refit(X, y, sample_weight)
-        self._warn(found)
-        return self
+        return scores
 
     def _depths(self) -> list[int]:
         try:
@@ -317,7 +346,15 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
 
-    def _warn(self, found: list[list[Sizes]]) -> None:
+    def _warn(self, found: list[list[Sizes]], n_folds: int) -> None:
+        if len(found) < n_folds:
+            warnings.warn(
+                f"Cross-validation was interrupted: depth and size were chosen by {len(found)} of "
+                f"{n_folds} folds, and the tree for all rows is the best one found at once. Let it "
+                "run longer.",
+                OptimalityWarning,
+                stacklevel=3,
+            )
         stopped = [sizes for fold in found for sizes in fold if sizes.status != "optimal"]
         if stopped:
             total = sum(len(fold) for fold in found)

@@ -224,18 +224,19 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
         """
         self._check_parameters()
         self._check_sizes()
-        rows = prepare(self, X, y, sensitive_features, sample_weight)
-        if rows.comparison is None:
-            warnings.warn(
-                "No sensitive_features were given, so there are no groups to compare: the tree is "
-                "the best without a constraint. Call fit(X, y, sensitive_features=...), or name "
-                "sensitive_columns.",
-                UserWarning,
-                stacklevel=2,
-            )
-        self.classes_ = rows.target.classes
-        self.n_classes_ = len(rows.target.classes)
-        watch = solve_fair(self, rows, callback)
+        with self._limits():
+            rows = prepare(self, X, y, sensitive_features, sample_weight)
+            if rows.comparison is None:
+                warnings.warn(
+                    "No sensitive_features were given, so there are no groups to compare: the tree "
+                    "is the best without a constraint. Call fit(X, y, sensitive_features=...), or "
+                    "name sensitive_columns.",
+                    UserWarning,
+                    stacklevel=2,
+                )
+            self.classes_ = rows.target.classes
+            self.n_classes_ = len(rows.target.classes)
+            watch = solve_fair(self, rows, callback)
         if self.certificate_.has_tree:
             self._finish(watch)
         else:
@@ -275,10 +276,11 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
         self._check_sizes()
         # A shallow copy with the same parameters takes what fitting leaves behind.
         model = type(self)(**self.get_params(deep=False))
-        rows = prepare(model, X, y, sensitive_features, sample_weight)
-        model.classes_ = rows.target.classes
-        model.n_classes_ = len(rows.target.classes)
-        curve = find_curve(model, rows, read_tolerance(least_tolerance), callback)
+        with model._limits():
+            rows = prepare(model, X, y, sensitive_features, sample_weight)
+            model.classes_ = rows.target.classes
+            model.n_classes_ = len(rows.target.classes)
+            curve = find_curve(model, rows, read_tolerance(least_tolerance), callback)
         if not curve.is_optimal:
             warnings.warn(
                 f"The search for the curve was {STATUSES.get(curve.status, curve.status)}: "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from certree import _engine
+from certree._budget import current
 from certree._exact import cost_budget, read_fraction
 from certree._fair_limits import FairLimits, fair_limits
 from certree._fairness import disparity
@@ -56,7 +57,7 @@ def solve_fair(
     """
     objective = rows.target.objective
     options = replace(
-        model._engine_options(rows.seconds),
+        model._engine_options(),
         gap=int(min(read_fraction(model.gap, "gap"), objective.total_weight) / objective.unit),
     )
     watch = watch_fair(model, rows, callback)
@@ -103,25 +104,34 @@ def _solve_fairly(
     watch: FairObserver | None,
 ) -> LimitedResult:
     """Find the best tree within limits, where the best of all is not."""
-    options = _with_less_time(options, free.seconds)
+    options = _with_time_left(options)
     first: _engine.Nodes = free
     if free.status == "interrupted":
         # Only other labels for the tree at hand are still looked for.
         options = replace(options, time_limit=1e-3)
     elif free.status not in ("optimal", "gap") or _is_deep(options.max_depth):
         smaller = _smaller(problem, options)
-        options = _with_less_time(options, smaller.seconds)
+        options = _with_time_left(options)
         first = free if smaller.upper_bound is None else smaller
     dual = not _is_small(problem, options.max_depth)
     found = solve_limited(problem, options, first=first, dual=dual, callback=watch)
     return _join(free, found)
 
 
-def _with_less_time(options: _engine.Options, seconds: float) -> _engine.Options:
-    if options.time_limit is None:
-        return options
-    # What remains must not become "no limit".
-    return replace(options, time_limit=max(options.time_limit - seconds, 1e-3))
+def _count_tests(model: FairTreeClassifier, rows: FairRows) -> dict[str, Any]:
+    """Return how many tests may be asked, and how many of them were searched if not all."""
+    encoder, n_tests = model.encoder_, len(rows.places)
+    asked = {encoder.tests_[place].feature for place in rows.places}
+    n_left_out = sum(encoder._left_out.get(feature, 0) for feature in asked)
+    return {
+        "n_tests": n_tests + n_left_out,
+        "n_tests_searched": n_tests if n_left_out else None,
+    }
+
+
+def _with_time_left(options: _engine.Options) -> _engine.Options:
+    call = current()
+    return options if call is None else replace(options, time_limit=call.remaining())
 
 
 def _is_deep(depth: int | None) -> bool:
@@ -253,7 +263,7 @@ def _search_curve(
     model: FairTreeClassifier, rows: FairRows, least: Fraction, callback: Callback | None
 ) -> tuple[LimitedFront, Fraction]:
     """Return the front of cost and disparity, and by how much its disparities are rounded."""
-    options = model._engine_options(rows.seconds)
+    options = model._engine_options()
     limits = _limits(rows, options, Fraction(1), may_round=True)
     problem = rows.problem(limits)
     small = _is_small(problem, options.max_depth) and problem.columns.shape[1] <= _FEW_TESTS
@@ -294,7 +304,7 @@ def _exact_front(
             limits = limits.below(found[-1].gap)
         inside = [tree for tree in known if not found or tree.gap < found[-1].gap]
         first = min(inside, key=lambda tree: (tree.objective, tree.gap), default=None)
-        answer = _solve_below(rows, limits, _with_less_time(options, seconds), first)
+        answer = _solve_below(rows, limits, _with_time_left(options), first)
         n_solves, seconds = n_solves + answer.n_solves, seconds + answer.seconds
         if answer.status == "infeasible":
             break
@@ -518,7 +528,7 @@ def _extend(
 ) -> FairnessCertificate:
     """Add to a certificate what it says of groups."""
     values = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
-    values |= {"n_tests": len(rows.places), "left_out": rows.left_out}
+    values |= {**_count_tests(model, rows), "left_out": rows.left_out}
     comparison = rows.comparison
     if comparison is None:
         return FairnessCertificate(**values)

@@ -140,7 +140,7 @@ def _search(
 ) -> FoundFront:
     result = solve_front(
         encoded.binary.problem(encoded.columns),
-        model._engine_options(encoded.seconds),
+        model._engine_options(),
         per_splits=per_splits,
         callback=watch,
     )
@@ -160,7 +160,7 @@ def _search_supported(
 ) -> FoundFront:
     result = supported_front(
         encoded.binary.problem(encoded.columns),
-        model._engine_options(encoded.seconds),
+        model._engine_options(),
         callback=watch,
     )
     return FoundFront(

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree._budget import current
+
 # Entries of a table that are converted to floats at once.
 _CHUNK = 20_000_000
 
@@ -100,6 +102,7 @@ def grow(
     """Grow a tree: every node gets the split after which its two leaves cost least.
 
     Nodes that cost nothing are not split. With a limit on splits those that save most come first.
+    When the time of the call is up, the tree is left as it is.
     """
     test, first_child, depth = [-1], [-1], [0]
     rows_of: dict[int, NDArray[np.intp]] = {0: np.arange(len(growth.weights))}
@@ -114,7 +117,7 @@ def grow(
             heapq.heappush(waiting, (-found.saving, node, found.column))
 
     consider(0)
-    while waiting and (max_splits is None or n_splits < max_splits):
+    while waiting and (max_splits is None or n_splits < max_splits) and not _is_over():
         _, node, column = heapq.heappop(waiting)
         rows = rows_of.pop(node)
         holds = growth.columns[rows, column] != 0
@@ -148,6 +151,7 @@ def best_split(
     draws = iter([np.arange(n_columns)]) if bagging is None else bagging.draws()
     for columns in draws:
         sums = _sums(growth.columns, rows, columns, statistics)
+        columns = columns[: len(sums)]
         rest = total - sums
         allowed = np.minimum(sums[:, -1], rest[:, -1]) >= max(min_weight, 1)
         if not allowed.any():
@@ -160,16 +164,23 @@ def best_split(
     return None
 
 
+def _is_over() -> bool:
+    call = current()
+    return call is not None and call.status() is not None
+
+
 def _sums(
     table: NDArray[np.uint8],
     rows: NDArray[np.intp],
     columns: NDArray[np.intp],
     statistics: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the sums of the rows for which each column holds."""
+    """Return the sums of the rows for which each column holds; if time is up, of fewer columns."""
     step = max(_CHUNK // max(len(rows), 1), 1)
-    parts = []
+    parts: list[NDArray[np.float64]] = []
     for start in range(0, len(columns), step):
+        if parts and _is_over():
+            break
         bits = table[np.ix_(rows, columns[start : start + step])]
         parts.append(bits.T.astype(np.float64) @ statistics)
     return np.vstack(parts) if parts else np.zeros((0, statistics.shape[1]))

@@ -29,6 +29,7 @@ from certree.tasks._base import Laws, LeafCosts, LeafProblem, Rows, Task
 from certree.tasks._limited import LimitedOnRows, _Composed
 from certree.tree import Tree
 
+from ._certify import count_tests
 from ._task_tree import BaseTaskTree, Setting, TaskObjective, _counts, _notes, node_sums
 
 # The most that the splits of a tree may cost, and its leaves, in units of the search.
@@ -160,7 +161,7 @@ def fit_limited(
     objective = setting.objective
     largest = setting.problem.largest * objective.error_scale
     gap = min(read_fraction(model.gap, "gap") / objective.unit, Fraction(largest))
-    options = replace(model._engine_options(setting.seconds), gap=int(gap))
+    options = replace(model._engine_options(), gap=int(gap))
     watch = model._watch(objective.cost, None, callback)
     result = solve_limited(
         limited.problem, options, callback=None if watch is None else _Watch(watch, largest)
@@ -307,7 +308,7 @@ def _no_tree(
         split_penalty=exact(objective.penalty),
         min_samples_leaf=int(model.min_samples_leaf),
         n_rows=len(setting.rows.weights),
-        n_tests=len(model.encoder_.candidates_),
+        **count_tests(model.encoder_),
         total_weight=exact(setting.rows.total_weight),
         seconds=setting.seconds + result.seconds,
         counters=dict(result.counters),

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+import warnings
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree._budget import current
+from certree.encoding import TableEncoder
+from certree.encoding._room import Room
+from certree.exceptions import OptimalityWarning
 
 from ._parameters import is_whole
 
@@ -23,6 +34,9 @@ _UNITS = {
     "TIB": 2**40,
 }
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-zA-Z]*)\s*")
+
+# What keeps tests out, in words.
+_LIMITS = {"memory_limit": "memory_limit", "time_limit": "time_limit", "interrupted": "Ctrl-C"}
 
 # Where control groups, version 2 and version 1, state the memory of this process's group.
 _GROUP_LIMITS = (
@@ -72,12 +86,55 @@ def memory_bytes(limit: object) -> int | None:
     return min(size, 2**62)
 
 
+def encode_within(
+    encoder: TableEncoder, X: Any, sample_weight: Any, *, has_pairs: bool = True
+) -> NDArray[np.uint8]:
+    """Fit an encoder and return the encoded table, within the limits of the call at hand.
+
+    If not all tests fit, the columns have fewer cut points or categories, and a warning says so.
+    """
+    call = current()
+
+    def room() -> Room:
+        seconds = None if call is None else call.remaining()
+        memory = machine_memory() if call is None or call.memory is None else call.memory
+        return Room(seconds, memory, call is not None and call.is_interrupted, has_pairs)
+
+    columns = encoder._fit_transform_within(X, sample_weight, room)
+    if call is not None:
+        call.held = columns.nbytes
+    if encoder._stopped_by:
+        n_tests = len(encoder.tests_)
+        warnings.warn(
+            f"Only {n_tests} of the {n_tests + encoder._n_left_out} tests asked for are searched, "
+            f"which is what {_LIMITS[encoder._stopped_by]} leaves room for: cut points near "
+            "quantiles, and the most frequent categories. Trees over the others may be better, so "
+            "the lower bound is what holds for any tree. Raise the limit, or ask for fewer tests "
+            "with thresholds.",
+            OptimalityWarning,
+            stacklevel=_level_of_caller(),
+        )
+    return columns
+
+
+def _level_of_caller() -> int:
+    """Return the `stacklevel` of the code that called certree."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("certree"):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 @cache
 def machine_memory() -> int | None:
     """Return the memory this process may use, in bytes, or None if nothing tells."""
     known = []
     with suppress(AttributeError, ValueError, OSError):  # not all systems know these names
         known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(ImportError, ValueError, OSError):
+        import resource
+
+        known.append(resource.getrlimit(resource.RLIMIT_AS)[0])  # -1: no limit
     for path in _GROUP_LIMITS:
         try:
             known.append(int(Path(path).read_text(encoding="ascii")))

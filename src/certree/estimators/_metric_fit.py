@@ -94,7 +94,7 @@ def fit_metric(
     result = solve_metric(
         binary.problem(encoded.columns),
         in_units(metric, binary.unit),
-        model._engine_options(encoded.seconds),
+        model._engine_options(),
         complexity=parse_penalty(model.complexity, metric.name),
         per=model.complexity_per,
         gap=read_fraction(model.gap, "gap"),

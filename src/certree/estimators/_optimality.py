@@ -201,7 +201,8 @@ def optimality_gap(
     )
     model._check_parameters()
     _refuse_ranks(read_metric(objective))
-    model._fit(X, y, sample_weight, warm_start_tree=given, must_keep_limits=False)
+    with model._limits():
+        model._fit(X, y, sample_weight, warm_start_tree=given, must_keep_limits=False)
     certificate = model.certificate_
     cost = _cost(given, model, X, y, sample_weight)
     return OptimalityGap(

@@ -99,12 +99,13 @@ def pareto_front(
     )
     model._check_parameters()
     model._check_size_limits()
-    front = find_front(
-        model,
-        Rows(X, y, sample_weight),
-        callback,
-        supported_only=supported_only,
-        per_splits=per_splits,
-    )
+    with model._limits():
+        front = find_front(
+            model,
+            Rows(X, y, sample_weight),
+            callback,
+            supported_only=supported_only,
+            per_splits=per_splits,
+        )
     model._warn_about_front(front)
     return front

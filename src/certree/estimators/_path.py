@@ -91,7 +91,10 @@ def regularization_path(
         memory_limit=memory_limit,
         n_jobs=n_jobs,
     )
-    path = _find(model, X, y, sample_weight, callback)
+    model._check_parameters()
+    model._check_size_limits(path=True)
+    with model._limits():
+        path = _find(model, X, y, sample_weight, callback)
     model._warn_about_path(path)
     return path
 
@@ -100,8 +103,6 @@ def _find(
     model: OptimalTreeClassifier, X: Any, y: Any, sample_weight: Any, callback: Callback | None
 ) -> RegularizationPath:
     start = perf_counter()
-    model._check_parameters()
-    model._check_size_limits(path=True)
     metric = read_metric(model.objective)
     if metric is not None:
         model._refuse_with_metric(metric, None, path=True)

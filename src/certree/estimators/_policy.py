@@ -16,6 +16,7 @@ from certree._exact import check_weights
 from certree._fixed_point import check_numbers
 from certree._policy_scores import (
     METHODS,
+    History,
     PolicyScores,
     Teacher,
     check_given,
@@ -274,30 +275,38 @@ class PolicyTree(BaseTaskTree):
                 "PolicyTree needs outcomes: fit(X, treatment, outcome), or fit(X, rewards) with a "
                 "table of shape (n_rows, n_treatments)."
             )
-        history = read_history(given, outcome, n_rows, self.treatments)
+        with self._limits() as call:
+            with call.nothing_to_return():
+                history = read_history(given, outcome, n_rows, self.treatments)
+                scores = self._scores(X, history, sample_weight, propensity, outcomes)
+            self.outcomes_, self.propensities_ = scores.outcomes, scores.propensities
+            self._received = None if self.min_treated is None else history.codes
+            self._fit_scores(X, scores.rewards, history.treatments, sample_weight, callback, path)
+        return self
+
+    def _scores(
+        self, X: Any, history: History, sample_weight: Any, propensity: Any, outcomes: Any
+    ) -> PolicyScores:
+        """Estimate what treatments bring the rows that count; the others have zeros."""
+        n_rows = len(history.codes)
         kept = _kept(sample_weight, n_rows)
         if kept is None:
-            scores = policy_scores(X, history, self._teacher(), propensity, outcomes)
-        else:
-            check_given(history, kept, propensity, outcomes)
-            part = read_history(
-                history.treatments[history.codes[kept]],
-                history.outcome[kept],
-                len(kept),
-                history.treatments,
-            )
-            scores = policy_scores(
-                _safe_indexing(X, kept),
-                part,
-                self._teacher(),
-                None if propensity is None else np.asarray(propensity)[kept],
-                None if outcomes is None else np.asarray(outcomes)[kept],
-            )
-            scores = _spread(scores, kept, n_rows)
-        self.outcomes_, self.propensities_ = scores.outcomes, scores.propensities
-        self._received = None if self.min_treated is None else history.codes
-        self._fit_scores(X, scores.rewards, history.treatments, sample_weight, callback, path)
-        return self
+            return policy_scores(X, history, self._teacher(), propensity, outcomes)
+        check_given(history, kept, propensity, outcomes)
+        part = read_history(
+            history.treatments[history.codes[kept]],
+            history.outcome[kept],
+            len(kept),
+            history.treatments,
+        )
+        scores = policy_scores(
+            _safe_indexing(X, kept),
+            part,
+            self._teacher(),
+            None if propensity is None else np.asarray(propensity)[kept],
+            None if outcomes is None else np.asarray(outcomes)[kept],
+        )
+        return _spread(scores, kept, n_rows)
 
     def fit_rewards(
         self,

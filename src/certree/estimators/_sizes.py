@@ -55,9 +55,9 @@ def _by_errors(model: OptimalTreeClassifier, rows: Rows, depths: Sequence[int]) 
     n_rows = model._row_count(rows.X)
     target = read_target(model, rows.y, rows.sample_weight, n_rows)
     columns = model._encode(rows.X, target.sample_weight, target.rows)
-    for depth in depths:
+    for number, depth in enumerate(depths):
         model.max_depth = depth
-        path = model._solve_path(columns, target, 0.0)
+        path = model._solve_path(columns, target, share=1 / (len(depths) - number))
         yield Sizes(depth, path.status, tuple((entry.splits, entry.tree) for entry in path))
 
 
@@ -66,12 +66,12 @@ def _by_metric(
 ) -> Iterator[Sizes]:
     encoded = encode_binary(model, metric.name, rows)
     binary = encoded.binary
-    for depth in depths:
+    for number, depth in enumerate(depths):
         model.max_depth = depth
         path = solve_metric_path(
             binary.problem(encoded.columns),
             in_units(metric, binary.unit),
-            model._engine_options(0.0),
+            model._engine_options(1 / (len(depths) - number)),
         )
         trees = []
         for entry in path.entries:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import threading
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -14,13 +17,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certree import _engine
+from certree._budget import Budget, budget, current
 from certree._exact import scale_weights
 from certree.encoding import TableEncoder
+from certree.exceptions import OptimalityWarning
 from certree.oracles import Oracle
 from certree.tasks._base import Rows
 
 from . import _greedy
 from ._base import BaseOptimalTree
+from ._limits import encode_within
 from ._parameters import Check, OneOf, WholeNumber, check_parameters, is_whole
 from ._spo_base import DecisionMixin
 from ._spo_nodes import least_units, moments, squared_error
@@ -157,6 +163,21 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_parameters(self, self._parameter_checks)
         n_rows = BaseOptimalTree._row_count(self, X)
+        with budget(None, None, self) as call:
+            with call.nothing_to_return():
+                growing = self._set_up(X, y, sample_weight, n_rows)
+            self.estimators_ = self._grow(growing, call)
+        if len(self.estimators_) < int(self.n_estimators):
+            warnings.warn(
+                f"The forest was interrupted: it has {len(self.estimators_)} of "
+                f"{self.n_estimators} trees.",
+                OptimalityWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _set_up(self, X: Any, y: Any, sample_weight: Any, n_rows: int) -> _Growing:
+        """Encode the table, and ask the oracle what it must know of the rows."""
         costs, self._is_flat = read_target(y, n_rows, type(self).__name__)
         weights = scale_weights(sample_weight, n_rows, budget=2**40)
         kept = None if weights.values.all() else np.flatnonzero(weights.values)
@@ -165,7 +186,7 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         rows = Rows(n_rows, kept, values, weights.quantum, _MOST, _MOST, n_rows)
         problem = SPOLoss(costs, self.oracle, int(self.max_listed)).on(None, rows)
         self.oracle_ = problem.oracle
-        growing = _Growing(
+        return _Growing(
             columns,
             problem,
             values,
@@ -176,11 +197,22 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
             self.criterion,
             bool(self.bootstrap),
         )
+
+    def _grow(self, growing: _Growing, call: Budget) -> list[ForestTree]:
+        """Grow the trees; on Ctrl-C return those that there are, at least one."""
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=int(self.n_estimators))
-        jobs = (delayed(_grow_one)(growing, int(seed)) for seed in seeds)
-        self.estimators_ = list(Parallel(n_jobs=self.n_jobs)(jobs))
-        return self
+        jobs = (delayed(_grow_in_job)(growing, int(seed)) for seed in seeds)
+        growth = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
+        trees: list[ForestTree] = []
+        for tree in growth:
+            trees.append(tree)
+            if call.is_interrupted:
+                break
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of trees that were given up
+            growth.close()
+        return trees
 
     def _encode(
         self, X: Any, weights: NDArray[np.int64] | None, kept: NDArray[np.intp] | None
@@ -188,7 +220,7 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         self.encoder_ = TableEncoder(
             thresholds=self.thresholds, categorical_features=self.categorical_features
         ).set_output(transform="default")
-        columns: NDArray[np.uint8] = self.encoder_.fit_transform(X, sample_weight=weights)
+        columns: NDArray[np.uint8] = encode_within(self.encoder_, X, weights)
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_
@@ -289,6 +321,18 @@ class _Growing:
     min_weight: int
     criterion: str
     bootstrap: bool
+
+
+def _grow_in_job(growing: _Growing, seed: int) -> ForestTree:
+    """Grow one tree; in a process of its own, Ctrl-C is left to the one that waits for it."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or current() is not None:
+        return _grow_one(growing, seed)
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        return _grow_one(growing, seed)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _grow_one(growing: _Growing, seed: int) -> ForestTree:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
 from certree import _engine
+from certree._budget import current
 from certree._progress import Callback
 from certree._task_certificate import TaskCertificate
 from certree.certificate import exact
@@ -222,16 +224,17 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         self._check_method(callback, path)
         n_rows = self._row_count(X)
         costs, self._is_flat = read_target(y, n_rows, type(self).__name__)
-        if self.validation_fraction is not None:
-            return self._fit_and_prune(X, costs, sample_weight)
-        task = self._task(costs, n_rows)
-        self._path = None
-        if self.method == "exact":
-            self._fit_and_report(task, X, None, sample_weight, callback, path)
-        elif self.method == "greedy":
-            self._fit_greedy(self._set_up(task, X, None, sample_weight))
-        else:
-            self._fit_program(self._set_up(task, X, None, sample_weight))
+        with self._limits():
+            if self.validation_fraction is not None:
+                return self._fit_and_prune(X, costs, sample_weight)
+            task = self._task(costs, n_rows)
+            self._path = None
+            if self.method == "exact":
+                self._fit_and_report(task, X, None, sample_weight, callback, path)
+            elif self.method == "greedy":
+                self._fit_greedy(self._set_up(task, X, None, sample_weight))
+            else:
+                self._fit_program(self._set_up(task, X, None, sample_weight))
         return self
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
@@ -254,7 +257,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             raise ValueError("method='milp' needs a max_depth: the program has a fixed size.")
 
     def _set_up(self, task: Task, X: Any, y: Any, sample_weight: Any) -> Setting:
-        setting = super()._set_up(task, X, y, sample_weight)
+        call = current()
+        with nullcontext() if call is None else call.nothing_to_return():
+            setting = super()._set_up(task, X, y, sample_weight)
         assert isinstance(setting.problem, SPOProblem)
         self.oracle_ = setting.problem.oracle
         self._asks = setting.problem.kind == "callback"
@@ -274,8 +279,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             setting.problem.row_counts = weights
         return setting
 
-    def _engine_options(self, seconds_used: float) -> _engine.Options:
-        options = replace(super()._engine_options(seconds_used), min_leaf=self._least_weight)
+    def _engine_options(self, share: float = 1.0) -> _engine.Options:
+        options = replace(super()._engine_options(share), min_leaf=self._least_weight)
         # Solvers behind an oracle are not made to be asked by several threads at once.
         return replace(options, threads=1) if self._asks else options
 
@@ -285,7 +290,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         start = perf_counter()
         nodes = self._grow(setting)
         seconds = perf_counter() - start
-        self._keep(setting, self._result(setting, nodes, "greedy", 0, seconds))
+        call = current()
+        stopped = None if call is None else call.status()
+        self._keep(setting, self._result(setting, nodes, stopped or "greedy", 0, seconds))
 
     def _grow(self, setting: Setting) -> _greedy.Nodes:
         """Grow a tree by the criterion, and leave out splits that do not pay."""
@@ -451,19 +458,20 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         from ._spo_program import solve_program
 
         start = perf_counter()
-        limit = self._engine_options(setting.seconds).time_limit
+        options = self._engine_options()
         found = solve_program(
             setting,
             int(self.max_depth or 0),
             None if self.max_splits is None else int(self.max_splits),
             self._least_weight,
             self._grow(setting),
-            limit,
+            options.time_limit,
             float(self.gap),
         )
         seconds = perf_counter() - start
-        result = self._result(setting, found.nodes, found.status, found.lower_bound, seconds)
-        if found.status == "optimal":
+        status, bound = options.status(found.status), options.bound(found.lower_bound)
+        result = self._result(setting, found.nodes, status, bound, seconds)
+        if status == "optimal":
             # What HiGHS proves it proves up to its tolerances; the value is counted exactly.
             result = replace(result, lower_bound=result.upper_bound)
         self._keep(setting, replace(result, counters=found.counters))

@@ -26,8 +26,9 @@ from certree.tasks._limited import Limited
 from certree.tree import Tree
 from certree.tree._labels import weight
 
-from ._base import BaseOptimalTree
+from ._base import SHARE_BEFORE_PATH, BaseOptimalTree
 from ._capacity import fit_within
+from ._certify import count_tests
 from ._measurements import Measurements
 
 # Share of the integer range kept free for the denominator of the complexity.
@@ -239,10 +240,14 @@ class BaseTaskTree(BaseOptimalTree):
     ) -> None:
         """Solve a task, keep tree and certificate, and warn of what was not proven."""
         if isinstance(task, Limited):
-            fit_within(self, task, X, y, sample_weight, callback, path=path, stacklevel=stacklevel)
+            with self._limits():
+                fit_within(
+                    self, task, X, y, sample_weight, callback, path=path, stacklevel=stacklevel
+                )
             return
         self._check_size_limits(path, stacklevel)
-        watch = self._fit_task(task, X, y, sample_weight, callback, path=path)
+        with self._limits():
+            watch = self._fit_task(task, X, y, sample_weight, callback, path=path)
         self._finish(watch, stacklevel)
         self._warn_about_path(self._path, stacklevel)
 
@@ -264,7 +269,7 @@ class BaseTaskTree(BaseOptimalTree):
             Fraction(setting.problem.largest * objective.error_scale),
         )
         options = replace(
-            self._engine_options(setting.seconds),
+            self._engine_options(SHARE_BEFORE_PATH if path else 1.0),
             error_scale=objective.error_scale,
             split_penalty=objective.split_penalty,
             gap=int(gap),
@@ -350,7 +355,7 @@ class BaseTaskTree(BaseOptimalTree):
             min_samples_leaf=int(self.min_samples_leaf),
             n_rows=len(setting.rows.weights),
             n_row_groups=result.counters.get("row_groups"),
-            n_tests=len(self.encoder_.candidates_),
+            **count_tests(self.encoder_),
             total_weight=exact(setting.rows.total_weight),
             weight_quantum=None if setting.weights_are_exact else exact(setting.rows.quantum),
             class_weights=None,
@@ -363,7 +368,7 @@ class BaseTaskTree(BaseOptimalTree):
     def _solve_task_path(self, setting: Setting) -> RegularizationPath:
         """Find the best tree for every number of splits."""
         problem = setting.problem
-        options = self._engine_options(setting.seconds)
+        options = self._engine_options()
         result = _vector.solve_path(setting.engine_problem(), options)
         entries = []
         for entry in result.entries:

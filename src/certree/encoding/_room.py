@@ -1,0 +1,181 @@
+"""How many tests a search has time and memory for, and which ones are left out if not all fit.
+
+A table with many different numbers has more cut points than can be answered for every row, let
+alone compared with each other: 20 columns of 20 000 different numbers give 400 000 tests. What fits
+is estimated here, from a few rates that were measured; a later stop keeps the limits in any case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._cuts import AUTO_THRESHOLDS, count_cuts
+from ._table import Table
+from ._tests import Category, Level, Test, Threshold, is_missing
+
+__all__ = ["Cap", "Room"]
+
+# Bytes of a test in a row, of a test, and of a pair of tests (the core counts rows in pairs): what
+# they take at least, and what a search that gets somewhere takes.
+_LEAST_BYTES = (1.25, 100.0, 4.0)
+_USUAL_BYTES = (2.0, 300.0, 32.0)
+# The same in seconds; that of a pair is for 64 rows.
+_LEAST_SECONDS = (4e-9, 5e-6, 0.0)
+_USUAL_SECONDS = (12e-9, 25e-6, 3e-10)
+# The share of the time for answering tests and the first look at pairs; the search has the rest.
+_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Room:
+    """What is left of the limits of a call when its table has been read.
+
+    Attributes
+    ----------
+    seconds : float or None
+        Time left; None: no limit.
+    memory : int or None
+        Bytes; None: no limit.
+    is_interrupted : bool
+        Whether there is no time left because of Ctrl-C.
+    has_pairs : bool
+        Whether trees may have a test below another.
+    """
+
+    seconds: float | None
+    memory: int | None
+    is_interrupted: bool = False
+    has_pairs: bool = True
+
+    def most_tests(self, n_rows: int, n_tests: int) -> tuple[int, str]:
+        """Return how many of so many tests fit, and the status of the limit that says so, or ""."""
+        seconds = 0.0 if self.is_interrupted else self.seconds
+        most, stopped_by = n_tests, ""
+        if self.memory is not None and self._bytes(n_rows, n_tests, _LEAST_BYTES) > self.memory:
+            most = largest(
+                lambda n: self._bytes(n_rows, n, _USUAL_BYTES) <= (self.memory or 0), most
+            )
+            stopped_by = "memory_limit"
+        if seconds is not None and self._seconds(n_rows, n_tests, _LEAST_SECONDS) > seconds:
+            in_time = largest(
+                lambda n: self._seconds(n_rows, n, _USUAL_SECONDS) <= _SHARE * (seconds or 0.0),
+                most,
+            )
+            if in_time < most or not stopped_by:
+                most, stopped_by = in_time, "time_limit"
+        if stopped_by and self.is_interrupted:
+            stopped_by = "interrupted"
+        return most, stopped_by
+
+    def cap(
+        self,
+        table: Table,
+        are_categories: Sequence[bool],
+        limit: int | None,
+        weights: NDArray[np.int64] | None,
+    ) -> Cap | None:
+        """Return how many cut points or categories columns may have if not all of them fit.
+
+        Parameters
+        ----------
+        table : Table
+            The rows that count.
+        are_categories : sequence of bool
+            Which columns hold categories.
+        limit : int or None
+            Of cut points, as for :func:`~certree.encoding._cuts.choose_cuts`.
+        weights : ndarray of int64, optional
+            Weights of the rows.
+        """
+        # Looking at the numbers takes time, and is of no use where all of them would fit.
+        most_cuts = table.n_rows if limit is None else min(table.n_rows, limit or AUTO_THRESHOLDS)
+        has_categories = any(are_categories) or "ordered" in table.kinds
+        per_column = 2 * (table.n_rows if has_categories else most_cuts) + 1
+        if not self.most_tests(table.n_rows, table.n_columns * per_column)[1]:
+            return None
+        asked = [
+            _count_choices(table, i, is_category, limit, weights)
+            for i, is_category in enumerate(are_categories)
+        ]
+        # Missing values may join either side of a cut.
+        sides = [
+            1 if is_category else 1 + bool(is_missing(table.column(i)).any())
+            for i, is_category in enumerate(are_categories)
+        ]
+        n_tests = sum(n * k for n, k in zip(asked, sides, strict=True))
+        most, stopped_by = self.most_tests(table.n_rows, n_tests)
+        per_column = most_per_column(asked, most, sides)
+        if not stopped_by or per_column >= max(asked):
+            return None
+        return Cap(per_column, stopped_by, asked)
+
+    def _bytes(self, n_rows: int, n_tests: int, rates: tuple[float, float, float]) -> float:
+        pairs = n_tests**2 if self.has_pairs else 0
+        return rates[0] * n_rows * n_tests + rates[1] * n_tests + rates[2] * pairs
+
+    def _seconds(self, n_rows: int, n_tests: int, rates: tuple[float, float, float]) -> float:
+        return self._bytes(n_rows, n_tests, (rates[0], rates[1], rates[2] * n_rows / 64))
+
+
+def largest(fits: Callable[[int], bool], most: int) -> int:
+    """Return the largest number up to `most` that fits, where all smaller ones fit, too; 0 does."""
+    low = 0
+    while low < most:
+        middle = (low + most + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            most = middle - 1
+    return low
+
+
+def most_per_column(n_choices: list[int], most: int, n_tests: list[int] | None = None) -> int:
+    """Return how many choices each column may have at most, for so many tests; at least one.
+
+    A choice gives one test, or as many as `n_tests` says of its column.
+    """
+    each = [1] * len(n_choices) if n_tests is None else n_tests
+    top = max(n_choices, default=1)
+    return max(
+        largest(
+            lambda k: sum(min(n, k) * m for n, m in zip(n_choices, each, strict=True)) <= most, top
+        ),
+        1,
+    )
+
+
+@dataclass(frozen=True)
+class Cap:
+    """How many cut points or categories a column may have, why, and how many each one has."""
+
+    most: int
+    stopped_by: str
+    asked: list[int]
+
+    def count_left_out(self, index: int, found: Sequence[Test]) -> int:
+        """Return how many tests of a column are missing among those found."""
+        of_choices = [test for test in found if isinstance(test, Threshold | Category | Level)]
+        if self.asked[index] <= self.most or not of_choices:
+            return 0
+        kept = {getattr(test, "threshold", getattr(test, "value", None)) for test in of_choices}
+        # Where values are missing, a choice may give more than one test.
+        return (self.asked[index] - len(kept)) * (len(of_choices) // len(kept))
+
+
+def _count_choices(
+    table: Table,
+    index: int,
+    is_category: bool,
+    limit: int | None,
+    weights: NDArray[np.int64] | None,
+) -> int:
+    """Return the number of cut points or categories of a column."""
+    column = table.column(index)
+    present = ~is_missing(column)
+    if is_category or column.dtype in (object, np.bool_) or not present.any():
+        return len(set(column[present].tolist()))
+    return count_cuts(column[present], limit, None if weights is None else weights[present])

@@ -1,0 +1,198 @@
+"""Time and memory limits cover the encoding: fewer tests, and bounds that hold for all of them."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+
+from certree import (
+    Certificate,
+    CostSensitiveTreeClassifier,
+    FairTreeClassifier,
+    OptimalityWarning,
+    OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
+    OptimalTreeRegressor,
+    PolicyTree,
+    SPOTree,
+    oracles,
+    pareto_front,
+    regularization_path,
+    verify,
+)
+from certree.encoding import TableEncoder
+from certree.encoding._cuts import choose_cuts, count_cuts
+from certree.encoding._room import Room, most_per_column
+
+RNG = np.random.default_rng(0)
+N = 60
+X = RNG.normal(size=(N, 3))
+Y = (X[:, 0] > 0.1).astype(int) ^ (RNG.random(N) < 0.2)
+MANY = 6000
+LARGE = RNG.normal(size=(MANY, 20))
+LABELS = RNG.integers(0, 2, MANY)
+
+
+def tiny_room(memory: int) -> Any:
+    return OptimalTreeClassifier(2, thresholds="all", memory_limit=memory)
+
+
+def test_room_is_taken_for_all_that_fits() -> None:
+    assert Room(None, None).most_tests(10**6, 10**6) == (10**6, "")
+    assert Room(60.0, 10**9).most_tests(1000, 100) == (100, "")
+    most, why = Room(None, 10**8).most_tests(20_000, 400_000)
+    assert (why, 0 < most < 3000) == ("memory_limit", True)
+    most, why = Room(1.0, None).most_tests(20_000, 400_000)
+    assert (why, 0 < most < 3000) == ("time_limit", True)
+    assert Room(1.0, None, is_interrupted=True).most_tests(10, 10) == (0, "interrupted")
+
+
+def test_columns_share_the_room() -> None:
+    assert most_per_column([1, 5, 100], 20) == 14
+    assert most_per_column([1, 5, 100], 0) == 1
+    assert most_per_column([3, 3], 100) == 3
+
+
+@pytest.mark.parametrize("limit", [None, 0, 7, 40])
+def test_fewer_cut_points_are_some_of_those_asked_for(limit: int | None) -> None:
+    column = RNG.integers(0, 60, 500).astype(float)
+    weights = RNG.integers(1, 5, 500)
+    asked = choose_cuts(column, limit, weights).tolist()
+    assert len(asked) == count_cuts(column, limit, weights)
+    for most in (1, 3, 10):
+        some = choose_cuts(column, limit, weights, most).tolist()
+        assert set(some) <= set(asked)
+        assert 0 < len(some) <= most
+
+
+@pytest.mark.filterwarnings("ignore:The search reached")
+def test_bounds_hold_for_the_tests_that_were_left_out() -> None:
+    best = OptimalTreeClassifier(2, thresholds="all").fit(X, Y)
+    n_tests = best.certificate_.n_tests
+    with pytest.warns(OptimalityWarning, match=f"of the {n_tests} tests"):
+        model = tiny_room(9000).fit(X, Y)
+    found = model.certificate_
+    assert found.status == "memory_limit"
+    assert (found.n_tests, found.n_tests_searched) == (n_tests, len(model.encoder_.tests_))
+    assert 3 <= found.n_searched < n_tests
+    assert found.lower_bound <= best.certificate_.cost <= found.cost
+    assert all(lower <= best.certificate_.cost for *_, lower in found.history)
+    assert f"Only {found.n_searched} of the {n_tests} tests were searched." in found.statement()
+    assert set(model.encoder_.tests_) <= set(best.encoder_.tests_)
+    assert verify(model, X, Y)
+    assert Certificate.from_json(found.to_json()) == found
+
+
+@pytest.mark.filterwarnings("ignore::certree.OptimalityWarning")
+def test_every_objective_has_bounds_that_hold_for_all_tests() -> None:
+    costs = RNG.integers(0, 9, (N, 2))
+    groups = RNG.integers(0, 2, N)
+    doors: list[Any] = [
+        lambda m: OptimalTreeClassifier(2, objective="f1", **m).fit(X, Y),
+        lambda m: OptimalTreeClassifier(2, objective="f1", complexity=0.01, **m).fit(X, Y),
+        lambda m: OptimalTreeClassifier(1, objective="auc", **m).fit(X, Y),
+        lambda m: OptimalTreeRegressor(2, **m).fit(X, costs[:, 0]),
+        lambda m: CostSensitiveTreeClassifier(max_depth=2, **m).fit(X, costs=costs),
+        lambda m: PolicyTree(max_depth=2, capacity={1: 0.3}, **m).fit_rewards(X, costs),
+        lambda m: FairTreeClassifier(max_depth=2, tolerance=0.05, **m).fit(X, Y, groups),
+        lambda m: SPOTree(oracles.GridShortestPath(2, 2), max_depth=2, **m).fit(
+            X, np.column_stack([costs, costs])
+        ),
+    ]
+    for door in doors:
+        best = door({"thresholds": "all"}).certificate_
+        assert best.status == "optimal"
+        found = door({"thresholds": "all", "memory_limit": 9000}).certificate_
+        assert found.status == "memory_limit"
+        assert found.lower_bound <= best.cost <= found.cost
+        assert found.n_searched < found.n_tests == best.n_tests
+
+
+@pytest.mark.filterwarnings("ignore::certree.OptimalityWarning")
+def test_paths_and_fronts_over_some_tests_are_not_called_proven() -> None:
+    settings = {"max_depth": 2, "thresholds": "all", "memory_limit": 9000}
+    path = regularization_path(X, Y, **settings)
+    assert path.status == "memory_limit"
+    assert all(entry.lower_bound == 0 for entry in path)
+    front = pareto_front(X, Y, **settings)
+    assert front.status == "memory_limit"
+    assert front.certificate.lower_points == ((0, 0, 0),)
+
+
+def test_the_most_frequent_categories_are_kept() -> None:
+    names = np.array([f"c{i:02d}" for i in range(50)], dtype=object)
+    column = np.repeat(names, np.arange(1, 51))[:, None]
+    encoder = TableEncoder()
+    columns = encoder._fit_transform_within(column, None, lambda: Room(None, 40_000))
+    kept = [test.value for test in encoder.tests_]  # type: ignore[union-attr]
+    assert 1 <= len(kept) < 50
+    assert kept == names[-len(kept) :].tolist()
+    assert columns.shape == (len(column), len(kept))
+    assert encoder._n_left_out == 50 - len(kept)
+
+
+def test_tables_of_zeros_and_ones_are_never_shortened() -> None:
+    bits = RNG.integers(0, 2, (50, 40))
+    encoder = TableEncoder()
+    assert encoder._fit_transform_within(bits, None, lambda: Room(1e-9, 1)).shape == (50, 40)
+    assert (encoder._stopped_by, encoder._n_left_out) == ("", 0)
+
+
+@pytest.mark.filterwarnings("ignore:The search reached")
+def test_a_machine_with_less_memory_than_it_says_gets_fewer_tests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answer = TableEncoder._encode_table
+
+    def short_of_memory(encoder: TableEncoder, table: Any) -> Any:
+        if len(encoder.tests_) > 40:
+            raise MemoryError
+        return answer(encoder, table)
+
+    monkeypatch.setattr(TableEncoder, "_encode_table", short_of_memory)
+    with pytest.warns(OptimalityWarning, match="of the 177 tests"):
+        model = OptimalTreeClassifier(2, thresholds="all").fit(X, Y)
+    assert model.certificate_.status == "memory_limit"
+    assert 0 < model.certificate_.n_searched <= 40
+
+
+def test_a_machine_without_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_memory(encoder: TableEncoder, table: Any) -> Any:
+        raise MemoryError
+
+    monkeypatch.setattr(TableEncoder, "_encode_table", no_memory)
+    holes = np.where(X > 1, np.nan, X)
+    with pytest.raises(MemoryError, match="fit fewer rows or columns"):
+        OptimalTreeClassifier(2, thresholds="all").fit(holes, Y)
+
+
+@pytest.mark.filterwarnings("ignore::certree.OptimalityWarning")
+def test_a_call_keeps_its_memory_limit_encoding_included() -> None:
+    tracemalloc.start()
+    model = OptimalTreeClassifier(2, thresholds="all", memory_limit="60MB", time_limit=2)
+    model.fit(LARGE, LABELS)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak + model.certificate_.counters["peak_bytes"] < 60e6
+    assert model.certificate_.n_tests == 20 * (MANY - 1)
+
+
+@pytest.mark.filterwarnings("ignore::certree.OptimalityWarning")
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda t: OptimalTreeClassifier(3, thresholds="all", time_limit=t).fit(LARGE, LABELS),
+        lambda t: OptimalTreeClassifier(4, time_limit=t).fit(LARGE, LABELS, path=True),
+        lambda t: OptimalTreeClassifierCV(depths=(2, 4), cv=3, time_limit=t).fit(LARGE, LABELS),
+    ],
+    ids=["encoding", "path", "folds"],
+)
+def test_the_time_limit_is_that_of_the_whole_call(call: Any) -> None:
+    """By the processor's clock, so that other work on the machine does not count."""
+    start = time.process_time()
+    call(1.0)
+    assert time.process_time() - start < 2.5
