@@ -121,14 +121,14 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
     >>> table.column(0)
     array([35., nan])
     """
-    if isinstance(X, Mapping):
-        raise TypeError(
-            "X must be a table, got a dict of columns; pass pandas.DataFrame(X), or one of polars."
-        )
     if sparse.issparse(X):
         raise TypeError(
             "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert "
             "it to a dense NumPy array."
+        )
+    if isinstance(X, Mapping):
+        raise TypeError(
+            "X must be a table, got a dict of columns; pass pandas.DataFrame(X), or one of polars."
         )
     family = type(X).__module__.partition(".")[0]
     if family == "pandas" and hasattr(X, "columns"):
