@@ -231,7 +231,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> NDArray[np.uint8]:
         """Choose the tests and answer them, as many of them as there is room for."""
         table, weights = self._read(X, sample_weight)
-        self.tests_, n_tried = [], None
+        n_tried: int | None = None
+        self.tests_: list[Test] = []
         while True:
             left = room()
             try:
@@ -275,7 +276,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._left_out, self._stopped_by = {}, ""
         if self._is_binary:
             boolean = table.kinds[0] == "flag"
-            self.tests_: list[Test] = [Flag(i, name, boolean) for i, name in enumerate(table.names)]
+            self.tests_ = [Flag(i, name, boolean) for i, name in enumerate(table.names)]
             return
         cap = None if room is None else room.cap(table, are_categories, limit, weights)
         self._stopped_by = "" if cap is None else cap.stopped_by
