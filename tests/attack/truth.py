@@ -1,0 +1,298 @@
+"""What is true of all small trees, in fractions: plain Python, and nothing of the package.
+
+Rows are bits of a Python integer. A leaf with a label adds up what its rows say of that label, a
+tree adds up its leaves, and all points of all trees are kept: nothing is bounded, ordered or
+rounded. A float means the decimal that Python prints for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, floor, isnan, isqrt, lcm
+from typing import Any
+
+Point = tuple[Any, ...]
+"""The sums of a tree, then its number of splits."""
+
+
+def number(value: Any) -> Fraction:
+    """Return the number that a user means."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float):
+        return Fraction(repr(value))
+    if isinstance(value, int | Fraction | Decimal | str):
+        return Fraction(value)
+    raise TypeError(f"no number: {value!r}")
+
+
+# ---- tests and trees -----------------------------------------------------------------------------
+
+
+def candidates(table: Sequence[Sequence[float]]) -> list[int]:
+    """Return the row sets that one test of a column can single out, up to the complement.
+
+    Between any two values that occur there is a threshold, and missing values may go to either
+    side of it; or the test asks whether the value is missing.
+    """
+    everything = (1 << len(table)) - 1
+    found: dict[int, None] = {}
+    for column in zip(*table, strict=True):
+        missing = sum(1 << i for i, value in enumerate(column) if isnan(value))
+        values = sorted({value for value in column if not isnan(value)})
+        sets = [missing]
+        for low, _ in pairwise(values):
+            below = sum(1 << i for i, value in enumerate(column) if value <= low)
+            sets += [below, below | missing]
+        for rows in sets:
+            if rows not in (0, everything):
+                found[min(rows, everything ^ rows)] = None
+    return list(found)
+
+
+class AllTrees:
+    """The points of all trees: the sums over their leaves, and their number of splits.
+
+    ``leaf(rows)`` returns the sums that a leaf of these rows can have, one tuple for each label.
+    A leaf of a split holds at least `min_leaf` rows; the tree without splits is always allowed.
+    """
+
+    def __init__(
+        self,
+        n_rows: int,
+        tests: Sequence[int],
+        leaf: Callable[[list[int]], Iterable[Point]],
+        min_leaf: int = 1,
+    ) -> None:
+        self.n_rows = n_rows
+        self.tests = tests
+        self.leaf = leaf
+        self.min_leaf = min_leaf
+        self._known: dict[tuple[int, int], set[Point]] = {}
+
+    def points(self, depth: int, max_splits: int | None = None) -> set[Point]:
+        """Return the points of all trees within limits of depth and splits."""
+        found = self._points((1 << self.n_rows) - 1, depth)
+        return {p for p in found if max_splits is None or p[-1] <= max_splits}
+
+    def _points(self, rows: int, depth: int) -> set[Point]:
+        if (rows, depth) not in self._known:
+            members = [i for i in range(self.n_rows) if rows >> i & 1]
+            found = {(*sums, 0) for sums in self.leaf(members)}
+            for test in self.tests if depth else ():
+                yes, no = rows & test, rows & ~test
+                if min(yes.bit_count(), no.bit_count()) < max(1, self.min_leaf):
+                    continue
+                right = self._points(no, depth - 1)
+                for a in self._points(yes, depth - 1):
+                    found.update(
+                        (*(x + y for x, y in zip(a[:-1], b, strict=False)), a[-1] + b[-1] + 1)
+                        for b in right
+                    )
+            self._known[rows, depth] = found
+        return self._known[rows, depth]
+
+
+class LabelledTrees:
+    """All trees whose leaves have labels, with sums of ``amounts[row][label]``.
+
+    Points are integers: the sums times `scale`, which is exact and much faster than fractions.
+    """
+
+    def __init__(
+        self,
+        tests: Sequence[int],
+        amounts: Sequence[Sequence[Sequence[Fraction]]],
+        depth: int,
+        min_leaf: int = 1,
+        max_splits: int | None = None,
+    ) -> None:
+        denominators = {x.denominator for row in amounts for sums in row for x in sums}
+        self.scale = lcm(*denominators)
+        self.amounts = [
+            [tuple(int(x * self.scale) for x in sums) for sums in row] for row in amounts
+        ]
+        self.n_labels = len(amounts[0])
+        trees = AllTrees(len(amounts), tests, self._leaf, min_leaf)
+        self.points = trees.points(depth, max_splits)
+
+    def _leaf(self, rows: list[int]) -> set[Point]:
+        return {self.sums([label] * len(rows), rows) for label in range(self.n_labels)}
+
+    def sums(self, labels: Sequence[int], rows: Iterable[int] | None = None) -> Point:
+        """Return the sums of rows with labels, times `scale`."""
+        chosen = range(len(self.amounts)) if rows is None else rows
+        each = [self.amounts[i][label] for i, label in zip(chosen, labels, strict=True)]
+        return tuple(map(sum, zip(*each, strict=True)))
+
+    def fractions(self, place: int) -> list[Fraction]:
+        """Return all values of one of the sums, in order."""
+        return [Fraction(x, self.scale) for x in sorted({p[place] for p in self.points})]
+
+    def cost(self, point: Point, penalty: Fraction, place: int = 0) -> Fraction:
+        """Return the cost of a point: one of its sums, and the penalty for its splits."""
+        return Fraction(point[place], self.scale) + penalty * point[-1]
+
+    def least(
+        self, points: Iterable[Point], penalty: Fraction = Fraction(0), place: int = 0
+    ) -> Fraction | None:
+        """Return the least cost of some points; None if there are none."""
+        best: dict[int, int] = {}
+        for p in points:
+            best[p[-1]] = min(best.get(p[-1], p[place]), p[place])
+        costs = (Fraction(x, self.scale) + penalty * splits for splits, x in best.items())
+        return min(costs, default=None)
+
+    def within(self, bounds: Sequence[tuple[int, Any, Any]]) -> list[Point]:
+        """Return the points with ``at_least <= sum <= at_most`` for each (place, most, least)."""
+        scaled = [
+            (
+                place,
+                None if most is None else floor(most * self.scale),
+                None if least is None else ceil(least * self.scale),
+            )
+            for place, most, least in bounds
+        ]
+        return [
+            p
+            for p in self.points
+            if all(
+                (most is None or p[place] <= most) and (least is None or p[place] >= least)
+                for place, most, least in scaled
+            )
+        ]
+
+
+def nondominated(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Return the pairs that no other one beats, by rising first number."""
+    kept: list[tuple[Any, Any]] = []
+    for pair in sorted(set(pairs)):
+        if not kept or pair[1] < kept[-1][1]:
+            kept.append(pair)
+    return kept
+
+
+def squared_error(weights: Sequence[Fraction], targets: Sequence[Fraction]) -> Fraction:
+    """Return the squared distance of targets from their mean."""
+    total = sum(weights, Fraction(0))
+    mean = sum((w * y for w, y in zip(weights, targets, strict=True)), Fraction(0)) / total
+    return sum((w * (y - mean) ** 2 for w, y in zip(weights, targets, strict=True)), Fraction(0))
+
+
+# ---- weights of classes --------------------------------------------------------------------------
+
+
+def class_weights(
+    given: Any, classes: Sequence[Any], totals: Sequence[Fraction], *, balance: bool = False
+) -> list[Fraction]:
+    """Return the weight of each class for the total weight of its rows.
+
+    "balanced" gives all classes the same total and leaves the sum as it is. With `balance`, for the
+    mean of the shares of right answers, weights in a dict multiply those of "balanced".
+    """
+    equal = [sum(totals, Fraction(0)) / (len(classes) * total) for total in totals]
+    if isinstance(given, str):
+        return equal
+    named = [Fraction(1) if given is None else number(given.get(c, 1)) for c in classes]
+    return [a * b for a, b in zip(named, equal, strict=True)] if balance else named
+
+
+# ---- metrics of false positives and false negatives ----------------------------------------------
+
+DIGITS = 10**60
+
+
+def root(x: Fraction) -> Fraction:
+    """Return the square root, to at least 50 significant digits."""
+    if x <= 0:
+        return Fraction(0)
+    scale = DIGITS
+    while x * scale * scale < DIGITS**2:
+        scale *= DIGITS
+    return Fraction(isqrt(int(x * scale * scale)), scale)
+
+
+def _fbeta(square: Fraction, fp: Fraction, fn: Fraction, p: Fraction, n: Fraction) -> Fraction:
+    return (1 + square) * (p - fn) / ((1 + square) * p - fn + fp)
+
+
+def _mcc(fp: Fraction, fn: Fraction, p: Fraction, n: Fraction) -> Fraction:
+    predicted = p - fn + fp
+    square = p * n * predicted * (p + n - predicted)
+    return (p * n - p * fp - n * fn) / root(square) if square > 0 else Fraction(0)
+
+
+def _kappa(fp: Fraction, fn: Fraction, p: Fraction, n: Fraction) -> Fraction:
+    agree = (p + n - fp - fn) / (p + n)
+    predicted = p - fn + fp
+    chance = (p * predicted + n * (p + n - predicted)) / (p + n) ** 2
+    return (agree - chance) / (1 - chance)
+
+
+def _macro_f1(fp: Fraction, fn: Fraction, p: Fraction, n: Fraction) -> Fraction:
+    one = Fraction(1)
+    return (_fbeta(one, fp, fn, p, n) + _fbeta(one, fn, fp, n, p)) / 2
+
+
+METRICS: dict[str, Callable[..., Fraction]] = {
+    "f1": lambda fp, fn, p, n: _fbeta(Fraction(1), fp, fn, p, n),
+    "f2": lambda fp, fn, p, n: _fbeta(Fraction(4), fp, fn, p, n),
+    "jaccard": lambda fp, fn, p, n: (p - fn) / (p + fp),
+    "cohen_kappa": _kappa,
+    "informedness": lambda fp, fn, p, n: 1 - fp / n - fn / p,
+    "macro_f1": _macro_f1,
+    "mcc": _mcc,
+    "fowlkes_mallows": lambda fp, fn, p, n: (
+        (p - fn) / root(p * (p - fn + fp)) if p - fn + fp else Fraction(0)
+    ),
+    "gmean": lambda fp, fn, p, n: root((p - fn) / p * (n - fp) / n),
+}
+"""By their textbook definitions, for tables with rows of both classes."""
+
+WITH_ROOTS = ("mcc", "fowlkes_mallows", "gmean")
+
+
+# ---- rates of groups -----------------------------------------------------------------------------
+
+RATES = {
+    "demographic_parity": ("selected",),
+    "equal_opportunity": ("selected positives",),
+    "predictive_equality": ("selected negatives",),
+    "equalized_odds": ("selected positives", "selected negatives"),
+    "accuracy_parity": ("wrong",),
+}
+"""What each constraint compares between groups."""
+
+
+def shares(
+    constraint: str,
+    classes: Sequence[int],
+    groups: Sequence[Any],
+    weights: Sequence[Fraction],
+    n_labels: int,
+) -> list[list[list[Fraction]]]:
+    """Return what rows with each label add to every rate of every group; class 1 is positive."""
+    names = sorted(set(groups))
+    amounts: list[list[list[Fraction]]] = [[[] for _ in range(n_labels)] for _ in classes]
+    for rate in RATES[constraint]:
+        among = {"selected positives": (1,), "selected negatives": (0,)}.get(rate, (0, 1, 2))
+        for group in names:
+            counted = [c in among and g == group for c, g in zip(classes, groups, strict=True)]
+            total = sum(
+                (w for w, counts in zip(weights, counted, strict=True) if counts), start=Fraction(0)
+            )
+            for i, counts in enumerate(counted):
+                for label in range(n_labels):
+                    has = label != classes[i] if rate == "wrong" else label == 1
+                    share = weights[i] / total if counts and has else Fraction(0)
+                    amounts[i][label].append(share)
+    return amounts
+
+
+def disparity(constraint: str, n_groups: int, sums: Sequence[Any]) -> Any:
+    """Return the largest difference of a rate between two groups, from the sums of `shares`."""
+    parts = [sums[k * n_groups : (k + 1) * n_groups] for k in range(len(RATES[constraint]))]
+    return max(max(part) - min(part) for part in parts)
