@@ -116,7 +116,9 @@ def fair(attack: Attack) -> None:
     if not 0 <= truth.number(tolerance) <= 1:
         tolerance = Fraction(chosen, trees.scale)
     problem.notes |= {**wishes, "tolerance": tolerance}
-    model = FairTreeClassifier(fairs.constraint, tolerance, **problem.sizes, **wishes)
+    model = FairTreeClassifier(
+        fairs.constraint, tolerance, **problem.sizes, **wishes, **draw.search()
+    )
     attack.call(lambda: model.fit(problem.X, problem.y, fairs.groups, problem.given_weights))
     certificate = model.certificate_
     allowed = truth.number(tolerance)

@@ -21,6 +21,7 @@ KINDS: dict[str, Callable[[Attack], None]] = {
     "fair": fair.fair,
     "metric": trees.metric,
     "costs": limited.costs,
+    "area": trees.area,
     "front": trees.front,
     "task front": limited.task_front,
     "curve": fair.curve,

@@ -57,6 +57,24 @@ class Limited:
         self.attack, self.problem, self.objectives = attack, problem, objectives
         self.n_labels = len(objectives[0].costs[0])
         self.bounds: list[Bound] = []
+        self.minimum: tuple[dict[int, int], list[list[int]]] | None = None
+        """What labels need in each leaf that has them, and what each row counts for each."""
+
+    def draw_minimum(self) -> tasks.LeafMinimum:
+        """Draw a condition on the leaves."""
+        draw, n_rows = self.attack.draw, len(self.problem.X)
+        chosen = draw.rng.permutation(self.n_labels)[: draw.one_of(1, self.n_labels)]
+        needed = {int(label): int(draw.rng.integers(1, 4)) for label in chosen}
+        counts = draw.rng.integers(0, 2, (n_rows, self.n_labels))
+        self.minimum = needed, counts.tolist()
+        return tasks.LeafMinimum(needed, counts)
+
+    def _enough(self, rows: list[int], label: int) -> bool:
+        if self.minimum is None:
+            return True
+        needed, counts = self.minimum
+        have = sum(counts[self.problem.rows[i]][label] for i in rows)
+        return have >= needed.get(label, 0)
 
     def draw_amounts(self, name: str) -> Bound:
         """Draw a limit, without its bounds."""
@@ -98,13 +116,15 @@ class Limited:
                     for k in range(self.n_labels)
                 ]
             )
-        self.trees = problem.trees(amounts)
+        self.trees = problem.trees(amounts, enough=self._enough)
         return self.trees
 
     def draw_bounds(self) -> None:
         """Put the bounds at totals of one tree, often of the best one; or next to them."""
         draw, trees = self.attack.draw, self.trees
         points = sorted(trees.points)
+        if not points:  # no leaf has enough rows for a label
+            points = [(0,) * (len(self.objectives) + len(self.bounds) + 1)]
         point = points[0] if draw.chance(0.4) else points[int(draw.rng.integers(len(points)))]
         for j, bound in enumerate(self.bounds):
             total = Fraction(point[len(self.objectives) + j], trees.scale) / bound.unit
@@ -187,6 +207,8 @@ class Limited:
         """Compare how near trees come to a bound, where there is one limit with one bound."""
         if len(self.bounds) != 1 or None not in self.bounds[0].meant():
             return
+        if self.minimum is not None:
+            return
         totals, limit = self.trees.fractions(len(self.objectives)), certificate.limits[0]
         for reach, true in ((limit.least, totals[0]), (limit.greatest, totals[-1])):
             if reach is not None and abs(Fraction(reach.bound) - true) > Fraction(limit.rounding):
@@ -213,7 +235,7 @@ def costs(attack: Attack) -> None:
         table = [[truth.number(x) for x in given[c]] for c in problem.classes]
     problem.harder(nature)
     limited = Limited(attack, problem, [Objective(None, table)])
-    wishes = draw.complexity()
+    wishes = {**draw.complexity(), **draw.search()}
     problem.notes = {**wishes, **options} if by_rows else {**wishes, "matrix": given.tolist()}
     with_capacity = draw.chance(0.4)
     if with_capacity:
@@ -271,7 +293,7 @@ def policy(attack: Attack) -> None:
     limited = Limited(
         attack, problem, [Objective(None, [[max(row) - x for x in row] for row in read])]
     )
-    wishes = draw.complexity()
+    wishes = {**draw.complexity(), **draw.search()}
     problem.notes = {**wishes, "rewards": rewards.tolist()}
     has_capacity, has_budget = draw.one_of(
         (True, False), (True, False), (False, True), (True, True)
@@ -280,6 +302,11 @@ def policy(attack: Attack) -> None:
         limited.bounds.append(_capacity(limited))
     if has_budget:
         limited.bounds.append(limited.draw_amounts("budget"))
+    treatment = None
+    if draw.chance(0.2):
+        treatment = draw.rng.integers(0, k, n_rows)
+        needed = {int(draw.rng.integers(k)): int(draw.rng.integers(1, 4))}
+        limited.minimum = needed, (treatment[:, None] == np.arange(k)).astype(int).tolist()
     limited.all_trees()
     limited.draw_bounds()
     options: dict[str, Any] = {}
@@ -291,8 +318,13 @@ def policy(attack: Attack) -> None:
             bound.at_most = bound.at_least
         bound.at_least = None
         options |= {"treatment_costs": bound.given, "budget": bound.at_most}
-    model = PolicyTree(**problem.sizes, **wishes, **options)
-    attack.call(lambda: model.fit_rewards(problem.X, rewards, problem.given_weights))
+    if treatment is not None:
+        options["min_treated"] = limited.minimum[0]
+    problem.notes |= options
+    model = PolicyTree(treatments=list(range(k)), **problem.sizes, **wishes, **options)
+    attack.call(
+        lambda: model.fit_rewards(problem.X, rewards, problem.given_weights, treatment=treatment)
+    )
     limited.check(getattr(model, "tree_", None), model.certificate_, {i: i for i in range(k)})
     attack.verify(model, rewards)
 
@@ -330,13 +362,21 @@ def limits(attack: Attack) -> None:
     limited = Limited(attack, problem, [chosen])
     for j in range(draw.one_of(1, 1, 2)):
         limited.bounds.append(limited.draw_amounts(f"limit {j}"))
+    minimum = limited.draw_minimum() if draw.chance(0.2) else None
     limited.all_trees()
     limited.draw_bounds()
-    wishes = draw.complexity()
-    problem.notes = {**wishes, "task": chosen.task, "bounds": limited.bounds}
+    wishes = {**draw.complexity(), **draw.search()}
+    problem.notes = {
+        **wishes,
+        "task": chosen.task,
+        "bounds": limited.bounds,
+        "minimum": limited.minimum,
+    }
     task = chosen.task
     for limit in limited.limits():
         task = task & limit
+    if minimum is not None:
+        task = task & minimum
     solution = attack.call(
         lambda: solve(
             task,

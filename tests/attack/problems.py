@@ -66,7 +66,10 @@ class Problem:
         return [values[i] for i in self.rows]
 
     def trees(
-        self, amounts: Sequence[Sequence[Sequence[Fraction]]], tests: Sequence[int] | None = None
+        self,
+        amounts: Sequence[Sequence[Sequence[Fraction]]],
+        tests: Sequence[int] | None = None,
+        **options: Any,
     ) -> truth.LabelledTrees:
         """Return all trees within the limits on size, for amounts per row that counts and label."""
         return truth.LabelledTrees(
@@ -75,6 +78,7 @@ class Problem:
             self.sizes["max_depth"],
             self.sizes["min_samples_leaf"],
             self.sizes["max_splits"],
+            **options,
         )
 
     def harder(self, nature: Nature) -> None:
@@ -109,8 +113,8 @@ class Draw:
             [i if i < k else int(self.rng.integers(k)) for i in range(n_rows)]
         )
         if self.chance(0.7):  # let the columns say something about the classes
-            first = np.nan_to_num(X[:, 0], nan=0.0)
-            classes = np.where(self.rng.random(n_rows) < 0.7, first.astype(int) % k, classes)
+            first = np.unique(X[:, 0].astype(str), return_inverse=True)[1]
+            classes = np.where(self.rng.random(n_rows) < 0.7, first % k, classes)
         weights, nature = self.weights(n_rows)
         classes = [int(c) for c in classes]
         counted = range(n_rows) if weights is None else [i for i, w in enumerate(weights) if w > 0]
@@ -135,8 +139,18 @@ class Draw:
                 column[self.rng.random(n_rows) < 0.3] = np.nan
             columns.append(column)
         X = np.column_stack(columns)
+        if self.chance(0.1):
+            return self._with_texts(X)
         plain = not np.isnan(X).any() and bool((np.rint(X) == X).all()) and X.max() < 100
         return X.astype(int) if plain and self.chance(0.5) else X
+
+    def _with_texts(self, X: np.ndarray) -> np.ndarray:
+        """Return a table whose first column are texts, with None for what is missing."""
+        table = X.astype(object)
+        values = np.unique(X[~np.isnan(X[:, 0]), 0]).tolist()
+        for row in table:
+            row[0] = None if np.isnan(row[0]) else f"text {values.index(row[0])}"
+        return table
 
     def _sizes(self, n_classes: int) -> dict[str, Any]:
         return {
@@ -151,6 +165,10 @@ class Draw:
             return {}
         amount = self.one_of(0.01, 0.05, 0.1, "1/7", Fraction(1, 12), 0.25, 1e-6, 0.123456789)
         return {"complexity": amount, "complexity_per": self.one_of("split", "split", "leaf")}
+
+    def search(self) -> dict[str, str]:
+        """Draw a way to search, which must not matter."""
+        return {} if self.chance(0.7) else {"search": self.one_of("depth-first", "best-first")}
 
     # ---- weights ---------------------------------------------------------------------------------
 

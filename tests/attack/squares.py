@@ -20,10 +20,10 @@ def regressor(attack: Attack) -> None:
     draw = attack.draw
     problem = attack.begin(draw.problem())
     targets, nature = draw.numbers((len(problem.X),))
-    if draw.chance(0.2):
-        targets = targets + draw.one_of(1e6, -1e9, 1e12)
+    offset = draw.one_of(1e6, -1e9, 1e12) if draw.chance(0.2) else 0
+    targets = targets + offset
     problem.harder(nature)
-    wishes = draw.complexity()
+    wishes = {**draw.complexity(), **draw.search()}
     problem.notes = {**wishes, "targets": targets.tolist()}
     read = [truth.number(y) for y in problem.of_rows(targets)]
 
@@ -44,8 +44,9 @@ def regressor(attack: Attack) -> None:
     found += penalty * model.tree_.n_splits + fixed
     optimum = min(p[0] + penalty * p[1] for p in points) + fixed
     rounding = Fraction(certificate.rounding) + off
-    attack.judge(certificate, found, optimum, rounding, whole or None)
-    if whole and rounding > whole / 10**6 and problem.nature <= HARD:
+    attack.judge(certificate, found, optimum, rounding, None if offset else whole or None)
+    # Far from zero, float64 has few digits of what targets differ by, which is documented.
+    if whole and rounding > whole / 10**6 and problem.nature <= HARD and not offset:
         attack.report.fail("coarse", f"{show(rounding / whole)} of the squared error of a leaf")
     attack.verify(model, targets)
 

@@ -21,9 +21,10 @@ def classifier(attack: Attack) -> None:
     problem.harder(nature)
     objective = draw.one_of("accuracy", "accuracy", "balanced_accuracy")
     wishes = {"objective": objective, "class_weight": given, **draw.complexity()}
+    search = draw.search()
     problem.notes = wishes
     weights = row_weights(problem, given, balance=objective == "balanced_accuracy")
-    model = OptimalTreeClassifier(**problem.sizes, **wishes)
+    model = OptimalTreeClassifier(**problem.sizes, **wishes, **search)
     attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
     certificate = model.certificate_
     whole = sum(weights, Fraction(0))
@@ -126,9 +127,10 @@ def metric(attack: Attack) -> None:
     name = draw.one_of(*truth.METRICS, *(_CUSTOM if problem.nature <= HARD else ()))
     objective = _CUSTOM.get(name, metrics.FBeta(2) if name == "f2" else name)
     wishes = {"objective": objective, "class_weight": given, **draw.complexity()}
+    search = draw.search()
     problem.notes = wishes
     weights = row_weights(problem, given)
-    model = OptimalTreeClassifier(**problem.sizes, **wishes)
+    model = OptimalTreeClassifier(**problem.sizes, **wishes, **search)
     attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
     certificate = model.certificate_
     trees = problem.trees(confusion(problem, weights))
@@ -230,6 +232,46 @@ class _MetricJudge:
             b = min(max(fn + signs[3] * quantum, Fraction(0)), p)
             most = max(most, abs(self.value(a, b, p, n) - center))
         return most
+
+
+def area(attack: Attack) -> None:
+    """The tree with the largest area under the ROC curve, or a part of it."""
+    draw = attack.draw
+    problem = attack.begin(draw.problem(n_classes=2))
+    given, nature = draw.class_weight(2) if draw.chance(0.3) else (None, 0)
+    problem.harder(nature)
+    part = draw.one_of(1, 1, 0.3, "1/3")
+    wishes = {"class_weight": given, **draw.complexity()}
+    problem.notes = {**wishes, "part": part}
+    objective = "auc" if part == 1 else metrics.PartialAUC(part)
+    weights, classes = row_weights(problem, given), problem.of_rows(problem.classes)
+    model = OptimalTreeClassifier(objective=objective, **problem.sizes, **wishes)
+    attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
+    certificate = model.certificate_
+
+    def leaf(rows: list[int]) -> list[Any]:
+        totals = (sum((weights[i] for i in rows if classes[i] == k), Fraction(0)) for k in (1, 0))
+        return [((tuple(totals),),)]
+
+    sizes, most = problem.sizes, truth.number(part)
+    trees = truth.AllTrees(len(problem.rows), problem.tests, leaf, sizes["min_samples_leaf"])
+    areas = {
+        (truth.area(leaves, most), splits)
+        for leaves, splits in trees.points(sizes["max_depth"], sizes["max_splits"])
+    }
+    reached = model.apply(problem.X)[problem.rows]
+    parts = [[i for i, x in enumerate(reached) if x == node] for node in set(reached.tolist())]
+    own = truth.area([leaf(rows)[0][0][0] for rows in parts], most)
+    attack.check_tree(model.tree_, (own,), areas)
+    penalty, fixed, off = penalties(problem, certificate, Fraction(1))
+    # A pair of rows is in the wrong order by the share of its weights among those of all pairs.
+    positives, negatives = leaf(list(range(len(classes))))[0][0][0]
+    changed = stated_rounding(problem, certificate, weights, wishes)
+    rounding = 4 * changed * (1 / positives + 1 / negatives) / most + off
+    found = 1 - own + penalty * model.tree_.n_splits + fixed
+    optimum = min(1 - value + penalty * splits for value, splits in areas) + fixed
+    attack.judge(certificate, found, optimum, rounding)
+    attack.verify(model, problem.y)
 
 
 # ---- all nondominated trees, and the best tree of each size --------------------------------------

@@ -32,25 +32,32 @@ def number(value: Any) -> Fraction:
 # ---- tests and trees -----------------------------------------------------------------------------
 
 
-def candidates(table: Sequence[Sequence[float]]) -> list[int]:
+def candidates(table: Sequence[Sequence[Any]]) -> list[int]:
     """Return the row sets that one test of a column can single out, up to the complement.
 
-    Between any two values that occur there is a threshold, and missing values may go to either
-    side of it; or the test asks whether the value is missing.
+    Between any two numbers that occur there is a threshold, and missing values may go to either
+    side of it; or the test asks whether the value is missing. Of texts, a test asks for one.
     """
     everything = (1 << len(table)) - 1
     found: dict[int, None] = {}
     for column in zip(*table, strict=True):
-        missing = sum(1 << i for i, value in enumerate(column) if isnan(value))
-        values = sorted({value for value in column if not isnan(value)})
+        missing = sum(1 << i for i, value in enumerate(column) if _is_missing(value))
+        values = sorted({value for value in column if not _is_missing(value)})
         sets = [missing]
+        if any(isinstance(value, str) for value in values):
+            sets += [sum(1 << i for i, x in enumerate(column) if x == text) for text in values]
+            values = []
         for low, _ in pairwise(values):
-            below = sum(1 << i for i, value in enumerate(column) if value <= low)
+            below = sum(1 << i for i, x in enumerate(column) if not _is_missing(x) and x <= low)
             sets += [below, below | missing]
         for rows in sets:
             if rows not in (0, everything):
                 found[min(rows, everything ^ rows)] = None
     return list(found)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and isnan(value))
 
 
 class AllTrees:
@@ -99,6 +106,8 @@ class AllTrees:
 class LabelledTrees:
     """All trees whose leaves have labels, with sums of ``amounts[row][label]``.
 
+    A leaf may take a label only if its rows are `enough` for it.
+
     Points are integers: the sums times `scale`, which is exact and much faster than fractions.
     """
 
@@ -109,7 +118,9 @@ class LabelledTrees:
         depth: int,
         min_leaf: int = 1,
         max_splits: int | None = None,
+        enough: Callable[[list[int], int], bool] = lambda rows, label: True,
     ) -> None:
+        self.enough = enough
         denominators = {x.denominator for row in amounts for sums in row for x in sums}
         self.scale = lcm(*denominators)
         self.amounts = [
@@ -120,7 +131,11 @@ class LabelledTrees:
         self.points = trees.points(depth, max_splits)
 
     def _leaf(self, rows: list[int]) -> set[Point]:
-        return {self.sums([label] * len(rows), rows) for label in range(self.n_labels)}
+        return {
+            self.sums([label] * len(rows), rows)
+            for label in range(self.n_labels)
+            if self.enough(rows, label)
+        }
 
     def sums(self, labels: Sequence[int], rows: Iterable[int] | None = None) -> Point:
         """Return the sums of rows with labels, times `scale`."""
@@ -253,6 +268,25 @@ METRICS: dict[str, Callable[..., Fraction]] = {
 """By their textbook definitions, for tables with rows of both classes."""
 
 WITH_ROOTS = ("mcc", "fowlkes_mallows", "gmean")
+
+
+def area(leaves: Iterable[tuple[Fraction, Fraction]], max_fpr: Fraction = Fraction(1)) -> Fraction:
+    """Return the area under the ROC curve of leaves up to a rate, divided by that rate.
+
+    Leaves are (weight of positive rows, weight of negative rows), and come in the order of their
+    share of positives.
+    """
+    steps = sorted(leaves, key=lambda leaf: leaf[0] / (leaf[0] + leaf[1]), reverse=True)
+    positives = sum((p for p, _ in steps), Fraction(0))
+    negatives = sum((n for _, n in steps), Fraction(0))
+    x = y = total = Fraction(0)
+    for p, n in steps:
+        width, height = n / negatives, p / positives
+        used = min(width, max(max_fpr - x, Fraction(0)))
+        if width:
+            total += used * (y + height * used / width / 2)
+        x, y = x + width, y + height
+    return total / max_fpr
 
 
 # ---- rates of groups -----------------------------------------------------------------------------
