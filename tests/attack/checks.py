@@ -22,7 +22,7 @@ FAILURES = {
     "precision": "the answer precision for ordinary numbers",
     "refused": "a ValueError for numbers that are not absurd",
     "raw": "an error that is no ValueError",
-    "coarse": "a stated rounding that leaves few digits",
+    "coarse": "the answer optimal, up to a rounding that is not negligible",
 }
 """What can go wrong."""
 
@@ -132,12 +132,10 @@ class Attack:
                 report.fail("precision", "with ordinary numbers")
         elif status not in ("optimal", "infeasible"):
             report.fail("status", f"{status} on a small problem")
-        if (found is None) == (status == "optimal") or (
-            found is not None and status == "infeasible"
-        ):
+        if status == ("optimal" if found is None else "infeasible"):
             report.fail("status", f"{status} {'without' if found is None else 'with'} a tree")
-        if whole is not None and rounding > whole * _WORTH and self.problem.nature < ABSURD:
-            report.fail("coarse", f"rounding {show(rounding)} of {show(whole)}")
+        if whole is not None:
+            self.check_rounding(rounding, whole * _WORTH)
         if optimum is None:
             if found is not None:
                 report.fail("limit", "there is a tree where none keeps to the limits")
@@ -154,6 +152,11 @@ class Attack:
             report.fail("stated", f"cost {show(certificate.cost)}, but it is {show(found)}")
         if status == "optimal" and found > optimum + 2 * rounding:
             report.fail("status", f"optimal at {show(found)}, but a tree costs {show(optimum)}")
+
+    def check_rounding(self, rounding: Fraction, most: Fraction) -> None:
+        """Note an answer "optimal" up to so much rounding that it should be "precision"."""
+        if rounding > most and self.report.status == "optimal" and self.problem.nature < ABSURD:
+            self.report.fail("coarse", f"rounding {show(rounding)}, at most {show(most)} is little")
 
     def check_tree(self, tree: Any, point: Sequence[Any], points: Iterable[Any]) -> None:
         """Note if a tree is none of the trees there are, by its sums and its number of splits."""

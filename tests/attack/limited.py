@@ -12,7 +12,7 @@ from certree import CostSensitiveTreeClassifier, PolicyTree, solve, tasks
 
 from . import truth
 from .checks import Attack, show
-from .problems import HARD, Nature, Problem
+from .problems import Nature, Problem
 from .trees import judge_front, penalties, row_weights
 
 Table = list[list[Fraction]]
@@ -197,9 +197,9 @@ class Limited:
         rounding = Fraction(certificate.rounding) + off
         if optimum is not None:
             optimum += fixed
-        self.attack.judge(certificate, found, optimum, rounding, spread or None)
-        if spread and rounding > spread / 10**6 and problem.nature <= HARD:
-            self.attack.report.fail("coarse", f"{show(rounding / spread)} of what labels differ by")
+        self.attack.judge(certificate, found, optimum, rounding)
+        if spread:
+            self.attack.check_rounding(rounding, spread / 10**6)
         if optimum is None and certificate.status == "infeasible":
             self._check_reach(certificate)
 

@@ -11,7 +11,6 @@ from certree import OptimalTreeRegressor
 
 from . import truth
 from .checks import Attack, show
-from .problems import HARD
 from .trees import penalties
 
 
@@ -44,10 +43,10 @@ def regressor(attack: Attack) -> None:
     found += penalty * model.tree_.n_splits + fixed
     optimum = min(p[0] + penalty * p[1] for p in points) + fixed
     rounding = Fraction(certificate.rounding) + off
-    attack.judge(certificate, found, optimum, rounding, None if offset else whole or None)
+    attack.judge(certificate, found, optimum, rounding)
     # Far from zero, float64 has few digits of what targets differ by, which is documented.
-    if whole and rounding > whole / 10**6 and problem.nature <= HARD and not offset:
-        attack.report.fail("coarse", f"{show(rounding / whole)} of the squared error of a leaf")
+    if whole and not offset:
+        attack.check_rounding(rounding, whole / 10**6)
     attack.verify(model, targets)
 
 

@@ -200,8 +200,7 @@ class _MetricJudge:
             # Monotone in each number of errors, and nearly so in the totals: look at the corners.
             rounding += 2 * max(self._spread(p, quantum) for p in [*front, point])
         self.attack.judge(certificate, found, optimum, rounding)
-        if quantum > sum(self.totals) / 2**12 and problem.nature <= HARD:
-            self.attack.report.fail("coarse", f"weights are rounded by {show(quantum)} in all")
+        self.attack.check_rounding(quantum, sum(self.totals, Fraction(0)) / 2**12)
 
     def _front(self) -> list[Any]:
         """Return the points that no other beats with as few splits."""
@@ -340,8 +339,7 @@ def judge_front(
         if status != "infeasible" or wanted:
             report.fail("status", f"{status}, but there are {len(wanted)} points")
         return
-    if first > whole / 2**12 and attack.problem.nature <= HARD:
-        report.fail("coarse", f"rounding {show(first)} of {show(whole)}")
+    attack.check_rounding(first, whole / 2**12)
     for a, b, size in wanted:
         if not any(
             x <= a + 2 * first and y <= b + 2 * second and (size is None or k <= size)
