@@ -22,6 +22,8 @@ KINDS: dict[str, Callable[[Attack], None]] = {
     "metric": trees.metric,
     "costs": limited.costs,
     "area": trees.area,
+    "prices": limited.prices,
+    "gap": trees.gap,
     "front": trees.front,
     "task front": limited.task_front,
     "curve": fair.curve,

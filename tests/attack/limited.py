@@ -329,6 +329,69 @@ def policy(attack: Attack) -> None:
     attack.verify(model, rewards)
 
 
+def prices(attack: Attack) -> None:
+    """Costs by a matrix, and prices of the columns that tests ask for."""
+    draw = attack.draw
+    problem = attack.begin(draw.problem())
+    k, n_columns = problem.n_classes, problem.X.shape[1]
+    matrix, nature = draw.numbers((k, k), signed=False)
+    problem.harder(nature)
+    asked, nature = draw.numbers((n_columns,), signed=False)
+    problem.harder(nature)
+    asked = asked * draw.one_of(1, 0.1, 0.01)
+    wishes = {**draw.complexity(), **draw.search()}
+    problem.notes = {**wishes, "matrix": matrix.tolist(), "test_costs": asked.tolist()}
+    model = CostSensitiveTreeClassifier(
+        matrix, asked.tolist(), list(range(k)), **problem.sizes, **wishes
+    )
+    attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
+    certificate = model.certificate_
+    paid = [truth.number(x) for x in asked.tolist()]
+    costs = [[truth.number(x) for x in matrix[problem.classes[i]]] for i in problem.rows]
+
+    def leaf(rows: list[int]) -> Fraction:
+        each = [[problem.weights[i] * x for x in costs[i]] for i in rows]
+        return min(map(sum, zip(*each, strict=True)))
+
+    columns = [problem.X[problem.rows, j].tolist() for j in range(n_columns)]
+    tests = [(rows, j) for j, column in enumerate(columns) for rows in truth.candidates_of(column)]
+    sizes = problem.sizes
+    trees = truth.PricedTrees(problem.weights, tests, paid, leaf, sizes["min_samples_leaf"])
+    penalty, fixed, off = penalties(problem, certificate, problem.total)
+    optimum = min(
+        cost + penalty * splits
+        for splits, cost in trees.least(sizes["max_depth"]).items()
+        if sizes["max_splits"] is None or splits <= sizes["max_splits"]
+    )
+    labels = [int(label) for label in model.predict(problem.X)[problem.rows]]
+    ways = _columns_asked(model, problem)
+    found = sum(
+        (
+            w * (costs[i][label] + sum((paid[j] for j in way), Fraction(0)))
+            for i, (w, label, way) in enumerate(zip(problem.weights, labels, ways, strict=True))
+        ),
+        penalty * model.tree_.n_splits,
+    )
+    attack.judge(certificate, found + fixed, optimum + fixed, Fraction(certificate.rounding) + off)
+    dearest = sum(
+        (w * max(row) for w, row in zip(problem.weights, costs, strict=True)), Fraction(0)
+    )
+    if dearest:
+        dearest += sum(paid, Fraction(0)) * problem.total
+        attack.check_rounding(Fraction(certificate.rounding), dearest / 10**4)
+    attack.verify(model, problem.y)
+
+
+def _columns_asked(model: Any, problem: Problem) -> list[set[int]]:
+    """Return the columns that each row that counts is asked for, by the tree as it is written."""
+    tree = model.tree_.to_dict()
+    ways: dict[int, set[int]] = {0: set()}
+    for place, node in enumerate(tree["nodes"]):
+        for child in node.get("children", ()):
+            ways[child] = ways[place] | {tree["tests"][node["test"]]["feature"]}
+    return [ways[int(leaf)] for leaf in model.apply(problem.X)[problem.rows]]
+
+
 def objective(attack: Attack, problem: Problem, n_labels: int) -> Objective:
     """Draw a task over labels 0, 1, ... that can have limits."""
     draw = attack.draw

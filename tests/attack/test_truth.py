@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from certree import TableEncoder, metrics
+from tests.oracle import areas as area_oracle
 from tests.oracle import fair as fair_oracle
 from tests.oracle.brute_force import BruteForce, binary_tests
 from tests.oracle.fronts import FrontOracle
 from tests.oracle.limits import LimitOracle
+from tests.oracle.vector import Limits, Prices, best_cost
 
 from . import truth
 
@@ -95,6 +97,44 @@ def test_rates_of_groups_are_those_of_the_oracle(constraint: str) -> None:
         )
         theirs = list(fair_oracle.points(constraint, table, classes, groups, weights, depth=2))
         assert mine == fair_oracle.curve(theirs)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_squared_errors_and_prices_are_those_of_the_oracle(seed: int) -> None:
+    """Leaves that cost a squared error, and columns that cost a price the first time."""
+    table, _, weights, fractions = _binary(seed)
+    targets = [Fraction(w * w + i, 3) for i, w in enumerate(weights)]
+
+    def leaf(rows: Any) -> Fraction:
+        return truth.squared_error([fractions[i] for i in rows], [targets[i] for i in rows])
+
+    n_columns = len(table[0])
+    prices = [Fraction(j + 1, 9) for j in range(n_columns)]
+    trees = truth.AllTrees(len(table), truth.candidates(table), lambda rows: [(leaf(rows),)], 2)
+    least = min(p[0] for p in trees.points(2))
+    assert least == best_cost(table, leaf, Limits(2, None, 2))
+    tests = [
+        (rows, j)
+        for j, column in enumerate(zip(*table, strict=True))
+        for rows in truth.candidates_of(column)
+    ]
+    priced = truth.PricedTrees(fractions, tests, prices, leaf, 2)
+    given = Prices(range(n_columns), range(n_columns), prices, prices, fractions)
+    for max_splits in range(4):
+        mine = min(cost for splits, cost in priced.least(2).items() if splits <= max_splits)
+        assert mine == best_cost(table, leaf, Limits(2, max_splits, 2), given)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_areas_are_those_of_the_oracle(seed: int) -> None:
+    """Under the whole curve and under a part of it, with leaves of equal shares and of one class."""
+    rng = np.random.default_rng(seed)
+    leaves = [(1, 2), (2, 1), *((int(a), int(b)) for a, b in rng.integers(0, 4, (4, 2)) if a + b)]
+    mine = [(Fraction(a), Fraction(b)) for a, b in leaves]
+    theirs = [(b, a) for a, b in leaves]
+    assert truth.area(mine) == area_oracle.rank_area(theirs)
+    for part in (Fraction(1, 3), Fraction(3, 10), Fraction(1)):
+        assert truth.area(mine, part) == area_oracle.curve_area(theirs, part)
 
 
 def test_candidates_are_all_ways_to_split_a_column_by_a_threshold() -> None:

@@ -6,7 +6,13 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from certree import OptimalTreeClassifier, metrics, pareto_front, regularization_path
+from certree import (
+    OptimalTreeClassifier,
+    metrics,
+    optimality_gap,
+    pareto_front,
+    regularization_path,
+)
 
 from . import truth
 from .checks import Attack, show
@@ -25,7 +31,10 @@ def classifier(attack: Attack) -> None:
     problem.notes = wishes
     weights = row_weights(problem, given, balance=objective == "balanced_accuracy")
     model = OptimalTreeClassifier(**problem.sizes, **wishes, **search)
-    attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
+    start = _small_tree(attack, wishes) if draw.chance(0.15) else None
+    attack.call(
+        lambda: model.fit(problem.X, problem.y, problem.given_weights, warm_start_tree=start)
+    )
     certificate = model.certificate_
     whole = sum(weights, Fraction(0))
     trees = problem.trees(errors(problem, weights))
@@ -42,6 +51,53 @@ def classifier(attack: Attack) -> None:
     if abs(certificate.objective - objective_value) > 1e-9 + float(rounding / whole):
         attack.report.fail("stated", f"objective {certificate.objective}, not {objective_value}")
     attack.verify(model, problem.y)
+
+
+def _small_tree(attack: Attack, wishes: dict[str, Any]) -> Any:
+    """Return a tree of one split at most, to start from or to ask about."""
+    problem = attack.problem
+    model = OptimalTreeClassifier(**{**problem.sizes, "max_depth": 1}, **wishes)
+    attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
+    return model.tree_
+
+
+def gap(attack: Attack) -> None:
+    """How far a small tree is from the best."""
+    draw = attack.draw
+    problem = attack.begin(draw.problem())
+    given, nature = draw.class_weight(problem.n_classes) if draw.chance(0.5) else (None, 0)
+    problem.harder(nature)
+    wishes = {"class_weight": given, **draw.complexity()}
+    problem.notes = wishes
+    small = _small_tree(attack, wishes)
+    found = attack.call(
+        lambda: optimality_gap(
+            small,
+            problem.X,
+            problem.y,
+            sample_weight=problem.given_weights,
+            **problem.sizes,
+            **wishes,
+        )
+    )
+    weights = row_weights(problem, given)
+    trees = problem.trees(errors(problem, weights))
+    whole = sum(weights, Fraction(0))
+    penalty, fixed, off = penalties(problem, found.certificate, whole)
+    rounding = stated_rounding(problem, found.certificate, weights, wishes) + off
+    costs = []
+    for tree in (small, found.best_tree):
+        labels = [int(label) for label in tree.predict(problem.X)[problem.rows]]
+        point = trees.sums(labels)
+        attack.check_tree(tree, point, trees.points)
+        costs.append(trees.cost((*point, tree.n_splits), penalty) + fixed)
+    optimum = trees.least(trees.points, penalty)
+    assert optimum is not None
+    attack.judge(found.certificate, costs[1], optimum + fixed, rounding, whole)
+    if abs(Fraction(found.cost) - costs[0]) > rounding:
+        attack.report.fail("stated", f"cost {show(found.cost)}, but it is {show(costs[0])}")
+    if Fraction(found.lower_bound) > optimum + fixed + rounding:
+        attack.report.fail("status", f"lower bound {show(found.lower_bound)}, {show(optimum)}")
 
 
 def row_weights(problem: Problem, given: Any, *, balance: bool = False) -> list[Fraction]:

@@ -33,27 +33,29 @@ def number(value: Any) -> Fraction:
 
 
 def candidates(table: Sequence[Sequence[Any]]) -> list[int]:
-    """Return the row sets that one test of a column can single out, up to the complement.
+    """Return the row sets that one test of a column can single out, up to the complement."""
+    found = [rows for column in zip(*table, strict=True) for rows in candidates_of(column)]
+    return list(dict.fromkeys(found))
+
+
+def candidates_of(column: Sequence[Any]) -> list[int]:
+    """Return those of one column.
 
     Between any two numbers that occur there is a threshold, and missing values may go to either
     side of it; or the test asks whether the value is missing. Of texts, a test asks for one.
     """
-    everything = (1 << len(table)) - 1
-    found: dict[int, None] = {}
-    for column in zip(*table, strict=True):
-        missing = sum(1 << i for i, value in enumerate(column) if _is_missing(value))
-        values = sorted({value for value in column if not _is_missing(value)})
-        sets = [missing]
-        if any(isinstance(value, str) for value in values):
-            sets += [sum(1 << i for i, x in enumerate(column) if x == text) for text in values]
-            values = []
-        for low, _ in pairwise(values):
-            below = sum(1 << i for i, x in enumerate(column) if not _is_missing(x) and x <= low)
-            sets += [below, below | missing]
-        for rows in sets:
-            if rows not in (0, everything):
-                found[min(rows, everything ^ rows)] = None
-    return list(found)
+    everything = (1 << len(column)) - 1
+    missing = sum(1 << i for i, value in enumerate(column) if _is_missing(value))
+    values = sorted({value for value in column if not _is_missing(value)})
+    sets = [missing]
+    if any(isinstance(value, str) for value in values):
+        sets += [sum(1 << i for i, x in enumerate(column) if x == text) for text in values]
+        values = []
+    for low, _ in pairwise(values):
+        below = sum(1 << i for i, x in enumerate(column) if not _is_missing(x) and x <= low)
+        sets += [below, below | missing]
+    found = [min(rows, everything ^ rows) for rows in sets if rows not in (0, everything)]
+    return list(dict.fromkeys(found))
 
 
 def _is_missing(value: Any) -> bool:
@@ -179,6 +181,48 @@ class LabelledTrees:
                 for place, most, least in scaled
             )
         ]
+
+
+class PricedTrees:
+    """The least cost of trees in which rows pay for columns, once each on their way.
+
+    ``leaf(rows)`` is the cost of a leaf; ``tests`` are pairs of a row set and its column.
+    """
+
+    def __init__(
+        self,
+        weights: Sequence[Fraction],
+        tests: Sequence[tuple[int, int]],
+        prices: Sequence[Fraction],
+        leaf: Callable[[list[int]], Fraction],
+        min_leaf: int = 1,
+    ) -> None:
+        self.weights, self.tests, self.prices = weights, tests, prices
+        self.leaf, self.min_leaf = leaf, min_leaf
+        self._known: dict[Any, dict[int, Fraction]] = {}
+
+    def least(self, depth: int) -> dict[int, Fraction]:
+        """Return the least cost for each number of splits."""
+        return self._least((1 << len(self.weights)) - 1, depth, frozenset())
+
+    def _least(self, rows: int, depth: int, paid: frozenset[int]) -> dict[int, Fraction]:
+        key = rows, depth, paid
+        if key not in self._known:
+            members = [i for i in range(len(self.weights)) if rows >> i & 1]
+            best = {0: self.leaf(members)}
+            weight = sum((self.weights[i] for i in members), Fraction(0))
+            for test, column in self.tests if depth else ():
+                yes, no = rows & test, rows & ~test
+                if min(yes.bit_count(), no.bit_count()) < max(1, self.min_leaf):
+                    continue
+                price = Fraction(0) if column in paid else self.prices[column] * weight
+                sides = [self._least(side, depth - 1, paid | {column}) for side in (yes, no)]
+                for a, x in sides[0].items():
+                    for b, y in sides[1].items():
+                        cost = price + x + y
+                        best[a + b + 1] = min(best.get(a + b + 1, cost), cost)
+            self._known[key] = best
+        return self._known[key]
 
 
 def nondominated(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
