@@ -127,7 +127,7 @@ def test_squared_errors_and_prices_are_those_of_the_oracle(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_areas_are_those_of_the_oracle(seed: int) -> None:
-    """Under the whole curve and under a part of it, with leaves of equal shares and of one class."""
+    """Under the whole curve and a part of it, with leaves of equal shares and of one class."""
     rng = np.random.default_rng(seed)
     leaves = [(1, 2), (2, 1), *((int(a), int(b)) for a, b in rng.integers(0, 4, (4, 2)) if a + b)]
     mine = [(Fraction(a), Fraction(b)) for a, b in leaves]
