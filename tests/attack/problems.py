@@ -19,6 +19,9 @@ NATURES = ("ordinary", "hard", "absurd")
 """Ordinary numbers must be exact: no rounding matters, no answer "precision", no refusal. Hard
 ones may end in "precision"; only absurd ones, such as 1e300, may be refused."""
 
+_WIDE = ("2**53 and 1", "2**60", "range", "real range", "large")
+"""Kinds of weights and numbers of which some are much larger than others."""
+
 _MOST_POINTS = 60_000
 """Problems with more trees of depth two get trees of depth one."""
 
@@ -95,6 +98,8 @@ class Draw:
         self.missing = missing
         self.about: list[str] = []
         """What kinds of numbers were drawn, in a few words."""
+        self.wide = False
+        """Whether some of them differ by many powers of ten; products of two such are absurd."""
 
     def one_of(self, *options: Any) -> Any:
         """Return one of the options."""
@@ -183,6 +188,7 @@ class Draw:
             ):
                 weights[i] = 0 * weights[i]
         self.about.append(f"weights {kind}")
+        self.wide = self.wide or kind in _WIDE
         return weights, nature
 
     def class_weight(self, n_classes: int) -> tuple[Any, Nature]:
@@ -214,6 +220,7 @@ class Draw:
             "small", "small", "decimals", "decimals", "reals", "large", "range", "tiny"
         )
         self.about.append(f"numbers {kind}")
+        was_wide, self.wide = self.wide, self.wide or kind in _WIDE
         size = int(np.prod(shape))
         low = -5 if signed else 0
         if kind == "small":
@@ -236,7 +243,7 @@ class Draw:
             )
         else:
             values, nature = self.rng.uniform(0, 1, size) * 1e-200, ABSURD
-        return values.reshape(shape), nature
+        return values.reshape(shape), ABSURD if was_wide and kind in _WIDE else nature
 
     # ---- bounds ----------------------------------------------------------------------------------
 
