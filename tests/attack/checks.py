@@ -153,6 +153,26 @@ class Attack:
         if status == "optimal" and found > optimum + 2 * rounding:
             report.fail("status", f"optimal at {show(found)}, but a tree costs {show(optimum)}")
 
+    def check_cuts(
+        self,
+        cuts: Iterable[tuple[Sequence[Any], Any]],
+        vectors: Sequence[Sequence[Fraction]],
+        off: Sequence[Fraction],
+    ) -> None:
+        """Note an inequality ``coefficients * vector >= value`` that some tree does not satisfy.
+
+        Numbers of trees may be `off` by so much from those that inequalities are about.
+        """
+        for coefficients, value in cuts:
+            factors = [Fraction(c) for c in coefficients]
+            least = min(
+                sum((f * x for f, x in zip(factors, vector, strict=True)), Fraction(0))
+                for vector in vectors
+            )
+            slack = sum((abs(f) * x for f, x in zip(factors, off, strict=True)), Fraction(0))
+            if least + slack < Fraction(value):
+                self.report.fail("status", f"every tree has {show(value)}, but one {show(least)}")
+
     def check_rounding(self, rounding: Fraction, most: Fraction) -> None:
         """Note an answer "optimal" up to so much rounding that it should be "precision"."""
         if rounding > most and self.report.status == "optimal" and self.problem.nature < ABSURD:

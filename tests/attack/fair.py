@@ -68,6 +68,29 @@ class _Fair:
         self.attack.check_tree(tree, sums, self.trees.points)
         return sums
 
+    def check_cuts(
+        self, certificate: Any, penalty: Fraction, fixed: Fraction, rounding: Fraction
+    ) -> None:
+        """Try the proofs behind the bound on trees of all kinds."""
+        points = sorted(self.trees.points)
+        names = sorted(set(self.problem.of_rows(self.groups)))
+        titles = [name for name, _ in certificate.rates]
+        if not titles or not certificate.dual:
+            return
+        vectors = []
+        for p in points[:: max(1, len(points) // 200)]:
+            rate = {
+                (title, group): Fraction(p[1 + k * len(names) + g], self.trees.scale)
+                for k, title in enumerate(titles)
+                for g, group in enumerate(names)
+            }
+            differences = [
+                rate[title, a] - rate[title, b] for title, a, b, _ in certificate.differences
+            ]
+            vectors.append([self.trees.cost(p, penalty) + fixed, *differences])
+        cuts = [((a, *b), v) for a, b, v in certificate.dual]
+        self.attack.check_cuts(cuts, vectors, [rounding, *[Fraction(0)] * len(differences)])
+
 
 def _says_only_the_group(test: int, groups: list[str]) -> bool:
     """Return whether all rows of a group are on the same side of a test."""
@@ -139,6 +162,7 @@ def fair(attack: Attack) -> None:
     attack.judge(
         certificate, found, None if optimum is None else optimum + fixed, rounding, fairs.whole
     )
+    fairs.check_cuts(certificate, penalty, fixed, rounding)
     if Fraction(certificate.tolerance) != allowed:
         attack.report.fail("stated", f"tolerance {certificate.tolerance}, but it is {allowed}")
     least = Fraction(ordered[0], trees.scale)

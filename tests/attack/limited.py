@@ -202,6 +202,23 @@ class Limited:
             self.attack.check_rounding(rounding, spread / 10**6)
         if optimum is None and certificate.status == "infeasible":
             self._check_reach(certificate)
+        if self.bounds:
+            self._check_cuts(certificate, penalty, fixed, rounding)
+
+    def _check_cuts(
+        self, certificate: Any, penalty: Fraction, fixed: Fraction, rounding: Fraction
+    ) -> None:
+        """Try the proofs behind the bound on trees of all kinds."""
+        points = sorted(self.trees.points)
+        some = points[:: max(1, len(points) // 200)]
+        scale = self.trees.scale
+        vectors = [
+            [self.trees.cost(p, penalty) + fixed, *(Fraction(x, scale) for x in p[1:-1])]
+            for p in [*some, *self.within()[:50]]
+        ]
+        off = [rounding, *(Fraction(limit.rounding) for limit in certificate.limits)]
+        if vectors:
+            self.attack.check_cuts([(c[:-1], c[-1]) for c in certificate.dual_cuts], vectors, off)
 
     def _check_reach(self, certificate: Any) -> None:
         """Compare how near trees come to a bound, where there is one limit with one bound."""

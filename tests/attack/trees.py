@@ -256,6 +256,13 @@ class _MetricJudge:
             # Monotone in each number of errors, and nearly so in the totals: look at the corners.
             rounding += 2 * max(self._spread(p, quantum) for p in [*front, point])
         self.attack.judge(certificate, found, optimum, rounding)
+        if certificate.cuts:
+            scale = self.trees.scale
+            points = sorted(self.trees.points)
+            some = [*front, *points[:: max(1, len(points) // 200)]]
+            vectors = [[Fraction(p[0], scale), Fraction(p[1], scale), Fraction(p[2])] for p in some]
+            cuts = [(cut[:-1], cut[-1]) for cut in certificate.cuts]
+            self.attack.check_cuts(cuts, vectors, [quantum, quantum, Fraction(0)])
         self.attack.check_rounding(quantum, sum(self.totals, Fraction(0)) / 2**12)
 
     def _front(self) -> list[Any]:
