@@ -12,7 +12,7 @@ from tests.problems import FUZZ
 from .checks import table
 from .kinds import KINDS, run
 
-PROBLEMS = 200 if FUZZ else 25
+PROBLEMS = 200 if FUZZ else 20
 
 
 @pytest.mark.parametrize("kind", KINDS)
