@@ -164,12 +164,14 @@ class Limited:
                 )
             if limit.value is None or abs(Fraction(limit.value) - total) > Fraction(limit.rounding):
                 report.fail("stated", f"total {limit.value}, but it is {show(total)}")
-            for of, mine, theirs in (
-                ("most", most, limit.at_most),
-                ("least", least, limit.at_least),
-            ):
-                if (mine is None) != (theirs is None) or (mine is not None and mine != theirs):
-                    report.fail("stated", f"at_{of} {theirs}, but it is {mine}")
+
+    def check_bounds(self, stated: Any) -> None:
+        """Compare the bounds that are stated with those that were asked for."""
+        for bound, limit in zip(self.bounds, stated, strict=True):
+            most, least = bound.meant()
+            for mine, theirs in ((most, limit.at_most), (least, limit.at_least)):
+                if mine != theirs:
+                    self.attack.report.fail("stated", f"bound {theirs}, but it is {mine}")
 
     def check(self, tree: Any, certificate: Any, label_of: dict[Any, int]) -> None:
         """Compare a tree, or that there is none, with the truth."""
@@ -203,6 +205,7 @@ class Limited:
         if optimum is None and certificate.status == "infeasible":
             self._check_reach(certificate)
         if self.bounds:
+            self.check_bounds(certificate.limits)
             self._check_cuts(certificate, penalty, fixed, rounding)
 
     def _check_cuts(
@@ -498,6 +501,7 @@ def task_front(attack: Attack) -> None:
         )
     )
     certificate = found.certificate
+    limited.check_bounds(certificate.limits)
     rounding = tuple(Fraction(r) for r in certificate.rounding)
     points = []
     for stated in found:

@@ -291,6 +291,8 @@ _WEIGHTS: dict[str, Any] = {
     "2**53 and 1": lambda rng, n: (rng.choice([2**53 - 1, 1, 2], n), HARD),
     "2**60": lambda rng, n: (rng.integers(1, 2**60, n), HARD),
     "equal 2**60": lambda rng, n: (np.full(n, 2**60), HARD),
+    "2**62": lambda rng, n: (rng.integers(2**61, 2**62, n), HARD),
+    "uint64": lambda rng, n: (rng.integers(2**62, 2**64 - 1, n, dtype=np.uint64), HARD),
     "python ints": lambda rng, n: ([int(w) ** 2 for w in rng.integers(1, 2**40, n)], ABSURD),
     "fractions": lambda rng, n: (
         [Fraction(int(a), int(b)) for a, b in rng.integers(1, 30, (n, 2))],
