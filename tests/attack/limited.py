@@ -230,8 +230,13 @@ class Limited:
         if self.minimum is not None:
             return
         totals, limit = self.trees.fractions(len(self.objectives)), certificate.limits[0]
-        for reach, true in ((limit.least, totals[0]), (limit.greatest, totals[-1])):
-            if reach is not None and abs(Fraction(reach.bound) - true) > Fraction(limit.rounding):
+        off = Fraction(limit.rounding)
+        for reach, true, sign in ((limit.least, totals[0], 1), (limit.greatest, totals[-1], -1)):
+            if reach is None:
+                continue
+            if sign * (Fraction(reach.bound) - true) > off:
+                self.attack.report.fail("status", f"reach {reach}, but it is {show(true)}")
+            if reach.attained is not None and sign * (true - Fraction(reach.attained)) > off:
                 self.attack.report.fail("stated", f"reach {reach}, but it is {show(true)}")
 
 
