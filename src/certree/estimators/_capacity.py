@@ -82,7 +82,8 @@ def _total_weight(n_rows: int, sample_weight: Any) -> Fraction:
         return Fraction(n_rows)
     weights = np.asarray(sample_weight)
     if weights.dtype.kind in "iub":
-        total = Fraction(int(weights.astype(np.int64).sum()))
+        # In integers of Python, since sums of 64 bits may exceed 64 bits.
+        total = Fraction(sum(weights.reshape(-1).tolist()))
     else:
         numbers, counts = np.unique(weights, return_counts=True)
         total = sum(
