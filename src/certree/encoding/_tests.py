@@ -252,6 +252,8 @@ class Level(SidedTest):
 
     def __post_init__(self) -> None:
         self._check_missing()
+        if not isinstance(self.levels, tuple | list):
+            raise ValueError(f"The levels of {self.name!r} must be a list, got {self.levels!r}.")
         levels = tuple(_plain_value(level) for level in self.levels)
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "value", _plain_value(self.value))
