@@ -6,6 +6,7 @@ encodes others by them, and a :class:`Test` knows what its column means.
 
 from __future__ import annotations
 
+from ._encode import encode_tests
 from ._encoder import TableEncoder
 from ._multiway import Multiway
 from ._named import NamedArray
@@ -18,7 +19,6 @@ from ._tests import (
     SidedTest,
     Test,
     Threshold,
-    encode_tests,
     format_value,
     kind_of_test,
     test_from_dict,

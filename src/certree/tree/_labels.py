@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,8 +86,7 @@ def _describe(test: Test, outcome: int, decimals: int | None) -> str:
     """Return an outcome without a word about missing values."""
     if decimals is not None and isinstance(test, Threshold):
         return f"{test.name} {('<=', '>')[outcome]} {test.threshold:.{decimals}f}"
-    silent = cast(Test, replace(test, missing=None)) if isinstance(test, SidedTest) else test
-    return silent.describe(outcome)
+    return (test.silent() if isinstance(test, SidedTest) else test).describe(outcome)
 
 
 def _missing_words(tree: Tree, node: int, outcome: int) -> str:
