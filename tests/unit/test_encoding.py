@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import pickle
 import warnings
+from decimal import Context, Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from certree import OptimalTreeClassifier
 from certree.datasets import load_credit
 from certree.encoding import Category, Flag, Missing, TableEncoder, Threshold
 from certree.encoding._cuts import AUTO_THRESHOLDS, choose_cuts, midpoints
@@ -59,13 +62,64 @@ class TestMidpoints:
         high = float(np.nextafter(low, np.inf))
         assert midpoints(np.array([low]), np.array([high])) == [low]
 
-    @given(st.floats(-1e9, 1e9), st.floats(1e-9, 1e9))
-    def test_a_cut_lies_in_the_middle(self, low: float, gap: float) -> None:
-        high = low + gap
-        # Where the gap is a few last bits, no number may be nearer to the middle.
-        assume(gap > 1e-10 * abs(low))
-        (cut,) = midpoints(np.array([low]), np.array([high]))
-        assert abs(cut - (low / 2 + high / 2)) <= 0.001 * (high - low)
+    @given(FINITE, FINITE)
+    def test_a_cut_is_the_shortest_decimal_in_the_middle_half(self, a: float, b: float) -> None:
+        assume(a != b)
+        self._compare(min(a, b), max(a, b))
+
+    @given(FINITE, st.integers(1, 1000))
+    def test_also_between_near_numbers(self, low: float, steps: int) -> None:
+        bits = np.array([abs(low)]).view(np.int64) + steps
+        high = float(bits.view(np.float64)[0])
+        assume(math.isfinite(high))
+        self._compare(abs(low), high)
+        self._compare(-high, -abs(low))
+
+    @given(st.floats(-(2.0**99), 2.0**99, width=32), st.integers(1, 2000), st.integers(0, 2000))
+    def test_float32_still_separates_the_neighbours(self, near: float, a: int, b: int) -> None:
+        """Of two numbers around one of float32, in steps of a thousandth of its."""
+        step = float(np.spacing(np.float32(abs(near)))) / 1000
+        low, high = near - a * step, near + b * step
+        if low < high:
+            self._compare(low, high)
+
+    @given(st.decimals(-1000, 1000, places=3), st.decimals("0.001", 1000, places=3))
+    def test_also_between_decimals(self, low: Decimal, gap: Decimal) -> None:
+        assume(low + gap != low)
+        self._compare(float(low), float(low + gap))
+
+    @given(st.integers(-(2**63), 2**63 - 1), st.integers(1, 5000))
+    def test_also_between_integers_that_float64_rounds(self, low: int, gap: int) -> None:
+        assume(float(low) < float(low + gap))
+        self._compare(float(low), float(low + gap))
+
+    def _compare(self, low: float, high: float) -> None:
+        """Compare a cut with exact arithmetic, up to the last bits of the interval's ends."""
+        with localcontext(prec=1500), np.errstate(over="ignore"):
+            self._compare_exactly(low, high)
+
+    def _compare_exactly(self, low: float, high: float) -> None:
+        (cut,) = midpoints(np.array([low]), np.array([high])).tolist()
+        assert low <= cut < high
+        lower, upper = np.float32(low), np.float32(high)
+        if -np.inf < lower < upper < np.inf:
+            assert float(lower) <= cut
+            assert np.float32(cut) < upper
+        slack = Decimal(math.ulp(max(abs(low), abs(high))))
+        gap = Decimal(high) - Decimal(low)
+        if abs(upper) < np.inf and gap < 4 * Decimal(abs(float(np.spacing(upper)))):
+            return
+        assert cut > low or math.nextafter(low, high) == high
+        if gap < 16 * slack:
+            return
+        first, last = Decimal(low) + gap / 4, Decimal(high) - gap / 4
+        middle = (Decimal(low) + Decimal(high)) / 2
+        assert first - slack <= Decimal(cut) <= last + slack
+        shortest = _shortest(first + slack, middle, last - slack)
+        written = Decimal(repr(cut))
+        assert _n_digits(written) <= _n_digits(shortest)
+        if _n_digits(written) == _n_digits(shortest):
+            assert abs(written - middle) <= abs(shortest - middle) + gap / 32
 
     @pytest.mark.parametrize(
         "low, high, cut",
@@ -73,17 +127,45 @@ class TestMidpoints:
             (35, 36, 35.5),
             (0.1, 0.2, 0.15),
             (1 / 3, 2 / 3, 0.5),
-            (1.23456, 1.23467, 1.234615),
-            (1000, 2001, 1500.5),
-            (0, 2**53 - 1, 2**52 - 0.5),
+            (1.23456, 1.23467, 1.2346),
+            (1000, 2001, 1500),
+            (-2001, -1000, -1500),
+            (99, 101, 100),
+            (3, 15, 9),
+            (-1, 2, 0),
+            (0, 2**53 - 1, 5e15),
+            (2**60, 2**60 + 256, 2**60),
             (1e-18, 2e-18, 1.5e-18),
             (1e20, 2e20, 1.5e20),
             (-5e-324, 0, -5e-324),
+            (0, 1e-323, 5e-324),
+            (1e-320, 3e-320, 2e-320),
             (-1.7e308, 1.7e308, 0.0),
+            (1e308, 1.7e308, 1.4e308),
         ],
     )
     def test_cuts_read_well(self, low: float, high: float, cut: float) -> None:
         assert midpoints(np.array([low], dtype=float), np.array([high], dtype=float)) == [cut]
+
+    def test_many_cuts_at_once_are_those_of_each(self) -> None:
+        rng = np.random.default_rng(0)
+        values = np.unique(rng.normal(size=300) * 10.0 ** rng.integers(-320, 308, 300))
+        cuts = midpoints(values[:-1], values[1:])
+        alone = [midpoints(values[i : i + 1], values[i + 1 : i + 2])[0] for i in range(len(cuts))]
+        assert cuts.tolist() == alone
+
+
+def _shortest(first: Decimal, middle: Decimal, last: Decimal) -> Decimal:
+    """Return the decimal of fewest digits between two others, and of several the most central."""
+    if first <= 0 <= last:
+        return Decimal(0)
+    # Rounding to k digits gives the nearest decimal of k digits.
+    rounded = (Context(prec=digits).create_decimal(middle) for digits in range(1, 800))
+    return next(value for value in rounded if first <= value <= last)
+
+
+def _n_digits(value: Decimal) -> int:
+    return 0 if value == 0 else len("".join(map(str, value.as_tuple().digits)).rstrip("0"))
 
 
 class TestCuts:
@@ -140,16 +222,25 @@ class TestTests:
     @pytest.mark.parametrize(
         "X, words",
         [
-            (_column(35, 20, 20), ["x0 <= 27.5"]),
-            (_column(35, None, 20), ["x0 <= 27.5", "x0 is missing"]),
+            (_column(35, 20, 20), ["x0 <= 30"]),
+            (
+                _column(35, None, 20, 50),
+                [
+                    "x0 <= 30",
+                    "x0 <= 40",
+                    "x0 <= 30 or missing",
+                    "x0 <= 40 or missing",
+                    "x0 is missing",
+                ],
+            ),
             (_column(7, None, 7), ["x0 is missing"]),
             (_column(7, 7), []),
             (_column(None, None), []),
             (_column(0, 1, 1), ["x0 = 1"]),
             (_column(1.0, 1.0), ["x0 = 1"]),
-            (_column(0, None, 1), ["x0 = 1", "x0 is missing"]),
+            (_column(0, None, 1), ["x0 = 1", "x0 = 1 or missing", "x0 is missing"]),
             (_column(True, False), ["x0"]),
-            (_column(True, None, False), ["x0", "x0 is missing"]),
+            (_column(True, None, False), ["x0", "x0 or missing", "x0 is missing"]),
             (_column("b", "a", "c"), ["x0 = a", "x0 = b", "x0 = c"]),
             (_column("no", "yes"), ["x0 = yes"]),
             (_column("no", None, "yes"), ["x0 = no", "x0 = yes", "x0 is missing"]),
@@ -231,6 +322,27 @@ class TestTests:
             TableEncoder().fit(X)
         assert caught[0].filename == __file__
 
+    @pytest.mark.parametrize("values", [["3", "10", None], [" 1.5", "-2e3"], ["01", "02", "nan"]])
+    def test_numbers_as_text_give_a_warning_that_points_here(self, values: Any) -> None:
+        X = [["a", value] for value in values]
+        with pytest.warns(UserWarning, match="'x1' holds numbers as text") as caught:
+            TableEncoder().fit(X)
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+        with pytest.warns(UserWarning, match="name it in categorical_features") as caught:
+            OptimalTreeClassifier(max_depth=1).fit(X, [0, 1, 0][: len(X)])
+        assert caught[0].filename == __file__
+
+    def test_numbers_as_text_can_be_declared_categories(self) -> None:
+        pd = pytest.importorskip("pandas")
+        frame = pd.DataFrame({"zip": ["10115", "20095"], "size": ["1", "x"]})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            TableEncoder(categorical_features=["zip"]).fit(frame)
+            TableEncoder().fit(frame.astype({"zip": "category"}))
+            TableEncoder().fit(_column(None, None))
+            TableEncoder().fit(_column("", "7"))
+
     def test_other_categories_give_no_warning(self) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -250,18 +362,86 @@ class TestTests:
             TableEncoder(categorical_features="all").fit(X)
 
 
+class TestLevels:
+    """Columns of ordered categories."""
+
+    STAGES = ("I", "II", "III", "IV")
+
+    @pytest.fixture(params=["pandas", "polars"])
+    def stages(self, request: Any) -> Any:
+        """Return a function that makes a table of one ordered column."""
+        library = pytest.importorskip(request.param)
+
+        def table(*values: str | None) -> Any:
+            if request.param == "pandas":
+                column = library.Categorical(values, categories=self.STAGES, ordered=True)
+            else:
+                column = library.Series(values, dtype=library.Enum(self.STAGES))
+            return library.DataFrame({"stage": column})
+
+        return table
+
+    def test_cuts_lie_between_levels_that_occur(self, stages: Any) -> None:
+        assert _words(stages("IV", "I", "III", "I")) == ["stage <= I", "stage <= III"]
+        assert _words(stages("II", "II")) == []
+
+    def test_missing_values_join_either_side(self, stages: Any) -> None:
+        assert _words(stages("III", "I", None)) == [
+            "stage <= I",
+            "stage <= I or missing",
+            "stage is missing",
+        ]
+        assert _words(stages("III", None)) == ["stage is missing"]
+
+    def test_quantiles_are_those_of_the_ranks(self, stages: Any) -> None:
+        X = stages(*["I"] * 10, "II", "III", *["IV"] * 12)
+        assert _words(X, thresholds=1) == ["stage <= III"]
+        assert (
+            _words(X, thresholds="all") == _words(X) == [f"stage <= {s}" for s in self.STAGES[:3]]
+        )
+
+    def test_declared_categories_are_not_ordered(self, stages: Any) -> None:
+        X = stages("III", "I", "II")
+        words = _words(X, categorical_features=["stage"])
+        assert words == ["stage = I", "stage = II", "stage = III"]
+
+    def test_prediction_takes_categories_and_strings(self, stages: Any) -> None:
+        encoder = TableEncoder().fit(stages("III", "I", "II", None))
+        values = ["II", "III", "IV", None]
+        expected = [[0, 1, 0, 1, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [0, 0, 1, 1, 1]]
+        assert encoder.transform(stages(*values)).tolist() == expected
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the list has no names
+            assert encoder.transform(_column(*values)).tolist() == expected
+            assert encoder.transform(_column("V", "i")).tolist() == [[0] * 5] * 2
+            with pytest.raises(ValueError, match="'stage' held text in training"):
+                encoder.transform(_column(1, 2))
+
+    def test_levels_may_be_numbers_in_any_order(self) -> None:
+        pd = pytest.importorskip("pandas")
+        column = pd.Categorical([5, 1, 3], categories=[5, 3, 1], ordered=True)
+        encoder = TableEncoder().fit(pd.DataFrame({"grade": column}))
+        assert [str(test) for test in encoder.tests_] == ["grade <= 5", "grade <= 3"]
+        assert encoder.transform(pd.DataFrame({"grade": [5, 3, 1, 4]})).tolist() == [
+            [1, 1],
+            [0, 1],
+            [0, 0],
+            [0, 0],
+        ]
+
+
 class TestTransform:
-    def test_missing_and_unseen_values_hold_no_test_but_missing(self) -> None:
+    def test_missing_values_hold_where_the_test_says_so_and_unseen_ones_nowhere(self) -> None:
         X = [[35, "red", 1], [20, "blue", 0], [None, "green", 1]]
         encoder = TableEncoder().fit(X)
         assert [type(test).__name__ for test in encoder.tests_] == (
-            ["Threshold", "Missing", "Category", "Category", "Category", "Flag"]
+            ["Threshold", "Threshold", "Missing", "Category", "Category", "Category", "Flag"]
         )
-        assert encoder.transform([[None, None, None]]).tolist() == [[0, 1, 0, 0, 0, 0]]
-        assert encoder.transform([[20, "pink", 0]]).tolist() == [[1, 0, 0, 0, 0, 0]]
+        assert encoder.transform([[None, None, None]]).tolist() == [[0, 1, 1, 0, 0, 0, 0]]
+        assert encoder.transform([[20, "pink", 0]]).tolist() == [[1, 1, 0, 0, 0, 0, 0]]
 
     def test_text_and_numbers_are_not_exchanged(self) -> None:
-        encoder = TableEncoder().fit([["1", 1], ["2", 2], ["3", 3]])
+        encoder = TableEncoder(categorical_features=[0]).fit([["1", 1], ["2", 2], ["3", 3]])
         with pytest.raises(ValueError, match="'x0' held text in training, but now holds numbers"):
             encoder.transform([[1, 1]])
         with pytest.raises(ValueError, match="'x1' held numbers in training, but now holds text"):
@@ -292,7 +472,7 @@ class TestTransform:
             encoder = TableEncoder().fit(frame)
             np.testing.assert_array_equal(encoder.transform(frame), expected)
             assert list(encoder.feature_names_in_) == list(data)
-            assert encoder.get_feature_names_out()[0] == "age <= 27.5"
+            assert encoder.get_feature_names_out()[0] == "age <= 30"
 
     @pytest.mark.parametrize("thresholds", ["all", "auto", 5])
     def test_every_column_is_what_its_test_says(self, thresholds: Any) -> None:
@@ -306,7 +486,10 @@ class TestTransform:
                 expected = absent
             elif isinstance(test, Threshold):
                 expected = np.array(
-                    [not a and v <= test.threshold for v, a in zip(values, absent, strict=True)]
+                    [
+                        bool(test.missing) if a else v <= test.threshold
+                        for v, a in zip(values, absent, strict=True)
+                    ]
                 )
             elif isinstance(test, Category):
                 expected = np.array(
@@ -315,6 +498,13 @@ class TestTransform:
             else:
                 expected = np.array([v is True for v in values])
             np.testing.assert_array_equal(encoded[:, j], expected, err_msg=str(test))
+
+    @pytest.mark.parametrize("values", [[0, 1, None], [2, 7, None], [True, False, None]])
+    def test_every_division_of_two_values_and_a_missing_one_is_asked(self, values: Any) -> None:
+        """Whatever the two values are, each of the three can be told from the other two."""
+        encoded = TableEncoder().fit_transform(_column(*values))
+        divisions = {frozenset((tuple(c), tuple(1 - c))) for c in encoded.T.astype(int)}
+        assert len(divisions) == 3
 
     def test_all_thresholds_lose_nothing(self) -> None:
         """Rows are told apart by the tests if and only if they differ."""
@@ -346,19 +536,19 @@ class TestEstimator:
         pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
         X = pd.DataFrame({"age": [35, 20], "color": ["red", "blue"]})
         encoded = TableEncoder().set_output(transform="pandas").fit_transform(X)
-        assert list(encoded.columns) == ["age <= 27.5", "color = red"]
+        assert list(encoded.columns) == ["age <= 30", "color = red"]
         assert encoded.to_numpy().tolist() == [[0, 1], [1, 0]]
         encoded = TableEncoder().fit(X).set_output(transform="polars").transform(X)
         assert isinstance(encoded, pl.DataFrame)
-        assert encoded.columns == ["age <= 27.5", "color = red"]
+        assert encoded.columns == ["age <= 30", "color = red"]
 
     def test_names_can_be_given_for_a_table_without(self) -> None:
         encoder = TableEncoder().fit([[35, "red"], [20, "blue"]])
         assert encoder.get_feature_names_out(["age", "color"]).tolist() == [
-            "age <= 27.5",
+            "age <= 30",
             "color = red",
         ]
-        assert encoder.get_feature_names_out().tolist() == ["x0 <= 27.5", "x1 = red"]
+        assert encoder.get_feature_names_out().tolist() == ["x0 <= 30", "x1 = red"]
         with pytest.raises(ValueError, match=r"should have length equal.*\(2\), got 1"):
             encoder.get_feature_names_out(["age"])
 

@@ -47,7 +47,7 @@ class TestArrays:
 
     @pytest.mark.parametrize("dtype", ["U3", "S3", object])
     def test_text_is_category(self, dtype: Any) -> None:
-        _assert_column(np.array([["red"], ["tan"]], dtype=dtype), "category", ["red", "tan"])
+        _assert_column(np.array([["red"], ["tan"]], dtype=dtype), "text", ["red", "tan"])
         assert type(read_table(np.array([["red"]], dtype=dtype)).column(0)[0]) is str
 
     def test_columns_without_names_are_numbered(self) -> None:
@@ -85,9 +85,9 @@ class TestObjects:
             ([True, False], "flag", [True, False]),
             ([True, None], "flag", [1.0, NAN]),
             ([True, 2], "number", [1.0, 2.0]),
-            (["a", None], "category", ["a", None]),
-            (["a", NAN], "category", ["a", None]),
-            (["a", np.float32(NAN), b"b", np.str_("c")], "category", ["a", None, "b", "c"]),
+            (["a", None], "text", ["a", None]),
+            (["a", NAN], "text", ["a", None]),
+            (["a", np.float32(NAN), b"b", np.str_("c")], "text", ["a", None, "b", "c"]),
             ([None, None], "number", [NAN, NAN]),
             ([NAN, None], "number", [NAN, NAN]),
         ],
@@ -100,7 +100,7 @@ class TestObjects:
     def test_lists_keep_numbers_beside_text(self) -> None:
         X = [[35, "red", True], [20.5, "blue", False], [None, None, None]]
         table = read_table(X)
-        assert table.kinds == ["number", "category", "flag"]
+        assert table.kinds == ["number", "text", "flag"]
         np.testing.assert_array_equal(table.column(0), [35.0, 20.5, NAN])
         assert table.column(1).tolist() == ["red", "blue", None]
 
@@ -189,8 +189,8 @@ class TestPandas:
             ([True, False], "bool", "flag", [True, False]),
             ([True, False], "boolean", "flag", [True, False]),
             ([True, None], "boolean", "flag", [1.0, NAN]),
-            (["a", None], "object", "category", ["a", None]),
-            (["a", None], "string", "category", ["a", None]),
+            (["a", None], "object", "text", ["a", None]),
+            (["a", None], "string", "text", ["a", None]),
             (["a", None], "category", "category", ["a", None]),
             ([3, None], "category", "category", [3.0, NAN]),
             ([True, None], "category", "flag", [1.0, NAN]),
@@ -210,11 +210,21 @@ class TestPandas:
             {"x": [1, self.pd.NA, self.pd.NaT], "y": ["a", self.pd.NA, NAN]}, dtype=object
         )
         _assert_column(frame, "number", [1.0, NAN, NAN])
-        _assert_column(frame, "category", ["a", None, None], 1)
+        _assert_column(frame, "text", ["a", None, None], 1)
 
     def test_intervals_made_by_cut_are_named_by_their_text(self) -> None:
         frame = self.pd.DataFrame({"x": self.pd.cut([1, 9], [0, 5, 10])})
-        _assert_column(frame, "category", ["(0, 5]", "(5, 10]"])
+        _assert_column(frame, "ordered", ["(0, 5]", "(5, 10]"])
+
+    def test_ordered_categoricals_keep_their_levels(self) -> None:
+        column = self.pd.Categorical(["b", None], categories=["b", "c", "a"], ordered=True)
+        numbers = self.pd.Categorical([2, 1], categories=[2, 1], ordered=True)
+        frame = self.pd.DataFrame({"x": column, "y": numbers})
+        _assert_column(frame, "ordered", ["b", None])
+        _assert_column(frame, "ordered", [2.0, 1.0], 1)
+        table = read_table(frame)
+        assert table.levels == {0: ("b", "c", "a"), 1: (2.0, 1.0)}
+        assert table.select(np.array([1])).levels == table.levels
 
     def test_unused_categories_do_no_harm(self) -> None:
         column = self.pd.Categorical(["b", "b"], categories=["a", "b", "c"])
@@ -230,7 +240,7 @@ class TestPandas:
 
     def test_columns_of_the_same_name_stay_apart(self) -> None:
         frame = self.pd.DataFrame([[1, "a"]], columns=["x", "x"])
-        assert read_table(frame).kinds == ["number", "category"]
+        assert read_table(frame).kinds == ["number", "text"]
 
     @pytest.mark.parametrize(
         "values, message",
@@ -276,7 +286,7 @@ class TestPolars:
             ([1.5, None, NAN], "Float32", "number", [1.5, NAN, NAN]),
             ([True, False], "Boolean", "flag", [True, False]),
             ([True, None], "Boolean", "flag", [1.0, NAN]),
-            (["a", None], "String", "category", ["a", None]),
+            (["a", None], "String", "text", ["a", None]),
             (["a", None], "Categorical", "category", ["a", None]),
             ([None, None], "Null", "number", [NAN, NAN]),
             ([Decimal("0.5"), None], "Decimal", "number", [0.5, NAN]),
@@ -288,9 +298,11 @@ class TestPolars:
         _assert_column(frame, kind, expected)
         assert read_table(frame).names == ["x"]
 
-    def test_enumerations_are_categories(self) -> None:
-        series = self.pl.Series(["b", "a"], dtype=self.pl.Enum(["a", "b"]))
-        _assert_column(self.pl.DataFrame({"x": series}), "category", ["b", "a"])
+    def test_enumerations_are_ordered(self) -> None:
+        series = self.pl.Series(["b", "a"], dtype=self.pl.Enum(["b", "c", "a"]))
+        frame = self.pl.DataFrame({"n": [1, 2], "x": series})
+        _assert_column(frame, "ordered", ["b", "a"], 1)
+        assert read_table(frame).levels == {1: ("b", "c", "a")}
 
     @pytest.mark.parametrize(
         "values, error, message",

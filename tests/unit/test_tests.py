@@ -12,11 +12,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.encoding import Category, Flag, Missing, Test, Threshold, encode_tests, read_table
+from certree.encoding import (
+    Category,
+    Flag,
+    Level,
+    Missing,
+    Test,
+    Threshold,
+    encode_tests,
+    read_table,
+)
 from certree.encoding import test_from_dict as read_test
 from certree.encoding._tests import format_value
 
 NAN = np.nan
+STAGES = ("I", "II", "III")
 ALL_TESTS: list[Test] = [
     Threshold(0, "age", 35.5),
     Category(1, "color", "red"),
@@ -26,6 +36,13 @@ ALL_TESTS: list[Test] = [
     Flag(3, "smoker"),
     Flag(3, "smoker", True),
     Missing(4, "income"),
+    Threshold(0, "age", 35.5, True),
+    Threshold(0, "age", 35.5, False),
+    Category(1, "color", "red", False),
+    Flag(3, "smoker", False, True),
+    Level(5, "stage", STAGES, "II"),
+    Level(5, "stage", STAGES, "II", True),
+    Level(5, "grade", (3, 1, 2.5), 1, False),
 ]
 
 
@@ -49,6 +66,15 @@ def _text(*values: Any) -> Any:
         (Missing(0, "x"), np.array([1.0, NAN]), [1, 0]),
         (Missing(0, "x"), np.array([True, False]), [1, 1]),
         (Missing(0, "x"), _text("a", None, ""), [1, 0, 1]),
+        (Threshold(0, "x", 2.0, False), np.array([1.0, 2.5, NAN]), [0, 1, 1]),
+        (Threshold(0, "x", 2.0, True), np.array([1.0, 2.5, NAN]), [0, 1, 0]),
+        (Category(0, "x", "a", False), _text("a", "b", None), [0, 1, 1]),
+        (Flag(0, "x", False, True), np.array([1.0, 0.0, NAN]), [0, 1, 0]),
+        (Flag(0, "x", True, True), np.array([True, False]), [0, 1]),
+        (Level(0, "x", STAGES, "II"), _text("I", "II", "III", "IV", None), [0, 0, 1, 1, 1]),
+        (Level(0, "x", STAGES, "II", True), _text("I", "III", "IV", None), [0, 1, 1, 0]),
+        (Level(0, "x", STAGES, "II", True), np.array([NAN, NAN]), [0, 0]),
+        (Level(0, "x", (3, 1), 3), np.array([3.0, 1.0, 2.0, NAN]), [0, 1, 1, 1]),
     ],
 )
 def test_outcome_zero_is_where_the_test_holds(test: Test, column: Any, outcomes: list[int]) -> None:
@@ -71,6 +97,13 @@ def test_outcome_zero_is_where_the_test_holds(test: Test, column: Any, outcomes:
         (Flag(0, "smoker"), "smoker = 1", "smoker = 0"),
         (Flag(0, "smoker", True), "smoker", "not smoker"),
         (Missing(0, "income"), "income is missing", "income is present"),
+        (Threshold(0, "age", 35.5, True), "age <= 35.5 or missing", "age > 35.5"),
+        (Threshold(0, "age", 35.5, False), "age <= 35.5", "age > 35.5 or missing"),
+        (Category(0, "color", "red", False), "color = red", "color != red or missing"),
+        (Flag(0, "smoker", False, True), "smoker = 1 or missing", "smoker = 0"),
+        (Flag(0, "smoker", True, False), "smoker", "not smoker or missing"),
+        (Level(0, "stage", STAGES, "II"), "stage <= II", "stage > II"),
+        (Level(0, "stage", STAGES, "II", False), "stage <= II", "stage > II or missing"),
     ],
 )
 def test_both_outcomes_have_words(test: Test, holds: str, holds_not: str) -> None:
@@ -97,6 +130,35 @@ def test_json_and_pickle_round_trips(test: Test) -> None:
     assert back.describe(1) == test.describe(1)
     assert pickle.loads(pickle.dumps(test)) == test
     assert hash(back) == hash(test)
+
+
+@pytest.mark.parametrize("test", ALL_TESTS, ids=str)
+def test_dictionaries_of_older_versions_do_not_mention_missing_values(test: Test) -> None:
+    values = test.to_dict()
+    side = values.pop("missing", None)
+    back = read_test(values)
+    assert back.missing_outcome == (1 if side else test.missing_outcome)
+
+
+@pytest.mark.parametrize("test", ALL_TESTS, ids=str)
+def test_the_outcome_of_a_missing_value(test: Test) -> None:
+    assert test.outcome(np.array([NAN])).tolist() == [test.missing_outcome]
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: Threshold(0, "x", 1, "yes"), "missing must be True, False or None, got 'yes'"),  # type: ignore[arg-type]
+        (lambda: Flag(0, "x", False, 1), "missing must be True, False or None, got 1"),  # type: ignore[arg-type]
+        (lambda: Category(0, "x", "a", True), "a category of its own and never equals 'a'"),
+        (lambda: Level(0, "x", ("a", "b"), "c"), "must differ and contain 'c'"),
+        (lambda: Level(0, "x", ("a", "a"), "a"), "must differ and contain 'a'"),
+        (lambda: Level(0, "x", ("a", 1), "a"), "both text and numbers"),
+    ],
+)
+def test_fields_that_make_no_sense_are_refused(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -139,15 +201,20 @@ def test_dictionaries_of_no_test_are_refused(values: dict[str, Any], message: st
         read_test(values)
 
 
-@pytest.mark.parametrize("test", [Threshold(0, "x", 1), Flag(0, "x"), Category(0, "x", 1)])
+@pytest.mark.parametrize(
+    "test",
+    [Threshold(0, "x", 1), Flag(0, "x"), Category(0, "x", 1), Level(0, "x", (1, 2), 1)],
+)
 def test_text_where_numbers_were_is_refused(test: Test) -> None:
     with pytest.raises(ValueError, match="'x' held numbers in training, but now holds text"):
         test.outcome(_text("1", "2"))
 
 
-def test_numbers_where_text_was_are_refused() -> None:
-    with pytest.raises(ValueError, match="'x' held text in training, but now holds numbers"):
-        Category(0, "x", "1").outcome(np.array([1.0, NAN]))
+@pytest.mark.parametrize("test", [Category(0, "x", "1"), Level(0, "x", ("1", "2"), "1")])
+def test_numbers_where_text_was_are_refused(test: Test) -> None:
+    for column in (np.array([1.0, NAN]), np.array([True])):
+        with pytest.raises(ValueError, match="'x' held text in training, but now holds numbers"):
+            test.outcome(column)
 
 
 class TestEncodeTests:
@@ -166,9 +233,29 @@ class TestEncodeTests:
     @given(
         st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0, -1.0]), min_size=1, max_size=5),
         st.lists(st.one_of(st.just(NAN), st.sampled_from([0.0, 0.5, 1.0, 3.0, -2.0])), min_size=1),
+        st.lists(st.sampled_from([None, False, True]), min_size=5, max_size=5),
     )
-    def test_thresholds(self, cuts: list[float], values: list[float]) -> None:
-        self._check([Threshold(0, "x", cut) for cut in cuts], np.array(values)[:, None])
+    def test_thresholds(self, cuts: list[float], values: list[float], sides: list[Any]) -> None:
+        tests: list[Test] = [
+            Threshold(0, "x", cut, side) for cut, side in zip(cuts, sides, strict=False)
+        ]
+        self._check(tests, np.array(values)[:, None])
+
+    @given(
+        st.lists(st.sampled_from("abcd"), min_size=1, max_size=5),
+        st.lists(st.sampled_from(["a", "b", "c", "d", "z", None]), min_size=1),
+        st.lists(st.sampled_from([None, False, True]), min_size=5, max_size=5),
+        st.permutations("abcd"),
+    )
+    def test_levels(
+        self, cuts: list[str], values: list[Any], sides: list[Any], levels: list[str]
+    ) -> None:
+        tests: list[Test] = [
+            Level(0, "x", tuple(levels), cut, side) for cut, side in zip(cuts, sides, strict=False)
+        ]
+        if any(values):
+            self._check(tests, [[v] for v in values])
+            self._check([*tests, Level(0, "x", ("z",), "z")], [[v] for v in values])
 
     def test_more_thresholds_than_a_byte_can_count(self) -> None:
         cuts: list[Test] = [Threshold(0, "x", float(c)) for c in range(700)]

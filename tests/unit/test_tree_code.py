@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from tests.unit.trees import MIXED_ROWS, Case, cases, chain, leaf, mixed_tree, stump
 
-from certree.encoding import Category, Threshold
+from certree.encoding import Category, Flag, Level, Threshold
 from certree.tree import Tree
 
 
@@ -141,8 +141,8 @@ def test_sql_reads_well() -> None:
             '  WHEN "age" <= 35.5 AND "income" IS NULL THEN \'maybe\'',
             '  WHEN "age" <= 35.5 AND "income" <= 1234.25 THEN \'maybe\'',
             "  WHEN \"age\" <= 35.5 THEN 'no'",
-            '  WHEN "smoker" = TRUE AND "age" <= 60.25 THEN \'no\'',
-            "  WHEN \"smoker\" = TRUE THEN 'yes'",
+            '  WHEN "smoker" AND "age" <= 60.25 THEN \'no\'',
+            "  WHEN \"smoker\" THEN 'yes'",
             "  ELSE 'yes'",
             "END",
         ]
@@ -160,7 +160,7 @@ def test_sql_of_very_deep_trees_is_flat(holds: bool) -> None:
 def test_sql_columns_can_be_renamed() -> None:
     tree = mixed_tree()
     assert '"person age" <= 35.5' in tree.to_sql({"age": "person age"})
-    assert '"d" = TRUE' in tree.to_sql(["a", "b", "c", "d"])
+    assert 'WHEN "d" THEN' in tree.to_sql(["a", "b", "c", "d"])
     with pytest.raises(ValueError, match="'size', which is no feature"):
         tree.to_sql({"size": "x"})
     for bad in (["a"], "abcd"):
@@ -183,7 +183,95 @@ def test_sql_quotes_strings() -> None:
 
 def test_sql_of_a_single_leaf_is_a_literal() -> None:
     assert leaf().to_sql() == "'yes'"
-    assert leaf([False, True]).to_sql(alias="p") == 'TRUE AS "p"'
+    assert leaf([False, True]).to_sql(alias="p") == '(1 = 1) AS "p"'
+
+
+def sided_tree() -> Tree:
+    """Missing values join either side of a threshold, a flag and a level."""
+    stages = ("I", "II", "III")
+    tests = [
+        Threshold(0, "age", 35.5, True),
+        Threshold(0, "age", 20.0, False),
+        Flag(1, "smoker", True, True),
+        Level(2, "stage", stages, "II", True),
+        Level(2, "stage", stages, "I", False),
+    ]
+    test = [0, 1, 2, -1, 3, -1, 4, -1, -1, -1, -1]
+    first_child = [1, 3, 5, -1, 7, -1, 9, -1, -1, -1, -1]
+    label = [-1 if t >= 0 else node % 3 for node, t in enumerate(test)]
+    return Tree(
+        tests,
+        test,
+        first_child,
+        label,
+        counts=np.ones((11, 3)),
+        classes=["no", "yes", "maybe"],
+        feature_names=["age", "smoker", "stage"],
+    )
+
+
+SIDED_ROWS = [
+    [age, smoker, stage]
+    for age in (None, 10.0, 30.0, 50.0)
+    for smoker in (None, True, False)
+    for stage in (None, "I", "II", "III", "IV")
+]
+
+
+def test_missing_values_and_levels_read_well_in_code() -> None:
+    sql, source = sided_tree().to_sql(), sided_tree().to_python()
+    age, stage = (
+        '("age" <= 35.5 OR "age" IS NULL)',
+        "(\"stage\" IN ('I', 'II') OR \"stage\" IS NULL)",
+    )
+    assert sql.splitlines()[1:4] == [
+        "  WHEN \"age\" <= 20.0 THEN 'no'",
+        f"  WHEN {age} AND {stage} THEN 'yes'",
+        f"  WHEN {age} THEN 'maybe'",
+    ]
+    assert '("smoker" OR "smoker" IS NULL)' in sql
+    assert "if age is None or age != age or age <= 35.5:" in source
+    assert "if stage is None or stage != stage or stage in ('I', 'II'):" in source
+    assert "if stage == 'I':" in source
+
+
+def test_missing_values_and_levels_go_the_same_way_in_code() -> None:
+    tree = sided_tree()
+    expected = tree.predict(SIDED_ROWS).tolist()
+    assert queried(tree, SIDED_ROWS) == expected
+    assert [compiled(tree)(row) for row in SIDED_ROWS] == expected
+
+
+def test_duckdb_agrees() -> None:
+    duckdb = pytest.importorskip("duckdb")
+    tree = sided_tree()
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE data (age DOUBLE, smoker BOOLEAN, stage VARCHAR)")
+    connection.executemany("INSERT INTO data VALUES (?, ?, ?)", SIDED_ROWS)
+    found = connection.execute(f"SELECT {tree.to_sql()} FROM data ORDER BY rowid").fetchall()
+    assert [value for (value,) in found] == tree.predict(SIDED_ROWS).tolist()
+
+
+@pytest.mark.parametrize("name", ["true", "TRUE", "False", "flag"])
+def test_no_column_name_captures_a_truth_value(name: str) -> None:
+    """SQLite takes TRUE for a column if there is one of that name."""
+    tests = [Flag(0, "smoker", True)]
+    parts: Any = (tests, [0, -1, -1], [1, -1, -1], [-1, 0, 1])
+    tree = Tree(
+        *parts, counts=np.ones((3, 2)), classes=[True, False], feature_names=["smoker", name]
+    )
+    rows = [[True, 5], [False, 6], [None, 7]]
+    assert queried(tree, rows) == [1, 0, 0]
+
+
+def test_truth_values_of_sql_server_are_bits() -> None:
+    tests = [Flag(0, "smoker", True, True)]
+    parts: Any = (tests, [0, -1, -1], [1, -1, -1], [-1, 0, 1])
+    tree = Tree(*parts, counts=np.ones((3, 2)), classes=[True, False], feature_names=["smoker"])
+    assert tree.to_sql(quote="[").splitlines()[1:3] == [
+        "  WHEN ([smoker] = 1 OR [smoker] IS NULL) THEN CAST(1 AS BIT)",
+        "  ELSE CAST(0 AS BIT)",
+    ]
 
 
 def test_sql_refuses_what_it_cannot_hold() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,8 @@ from sklearn.tree import DecisionTreeClassifier, export_text, plot_tree
 from sklearn.utils.validation import check_is_fitted
 from tests.unit.trees import Case, cases, leaf, mixed_tree, stump
 
-from certree.encoding import Flag, Test, Threshold, encode_tests, read_table
+from certree.encoding import Flag, Level, Missing, Test, Threshold, encode_tests, read_table
+from certree.encoding._cuts import midpoints
 from certree.tree import Tree
 from certree.tree._sklearn import float32_threshold
 
@@ -114,8 +116,9 @@ def from_sklearn(fitted: DecisionTreeClassifier) -> Tree:
     )
 
 
-def test_missing_values_do_not_hold() -> None:
-    tests: list[Test] = [Threshold(0, "a", 0.5), Flag(1, "b")]
+@pytest.mark.parametrize("side, leaves", [(None, [2, 4, 3, 4, 2]), (True, [3, 3, 3, 4, 3])])
+def test_missing_values_go_where_the_tests_say(side: bool | None, leaves: list[int]) -> None:
+    tests: list[Test] = [Threshold(0, "a", 0.5, side), Flag(1, "b", False, side)]
     tree = Tree(
         tests,
         [0, 1, -1, -1, -1],
@@ -127,8 +130,8 @@ def test_missing_values_do_not_hold() -> None:
     )
     rows = [[np.nan, 1], [0, np.nan], [0, 1], [0, 0], [np.nan, np.nan]]
     X = pd.DataFrame(rows, columns=["a", "b"])
-    assert tree.apply(X).tolist() == [2, 4, 3, 4, 2]
-    assert tree.to_sklearn().apply(X).tolist() == [2, 4, 3, 4, 2]
+    assert tree.apply(X).tolist() == leaves
+    assert tree.to_sklearn().apply(X).tolist() == leaves
 
 
 def test_a_fitted_classifier_in_every_respect() -> None:
@@ -157,6 +160,18 @@ def test_questions_that_are_no_comparison_need_the_encoded_tree() -> None:
     with pytest.raises(ValueError, match=r"cannot ask 'color = red'; use .*encoded=True"):
         mixed_tree().to_sklearn()
     assert mixed_tree().to_sklearn(encoded=True).n_features_in_ == 7
+    with pytest.raises(ValueError, match=r"cannot ask 'stage <= I'; use .*encoded=True"):
+        asking(Level(0, "stage", ("I", "II"), "I")).to_sklearn()
+    missing = asking(Missing(0, "color"))
+    with pytest.raises(ValueError, match="cannot ask 'color is missing'"):
+        missing.to_sklearn(pd.DataFrame({"color": ["red", None]}))
+
+
+def asking(test: Test) -> Tree:
+    """One test and two leaves."""
+    counts = [[4, 3], [4, 1], [0, 2]]
+    parts = ([test], [0, -1, -1], [1, -1, -1], [-1, 0, 1])
+    return Tree(*parts, counts=counts, classes=["no", "yes"], feature_names=[test.name])
 
 
 # ---- thresholds in single precision ----------------------------------------------------------
@@ -180,6 +195,14 @@ def test_midpoints_separate_what_float32_tells_apart(a: float, b: float) -> None
         assert single(low) <= threshold < single(high)
 
 
+@given(finite, st.integers(1, 2**31))
+def test_cuts_of_the_encoder_separate_what_float32_tells_apart(low: float, steps: int) -> None:
+    high = low + steps * float(np.spacing(abs(low)))
+    if single(low) < single(high):
+        (cut,) = midpoints(np.array([low]), np.array([high])).tolist()
+        assert single(low) <= float32_threshold(cut) < single(high)
+
+
 @given(st.floats(-(2.0**99), 2.0**99, width=32), st.integers(1, 3))
 def test_midpoints_of_close_float32_values_separate_them(low: float, steps: int) -> None:
     high = np.float32(low)
@@ -198,6 +221,44 @@ def test_a_value_equal_to_a_decimal_threshold_still_holds(value: float) -> None:
 def test_time_stamps_beyond_single_precision_are_separated(a: float, b: float) -> None:
     assert single(a) < single(b)
     assert single(a) <= float32_threshold((a + b) / 2) < single(b)
+
+
+TIMES = 1_700_000_000 + 10.0 * np.arange(100)
+
+
+def test_rows_that_float32_confuses_are_named() -> None:
+    """Of time stamps every ten seconds, float32 keeps one in thirteen."""
+    tree, X = asking(Threshold(0, "time", 1_700_000_495.0)), pd.DataFrame({"time": TIMES})
+    with pytest.warns(
+        UserWarning, match=r"^5 of 100 rows reach another leaf.*: rows 45, 46"
+    ) as found:
+        model = tree.to_sklearn(X)
+    assert "time <= 1700000495" in str(found[0].message)
+    assert found[0].filename == __file__
+    assert np.flatnonzero(model.apply(X) != tree.apply(X)).tolist() == [45, 46, 47, 48, 49]
+
+
+def test_thresholds_finer_than_float32_are_named() -> None:
+    with pytest.warns(UserWarning, match=r"coarser than .*time <= 1700000495.*pass X") as found:
+        asking(Threshold(0, "time", 1_700_000_495.0)).to_sklearn()
+    assert found[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for threshold in (35.5, 0.1, 1234.567, 0.0, -1e-7, 1e300):
+            asking(Threshold(0, "x", threshold)).to_sklearn()
+
+
+@given(st.lists(st.floats(1e9, 2e9), min_size=2, max_size=6, unique=True), st.data())
+def test_rows_agree_or_are_named(values: list[float], data: st.DataObject) -> None:
+    threshold = data.draw(st.sampled_from(sorted(values)[:-1]))
+    tree, X = asking(Threshold(0, "x", threshold)), pd.DataFrame({"x": values})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = tree.to_sklearn(X)
+    agree = (model.apply(X) == tree.apply(X)).all()
+    assert agree == (not caught)
+    above = min(value for value in values if value > threshold)
+    assert agree == (single(threshold) < single(above))
 
 
 def test_thresholds_outside_single_precision() -> None:

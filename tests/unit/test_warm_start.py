@@ -262,7 +262,7 @@ def test_a_tree_that_does_not_fit_the_columns_is_refused() -> None:
     named = stump(Threshold(0, "weight", 1.0), feature_names=["weight", *frame.columns[1:]])
     with pytest.raises(ValueError, match=r"(?s)does not fit the columns of X.*weight"):
         fit(frame, labels, warm_start_tree=named)
-    text = next(i for i, kind in enumerate(read_table(frame).kinds) if kind == "category")
+    text = next(i for i, kind in enumerate(read_table(frame).kinds) if kind == "text")
     wrong = stump(Threshold(text, frame.columns[text], 1.0), n_features=frame.shape[1])
     with pytest.raises(ValueError, match=r"does not fit the columns of X.*text"):
         fit(frame, labels, warm_start_tree=wrong)
@@ -296,16 +296,34 @@ def test_multiway_trees_and_searches_are_refused() -> None:
             optimality_gap(model, X, y)
 
 
-def test_missing_values_that_go_with_the_small_ones_are_refused() -> None:
+@pytest.mark.parametrize("label", [0, 1])
+def test_missing_values_go_where_scikit_learn_sends_them(label: int) -> None:
     X = np.array([[1.0], [2.0], [np.nan], [8.0], [9.0]] * 4)
-    y = np.array([0, 0, 0, 1, 1] * 4)
-    left = DecisionTreeClassifier(max_depth=1).fit(X, y)
-    with pytest.raises(ValueError, match="sends missing values of 'x0' with those of at most 5"):
-        OptimalTreeClassifier().fit(X, y, warm_start_tree=left)
-    right = DecisionTreeClassifier(max_depth=1).fit(X, np.where(np.isnan(X[:, 0]), 1, y))
-    model = OptimalTreeClassifier(max_depth=1)
-    model.fit(X, np.where(np.isnan(X[:, 0]), 1, y), warm_start_tree=right)
+    y = np.array([0, 0, label, 1, 1] * 4)
+    greedy = DecisionTreeClassifier(max_depth=1).fit(X, y)
+    tree = from_sklearn(greedy, read_table(X), np.array([0, 1]))
+    assert [test.missing for test in tree.tests] == [label == 0]  # type: ignore[attr-defined]
+    assert (tree.apply(X) == greedy.apply(X)).all()
+    model = OptimalTreeClassifier(max_depth=1).fit(X, y, warm_start_tree=greedy)
     assert model.certificate_.cost == 0
+    assert len(model.encoder_.tests_) == 7  # three cuts with either side, and "is missing"
+
+
+def test_scikit_learn_trees_are_silent_where_nothing_is_missing() -> None:
+    X, y = np.arange(8.0)[:, None], np.arange(8) > 5
+    greedy = DecisionTreeClassifier(max_depth=1).fit(X, y)
+    tree = from_sklearn(greedy, read_table(X), np.array([False, True]))
+    assert tree.to_text(show_counts=False, decimals=1) == "x0 <= 5.5: False\nx0 > 5.5: True"
+
+
+def test_added_tests_say_where_missing_values_go() -> None:
+    """A tree of other data is silent about missing values that this table has."""
+    X = np.array([[float(i)] for i in range(50)] + [[np.nan]] * 5)
+    y = np.arange(55) > 20
+    tree = stump(Threshold(0, "x0", 20.5))
+    model = OptimalTreeClassifier(max_depth=1, thresholds=2).fit(X, y, warm_start_tree=tree)
+    assert model.certificate_.cost == 0
+    assert "x0 > 20.5 or missing" in model.tree_.to_text()
 
 
 # ---- how far from the best -----------------------------------------------------------------------
@@ -415,7 +433,7 @@ def test_every_kind_of_test_can_be_asked() -> None:
     for i, kind in enumerate(table.kinds):
         name = table.names[i]
         tests: list[Any] = [Missing(i, name)]
-        if kind == "category":
+        if kind == "text":
             tests.append(Category(i, name, next(v for v in table.column(i) if v is not None)))
         else:
             tests.append(Threshold(i, name, float(np.nanmedian(table.column(i)))))

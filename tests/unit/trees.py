@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-from certree.encoding import Category, Flag, Missing, Test, Threshold
+from certree.encoding import Category, Flag, Level, Missing, Test, Threshold
 from certree.tree import Tree
 
 NAMES = ("age", "color", "income", "smoker")
@@ -126,19 +126,26 @@ numbers = st.integers(-40, 40).map(lambda i: i / 8)
 def _column(draw: st.DrawFn, feature: int, name: str, kind: str) -> tuple[Any, list[Test]]:
     """Return a strategy for the values of a column and the tests that may be asked about it."""
     values: st.SearchStrategy[Any]
+    sides = draw(st.sampled_from([(None,), (False,), (False, True)]))
     if kind == "number":
         cuts = draw(st.lists(numbers, min_size=1, max_size=3, unique=True))
-        tests: list[Test] = [Threshold(feature, name, cut) for cut in cuts]
+        tests: list[Test] = [Threshold(feature, name, cut, side) for cut in cuts for side in sides]
         values = st.one_of(numbers, st.sampled_from(cuts))
+    elif kind == "ordered":
+        levels = tuple(draw(st.lists(texts, min_size=2, max_size=4, unique=True)))
+        tests = [
+            Level(feature, name, levels, level, side) for level in levels[:-1] for side in sides
+        ]
+        values = st.one_of(st.sampled_from(levels), texts)
     elif kind == "category":
         words = draw(st.lists(texts, min_size=2, max_size=4, unique=True))
-        tests = [Category(feature, name, word) for word in words[1:]]
+        tests = [Category(feature, name, word, sides[0]) for word in words[1:]]
         values = st.sampled_from(words)
     elif kind == "code":
         tests = [Category(feature, name, code) for code in (1, 2)]
         values = st.sampled_from([0, 1, 2, 3])
     else:
-        tests = [Flag(feature, name, kind == "boolean")]
+        tests = [Flag(feature, name, kind == "boolean", side) for side in sides]
         values = st.booleans() if kind == "boolean" else st.sampled_from([0, 1])
     return st.one_of(values, values, values, st.none()), [*tests, Missing(feature, name)]
 
@@ -146,17 +153,15 @@ def _column(draw: st.DrawFn, feature: int, name: str, kind: str) -> tuple[Any, l
 @st.composite
 def cases(draw: st.DrawFn, *, only_numbers: bool = False) -> Case:
     """Random trees over random tables."""
-    kinds_of = (
-        ["number", "flag"] if only_numbers else ["number", "flag", "boolean", "category", "code"]
-    )
+    kinds_of = ["number", "flag"]
+    if not only_numbers:
+        kinds_of += ["boolean", "category", "code", "ordered"]
     kinds = draw(st.lists(st.sampled_from(kinds_of), min_size=1, max_size=4))
     unique = {"unique_by": str.casefold, "min_size": len(kinds), "max_size": len(kinds)}
     names = draw(st.lists(texts, **unique))
     columns = [draw(_column(i, n, k)) for i, (n, k) in enumerate(zip(names, kinds, strict=True))]
     rows = draw(st.lists(st.tuples(*[values for values, _ in columns]), min_size=1, max_size=12))
     tests = [test for _, some in columns for test in some]
-    if only_numbers:
-        tests = [test for test in tests if not isinstance(test, Missing)]
     tree = draw(trees(tests, names))
     return Case(tree, [list(row) for row in rows], kinds)
 

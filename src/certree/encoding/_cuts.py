@@ -1,4 +1,4 @@
-"""Cut points of number columns."""
+"""Cut points of ordered columns."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AUTO_THRESHOLDS", "choose_cuts", "midpoints"]
+__all__ = ["AUTO_THRESHOLDS", "choose_cuts", "choose_gaps", "midpoints"]
 
 AUTO_THRESHOLDS = 32
 """Number of cut points (and of distinct values without loss) for ``thresholds="auto"``."""
+
+_POWERS = np.array([float(f"1e{power}") for power in range(309)])
 
 
 def choose_cuts(
@@ -28,18 +30,31 @@ def choose_cuts(
     weights : ndarray of int64, optional
         Weights of the rows. A row of weight two counts as two rows.
     """
-    numbers = column.astype(np.float64, copy=False)
+    values, gaps = choose_gaps(column.astype(np.float64, copy=False), limit, weights)
+    return midpoints(values[gaps], values[gaps + 1])
+
+
+def choose_gaps(
+    column: NDArray[Any], limit: int | None, weights: NDArray[np.int64] | None = None
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct values in increasing order, and after which of them to cut.
+
+    Parameters
+    ----------
+    column, limit, weights
+        As for :func:`choose_cuts`.
+    """
     if weights is None:
-        values, counts = np.unique(numbers, return_counts=True)
+        values, counts = np.unique(column, return_counts=True)
     else:
-        values, groups = np.unique(numbers, return_inverse=True)
+        values, groups = np.unique(column, return_inverse=True)
         counts = np.zeros(len(values), dtype=np.int64)
         np.add.at(counts, groups, weights)
     n_cuts = len(values) - 1
     if limit == 0:
         limit = n_cuts if len(values) <= AUTO_THRESHOLDS else AUTO_THRESHOLDS
     if limit is None or n_cuts <= limit:
-        return midpoints(values[:-1], values[1:])
+        return values, np.arange(n_cuts)
     # The cut after the value whose share of rows at or below is nearest to q / (limit + 1); in
     # integers, so that scaling all weights changes nothing. Floats could round differently.
     total = int(counts.sum())
@@ -49,34 +64,129 @@ def choose_cuts(
     right = np.searchsorted(below, targets).clip(max=n_cuts - 1)
     left = (right - 1).clip(min=0)
     is_left_nearer = targets - below[left] <= below[right] - targets
-    chosen = np.unique(np.where(is_left_nearer.astype(bool) & (left < right), left, right))
-    return midpoints(values[chosen], values[chosen + 1])
+    return values, np.unique(np.where(is_left_nearer.astype(bool) & (left < right), left, right))
 
 
 def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return numbers t with low <= t < high, near the middle and with few decimals.
+    """Return numbers t with low <= t < high that read well.
+
+    The shortest decimal in the middle half of the interval, that is the one of fewest digits, and
+    of several the nearest to the middle. Where float64 has no number between the two, it is `low`.
+
+    Where float32 tells the two apart, ``float32(low) <= t`` and ``float32(t) < float32(high)``, so
+    that programs that round values to float32, and perhaps t, tell them apart, too.
 
     Parameters
     ----------
     low, high : ndarray of float64
         Finite, ``low < high``.
     """
-    middle: NDArray[np.float64] = low / 2 + high / 2
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        low, high = _within_float32(low, high)
         gap = high - low
-        # 10**-decimals is at most a thousandth of the gap, so rounding moves half as much at most.
-        # One decimal at least: the middle between integers is then exact.
-        decimals = np.maximum(np.ceil(-np.log10(gap)) + 3, 1)
-        # np.round multiplies and divides by a power of ten: to the nearest decimal if the power and
-        # the product are exact in float64.
-        can_round = (decimals <= 22) & (np.abs(middle) * 10.0**decimals < 2.0**53)
-        rounded = middle.copy()
-        for places in np.unique(decimals[can_round]):
-            chosen = can_round & (decimals == places)
-            rounded[chosen] = np.round(middle[chosen], int(places))
-    # Halving loses the last bit of the smallest numbers, and between neighbours there is no middle.
+        # The difference of two huge numbers of different sign may be beyond float64.
+        is_finite = np.isfinite(gap)
+        middle = np.where(is_finite, low + gap / 2, low / 2 + high / 2)
+        first = np.where(is_finite, low + gap / 4, low / 4 * 3 + high / 4)
+        last = np.where(is_finite, high - gap / 4, low / 4 + high / 4 * 3)
+        cut = _shortest_decimals(first, middle, last)
+    # Between neighbours there is no middle, and very near to them rounding may end at one of them.
     result: NDArray[np.float64] = low.copy()
-    for candidate in (middle, rounded):
-        fits = (low <= candidate) & (candidate < high)
+    for candidate in (middle, cut):
+        fits = (low < candidate) & (candidate < high)
         result[fits] = candidate[fits]
     return result
+
+
+def _within_float32(
+    low: NDArray[np.float64], high: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the ends of where a cut may lie: nearer if float32 moves the values towards it."""
+    lower, upper = low.astype(np.float32), high.astype(np.float32)
+    start = np.maximum(low, lower.astype(np.float64))
+    end = np.nextafter(largest_rounded_to(np.nextafter(upper, np.float32(-np.inf))), np.inf)
+    margin = (high - low) / 4
+    matters = (lower < upper) & ((end < high - margin) | (start > low + margin))
+    matters &= np.isfinite(lower) & np.isfinite(upper)
+    return np.where(matters, start, low), np.where(matters, end, high)
+
+
+def largest_rounded_to(below: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return the largest float64 that rounds to each float32."""
+    exact = below.astype(np.float64)
+    middle = (exact + np.nextafter(below, np.float32(np.inf)).astype(np.float64)) / 2
+    # Ties go to the even one of the two.
+    return np.where(middle.astype(np.float32) == below, middle, np.nextafter(middle, -np.inf))
+
+
+def _shortest_decimals(
+    first: NDArray[np.float64], middle: NDArray[np.float64], last: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the decimal of fewest digits in each interval, and of several the most central.
+
+    Let 10**e be the least power of ten above the width. At most one of its multiples lies in the
+    interval. If one does, it is the answer, since a multiple of a larger power would be the same
+    number. Else it is the multiple of 10**(e - 1) nearest to the middle, since one does.
+    """
+    result = np.zeros(len(middle))
+    is_zero = (first <= 0) & (last >= 0)  # the shortest of all
+    # Quotients by powers of ten are then integers of 15 digits, for which float64 needs all of its.
+    is_tiny = last - first < np.abs(middle) * 2.0**-44
+    tiny = np.flatnonzero(is_tiny & ~is_zero)
+    ends = (first[tiny].tolist(), middle[tiny].tolist(), last[tiny].tolist())
+    result[tiny] = [_shortest_neighbour(*three) for three in zip(*ends, strict=True)]
+    rest = np.flatnonzero(~is_zero & ~is_tiny)
+    first, middle, last = first[rest], middle[rest], last[rest]
+    power = _power_above(last - first)
+    digits = np.rint(_shift(middle, -power))
+    value = _shift(digits, power)
+    is_outside = ~((first <= value) & (value <= last))
+    power = power - is_outside
+    digits = np.where(is_outside, np.rint(_shift(middle, -power)), digits)
+    # Below 10**e the multiples of 10**(e - 1) have one digit, too.
+    below = (np.abs(digits) == 1) & (np.abs(_shift(middle, -power)) < 1)
+    power = power - below
+    digits = np.where(below, np.rint(_shift(middle, -power)), digits)
+    result[rest] = _decimals(digits, power)
+    return result
+
+
+def _power_above(width: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the least e with 10**e > width."""
+    power = np.floor(np.log10(width)).astype(np.intp) + 1
+    # Logarithms are not exact at powers of ten.
+    one = np.ones(len(width))
+    power += _shift(one, power) <= width
+    power -= _shift(one, power - 1) > width
+    return power
+
+
+def _shift(values: NDArray[np.float64], powers: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return values * 10**powers, rounded once if the powers are at most 22 in size."""
+    # A division by 10**22 rounds once, a product with 10**-22 twice.
+    shifted = values / _POWERS[np.minimum(np.maximum(-powers, 0), 308)]
+    shifted *= _POWERS[np.minimum(np.maximum(powers, 0), 308)]
+    # 10**-320 is beyond float64: the rest in a second step.
+    far = np.flatnonzero(np.abs(powers) > 308)
+    if len(far):
+        shifted[far] *= 10.0 ** (powers[far] - np.clip(powers[far], -308, 308))
+    return shifted
+
+
+def _decimals(digits: NDArray[np.float64], powers: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the float64 nearest to each digits * 10**powers."""
+    # Powers of ten up to 22 are exact, and so is the one rounding of a product or quotient.
+    result = _shift(digits, powers)
+    far = np.abs(powers) > 22
+    pairs = zip(digits[far].tolist(), powers[far].tolist(), strict=True)
+    result[far] = [float(f"{digits:.0f}e{power}") for digits, power in pairs]
+    return result
+
+
+def _shortest_neighbour(first: float, middle: float, last: float) -> float:
+    """Return the number in a tiny interval that is written with 13 digits, or as few more."""
+    for digits in range(13, 18):
+        value = float(f"{middle:.{digits - 1}e}")
+        if first <= value <= last:
+            return value
+    return middle

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -14,10 +15,20 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree._exact import scale_weights
 
-from ._cuts import choose_cuts
+from ._cuts import choose_cuts, choose_gaps
 from ._multiway import Multiway
 from ._table import Table, compare_columns, read_table, remember_columns
-from ._tests import Category, Flag, Missing, Test, Threshold, encode_tests, is_missing
+from ._tests import (
+    Category,
+    Flag,
+    Level,
+    Missing,
+    Test,
+    Threshold,
+    encode_tests,
+    is_missing,
+    level_ranks,
+)
 
 __all__ = ["TableEncoder"]
 
@@ -38,15 +49,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     =====================================  =====================================================
     booleans; numbers that are all 0 or 1  ``smoker``; ``smoker = 1``
     numbers                                ``age <= t`` for cut points between observed values
-    strings, categories                    ``color = a`` for each category; if there are just two
+    ordered categories                     ``stage <= II`` for levels that occur
+    strings, other categories              ``color = a`` for each category; if there are just two
                                            and none is missing, for the last in sorted order
     any, with values missing in training   in addition ``income is missing``
     =====================================  =====================================================
 
-    A column is 1 where its test holds. No other test holds for a missing value: it goes the way of
-    ``age > t`` and ``color != a``, in training and in prediction alike, also if nothing was
-    missing in training. A category that was not seen in training likewise is none of the known
-    ones. Constant columns give no test, except 0/1 columns, which always give one.
+    A column is 1 where its test holds. If values of a column are missing in training, they may join
+    either side of a cut or flag: each of these tests then comes twice, as ``age <= t``, which does
+    not hold for a missing value, and as ``age <= t or missing``. If none is missing in training, a
+    missing value holds no test in prediction. Nor does a category that training did not see.
+    Constant columns give no test, except 0/1 columns, which always give one.
 
     Parameters
     ----------
@@ -56,10 +69,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         :math:`1/(k+1), \dots, k/(k+1)` quantiles. ``"auto"``: all for columns with up to 32
         distinct values, 32 quantiles otherwise.
     categorical_features : {"auto", "all"} or sequence of str, int or bool, default="auto"
-        Columns to treat as categories. ``"auto"``: strings and categorical types. ``"all"``: every
-        column. A sequence of names, indices or one truth value per column: these, and those that
-        hold text. A category column gives as many tests as it has categories, however many these
-        are; a column of text in which no value repeats gives a warning.
+        Columns to treat as categories without an order. ``"auto"``: strings and categorical types
+        that are not ordered. ``"all"``: every column. A sequence of names, indices or one truth
+        value per column: these, and those that hold text. A category column gives as many tests as
+        it has categories, however many these are; a column of text in which no value repeats gives
+        a warning, and so does one that is not named here and in which all values are numbers.
     splits : {"binary", "multiway", "both"}, default="binary"
         What trees may ask of a category column: one category against all others, all categories
         at once (:class:`Multiway`, with missing values as one more category), or either. There
@@ -81,9 +95,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    A cut point lies midway between two observed values, rounded to as few decimals as keep it
-    within a thousandth of their distance from the middle, so that it reads well. It separates the
-    two values also where float64 has no number between them.
+    A cut point is the shortest decimal in the middle half between two observed values, and of
+    several the nearest to the middle, so that it reads well. It separates the two values also where
+    float64 has no number between them, and as float32 numbers wherever these differ.
 
     .. versionadded:: 0.1
 
@@ -92,9 +106,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> from certree.encoding import TableEncoder
     >>> encoder = TableEncoder().fit([[35, "red"], [20, "blue"], [None, "blue"]])
     >>> [str(test) for test in encoder.tests_]
-    ['x0 <= 27.5', 'x0 is missing', 'x1 = red']
-    >>> encoder.transform([[30, "green"]])
-    array([[0, 0, 0]], dtype=uint8)
+    ['x0 <= 30', 'x0 <= 30 or missing', 'x0 is missing', 'x1 = red']
+    >>> encoder.transform([[40, "green"]])
+    array([[0, 0, 0, 0]], dtype=uint8)
     """
 
     def __init__(
@@ -215,13 +229,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             table, weights = table.select(counts), weights[counts]
         self._is_binary = table.matrix is not None and _is_binary(table.matrix)
         self._multiway: list[tuple[Multiway, NDArray[np.int32]]] = []
-        are_categories = [d or k == "category" for d, k in zip(declared, table.kinds, strict=True)]
+        are_categories = [
+            is_declared or kind in ("text", "category")
+            for is_declared, kind in zip(declared, table.kinds, strict=True)
+        ]
         if self.splits == "multiway" and not any(are_categories):
             raise ValueError(
                 "splits='multiway' needs columns of categories, but the table has none: strings "
                 "and categorical types are categories, other columns if categorical_features "
                 "names them."
             )
+        _warn_of_numbers(table, declared)
         if self._is_binary:
             boolean = table.kinds[0] == "flag"
             self.tests_: list[Test] = [Flag(i, name, boolean) for i, name in enumerate(table.names)]
@@ -370,26 +388,33 @@ def _column_tests(
 ) -> list[Test]:
     """Return the tests of one column; for a multiway test one for each of its outcomes."""
     name, column = table.names[index], table.column(index)
-    missing = is_missing(column)
-    has_missing = bool(missing.any())
+    absent = is_missing(column)
+    has_missing = bool(absent.any())
     if has_missing:
-        column = column[~missing]
-        weights = None if weights is None else weights[~missing]
+        column = column[~absent]
+        weights = None if weights is None else weights[~absent]
     tests: list[Test] = []
     if len(column) == 0:
         # Nothing is known but that it is missing, which is the same for all rows.
         return tests
     is_flag = table.kinds[index] == "flag"
     is_binary = is_flag or (column.dtype != object and _is_binary(column))
+    # Missing values may join either side of a threshold, a level or a flag.
+    sides = (False, True) if has_missing else (None,)
     if is_multiway and (has_missing or not is_binary):
         tests += _outcome_tests(index, name, column, has_missing)
-    elif is_binary:
-        tests.append(Flag(index, name, is_flag))
-    elif is_category:
+    elif is_category and not is_binary:
         tests += _category_tests(index, name, column, has_missing)
+    elif table.kinds[index] == "ordered" and not is_category:
+        levels = table.levels[index]
+        ranks, gaps = choose_gaps(level_ranks(levels, column), limit, weights)
+        values = [levels[rank] for rank in ranks[gaps].tolist()]
+        tests += [Level(index, name, levels, v, side) for side in sides for v in values]
+    elif is_binary:
+        tests += [Flag(index, name, is_flag, side) for side in sides]
     else:
-        cuts = choose_cuts(column, limit, weights)
-        tests += [Threshold(index, name, cut) for cut in cuts.tolist()]
+        cuts = choose_cuts(column, limit, weights).tolist()
+        tests += [Threshold(index, name, cut, side) for side in sides for cut in cuts]
     if has_missing:
         tests.append(Missing(index, name))
     return tests
@@ -406,7 +431,8 @@ def _category_tests(
     elif len(values) == 1:
         # Present or missing is all there is to know.
         values = []
-    return [Category(index, name, value) for value in values]
+    side = False if has_missing else None
+    return [Category(index, name, value, side) for value in values]
 
 
 def _outcome_tests(
@@ -425,7 +451,8 @@ def _outcome_tests(
     values = _categories(name, column)
     if len(values) + has_missing < 2:
         return []
-    return [Category(index, name, value) for value in values]
+    side = False if has_missing else None
+    return [Category(index, name, value, side) for value in values]
 
 
 def _multiway_test(outcomes: Sequence[Test]) -> Multiway:
@@ -447,11 +474,44 @@ def _categories(name: str, column: NDArray[Any]) -> list[Any]:
                 "cannot tell apart; give the categories as strings."
             )
     if len(values) == len(column) >= _IDENTIFIER_ROWS:
-        warnings.warn(
+        _warn(
             f"The categorical column {name!r} has a different value in each of {len(column)} rows, "
             "like an identifier. A tree can only learn such rows by heart; drop the column, or "
-            "group its values.",
-            UserWarning,
-            stacklevel=7,  # the caller of fit
+            "group its values."
         )
     return values
+
+
+def _warn_of_numbers(table: Table, declared: Sequence[bool]) -> None:
+    """Warn of columns of text in which all values are numbers, unless they are declared."""
+    for i, name in enumerate(table.names):
+        if table.kinds[i] != "text" or declared[i]:
+            continue
+        present = (value for value in table.column(i) if value is not None)
+        example = next(present, "")
+        if _is_number(example) and all(map(_is_number, set(present))):
+            _warn(
+                f"The column {name!r} holds numbers as text, such as {example!r}, and is taken for "
+                "categories without an order. Convert it to numbers, for instance with "
+                "astype(float), or name it in categorical_features if it holds categories."
+            )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _warn(message: str) -> None:
+    """Warn at the line outside this package and scikit-learn from which all began."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and _is_library(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
+def _is_library(module: str) -> bool:
+    return module.partition(".")[0] in ("certree", "sklearn")

@@ -9,14 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ._tests import (
-    Test,
-    _check_all_missing,
-    _plain_value,
-    format_value,
-    is_missing,
-    register_kind,
-)
+from ._tests import Test, _plain_value, format_value, is_missing, register_kind
 
 __all__ = ["Multiway"]
 
@@ -98,13 +91,18 @@ class Multiway(Test):
         """Whether the categories are text."""
         return any(isinstance(value, str) for group in self.categories for value in group)
 
+    @property
+    def missing_outcome(self) -> int:
+        """The outcome of a missing value."""
+        for number, group in enumerate(self.categories):
+            if None in group:
+                return number
+        return self.default
+
     def outcome(self, column: NDArray[Any]) -> NDArray[np.int32]:
         """Return for each value of the column the number of the outcome that it belongs to."""
+        self.check(column)
         result = np.full(len(column), self.default, dtype=np.int32)
-        if self.is_text and column.dtype != object:
-            _check_all_missing(self, column)
-        elif not self.is_text:
-            self._check_numbers(column)
         for number, group in enumerate(self.categories):
             for value in group:
                 where = is_missing(column) if value is None else column == value

@@ -25,8 +25,9 @@ from sklearn.utils.validation import check_array, validate_data
 
 __all__ = ["Kind", "Table", "check_columns", "read_table"]
 
-Kind = Literal["number", "flag", "category"]
+Kind = Literal["number", "flag", "text", "category", "ordered"]
 Column = NDArray[Any]
+Levels = tuple[Any, ...]
 
 
 class Table:
@@ -42,14 +43,25 @@ class Table:
         Column names, ``x0``, ``x1``, ... where the table has none.
     has_names : bool
         Whether the table came with names.
-    kinds : list of {"number", "flag", "category"}
-        What the type of each column says: boolean columns are flags, text and categorical
-        types are categories, all others are numbers.
+    kinds : list of {"number", "flag", "text", "category", "ordered"}
+        What the type of each column says: boolean columns are flags, strings are text, categorical
+        types are categories, ordered ones are ordered, all others are numbers.
+    levels : dict
+        By index of an ordered column its levels, lowest first.
     matrix : ndarray or None
         The table as one array if it came as one of numbers or booleans.
     """
 
-    __slots__ = ("_columns", "has_names", "kinds", "matrix", "n_columns", "n_rows", "names")
+    __slots__ = (
+        "_columns",
+        "has_names",
+        "kinds",
+        "levels",
+        "matrix",
+        "n_columns",
+        "n_rows",
+        "names",
+    )
 
     def __init__(
         self,
@@ -58,6 +70,7 @@ class Table:
         names: list[str] | None,
         *,
         matrix: NDArray[Any] | None = None,
+        levels: dict[int, Levels] | None = None,
     ) -> None:
         if matrix is not None:
             self.n_rows, self.n_columns = matrix.shape
@@ -66,6 +79,7 @@ class Table:
         self._columns = columns
         self.matrix = matrix
         self.kinds = kinds
+        self.levels = {} if levels is None else levels
         self.has_names = names is not None
         self.names = [f"x{i}" for i in range(self.n_columns)] if names is None else names
 
@@ -81,7 +95,8 @@ class Table:
         """Return the table of some rows, given by a mask or by indices."""
         names = self.names if self.has_names else None
         if self._columns is not None:
-            return Table([column[rows] for column in self._columns], self.kinds, names)
+            columns = [column[rows] for column in self._columns]
+            return Table(columns, self.kinds, names, levels=self.levels)
         assert self.matrix is not None
         return Table(None, self.kinds, names, matrix=self.matrix[rows])
 
@@ -115,7 +130,7 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
     --------
     >>> table = read_table([[35, "red"], [None, "blue"]])
     >>> table.kinds
-    ['number', 'category']
+    ['number', 'text']
     >>> table.column(0)
     array([35., nan])
     """
@@ -232,16 +247,19 @@ def _read_array(X: Any) -> Table:
     array = _as_array(X)
     if array.dtype.kind in "US":
         columns = [_read_text(column) for column in array.astype(object).T]
-        return Table(columns, ["category"] * len(columns), None)
+        return Table(columns, ["text"] * len(columns), None)
     if array.dtype.kind == "O":
         return _from_columns(
-            [_read_objects(column, f"column {i}") for i, column in enumerate(array.T)], None
+            [(*_read_objects(column, f"column {i}"), None) for i, column in enumerate(array.T)],
+            None,
         )
     return _from_matrix(array, None)
 
 
-def _from_columns(read: list[tuple[Column, Kind]], names: list[str] | None) -> Table:
-    return Table([column for column, _ in read], [kind for _, kind in read], names)
+def _from_columns(read: list[tuple[Column, Kind, Levels | None]], names: list[str] | None) -> Table:
+    levels = {i: found for i, (_, _, found) in enumerate(read) if found is not None}
+    columns, kinds = [column for column, _, _ in read], [kind for _, kind, _ in read]
+    return Table(columns, kinds, names, levels=levels)
 
 
 def _from_matrix(array: NDArray[Any], names: list[str] | None) -> Table:
@@ -331,7 +349,7 @@ def _read_objects(column: NDArray[Any], label: str) -> tuple[Column, Kind]:
         types = set(map(type, column))
     present = types - {type(None)}
     if text and text == present:
-        return _read_text(column), "category"
+        return _read_text(column), "text"
     _check_types(present, text, label)
     try:
         numbers = column.astype(np.float64)
@@ -428,8 +446,8 @@ def _frame_names(labels: list[Any]) -> list[str] | None:
     return None
 
 
-def _read_series(series: Any, label: str) -> tuple[Column, Kind]:
-    """Read a pandas column by its dtype."""
+def _read_series(series: Any, label: str) -> tuple[Column, Kind, Levels | None]:
+    """Read a pandas column by its dtype, and its levels if it is ordered."""
     dtype = series.dtype
     if hasattr(dtype, "categories"):
         return _read_categorical(series.cat, label)
@@ -440,14 +458,14 @@ def _read_series(series: Any, label: str) -> tuple[Column, Kind]:
         raise ValueError(f"Complex data not supported: {label} holds {dtype} values.")
     if kind in "biuf":
         if kind == "b" and not series.isna().any():
-            return series.to_numpy(dtype=np.bool_), "flag"
+            return series.to_numpy(dtype=np.bool_), "flag", None
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         _check_finite(numbers, [label])
-        return numbers, "flag" if kind == "b" else "number"
-    return _read_objects(series.to_numpy(dtype=object), label)
+        return numbers, "flag" if kind == "b" else "number", None
+    return *_read_objects(series.to_numpy(dtype=object), label), None
 
 
-def _read_categorical(categorical: Any, label: str) -> tuple[Column, Kind]:
+def _read_categorical(categorical: Any, label: str) -> tuple[Column, Kind, Levels | None]:
     """Read a pandas categorical: its categories once, then its codes."""
     codes = categorical.codes.to_numpy()
     categories = np.asarray(categorical.categories, dtype=object)
@@ -455,10 +473,21 @@ def _read_categorical(categorical: Any, label: str) -> tuple[Column, Kind]:
         # Intervals, periods, dates: the user has made them categories, so their text is a name.
         categories = np.array([str(v) for v in categories], dtype=object)
     values, kind = _read_objects(categories, label)
+    levels = _levels(values) if categorical.ordered and kind != "flag" else None
     # A code of -1 means missing and picks the last entry.
     missing = np.array([None if values.dtype == object else np.nan])
     values = np.concatenate([values, missing]) if (codes < 0).any() else values
-    return values[codes], "flag" if kind == "flag" else "category"
+    return values[codes], "flag" if kind == "flag" else _kind_of(levels), levels
+
+
+def _levels(values: Column) -> Levels | None:
+    """Return the levels of an ordered type; None where reading made different ones equal."""
+    levels = tuple(values.tolist())
+    return levels if levels and len(set(levels)) == len(levels) else None
+
+
+def _kind_of(levels: Levels | None) -> Kind:
+    return "category" if levels is None else "ordered"
 
 
 def _read_polars(X: Any) -> Table:
@@ -475,7 +504,7 @@ def _read_polars(X: Any) -> Table:
     )
 
 
-def _read_polars_series(series: Any, label: str) -> tuple[Column, Kind]:
+def _read_polars_series(series: Any, label: str) -> tuple[Column, Kind, Levels | None]:
     dtype = series.dtype
     name = str(dtype).partition("(")[0]
     if dtype.is_temporal():
@@ -484,8 +513,11 @@ def _read_polars_series(series: Any, label: str) -> tuple[Column, Kind]:
         # to_numpy gives NaN for null, and floats wherever there is one.
         numbers = series.to_numpy().astype(np.float64)
         _check_finite(numbers, [label])
-        return numbers, "number"
+        return numbers, "number", None
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
     column, kind = _read_objects(values, label)
-    return column, "category" if name in ("Categorical", "Enum") else kind
+    if name == "Enum":
+        levels = tuple(dtype.categories.to_list()) or None
+        return column, _kind_of(levels), levels
+    return column, "category" if name == "Categorical" else kind, None

@@ -2,9 +2,12 @@
 
 A test looks at one raw column and has two or more outcomes that partition the rows. It knows how to
 answer itself for a column of a :class:`~certree.encoding.Table`, how to say each outcome in words,
-and how to become JSON. All tests here are binary: outcome 0 is "holds", outcome 1 "does not hold",
-which is where missing values go, so that a missing value takes the same way in training and in
-prediction. :mod:`certree.encoding._multiway` has the one with more outcomes.
+and how to become JSON. All tests here are binary: outcome 0 is "holds", outcome 1 "does not hold".
+:mod:`certree.encoding._multiway` has the one with more outcomes.
+
+A binary test says by its field `missing` where missing values go. True: they hold, too (``age <=
+35.5 or missing``). False: they do not hold (``age > 35.5 or missing``). None: no value of the
+column was missing in training; they do not hold, and the words are silent about them.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from ._table import Table
 __all__ = [
     "Category",
     "Flag",
+    "Level",
     "Missing",
     "Test",
     "Threshold",
@@ -55,9 +59,33 @@ class Test(ABC):
         """Number of outcomes."""
         return 2
 
+    @property
+    def missing_outcome(self) -> int:
+        """The outcome of a missing value."""
+        return 1
+
     @abstractmethod
     def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
         """Return for each value of the column whether the test holds."""
+
+    @property
+    def is_text(self) -> bool | None:
+        """Whether the test is about text or about numbers; None if it suits any column."""
+        return None
+
+    def check(self, column: NDArray[Any]) -> None:
+        """Raise ValueError if the column holds text in place of numbers, or the reverse."""
+        # A column without any value has no type of its own and comes as numbers.
+        if self.is_text and column.dtype != object and not is_missing(column).all():
+            raise ValueError(
+                f"Column {self.name!r} held text in training, but now holds numbers; convert it to "
+                "strings."
+            )
+        if self.is_text is False and column.dtype == object:
+            raise ValueError(
+                f"Column {self.name!r} held numbers in training, but now holds text; convert it to "
+                "numbers."
+            )
 
     def outcome(self, column: NDArray[Any]) -> NDArray[np.int32]:
         """Return for each value of the column the outcome: 0 holds, 1 does not.
@@ -77,6 +105,8 @@ class Test(ABC):
     def to_dict(self) -> dict[str, Any]:
         """Return the test as a dictionary of plain values that JSON can hold."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        if values.get("missing", True) is None:
+            del values["missing"]
         return {"kind": self.kind, **values}
 
     def __str__(self) -> str:
@@ -87,17 +117,58 @@ class Test(ABC):
             raise ValueError(f"The test {texts[0]!r} has outcomes 0 and 1, got {outcome!r}.")
         return texts[outcome]
 
-    def _check_numbers(self, column: NDArray[Any]) -> None:
-        if column.dtype == object:
+
+class SidedTest(Test):
+    """A binary test about the values of a column, with a side for missing ones.
+
+    Attributes
+    ----------
+    missing : bool or None
+        Whether missing values hold; None if none was missing in training.
+    """
+
+    __slots__ = ()
+    missing: bool | None
+
+    @property
+    def missing_outcome(self) -> int:
+        """The outcome of a missing value."""
+        return 0 if self.missing else 1
+
+    def missing_words(self, outcome: int) -> str:
+        """Return what the words of an outcome add about missing values, if anything."""
+        is_said = self.missing is not None and outcome == self.missing_outcome
+        return " or missing" if is_said else ""
+
+    def _choose(self, outcome: int, texts: tuple[str, str]) -> str:
+        return super()._choose(outcome, texts) + self.missing_words(outcome)
+
+    def _check_missing(self) -> None:
+        if self.missing is not None and not isinstance(self.missing, bool):
             raise ValueError(
-                f"Column {self.name!r} held numbers in training, but now holds text; convert it to "
-                "numbers."
+                f"missing must be True, False or None, got {self.missing!r} for column "
+                f"{self.name!r}."
             )
+
+    def _with_missing(self, holds: Any, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return where values hold, for which missing ones never count, by the side of these."""
+        return _truth(holds) | is_missing(column) if self.missing else _truth(holds)
 
 
 @dataclass(frozen=True, slots=True)
-class Threshold(Test):
-    """``x <= threshold``; a missing value does not hold.
+class Threshold(SidedTest):
+    """``x <= threshold``.
+
+    Parameters
+    ----------
+    feature : int
+        Index of the raw column.
+    name : str
+        Name of the raw column.
+    threshold : float
+        The largest value that holds.
+    missing : bool, optional
+        Whether missing values hold; None if none was missing in training.
 
     .. versionadded:: 0.1
 
@@ -108,20 +179,32 @@ class Threshold(Test):
     ('age <= 35.5', 'age > 35.5')
     >>> test.outcome(np.array([20.0, 50.0, np.nan]))
     array([0, 1, 1], dtype=int32)
+    >>> test = Threshold(0, "age", 35.5, missing=True)
+    >>> test.describe(0), test.describe(1)
+    ('age <= 35.5 or missing', 'age > 35.5')
+    >>> test.outcome(np.array([20.0, 50.0, np.nan]))
+    array([0, 1, 0], dtype=int32)
     """
 
     kind: ClassVar[str] = "threshold"
     feature: int
     name: str
     threshold: float
+    missing: bool | None = None
 
     def __post_init__(self) -> None:
+        self._check_missing()
         object.__setattr__(self, "threshold", float(self.threshold))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the test is about text: no."""
+        return False
 
     def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
         """Return for each value of the column whether it is at most the threshold."""
-        self._check_numbers(column)
-        return _truth(column <= self.threshold)
+        self.check(column)
+        return self._with_missing(column <= self.threshold, column)
 
     def describe(self, outcome: int = 0) -> str:
         """Return ``name <= threshold`` or ``name > threshold``."""
@@ -130,7 +213,87 @@ class Threshold(Test):
 
 
 @dataclass(frozen=True, slots=True)
-class Category(Test):
+class Level(SidedTest):
+    """``x <= value`` in the order of the levels of an ordered categorical column.
+
+    A value that is none of the levels does not hold.
+
+    Parameters
+    ----------
+    feature : int
+        Index of the raw column.
+    name : str
+        Name of the raw column.
+    levels : sequence
+        All levels of the column, lowest first: text, or numbers.
+    value : str, int, float or bool
+        The highest level that holds.
+    missing : bool, optional
+        Whether missing values hold; None if none was missing in training.
+
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> test = Level(0, "stage", ("I", "II", "III"), "II")
+    >>> test.describe(0), test.describe(1)
+    ('stage <= II', 'stage > II')
+    >>> test.outcome(np.array(["I", "III", "IV", None], dtype=object))
+    array([0, 1, 1, 1], dtype=int32)
+    """
+
+    kind: ClassVar[str] = "level"
+    feature: int
+    name: str
+    levels: tuple[str | int | float | bool, ...]
+    value: str | int | float | bool
+    missing: bool | None = None
+
+    def __post_init__(self) -> None:
+        self._check_missing()
+        levels = tuple(_plain_value(level) for level in self.levels)
+        object.__setattr__(self, "levels", levels)
+        object.__setattr__(self, "value", _plain_value(self.value))
+        if len({isinstance(level, str) for level in levels}) > 1:
+            raise ValueError(f"The levels of {self.name!r} are both text and numbers: {levels}.")
+        if len(set(levels)) < len(levels) or self.value not in levels:
+            raise ValueError(
+                f"The levels of {self.name!r} must differ and contain {self.value!r}, got {levels}."
+            )
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the levels are text."""
+        return isinstance(self.value, str)
+
+    @property
+    def rank(self) -> int:
+        """Position of the value among the levels."""
+        return self.levels.index(self.value)
+
+    @property
+    def held(self) -> tuple[str | int | float | bool, ...]:
+        """The levels that hold."""
+        return self.levels[: self.rank + 1]
+
+    def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return for each value of the column whether it is at most the level."""
+        self.check(column)
+        return self._with_missing(level_ranks(self.levels, column) <= self.rank, column)
+
+    def describe(self, outcome: int = 0) -> str:
+        """Return ``name <= value`` or ``name > value``."""
+        value = format_value(self.value)
+        return self._choose(outcome, (f"{self.name} <= {value}", f"{self.name} > {value}"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the test as a dictionary of plain values that JSON can hold."""
+        # The class is made anew for its slots, so super() without arguments does not know it.
+        return {**Test.to_dict(self), "levels": list(self.levels)}
+
+
+@dataclass(frozen=True, slots=True)
+class Category(SidedTest):
     """``x = value``; missing values and categories unseen in training do not hold.
 
     .. versionadded:: 0.1
@@ -148,18 +311,27 @@ class Category(Test):
     feature: int
     name: str
     value: str | int | float | bool
+    missing: bool | None = None
 
     def __post_init__(self) -> None:
+        self._check_missing()
+        if self.missing:
+            raise ValueError(
+                f"A missing value of {self.name!r} is a category of its own and never equals "
+                f"{self.value!r}; missing must be False or None."
+            )
         object.__setattr__(self, "value", _plain_value(self.value))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the category is text."""
+        return isinstance(self.value, str)
 
     def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
         """Return for each value of the column whether it is the category."""
-        if isinstance(self.value, str):
-            if column.dtype == object:
-                return _truth(column == self.value)
-            _check_all_missing(self, column)
+        self.check(column)
+        if self.is_text and column.dtype != object:
             return np.zeros(len(column), dtype=np.bool_)
-        self._check_numbers(column)
         return _truth(column == self.value)
 
     def describe(self, outcome: int = 0) -> str:
@@ -169,8 +341,8 @@ class Category(Test):
 
 
 @dataclass(frozen=True, slots=True)
-class Flag(Test):
-    """``x`` is 1 or true, that is above one half; a missing value does not hold.
+class Flag(SidedTest):
+    """``x`` is 1 or true, that is above one half.
 
     Parameters
     ----------
@@ -181,6 +353,8 @@ class Flag(Test):
     boolean : bool
         Whether the column holds truth values rather than the numbers 0 and 1: it then reads
         ``smoker`` and ``not smoker`` instead of ``smoker = 1`` and ``smoker = 0``.
+    missing : bool, optional
+        Whether missing values hold; None if none was missing in training.
 
     .. versionadded:: 0.1
     """
@@ -189,11 +363,20 @@ class Flag(Test):
     feature: int
     name: str
     boolean: bool = False
+    missing: bool | None = None
+
+    def __post_init__(self) -> None:
+        self._check_missing()
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the test is about text: no."""
+        return False
 
     def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
         """Return for each value of the column whether it is true."""
-        self._check_numbers(column)
-        return _truth(column > 0.5)
+        self.check(column)
+        return self._with_missing(column > 0.5, column)
 
     def describe(self, outcome: int = 0) -> str:
         """Return ``name`` or ``not name``; ``name = 1`` or ``name = 0`` for numbers."""
@@ -213,6 +396,11 @@ class Missing(Test):
     feature: int
     name: str
 
+    @property
+    def missing_outcome(self) -> int:
+        """The outcome of a missing value."""
+        return 0
+
     def holds(self, column: NDArray[Any]) -> NDArray[np.bool_]:
         """Return for each value of the column whether it is missing."""
         return is_missing(column)
@@ -222,7 +410,7 @@ class Missing(Test):
         return self._choose(outcome, (f"{self.name} is missing", f"{self.name} is present"))
 
 
-_KINDS: dict[str, type[Test]] = {t.kind: t for t in (Threshold, Category, Flag, Missing)}
+_KINDS: dict[str, type[Test]] = {t.kind: t for t in (Threshold, Level, Category, Flag, Missing)}
 
 TestClass = TypeVar("TestClass", bound=type[Test])
 
@@ -239,12 +427,13 @@ def test_from_dict(values: Mapping[str, Any]) -> Test:
     Parameters
     ----------
     values : mapping
-        With the keys ``kind``, ``feature``, ``name`` and those of the kind.
+        With the keys ``kind``, ``feature``, ``name`` and those of the kind. The key ``missing`` may
+        be absent.
 
     Examples
     --------
     >>> test_from_dict(Flag(0, "smoker", True).to_dict())
-    Flag(feature=0, name='smoker', boolean=True)
+    Flag(feature=0, name='smoker', boolean=True, missing=None)
     """
     cls = _KINDS.get(values.get("kind", ""))
     if cls is None:
@@ -252,7 +441,7 @@ def test_from_dict(values: Mapping[str, Any]) -> Test:
             f"Unknown kind of test {values.get('kind')!r}; known are {', '.join(_KINDS)}."
         )
     wanted = {f.name for f in fields(cls)}  # type: ignore[arg-type]
-    if set(values) != wanted | {"kind"}:
+    if not wanted - {"missing"} <= set(values) - {"kind"} <= wanted:
         raise ValueError(
             f"A test of kind {cls.kind!r} has the keys {sorted(wanted)}, got "
             f"{sorted(set(values) - {'kind'})}."
@@ -297,13 +486,21 @@ def _plain_value(value: Any) -> str | int | float | bool:
     )
 
 
-def _check_all_missing(test: Test, column: NDArray[Any]) -> None:
-    # A column without any value has no type of its own and comes as numbers.
-    if not is_missing(column).all():
-        raise ValueError(
-            f"Column {test.name!r} held text in training, but now holds numbers; convert it to "
-            "strings."
-        )
+def level_ranks(levels: Sequence[Any], column: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the position of each value among the levels; that beyond the last for all others."""
+    positions = {level: position for position, level in enumerate(levels)}
+    none = len(positions)
+    if column.dtype == object or isinstance(levels[0], str):
+        return np.fromiter((positions.get(v, none) for v in column), np.intp, count=len(column))
+    return _find(np.array(levels, dtype=np.float64), column)
+
+
+def _find(values: NDArray[np.float64], column: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the position of each number among different values; their number where it is none."""
+    order = np.argsort(values)
+    numbers = column.astype(np.float64, copy=False)
+    nearest = order[np.searchsorted(values, numbers, sorter=order).clip(max=len(values) - 1)]
+    return np.where(values[nearest] == numbers, nearest, len(values))
 
 
 # --- many tests at once ---------------------------------------------------------------------------
@@ -335,8 +532,8 @@ def encode_tests(tests: Sequence[Test], table: Table) -> NDArray[np.uint8]:
         column = table.column(feature)
         group = [tests[position] for position in positions]
         done = False
-        if len(group) > 1 and cls is Threshold:
-            done = _encode_thresholds(group, positions, column, result)
+        if len(group) > 1 and cls in (Threshold, Level):
+            done = _encode_ordered(group, positions, column, result)
         elif len(group) > 1 and cls is Category:
             done = _encode_categories(group, positions, column, result)
         if not done:
@@ -345,20 +542,35 @@ def encode_tests(tests: Sequence[Test], table: Table) -> NDArray[np.uint8]:
     return result
 
 
-def _encode_thresholds(
+def _encode_ordered(
     group: Sequence[Any], positions: list[int], column: NDArray[Any], result: NDArray[np.uint8]
 ) -> bool:
-    """Answer thresholds on one column together; return whether that was possible."""
-    if column.dtype == object:
-        return False
-    cuts, ranks = np.unique([test.threshold for test in group], return_inverse=True)
-    # The number of cuts below x: x <= cuts[r] if and only if it is at most r. NaN sorts last.
-    bins = np.searchsorted(cuts, column.astype(np.float64, copy=False), side="left")
-    bins = bins.astype(np.min_scalar_type(len(cuts)))
+    """Answer thresholds or levels of one column together; return whether that was possible."""
+    for test in group:
+        test.check(column)
+    if isinstance(group[0], Level):
+        if any(test.levels != group[0].levels for test in group):
+            return False
+        none = len(group[0].levels)
+        bins, ranks = level_ranks(group[0].levels, column), [test.rank for test in group]
+    else:
+        cuts, found = np.unique([test.threshold for test in group], return_inverse=True)
+        none, ranks = len(cuts), found.tolist()
+        # The number of cuts below x: x <= cuts[r] if and only if it is at most r. NaN sorts last.
+        bins = np.searchsorted(cuts, column.astype(np.float64, copy=False), side="left")
+    bins = bins.astype(np.min_scalar_type(none))
+    # Missing values that hold lie below the first cut.
+    filled = np.where(is_missing(column), bins.dtype.type(0), bins) if _any_holds(group) else bins
     view = result.view(np.bool_)
-    for position, rank in zip(positions, ranks.tolist(), strict=True):
-        np.less_equal(bins, bins.dtype.type(rank), out=view[:, position])
+    for test, position, rank in zip(group, positions, ranks, strict=True):
+        side = filled if test.missing else bins
+        np.less_equal(side, bins.dtype.type(rank), out=view[:, position])
     return True
+
+
+def _any_holds(group: Sequence[Any]) -> bool:
+    """Return whether missing values hold for some of the tests."""
+    return any(test.missing for test in group)
 
 
 def _encode_categories(
@@ -373,11 +585,7 @@ def _encode_categories(
     if is_text:
         found = np.fromiter((codes.get(v, none) for v in column), np.intp, count=len(column))
     else:
-        values = np.array(list(codes), dtype=np.float64)
-        order = np.argsort(values)
-        numbers = column.astype(np.float64, copy=False)
-        nearest = order[np.searchsorted(values, numbers, sorter=order).clip(max=none - 1)]
-        found = np.where(values[nearest] == numbers, nearest, none)
+        found = _find(np.array(list(codes), dtype=np.float64), column)
     found = found.astype(np.min_scalar_type(none))
     view = result.view(np.bool_)
     for code, position in enumerate(positions):

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _engine
-from certree.encoding import Table, Test, check_columns
+from certree.encoding import SidedTest, Table, Test, check_columns
+from certree.encoding._tests import is_missing
 from certree.tree import Tree
 from certree.tree._from_sklearn import from_sklearn, is_sklearn_tree
 
@@ -118,7 +119,7 @@ def express(
         new = len(tests) + len(added)
         places[position] = known.setdefault((test.feature, bits), (new, False))
         if places[position][0] == new:
-            added.append(replace(cast(Any, test), name=table.names[test.feature]))
+            added.append(_named(test, table))
             new_columns.append(answers[position])
     columns = problem.columns
     if added:
@@ -136,6 +137,15 @@ def _answer(test: Test, table: Table) -> NDArray[np.uint8]:
         return test.holds(table.column(test.feature)).astype(np.uint8)
     except ValueError as error:
         raise ValueError(f"The tree does not fit the columns of X: {error}") from None
+
+
+def _named(test: Test, table: Table) -> Test:
+    """Return a test with the table's name of its column, and a word about missing values."""
+    changes: dict[str, Any] = {"name": table.names[test.feature]}
+    if isinstance(test, SidedTest) and test.missing is None:
+        has_missing = is_missing(table.column(test.feature)).any()
+        changes["missing"] = False if has_missing else None
+    return cast(Test, replace(cast(Any, test), **changes))
 
 
 def _columns_by_feature(

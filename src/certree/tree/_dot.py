@@ -34,12 +34,9 @@ def to_dot(tree: Tree, decimals: int | None, show_counts: bool) -> str:
         if tree.test[node] < 0:
             lines.append(_leaf(tree, node, decimals, show_counts))
             continue
-        test = tree.node_test(node)
-        text = question(test, decimals)
-        lines.append(f"  n{node} [{_texts([text])}];")
-        for outcome, child in enumerate(tree.children(node)):
-            edge = answer(test, outcome)
-            lines.append(f"  n{node} -> n{child} [{_texts([edge])}];")
+        lines.append(f"  n{node} [{_texts([question(tree, node, decimals)])}];")
+        for child in tree.children(node):
+            lines.append(f"  n{node} -> n{child} [{_texts([answer(tree, child)])}];")
     return _HEAD + "\n".join(lines) + "\n}\n"
 
 

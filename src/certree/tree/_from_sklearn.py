@@ -2,6 +2,7 @@
 
 scikit-learn sends a row left if ``float32(x) <= t``. Rounding to float32 keeps the order, so there
 is a largest float64 that it sends left, and that is our threshold: predictions are the same.
+Missing values go where it sends them, if the table has any.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from certree.encoding import Table, Threshold
+from certree.encoding._cuts import largest_rounded_to
 from certree.encoding._tests import is_missing
 from certree.tree._tree import Tree
 
@@ -40,8 +42,7 @@ def from_sklearn(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
     Raises
     ------
     ValueError
-        If it has several outputs or other columns than the table, or if it sends values that are
-        missing in the table with the small ones, which no test of ours does.
+        If it has several outputs or other columns than the table.
     """
     inner, names = given, None
     if not hasattr(given, "children_left"):
@@ -92,12 +93,7 @@ def exact_threshold(threshold: float) -> float:
         # As Python floats: NumPy would compare a float32 with a float in single precision.
         if float(below) > threshold:
             below = np.nextafter(below, np.float32(-np.inf))
-        above = np.nextafter(below, np.float32(np.inf))
-        middle = (float(below) + float(above)) / 2
-        # Ties go to the even one of the two.
-        if not np.isfinite(middle) or float(np.float32(middle)) == float(below):
-            return middle
-    return float(np.nextafter(middle, -np.inf))
+        return float(largest_rounded_to(np.array([below]))[0])
 
 
 def _side_by_side(inner: Any) -> tuple[NDArray[np.intp], list[int]]:
@@ -117,6 +113,7 @@ def _tests(
 ) -> tuple[list[Threshold], list[int]]:
     """Return the distinct tests and the position of each node's among them."""
     missing_left = getattr(inner, "missing_go_to_left", np.zeros(inner.node_count))
+    has_missing: dict[int, bool] = {}
     positions: dict[Threshold, int] = {}
     test = []
     for node, leaf in zip(order.tolist(), is_leaf.tolist(), strict=True):
@@ -124,13 +121,10 @@ def _tests(
             test.append(-1)
             continue
         feature = int(inner.feature[node])
-        name = table.names[feature]
-        if missing_left[node] and is_missing(table.column(feature)).any():
-            raise ValueError(
-                f"The scikit-learn tree sends missing values of {name!r} with those of at most "
-                f"{inner.threshold[node]:g}, which no single test here does; replace the missing "
-                "values before fitting either tree."
-            )
-        cut = Threshold(feature, name, exact_threshold(float(inner.threshold[node])))
+        if feature not in has_missing:
+            has_missing[feature] = bool(is_missing(table.column(feature)).any())
+        side = bool(missing_left[node]) if has_missing[feature] else None
+        threshold = exact_threshold(float(inner.threshold[node]))
+        cut = Threshold(feature, table.names[feature], threshold, side)
         test.append(positions.setdefault(cut, len(positions)))
     return list(positions), test

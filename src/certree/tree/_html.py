@@ -94,7 +94,7 @@ def _legend(tree: Tree) -> str:
 
 def _svg(tree: Tree, decimals: int | None, heading: str, name: str) -> str:
     texts = [_texts(tree, node, decimals) for node in range(tree.n_nodes)]
-    captions = [_caption(tree, node) for node in range(tree.n_nodes)]
+    captions = [answer(tree, node) for node in range(tree.n_nodes)]
     boxes = [
         max(72.0, max(text_width(shorten(t, _WIDTH)) for t in lines) * _CHARACTER + 2 * _PAD)
         for lines in texts
@@ -170,17 +170,10 @@ def _text(x: float, y: float, text: str, kind: str) -> str:
 
 def _texts(tree: Tree, node: int, decimals: int | None) -> list[str]:
     if tree.test[node] >= 0:
-        return [question(tree.node_test(node), decimals)]
+        return [question(tree, node, decimals)]
     label = int(tree.label[node])
     counts = support(tree, node, label, decimals)
     return [class_name(tree, label), counts]
-
-
-def _caption(tree: Tree, node: int) -> str:
-    above = int(tree.parent[node])
-    if above < 0:
-        return ""
-    return answer(tree.node_test(above), node - int(tree.first_child[above]))
 
 
 def _shares(tree: Tree, node: int) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from certree.encoding import Test, Threshold
+from certree.encoding import SidedTest, Test, Threshold
 
 if TYPE_CHECKING:
     from certree.tree._tree import Tree
@@ -58,22 +59,46 @@ def weight(value: float, decimals: int | None = None) -> str:
     return f"{float(value):.{2 if decimals is None else decimals}f}"
 
 
-def condition(test: Test, outcome: int, decimals: int | None = None) -> str:
-    """Describe one outcome of a test, thresholds rounded to `decimals` when given."""
+def condition(tree: Tree, node: int, outcome: int, decimals: int | None = None) -> str:
+    """Describe one outcome of a node's test, thresholds rounded to `decimals` when given."""
+    test = _shown(tree, node)
     if decimals is not None and isinstance(test, Threshold):
         sign = ("<=", ">")[outcome]
-        return f"{test.name} {sign} {test.threshold:.{decimals}f}"
+        words = f"{test.name} {sign} {test.threshold:.{decimals}f}"
+        return words + test.missing_words(outcome)
     return str(test.describe(outcome))
 
 
-def question(test: Test, decimals: int | None = None) -> str:
+def question(tree: Tree, node: int, decimals: int | None = None) -> str:
     """Return what is written in the node of a drawing: the condition, or the column if multiway."""
-    return condition(test, 0, decimals) if test.n_outcomes == 2 else test.name
+    test = tree.node_test(node)
+    return condition(tree, node, 0, decimals) if test.n_outcomes == 2 else test.name
 
 
-def answer(test: Test, outcome: int) -> str:
-    """Return what is written on the edge of a drawing."""
-    return ("yes", "no")[outcome] if test.n_outcomes == 2 else str(test.describe(outcome))
+def answer(tree: Tree, child: int) -> str:
+    """Return what is written on the edge that leads to a node of a drawing; nothing at the root."""
+    node = int(tree.parent[child])
+    if node < 0:
+        return ""
+    test, outcome = _shown(tree, node), child - int(tree.first_child[node])
+    if test.n_outcomes != 2:
+        return str(test.describe(outcome))
+    if outcome == 0:
+        return "yes"  # whether that includes missing values says the question
+    return "no" + (test.missing_words(1) if isinstance(test, SidedTest) else "")
+
+
+def _shown(tree: Tree, node: int) -> Test:
+    """Return the test of a node, silent about missing values where none can arrive."""
+    test = tree.node_test(node)
+    below = node
+    while (above := int(tree.parent[below])) >= 0:
+        asked = tree.node_test(above)
+        outcome = below - int(tree.first_child[above])
+        if asked.feature == test.feature and asked.missing_outcome != outcome:
+            return cast(Test, replace(test, missing=None)) if isinstance(test, SidedTest) else test
+        below = above
+    return test
 
 
 def class_name(tree: Tree, label: int) -> str:

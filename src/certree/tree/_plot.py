@@ -57,7 +57,7 @@ class _Drawing:
         self.tree = tree
         self.fontsize = fontsize
         self.lines = [_texts(tree, node, decimals, show_counts) for node in range(tree.n_nodes)]
-        self.captions = [_caption(tree, node) for node in range(tree.n_nodes)]
+        self.captions = [shorten(answer(tree, node), _WIDTH) for node in range(tree.n_nodes)]
         self.line = 1.45 * fontsize
         self.pad = 0.7 * fontsize
         self.box_widths = [
@@ -181,21 +181,12 @@ class _Drawing:
 def _texts(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> list[str]:
     """Return the lines in a node's box."""
     if tree.test[node] >= 0:
-        return [shorten(question(tree.node_test(node), decimals), _WIDTH)]
+        return [shorten(question(tree, node, decimals), _WIDTH)]
     label = int(tree.label[node])
     lines = [shorten(class_name(tree, label), _WIDTH)]
     if show_counts:
         lines.append(support(tree, node, label, decimals))
     return lines
-
-
-def _caption(tree: Tree, node: int) -> str:
-    """Return the answer that leads to a node."""
-    above = int(tree.parent[node])
-    if above < 0:
-        return ""
-    outcome = node - int(tree.first_child[above])
-    return shorten(answer(tree.node_test(above), outcome), _WIDTH)
 
 
 def _measure(text: str, fontsize: float) -> float:

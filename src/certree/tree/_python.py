@@ -1,9 +1,9 @@
 """The tree as the source of a Python function that needs nothing but Python.
 
 The function takes one row, either a mapping from column name to value (a dict, a pandas row) or a
-sequence of values in the order of the training columns. ``None`` and NaN are missing values; they
-satisfy no threshold, category or flag, as in training. Unseen categories equal no category, and
-take the default way of a multiway test.
+sequence of values in the order of the training columns. ``None`` and NaN are missing values and go
+where training sent them. Unseen categories equal no category, are none of the levels of an order,
+and take the default way of a multiway test.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from __future__ import annotations
 import builtins
 import keyword
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from certree.encoding import Category, Flag, Missing, Multiway, Test, Threshold
+from certree.encoding import Category, Flag, Level, Missing, Multiway, Test, Threshold
 from certree.tree._labels import plain
 from certree.tree._multiway import default_last
 from certree.tree._rules import decision_list
@@ -116,26 +117,38 @@ def _flat(tree: Tree, variables: dict[int, str]) -> list[str]:
 
 def _condition(test: Test, outcome: int, variable: str) -> str:
     """Return the expression that is true for an outcome other than the last."""
+    # Only NaN differs from itself.
+    is_missing = f"{variable} is None or {variable} != {variable}"
     if isinstance(test, Multiway):
         group = test.categories[outcome]
-        values = [literal(value) for value in group if value is not None]
-        parts = [f"{variable} is None or {variable} != {variable}"] if None in group else []
-        if len(values) == 1:
-            parts.append(f"{variable} == {values[0]}")
-        elif values:
-            parts.append(f"{variable} in ({', '.join(values)})")
-        return " or ".join(parts)
+        values = [value for value in group if value is not None]
+        parts = [is_missing] if None in group else []
+        return " or ".join(parts + ([_is_one_of(variable, values)] if values else []))
     if outcome == 0:
-        if isinstance(test, Threshold):
-            return f"{variable} is not None and {variable} <= {literal(test.threshold)}"
-        if isinstance(test, Category):
-            return f"{variable} == {literal(test.value)}"
-        if isinstance(test, Flag):
-            return f"{variable} is not None and {variable} > 0.5"
         if isinstance(test, Missing):
-            # Only NaN differs from itself.
-            return f"{variable} is None or {variable} != {variable}"
+            return is_missing
+        if isinstance(test, Category):
+            return _is_one_of(variable, [test.value])
+        if isinstance(test, Level):
+            holds = _is_one_of(variable, test.held)
+            return f"{is_missing} or {holds}" if test.missing else holds
+        if isinstance(test, Threshold | Flag):
+            is_flag = isinstance(test, Flag)
+            holds = f"{variable} > 0.5" if is_flag else f"{variable} <= {literal(test.threshold)}"
+            # No comparison holds for NaN; with None there is none.
+            return (
+                f"{is_missing} or {holds}"
+                if test.missing
+                else f"{variable} is not None and {holds}"
+            )
     raise TypeError(f"to_python cannot express outcome {outcome} of {test!r}.")
+
+
+def _is_one_of(variable: str, values: Sequence[Any]) -> str:
+    """Return the expression that is true for some values."""
+    if len(values) == 1:
+        return f"{variable} == {literal(values[0])}"
+    return f"{variable} in ({', '.join(map(literal, values))})"
 
 
 def literal(value: Any) -> str:

@@ -22,6 +22,10 @@ def route(tree: Tree, table: Table) -> NDArray[np.intp]:
     """Return the leaf of each row."""
     leaves = np.zeros(table.n_rows, dtype=np.intp)
     columns: dict[int, NDArray[Any]] = {}
+    for test in tree.tests:
+        # Of all rows, whichever test these reach: what fits the columns does not depend on values.
+        columns.setdefault(test.feature, table.column(test.feature))
+        test.check(columns[test.feature])
     stack: list[tuple[int, NDArray[np.intp]]] = [(0, np.arange(table.n_rows, dtype=np.intp))]
     while stack:
         node, rows = stack.pop()
@@ -30,9 +34,7 @@ def route(tree: Tree, table: Table) -> NDArray[np.intp]:
             leaves[rows] = node
             continue
         test = tree.tests[position]
-        column = columns.get(test.feature)
-        if column is None:
-            column = columns[test.feature] = table.column(test.feature)
+        column = columns[test.feature]
         outcome = test.outcome(column if node == 0 else column[rows])
         for k, child in enumerate(tree.children(node)):
             part = rows[outcome == k]

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from certree.encoding import Category, Flag, Missing, Test, Threshold, format_value
+from certree.encoding import (
+    Category,
+    Flag,
+    Level,
+    Missing,
+    SidedTest,
+    Test,
+    Threshold,
+    format_value,
+)
 from certree.tree._labels import one_line, plain
 from certree.tree._routing import path
 
 if TYPE_CHECKING:
     from certree.tree._tree import Tree
+
+
+_OR_MISSING = " or missing"
 
 
 class Rule(NamedTuple):
@@ -33,7 +45,11 @@ class Rule(NamedTuple):
     support: float
 
     def __str__(self) -> str:
-        body = " and ".join(self.conditions) or "always"
+        parts = self.conditions
+        if len(parts) > 1:
+            # "or" binds less than the "and" between conditions.
+            parts = tuple(f"({part})" if part.endswith(_OR_MISSING) else part for part in parts)
+        body = " and ".join(parts) or "always"
         return f"{body}: {one_line(str(self.prediction))}"
 
 
@@ -65,9 +81,9 @@ def decision_list(tree: Tree) -> Iterator[tuple[list[tuple[Test, int]], int]]:
     Leaves come from left to right, and a condition is listed only where it is not the last
     outcome of its test. No negation is needed: say a row's own leaf is L and an earlier leaf E
     matches it too. Where their paths part, E takes the earlier outcome, which is listed for E, so
-    it holds for the row; but then the row would not have gone towards L. Hence a missing value,
-    which satisfies no listed condition, ends where training sent it. Of several thresholds on one
-    column only the lowest is kept, since it implies the others.
+    it holds for the row; but then the row would not have gone towards L. Of several thresholds on
+    one column only the lowest is kept, since it implies the others; missing values hold if they do
+    for all.
     """
     for leaf in tree.preorder.tolist():
         if tree.test[leaf] >= 0:
@@ -76,16 +92,30 @@ def decision_list(tree: Tree) -> Iterator[tuple[list[tuple[Test, int]], int]]:
         for test, outcome in steps(tree, leaf):
             if outcome == test.n_outcomes - 1:
                 continue
-            key = (Threshold, test.feature) if isinstance(test, Threshold) else (test, outcome)
+            key = _order_of(test) or (test, outcome)
             known = listed.get(key, (None, 0))[0]
-            if (
-                isinstance(test, Threshold)
-                and isinstance(known, Threshold)
-                and known.threshold <= test.threshold
-            ):
-                continue
-            listed[key] = (test, outcome)
+            listed[key] = (test if known is None else _both(known, test), outcome)
         yield list(listed.values()), leaf
+
+
+def _order_of(test: Test) -> Any:
+    """Return what tests have in common of which one implies another, if there are such."""
+    if isinstance(test, Threshold):
+        return Threshold, test.feature
+    return (Level, test.feature, test.levels) if isinstance(test, Level) else None
+
+
+def _both(one: Test, other: Test) -> Test:
+    """Return the test that holds where two of the same order, or two equal ones, do."""
+    if isinstance(one, Threshold) and isinstance(other, Threshold):
+        lower: Threshold | Level = one if one.threshold <= other.threshold else other
+    elif isinstance(one, Level) and isinstance(other, Level):
+        lower = one if one.rank <= other.rank else other
+    else:
+        return one
+    if lower.missing and not (one.missing and other.missing):
+        return replace(lower, missing=False)
+    return lower
 
 
 @dataclass(slots=True)
@@ -95,50 +125,87 @@ class _Column:
     name: str
     low: float | None = None
     high: float | None = None
+    order: Any = None  # of low and high: "numbers", or levels of which they are the ranks
     category: Any = None
     is_category: bool = False
     others: list[Any] = field(default_factory=list)
     sentences: list[str] = field(default_factory=list)
-    present: str | None = None
-    known: bool = False  # some condition already implies that the value is present
+    is_flag: set[int] = field(default_factory=set)
+    asked_missing: int | None = None  # the outcome of the test "is missing"
+    may_be_missing: bool = True  # whether all tests so far send missing values here
+    is_said: bool = False  # whether some test had missing values in training
+    known: bool = False  # whether some condition already implies that the value is present
 
     def add(self, test: Test, outcome: int) -> None:
-        if isinstance(test, Threshold):
-            if outcome == 0:
-                self.high = test.threshold if self.high is None else min(self.high, test.threshold)
-                self.known = True
-            else:
-                self.low = test.threshold if self.low is None else max(self.low, test.threshold)
+        """Take in one more test."""
+        self.may_be_missing &= test.missing_outcome == outcome
+        if isinstance(test, Missing):
+            self.asked_missing = outcome
+            return
+        self.is_said |= isinstance(test, SidedTest) and test.missing is not None
+        self.known |= isinstance(test, SidedTest) and test.missing_outcome != outcome
+        if isinstance(test, Threshold) and self.order in (None, "numbers"):
+            self.order = "numbers"
+            self._bound(test.threshold, outcome)
+        elif isinstance(test, Level) and self.order in (None, test.levels):
+            self.order = test.levels
+            self._bound(test.rank, outcome)
         elif isinstance(test, Category):
             if outcome == 0:
-                self.category, self.is_category, self.known = test.value, True, True
+                self.category, self.is_category = test.value, True
             elif test.value not in self.others:
                 self.others.append(test.value)
         else:
-            self.known = self.known or (isinstance(test, Flag) and outcome == 0)
-            sentence = one_line(test.describe(outcome))
-            if isinstance(test, Missing) and outcome == 1:
-                self.present = sentence
-            elif sentence not in self.sentences:
+            # About missing values there is one sentence for the whole column.
+            silent = replace(test, missing=None) if isinstance(test, SidedTest) else test
+            sentence = one_line(silent.describe(outcome))
+            if isinstance(test, Flag):
+                self.is_flag.add(outcome)
+            if sentence not in self.sentences:
                 self.sentences.append(sentence)
 
+    def _bound(self, value: float, outcome: int) -> None:
+        if outcome == 0:
+            self.high = value if self.high is None else min(self.high, value)
+        else:
+            self.low = value if self.low is None else max(self.low, value)
+
     def conditions(self) -> Iterator[str]:
+        """Yield what is asked of the column, in words."""
+        if self.may_be_missing and (self.asked_missing == 0 or self._is_impossible()):
+            yield f"{one_line(self.name)} is missing"
+            return
+        ending = _OR_MISSING if self.may_be_missing and self.is_said else ""
+        texts = [*self._texts(), *self.sentences]
+        yield from (text + ending for text in texts)
+        if self.asked_missing == 0:
+            yield f"{one_line(self.name)} is missing"
+        elif self.asked_missing == 1 and not self.known and not (texts and self.is_said):
+            yield f"{one_line(self.name)} is present"
+
+    def _is_impossible(self) -> bool:
+        """Return whether no value but a missing one fulfils the conditions."""
+        is_empty = self.low is not None and self.high is not None and self.low >= self.high
+        return is_empty or len(self.is_flag) > 1
+
+    def _texts(self) -> Iterator[str]:
         name = one_line(self.name)
         if self.low is not None and self.high is not None:
-            yield f"{format_value(self.low)} < {name} <= {format_value(self.high)}"
+            yield f"{self._value(self.low)} < {name} <= {self._value(self.high)}"
         elif self.high is not None:
-            yield f"{name} <= {format_value(self.high)}"
+            yield f"{name} <= {self._value(self.high)}"
         elif self.low is not None:
-            yield f"{name} > {format_value(self.low)}"
+            yield f"{name} > {self._value(self.low)}"
         if self.is_category:
             yield f"{name} = {one_line(format_value(self.category))}"
         elif len(self.others) == 1:
             yield f"{name} != {one_line(format_value(self.others[0]))}"
         elif self.others:
             yield f"{name} not in {{{', '.join(one_line(format_value(v)) for v in self.others)}}}"
-        yield from self.sentences
-        if self.present is not None and not self.known:
-            yield self.present
+
+    def _value(self, bound: float) -> str:
+        value = bound if self.order == "numbers" else self.order[int(bound)]
+        return one_line(format_value(value))
 
 
 def _merged(tests: list[tuple[Test, int]]) -> tuple[str, ...]:

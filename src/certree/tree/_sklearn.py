@@ -1,18 +1,24 @@
 """The tree as a fitted scikit-learn tree, for SHAP, ONNX and other tools.
 
 scikit-learn keeps a tree in a structured array whose layout differs a little between versions, so
-its own dtype is asked for and filled by field name. It sends a row left if ``float32(x) <= t``.
+its own dtype is asked for and filled by field name. It sends a row left if ``float32(x) <= t``, and
+missing values where the node says. Thresholds are chosen so that the values of a table reach the
+same leaves as here, wherever float32 tells the values next to a threshold apart.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Iterable
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import Flag, Multiway, Test, Threshold
+from certree.encoding import Flag, Missing, Multiway, Table, Test, Threshold
+from certree.tree._routing import route
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -23,16 +29,20 @@ if TYPE_CHECKING:
 _NO_CHILD, _UNDEFINED = -1, -2
 
 
+# Of scikit-learn's warnings, how many rows and columns are named.
+_NAMED = 5
+
+
 def to_sklearn(
-    tree: Tree, encoded: bool, regressor: bool
+    tree: Tree, table: Table | None, encoded: bool, regressor: bool
 ) -> DecisionTreeClassifier | DecisionTreeRegressor:
-    """Build the classifier or regressor."""
+    """Build the classifier or regressor; the table is one that it will be asked about."""
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from sklearn.tree._tree import Tree as SklearnTree
 
     _require_two_outcomes(tree)
     if not encoded:
-        _require_numbers(tree)
+        _require_numbers(tree, table)
     n_features = tree.n_columns if encoded else tree.n_features
     n_classes = 1 if regressor else int(tree.classes.size)
     inner = SklearnTree(n_features, np.array([n_classes], dtype=np.intp), 1)
@@ -41,7 +51,7 @@ def to_sklearn(
         {
             "max_depth": tree.depth,
             "node_count": tree.n_nodes,
-            "nodes": _nodes(tree, encoded),
+            "nodes": _nodes(tree, encoded, [_threshold(test, table) for test in tree.tests]),
             "values": np.ascontiguousarray(values[:, np.newaxis, :]),
         }
     )
@@ -55,6 +65,8 @@ def to_sklearn(
         model.n_classes_ = np.intp(n_classes)
     model.max_features_ = n_features
     model.tree_ = inner
+    if not encoded:
+        _warn_of_rounding(tree, inner, table)
     return model
 
 
@@ -87,38 +99,67 @@ def _require_two_outcomes(tree: Tree) -> None:
             )
 
 
-def _require_numbers(tree: Tree) -> None:
-    """Raise unless every test is a comparison of a number, which scikit-learn can express."""
+def _require_numbers(tree: Tree, table: Table | None) -> None:
+    """Raise unless every test is about a number, which scikit-learn can express."""
     for test in tree.tests:
-        if not isinstance(test, (Threshold, Flag)):
+        is_text = table is not None and table.column(test.feature).dtype == object
+        if is_text or not isinstance(test, (Threshold, Flag, Missing)):
             raise ValueError(
                 f"A scikit-learn tree compares numbers only and cannot ask {test.describe(0)!r}; "
                 "use to_sklearn(encoded=True) for a tree over the 0/1 columns of the encoder."
             )
 
 
-def _split(test: Test, column: int, first_child: int, encoded: bool) -> dict[str, Any]:
-    """Return the fields of a node that asks a test."""
-    if isinstance(test, Threshold) and not encoded:
-        return {
-            "left_child": first_child,
-            "right_child": first_child + 1,
-            "feature": test.feature,
-            "threshold": float32_threshold(test.threshold),
-            "missing_go_to_left": 0,
-        }
-    # A bit that is set goes right in scikit-learn, and outcome 0 is our first child. A missing
-    # value does not set the bit.
+def _threshold(test: Test, table: Table | None) -> float:
+    """Return where scikit-learn has to cut a raw column."""
+    if isinstance(test, Flag):
+        return 0.5
+    if not isinstance(test, Threshold):
+        # Every number is at most this one, so that only missing values go right.
+        return float(np.finfo(np.float32).max)
+    threshold = float32_threshold(test.threshold)
+    if table is not None:
+        low, high = _neighbours(test, table)
+        if low < high and not low <= threshold < high:
+            threshold = max(low, min(threshold, float(np.nextafter(high, -np.inf))))
+    return threshold
+
+
+def _neighbours(test: Threshold, table: Table) -> tuple[float, float]:
+    """Return as float32 the largest value that holds and the smallest that does not."""
+    column = table.column(test.feature)
+    with np.errstate(over="ignore"):
+        low = np.float32(column[column <= test.threshold].max(initial=-np.inf))
+        high = np.float32(column[column > test.threshold].min(initial=np.inf))
+    return float(low), float(high)
+
+
+def _split(test: Test, first_child: int, threshold: float) -> dict[str, Any]:
+    """Return the fields of a node that asks a test about a raw column."""
+    # What is at most the threshold goes left: where a threshold holds, where others do not.
+    holds_left = isinstance(test, Threshold)
+    missing_holds = test.missing_outcome == 0
+    return {
+        "left_child": first_child + (not holds_left),
+        "right_child": first_child + holds_left,
+        "feature": test.feature,
+        "threshold": threshold,
+        "missing_go_to_left": int(missing_holds == holds_left),
+    }
+
+
+def _encoded_split(column: int, first_child: int) -> dict[str, Any]:
+    """Return the fields of a node that asks a column of the encoder: ones go right."""
     return {
         "left_child": first_child + 1,
         "right_child": first_child,
-        "feature": column if encoded else test.feature,
+        "feature": column,
         "threshold": 0.5,
         "missing_go_to_left": 1,
     }
 
 
-def _nodes(tree: Tree, encoded: bool) -> NDArray[np.void]:
+def _nodes(tree: Tree, encoded: bool, thresholds: list[float]) -> NDArray[np.void]:
     from sklearn.tree._tree import NODE_DTYPE
 
     weights = tree.counts.sum(axis=1).astype(np.float64)
@@ -130,10 +171,11 @@ def _nodes(tree: Tree, encoded: bool) -> NDArray[np.void]:
     nodes["n_node_samples"] = np.maximum(np.rint(weights), 1)
     nodes["weighted_n_node_samples"] = weights
     for node in np.flatnonzero(tree.test >= 0):
-        position = tree.test[node]
-        fields = _split(
-            tree.tests[position], tree.columns[position], int(tree.first_child[node]), encoded
-        )
+        position, first_child = int(tree.test[node]), int(tree.first_child[node])
+        if encoded:
+            fields = _encoded_split(tree.columns[position], first_child)
+        else:
+            fields = _split(tree.tests[position], first_child, thresholds[position])
         for name, value in fields.items():
             if name in (NODE_DTYPE.names or ()):
                 nodes[name][node] = value
@@ -166,3 +208,56 @@ def _means(tree: Tree) -> NDArray[np.float64]:
     leaf = tree.test < 0
     means[leaf] = tree.classes[tree.label[leaf]]
     return np.asarray(means, dtype=np.float64)[:, None]
+
+
+# ---- what float32 cannot tell apart --------------------------------------------------------------
+
+
+def _warn_of_rounding(tree: Tree, inner: Any, table: Table | None) -> None:
+    """Warn of rows that reach another leaf in scikit-learn, or of thresholds where some may."""
+    if table is None:
+        fine = [test for test in tree.tests if isinstance(test, Threshold) and _is_fine(test)]
+        if fine:
+            warnings.warn(
+                "scikit-learn rounds values to float32, which is coarser than these questions of "
+                f"the tree: {_listed([test.describe(0) for test in fine])}. Values next to them "
+                "may go the other way; pass X to to_sklearn to see which rows do.",
+                UserWarning,
+                stacklevel=4,  # the caller of Tree.to_sklearn
+            )
+        return
+    asked = {test.feature for test in tree.tests}
+    columns = [
+        table.column(i).astype(np.float64) if i in asked else np.zeros(table.n_rows)
+        for i in range(tree.n_features)
+    ]
+    with np.errstate(over="ignore"):
+        rounded = np.column_stack(columns).astype(np.float32)
+    different = np.flatnonzero(inner.apply(rounded) != route(tree, table))
+    if len(different):
+        confused = [
+            test.describe(0)
+            for test in tree.tests
+            if isinstance(test, Threshold) and np.greater_equal(*_neighbours(test, table))
+        ]
+        warnings.warn(
+            f"{len(different)} of {table.n_rows} rows reach another leaf in scikit-learn, which "
+            f"rounds values to float32: rows {_listed(map(str, different.tolist()))}. Values on "
+            f"the two sides of {_listed(confused)} are the same in float32; subtract a constant "
+            "from the column before training, or use to_python or to_sql.",
+            UserWarning,
+            stacklevel=4,  # the caller of Tree.to_sklearn
+        )
+
+
+def _is_fine(test: Threshold) -> bool:
+    """Return whether the last digit of a threshold is smaller than the steps of float32."""
+    last = Decimal(repr(test.threshold)).normalize().as_tuple().exponent
+    with np.errstate(over="ignore"):
+        step = abs(float(np.spacing(np.float32(test.threshold))))
+    return math.isfinite(step) and Decimal(1).scaleb(int(last)) < Decimal(step)
+
+
+def _listed(texts: Iterable[str]) -> str:
+    texts = list(texts)
+    return ", ".join(texts[:_NAMED]) + (", ..." if len(texts) > _NAMED else "")

@@ -1,12 +1,13 @@
 """The tree as a SQL expression: one flat CASE with a WHEN per leaf.
 
 The leaves form a decision list (see :func:`certree.tree._rules.decision_list`): every WHEN lists
-only conditions that hold, none that fail. So NULL, for which a comparison is not true, goes where
-a missing value went in training, without a word about it; nothing is nested, which some databases
-limit; and thresholds on one column shrink to one.
+only conditions that hold, none that fail. So a word about NULL, for which a comparison is not true,
+is needed only where missing values hold; nothing is nested, which some databases limit; and
+thresholds on one column shrink to one.
 
 Strings are written in standard SQL, quotation marks doubled. MySQL reads a backslash in a string
-as an escape unless the mode NO_BACKSLASH_ESCAPES is on, and compares strings by collation.
+as an escape unless the mode NO_BACKSLASH_ESCAPES is on, and compares strings by collation. Truth
+values are written without TRUE and FALSE: SQLite takes these for columns, if there are such.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from certree.encoding import Category, Flag, Missing, Multiway, Test, Threshold
+from certree.encoding import Category, Flag, Level, Missing, Multiway, Test, Threshold
 from certree.tree._labels import plain
 from certree.tree._multiway import default_last
 from certree.tree._rules import decision_list
@@ -40,17 +41,17 @@ def to_sql(
     ending = "" if alias is None else f" AS {_identifier(alias, quote)}"
     lines = ["CASE"]
     for conditions, leaf in decision_list(tree):
-        label = _literal(tree.classes[tree.label[leaf]])
+        label = _literal(tree.classes[tree.label[leaf]], quote)
         if not conditions:
             lines.append(f"  ELSE {label}")
             continue
         parts = [
-            _condition(test, outcome, _identifier(names[test.feature], quote))
+            _condition(test, outcome, _identifier(names[test.feature], quote), quote)
             for test, outcome in conditions
         ]
         lines.append(f"  WHEN {' AND '.join(parts)} THEN {label}")
     if tree.n_splits == 0:
-        return _literal(tree.classes[tree.label[0]]) + ending
+        return _literal(tree.classes[tree.label[0]], quote) + ending
     return "\n".join([*lines, "END"]) + ending
 
 
@@ -74,27 +75,43 @@ def _names(tree: Tree, columns: Mapping[str, str] | Sequence[str] | None) -> lis
     return list(columns)
 
 
-def _condition(test: Test, outcome: int, column: str) -> str:
+def _condition(test: Test, outcome: int, column: str, quote: str) -> str:
     """Return the predicate that is true for an outcome other than the last."""
     if isinstance(test, Multiway):
         group = test.categories[outcome]
-        values = [_literal(value) for value in group if value is not None]
-        parts = [f"{column} IS NULL"] if None in group else []
-        if len(values) == 1:
-            parts.append(f"{column} = {values[0]}")
-        elif values:
-            parts.append(f"{column} IN ({', '.join(values)})")
-        return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
+        values = [value for value in group if value is not None]
+        holds = [_is_one_of(column, values, quote)] if values else []
+        return _or_null(column, holds, None in group)
     if outcome == 0:
-        if isinstance(test, Threshold):
-            return f"{column} <= {_literal(test.threshold)}"
-        if isinstance(test, Category):
-            return f"{column} = {_literal(test.value)}"
-        if isinstance(test, Flag):
-            return f"{column} = TRUE" if test.boolean else f"{column} > 0.5"
         if isinstance(test, Missing):
-            return f"{column} IS NULL"
+            return _or_null(column, [], True)
+        if isinstance(test, Category):
+            return _is_one_of(column, [test.value], quote)
+        if isinstance(test, Level):
+            return _or_null(column, [_is_one_of(column, test.held, quote)], test.missing)
+        if isinstance(test, Threshold):
+            return _or_null(
+                column, [f"{column} <= {_literal(test.threshold, quote)}"], test.missing
+            )
+        if isinstance(test, Flag):
+            holds = f"{column} > 0.5"
+            if test.boolean:
+                # A truth value is a condition by itself, but for SQL Server, which has bits.
+                holds = f"{column} = 1" if quote == "[" else column
+            return _or_null(column, [holds], test.missing)
     raise TypeError(f"to_sql cannot express outcome {outcome} of {test!r}.")
+
+
+def _or_null(column: str, holds: list[str], is_missing_too: bool | None) -> str:
+    """Return the predicate that one of some others holds, or that the value is missing."""
+    parts = [*holds, f"{column} IS NULL"] if is_missing_too else holds
+    return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
+
+
+def _is_one_of(column: str, values: Sequence[Any], quote: str) -> str:
+    """Return the predicate that is true for some values."""
+    texts = [_literal(value, quote) for value in values]
+    return f"{column} = {texts[0]}" if len(texts) == 1 else f"{column} IN ({', '.join(texts)})"
 
 
 def _identifier(name: str, quote: str) -> str:
@@ -102,11 +119,11 @@ def _identifier(name: str, quote: str) -> str:
     return quote + _checked(name).replace(closing, closing * 2) + closing
 
 
-def _literal(value: Any) -> str:
+def _literal(value: Any, quote: str) -> str:
     """Return a label, category or threshold in standard SQL."""
     value = plain(value)
     if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
+        return f"CAST({int(value)} AS BIT)" if quote == "[" else f"(1 = {int(value)})"
     if isinstance(value, str):
         return "'" + _checked(value).replace("'", "''") + "'"
     if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):

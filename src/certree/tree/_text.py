@@ -7,7 +7,8 @@ One line per branch, and a leaf on the line of the branch that leads to it::
     |   color != red: no (8 of 8, 100.0%)
     age > 35.5: no (40 of 43, 93.0%)
 
-``11 of 12`` reads: of a training weight of 12 in this leaf, 11 has the predicted class.
+``11 of 12`` reads: of a training weight of 12 in this leaf, 11 has the predicted class. A branch
+says ``or missing`` if missing values take it and the column had some in training.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def to_text(tree: Tree, max_depth: int | None, decimals: int | None, show_counts
             lines += [f"class: {ending}" if tree.n_splits == 0 else ending] if ending else []
             continue
         above = int(tree.parent[node])
-        branch = condition(tree.node_test(above), node - int(tree.first_child[above]), decimals)
+        branch = condition(tree, above, node - int(tree.first_child[above]), decimals)
         line = "|   " * (depth - 1) + shorten(branch, _WIDTH)
         lines.append(f"{line}: {ending}" if ending else line)
     return "\n".join(lines)

@@ -555,19 +555,26 @@ class Tree:
         return _sql.to_sql(self, columns, quote, alias)
 
     def to_sklearn(
-        self, *, encoded: bool = False, regressor: bool = False
+        self, X: Any = None, *, encoded: bool = False, regressor: bool = False
     ) -> DecisionTreeClassifier | DecisionTreeRegressor:
         """Return a fitted scikit-learn DecisionTreeClassifier with the same predictions.
 
+        scikit-learn rounds values to float32. Training rows reach the same leaves wherever float32
+        tells the values on the two sides of a threshold apart.
+
         Parameters
         ----------
+        X : table of shape (n_rows, n_features), optional
+            Rows to check that on: a warning names those that reach another leaf. Without them a
+            warning names thresholds that are finer than float32.
         encoded : bool
             False: a tree over the raw columns, which must then be numbers. True: a tree over the
             0/1 columns of the encoder, for which every test will do.
         regressor : bool
             Return a DecisionTreeRegressor, for trees that predict numbers.
         """
-        return _sklearn.to_sklearn(self, encoded, regressor)
+        table = None if X is None else self._read(X)
+        return _sklearn.to_sklearn(self, table, encoded, regressor)
 
 
 def _restore(cls: type[Tree], *state: Any) -> Tree:
