@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -16,10 +17,12 @@ import numpy as np
 from .certificate import Certificate, Exact, exact, show
 from .exceptions import CertificateError
 
-# Class weights that do not fit the integers of the search are rounded there, by no more than this
-# share of the largest; more where the weights of the two errors need bits as well.
-_CLASS_WEIGHT_ROUNDING = Fraction(1, 2**19)
-_CLASS_WEIGHT_ROUNDING_OF_METRICS = Fraction(1, 2**10)
+# Weights that have to be rounded are read as float64 first, which changes them, and the balanced
+# weights of classes that follow from their totals, by less than this share.
+_ROUNDING_OF_FLOATS = Fraction(1, 2**45)
+
+# A tree is not called optimal if what an error in a row costs is rounded by more than this share.
+_NEGLIGIBLE = Fraction(1, 2**20)
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def read_data(audit: Audit, X: Any, y: Any, sample_weight: Any) -> Data:
         )
     if len(columns[0]) != len(labels):
         raise ValueError(f"X has {len(columns[0])} rows, but y has {len(labels)} labels.")
-    weights = _row_weights(sample_weight, len(labels), claim.certificate.weight_quantum)
+    weights = _row_weights(sample_weight, len(labels), None)
     rows = [row for row, weight in enumerate(weights) if weight > 0]
     code = {label: position for position, label in enumerate(claim.classes)}
     unknown = {labels[row] for row in rows} - set(code)
@@ -131,8 +134,36 @@ def read_data(audit: Audit, X: Any, y: Any, sample_weight: Any) -> Data:
     classes = {row: code[labels[row]] for row in rows}
     row_weights = {row: weights[row] for row in rows}
     class_weights = _class_weights(audit, classes, row_weights)
-    combined = {row: exact(row_weights[row] * class_weights[classes[row]]) for row in rows}
+    quantum = claim.certificate.weight_quantum
+    if quantum is None:
+        combined = {row: exact(row_weights[row] * class_weights[classes[row]]) for row in rows}
+    else:
+        floats = _plain_floats(sample_weight, len(labels))
+        combined = {row: floats[row] * class_weights[classes[row]] for row in rows}
+        combined = {row: exact(_rounded(combined[row], quantum)) for row in rows}
+    given = {row: row_weights[row] * class_weights[classes[row]] for row in rows}
+    _check_rounding(audit, given, combined)
     return Data(columns, rows, classes, combined)
+
+
+def _rounded(weight: Fraction, quantum: Exact) -> Fraction:
+    """Return the nearest multiple of a unit, at least one of it if there is any weight."""
+    return max(Fraction(round(weight / quantum)), Fraction(1)) * quantum if weight else Fraction(0)
+
+
+def _check_rounding(audit: Audit, given: Mapping[int, Exact], used: Mapping[int, Exact]) -> None:
+    """Compare what rounding changed with what is stated, and see that it is no more than it may."""
+    certificate = audit.claim.certificate
+    change = sum((abs(Fraction(used[row]) - given[row]) for row in given), Fraction(0))
+    if certificate.weight_quantum is None:
+        audit.compare("rounding of weights", certificate.rounding, 0)
+        return
+    most = change * Fraction(101, 100) + sum(given.values()) * _ROUNDING_OF_FLOATS
+    if not change <= certificate.rounding <= most:
+        audit.compare("rounding of weights", certificate.rounding, change)
+    lost = any(abs(used[row] - given[row]) > given[row] * _NEGLIGIBLE for row in given)
+    if lost and certificate.counts_errors and certificate.status == "optimal" and certificate.cost:
+        audit.differ("status is 'optimal', but weights are rounded by more than is negligible")
 
 
 def _columns(X: Any) -> list[list[Any]]:
@@ -162,11 +193,18 @@ def _row_weights(sample_weight: Any, n_rows: int, quantum: Exact | None) -> list
     if quantum is None:
         return [decimal(weight) for weight in given]
     return [
-        max(Fraction(1), Fraction(round(Fraction(weight) / quantum))) * quantum
-        if weight > 0
-        else Fraction(0)
+        _rounded(Fraction(float(weight)), quantum) if weight > 0 else Fraction(0)
         for weight in given
     ]
+
+
+def _plain_floats(sample_weight: Any, n_rows: int) -> list[Fraction]:
+    """Return weights as the binary fractions that float64 holds: those are what is rounded."""
+    given = [1] if sample_weight is None else _plain_list(sample_weight)
+    if len(given) == 1:
+        given *= n_rows
+    # What is below all floats counts as the smallest of them.
+    return [Fraction(float(weight) or (5e-324 if weight else 0.0)) for weight in given]
 
 
 def direct_name(objective: Any) -> str | None:
@@ -179,7 +217,7 @@ def decimal(number: Any) -> Fraction:
     """Return the decimal that a number is written as."""
     if isinstance(number, Fraction):
         return number
-    return Fraction(number) if isinstance(number, int) else Fraction(str(number))
+    return Fraction(number) if isinstance(number, int | Decimal) else Fraction(str(number))
 
 
 def _class_weights(
@@ -208,10 +246,10 @@ def _class_weights(
         ]
     certified = claim.certificate.class_weights
     used = wanted if certified is None else [Fraction(weight) for weight in certified]
-    counts_errors = claim.certificate.counts_errors
-    share = _CLASS_WEIGHT_ROUNDING if counts_errors else _CLASS_WEIGHT_ROUNDING_OF_METRICS
-    slack = max(wanted) * share
-    if len(used) != n_classes or any(abs(u - w) > slack for u, w in zip(used, wanted, strict=True)):
+    share = 0 if claim.certificate.weight_quantum is None else _ROUNDING_OF_FLOATS
+    if len(used) != n_classes or any(
+        abs(u - w) > w * share for u, w in zip(used, wanted, strict=True)
+    ):
         audit.differ(f"class weights: certified {text(used)}, recomputed {text(wanted)}")
         return wanted
     if certified is None:
