@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._exact import read_fraction
+from ._fractions import read_fraction, round_up
 
 __all__ = [
     "FixedPoint",
@@ -282,16 +282,6 @@ def root_up(square: Fraction) -> Fraction:
     shift = max(0, 64 - square.numerator.bit_length() + square.denominator.bit_length()) // 2 + 1
     scaled = (square.numerator << 2 * shift) // square.denominator
     return Fraction(math.isqrt(scaled) + 1, 1 << shift)
-
-
-def round_up(bound: Fraction) -> Fraction:
-    """Return a bound with three or four digits that is not smaller."""
-    if bound <= 0:
-        return Fraction(0)
-    # Not by logarithms: bounds may be smaller than any float64.
-    digits = len(str(bound.numerator)) - len(str(bound.denominator)) - 3
-    step = Fraction(10) ** digits
-    return math.ceil(bound / step) * step
 
 
 def _exact_dot(weights: NDArray[np.int64], values: NDArray[np.int64]) -> int:

@@ -95,6 +95,10 @@ class TaskCertificate(Certificate):
             facts.insert(-1, ("rounding", f"costs are counted to {float(self.rounding):.3g}"))
         return facts
 
+    def _rounding_text(self) -> str:
+        # What is rounded here are costs.
+        return ""
+
     def _breakdown(self) -> str:
         leaves = f"{_short(self.leaf_cost)} in the leaves"
         if self.test_cost:

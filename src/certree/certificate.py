@@ -23,7 +23,7 @@ STATUSES = {
     "interrupted": "interrupted",
     "infeasible": "proven infeasible, no tree keeps to the limits",
     "greedy": "grown greedily, with no proof",
-    "precision": "stopped where the next weights exceed 64 bits",
+    "precision": "stopped where numbers exceed 64 bits",
 }
 
 _EXACT_FIELDS = (
@@ -36,6 +36,7 @@ _EXACT_FIELDS = (
     "split_penalty",
     "total_weight",
     "weight_quantum",
+    "rounding",
     "fp",
     "fn",
     "positives",
@@ -65,7 +66,8 @@ class Certificate:
     ----------
     status : str
         "optimal", "gap" (the accepted gap was reached), "time_limit", "memory_limit",
-        "work_limit", "interrupted" or "precision" (a metric's next weights exceed 64 bits).
+        "work_limit", "interrupted" or "precision": weights had to be rounded by more than is
+        negligible, or those that a metric needs next exceed 64 bits.
     objective : float
         The value in the user's terms: accuracy, or another metric, minus
         ``complexity * n_splits`` (or leaves); the recall, for a point of a front.
@@ -105,9 +107,10 @@ class Certificate:
     total_weight : int or Fraction
         Weight of all rows, class weights included.
     weight_quantum : int or Fraction or None
-        The unit that sample weights were rounded to; None when they are used exactly.
+        The unit that the weights of rows, times those of their classes, were rounded to; None when
+        they are used exactly.
     class_weights : tuple of (int or Fraction) or None
-        Weight of each class, in the order of ``classes_``; None: all one.
+        Weight of each class as it was asked for, in the order of ``classes_``; None: all one.
     search : str
         The search that was asked for.
     version : str
@@ -122,6 +125,10 @@ class Certificate:
         Number of searches that the proof took, for a metric.
     cuts : tuple of (a, b, c, v) or None
         What these searches proved: every tree has ``a * fp + b * fn + c * splits >= v``.
+    rounding : int or Fraction
+        The sum over the rows of how much rounding changed their weight, that of their class
+        included; 0 when weights are used exactly. The weighted errors of any tree are within this
+        of those with the weights as they were given.
 
     Examples
     --------
@@ -165,6 +172,7 @@ class Certificate:
     pos_label: Any = None
     n_solves: int | None = None
     cuts: tuple[tuple[Exact, Exact, Exact, Exact], ...] | None = None
+    rounding: Exact = 0
 
     @property
     def counts_errors(self) -> bool:
@@ -173,8 +181,8 @@ class Certificate:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether no tree within the limits is better: the gap is zero."""
-        return self.gap == 0
+        """Whether no tree within the limits is better: the gap is zero, and rounding no matter."""
+        return self.gap == 0 and self.status != "precision"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""
@@ -315,9 +323,13 @@ class Certificate:
         if self.class_weights is not None:
             facts.append(("per class", "weights " + ", ".join(map(show, self.class_weights))))
         if self.weight_quantum is not None:
-            facts.append(("weights", f"rounded to multiples of {show(self.weight_quantum)}"))
+            told = f"rounded to multiples of {show(self.weight_quantum)}"
+            facts.append(("weights", told + self._rounding_text()))
         facts.append(("seconds", f"{self.seconds:.4g}"))
         return facts
+
+    def _rounding_text(self) -> str:
+        return f", by {show(self.rounding)} in all"
 
     def _limits(self) -> str:
         limits = self._limit_texts()

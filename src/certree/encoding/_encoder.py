@@ -215,7 +215,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         remember_columns(self, X, table)
         weights = None
         if sample_weight is not None:
-            weights = scale_weights(sample_weight, table.n_rows).values
+            weights = scale_weights(sample_weight, table.n_rows, reserve=1).values
         self._choose_tests(table, weights)
         return table
 

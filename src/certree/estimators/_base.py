@@ -173,8 +173,8 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         if certificate.status in ("optimal", "gap"):
             return
         if certificate.status == "precision":
-            cause = "The search needed weights of more than 64 bits"
-            advice = "Accept a gap, or use coarser sample weights."
+            cause = "The search needed numbers of more than 64 bits"
+            advice = "Accept a gap, or use weights of a smaller range."
         elif certificate.status != "interrupted":
             limit = getattr(self, certificate.status, None)
             cause = f"The search reached {certificate.status}={limit!r}"

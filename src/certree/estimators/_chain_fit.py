@@ -107,8 +107,11 @@ def _certify(
     negatives, positives = binary.leaf_counts(result, encoded.columns)
     says = _with_majority_labels(encoded, result).label == binary.positive
     leaves = result.test < 0
+    status = "optimal" if cost == lower else result.status
+    if status in ("optimal", "gap") and binary.target.loses_shares:
+        status = "precision"
     return Certificate(
-        status="optimal" if cost == lower else result.status,
+        status=status,
         objective=float(1 - cost),
         cost=cost,
         lower_bound=lower,
