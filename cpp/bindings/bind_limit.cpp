@@ -30,7 +30,9 @@ LongMatrix points_of(const LimitResult& result) {
 }
 
 LimitTask task_of(const Values& values, const std::optional<Vector<std::int64_t>>& label_min, const Matrix& planes,
-                  const Matrix& multipliers, const Matrix& corners, const std::optional<Vector<std::int64_t>>& scales) {
+                  const Matrix& multipliers, const Matrix& corners, const std::optional<Vector<std::int64_t>>& scales,
+                  const std::optional<Vector<std::int64_t>>& finer, const std::optional<Vector<std::int64_t>>& digits,
+                  const std::optional<Vector<std::int64_t>>& digit_bits) {
   LimitTask task;
   task.n_labels = values.shape(1);
   task.n_quantities = values.shape(2);
@@ -45,22 +47,25 @@ LimitTask task_of(const Values& values, const std::optional<Vector<std::int64_t>
   task.corners = copy_of(corners);
   if (scales) task.scales = copy_of(*scales);
   if (label_min) task.label_min = copy_of(*label_min);
+  if (finer) task.finer = copy_of(*finer);
+  if (digits) task.digits = copy_of(*digits);
+  if (digit_bits) task.digit_bits = copy_of(*digit_bits);
   return task;
 }
 
-LimitResult solve_from_python(const Columns& columns, const Values& values,
-                              const std::optional<Vector<std::int64_t>>& row_counts,
-                              const std::optional<Matrix>& label_counts,
-                              const std::optional<Vector<std::int64_t>>& label_min, const Matrix& planes,
-                              const Matrix& multipliers, const Matrix& corners,
-                              const std::optional<Vector<std::int64_t>>& scales, const OptionDict& given,
-                              nb::object callback) {
+LimitResult solve_from_python(
+    const Columns& columns, const Values& values, const std::optional<Vector<std::int64_t>>& row_counts,
+    const std::optional<Matrix>& label_counts, const std::optional<Vector<std::int64_t>>& label_min,
+    const Matrix& planes, const Matrix& multipliers, const Matrix& corners,
+    const std::optional<Vector<std::int64_t>>& scales, const std::optional<Vector<std::int64_t>>& finer,
+    const std::optional<Vector<std::int64_t>>& digits, const std::optional<Vector<std::int64_t>>& digit_bits,
+    const OptionDict& given, nb::object callback) {
   const std::size_t n = columns.shape(0);
   if (values.shape(0) != n) throw std::invalid_argument("values and columns differ in length");
   if (row_counts && row_counts->shape(0) != n) throw std::invalid_argument("row_counts and columns differ in length");
   if (label_counts && (label_counts->shape(0) != n || label_counts->shape(1) != values.shape(1)))
     throw std::invalid_argument("label_counts must have a row per row and a column per label");
-  const LimitTask task = task_of(values, label_min, planes, multipliers, corners, scales);
+  const LimitTask task = task_of(values, label_min, planes, multipliers, corners, scales, finer, digits, digit_bits);
   LimitTable table;
   table.table.columns = columns.data();
   table.table.n_rows = static_cast<std::int64_t>(n);
@@ -100,7 +105,8 @@ void bind_limit(nb::module_& m) {
       .def_prop_ro("history", [](const LimitResult& r) { return point_history(r.history); });
   m.def("solve_limited", &solve_from_python, nb::arg("columns"), nb::arg("values"), nb::arg("row_counts").none(),
         nb::arg("label_counts").none(), nb::arg("label_min").none(), nb::arg("planes"), nb::arg("multipliers"),
-        nb::arg("corners"), nb::arg("scales").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
+        nb::arg("corners"), nb::arg("scales").none(), nb::arg("finer").none(), nb::arg("digits").none(),
+        nb::arg("digit_bits").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
         "The tree with the least objective within the corner, or the front of objective and gap within the corners.");
 }
 

@@ -43,8 +43,7 @@ class LimitValue:
     at_most, at_least : int or Fraction or None
         The bounds, as they were given.
     rounding : int or Fraction
-        The total of any tree, as counted here, differs by at most this from the one with the
-        amounts and weights as they were given; 0 when nothing was rounded.
+        By how much totals are rounded: 0, since limits are kept exactly.
     unit : int or Fraction
         All totals are multiples of this.
     least : Reach or None

@@ -138,12 +138,15 @@ class _FrontSearch:
 
     def _meet(self, tree: LimitedNodes) -> None:
         """Take over the pairs that a tree has with any labels."""
-        found = labellings(tree, self.problem.planes)
+        found = labellings(tree, self.problem.all_planes)
         if found is None:
-            if tree.is_allowed:
+            if tree.is_allowed and self.rows.is_inside(tree, self.problem.bounds):
                 self._merge(np.array([tree.values]), [(tree.nodes, tree.nodes.label)])
             return
-        inside = np.flatnonzero((found[:, 1:] <= np.array(self.problem.bounds)).all(axis=1))
+        n_planes = len(self.problem.planes)
+        keeps = (found[:, 1:n_planes] <= np.array(self.problem.bounds)).all(axis=1)
+        inside = np.flatnonzero(keeps & self.problem.keeps_digits(found))
+        found = found[:, :n_planes]
         if len(inside):
             chosen = self._nondominated(found[inside])
             labels = [labels_of(tree, int(inside[i])) for i in chosen]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -39,6 +40,8 @@ class LimitedNodes:
     """Which labels each leaf may take, of shape (n_leaves, n_labels)."""
     is_allowed: bool
     """Whether all leaves have labels that they may take."""
+    point: NDArray[np.int64]
+    """The sums of the tree, then its number of splits."""
 
 
 @dataclass(frozen=True)
@@ -184,10 +187,17 @@ class Rows:
         labels = tree.label[leaves]
         sums_of_tree = sums[np.arange(len(leaves)), labels].sum(axis=0)
         point = np.append(sums_of_tree, tree.n_splits)
-        values = tuple(int(v) for v in self.problem.planes @ point)
+        values = tuple((self.problem.planes @ point).tolist())
         allowed = self._allowed(codes, len(leaves))
         is_allowed = bool(allowed[np.arange(len(leaves)), labels].all())
-        return LimitedNodes(tree, values, leaves, sums, allowed, is_allowed)
+        return LimitedNodes(tree, values, leaves, sums, allowed, is_allowed, point)
+
+    def is_inside(self, tree: LimitedNodes, bounds: Sequence[int]) -> bool:
+        """Whether a tree is within bounds of the limits, in all their digits."""
+        if not all(v <= b for v, b in zip(tree.values[1:], bounds, strict=True)):
+            return False
+        values = self.problem.all_planes @ tree.point
+        return bool(self.problem.keeps_digits(values[None])[0])
 
     def sizes(self, tree: LimitedNodes) -> NDArray[np.int64]:
         """Return how many rows each leaf stands for."""
@@ -254,12 +264,13 @@ class Rows:
         LimitedNodes or None
             None if no labels are within the bounds, or there are too many choices to try.
         """
-        totals = labellings(tree, self.problem.planes)
+        totals = labellings(tree, self.problem.all_planes)
         if totals is None:
             return None
-        inside = (totals[:, 1:] <= np.array(bounds, dtype=np.int64)).all(axis=1)
+        inside = (totals[:, 1 : len(bounds) + 1] <= np.array(bounds, dtype=np.int64)).all(axis=1)
         if below is not None:
             inside &= totals[:, 0] < below
+        inside &= self.problem.keeps_digits(totals)
         if not inside.any():
             return None
         choices = np.flatnonzero(inside)

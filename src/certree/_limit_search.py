@@ -8,7 +8,6 @@ with one ends the search. See docs/theory/limits.md for the theorems.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil
@@ -125,13 +124,9 @@ class LimitedSearch:
         """Objective of the best tree within the limits."""
         return None if self.incumbent is None else self.incumbent.values[0]
 
-    def is_inside(self, values: Sequence[int]) -> bool:
-        """Whether values of planes are within the limits."""
-        return all(v <= b for v, b in zip(values[1:], self.problem.bounds, strict=True))
-
     def _meet(self, tree: LimitedNodes) -> None:
         """Take a tree as the best if it is, or else with other labels."""
-        if tree.is_allowed and self.is_inside(tree.values):
+        if tree.is_allowed and self.rows.is_inside(tree, self.problem.bounds):
             self._consider(tree)
         if self.problem.n_limits:
             other = self.rows.best_labels(tree, self.problem.bounds, self.upper)
@@ -329,8 +324,10 @@ class LimitedSearch:
         if answer is not None and answer.proof:
             answer = self._least(limit, [])
         if answer is None:
-            return Closest(limit, self.rows.least[own], None)
-        return Closest(limit, answer.lower, answer.upper)
+            return Closest(limit, self.problem.least_total(limit, self.rows.least[own]), None)
+        tree = answer.incumbent
+        attained = None if tree is None else self.problem.total(limit, tree.point)
+        return Closest(limit, self.problem.least_total(limit, answer.lower), attained)
 
     def _least(self, limit: int, others: list[int]) -> LimitedSearch | None:
         """Minimise the value of a limit within other limits, or return None if time is over."""
@@ -342,6 +339,7 @@ class LimitedSearch:
             planes=self.problem.planes[[limit + 1, *others]],
             bounds=tuple(self.problem.bounds[j - 1] for j in others),
             names=(),
+            finer=tuple(self.problem.finer[j - 1] for j in others) if self.problem.finer else (),
         )
         search = LimitedSearch(alone, replace(left, gap=0), self.callback)
         search.run()

@@ -11,17 +11,64 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._digits import bound_digits
 from ._engine import Callback, Options, call_core
 from ._front import FrontTree
 
 # Values of planes stay below this for every tree.
 _LIMIT = 2**60
+
+
+@dataclass(frozen=True)
+class Finer:
+    """The finer digits of a limit whose totals need more than 64 bits.
+
+    Attributes
+    ----------
+    lines : int64 array of shape (n_digits, n_sums + 1)
+        Planes of these digits, the coarsest first.
+    bits : int
+        A digit counts ``2**bits`` of the next one.
+    bound : int
+        The limit, in units of the last digit. The bound of the problem is one on leading digits
+        that every tree within the limit keeps to.
+    least : int
+        The finer digits of no tree add up to less.
+    least_total : int
+        No total is less, in units of the last digit.
+    """
+
+    lines: NDArray[np.int64]
+    bits: int
+    bound: int
+    least: int
+    least_total: int
+
+    @property
+    def shift(self) -> int:
+        """Bits of all finer digits together."""
+        return self.bits * len(self.lines)
+
+    def keep(self, digits: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which totals, given by lines of all their digits, are within the limit."""
+        digits = digits.copy()
+        for k in range(digits.shape[1] - 1, 0, -1):
+            carry = digits[:, k] >> self.bits
+            digits[:, k] -= carry << self.bits
+            digits[:, k - 1] += carry
+        keeps = np.ones(len(digits), dtype=np.bool_)
+        # The last digit that differs from the bound, read from the finest on, decides.
+        bound = bound_digits(self.bound, self.bits, len(self.lines))
+        for k in range(len(bound) - 1, -1, -1):
+            keeps = np.where(digits[:, k] == bound[k], keeps, digits[:, k] < bound[k])
+        return keeps
 
 
 @dataclass(frozen=True)
@@ -47,6 +94,8 @@ class LimitedProblem:
         What each row counts for a label.
     label_min : int64 array of shape (n_labels,), optional
         A leaf may take a label only if its rows count for so much of it.
+    finer : tuple of Finer or None
+        For each limit its finer digits, if it has any; empty: none has.
     """
 
     columns: NDArray[np.uint8]
@@ -57,6 +106,7 @@ class LimitedProblem:
     row_counts: NDArray[np.int64] | None = None
     label_counts: NDArray[np.int64] | None = None
     label_min: NDArray[np.int64] | None = None
+    finer: tuple[Finer | None, ...] = ()
 
     def __post_init__(self) -> None:
         n_rows, n_labels, n_sums = self.values.shape
@@ -110,6 +160,50 @@ class LimitedProblem:
         """Return what to call a limit."""
         return self.names[limit] if self.names else f"limit {limit}"
 
+    @cached_property
+    def all_planes(self) -> NDArray[np.int64]:
+        """The planes, then those of the finer digits of all limits."""
+        return np.vstack([self.planes, *(finer.lines for finer in self.finer if finer is not None)])
+
+    def digit_places(self) -> list[tuple[int, Finer, list[int]]]:
+        """Return the limits with finer digits, and where all their digits are in `all_planes`."""
+        places, at = [], len(self.planes)
+        for limit, finer in enumerate(self.finer):
+            if finer is not None:
+                own = list(range(at, at + len(finer.lines)))
+                places.append((limit, finer, [limit + 1, *own]))
+                at += len(own)
+        return places
+
+    def keeps_digits(self, values: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which trees are within the limits that have finer digits.
+
+        Parameters
+        ----------
+        values : int64 array of shape (n_trees, n_all_planes)
+            Values of `all_planes` for each tree.
+        """
+        keeps = np.ones(len(values), dtype=np.bool_)
+        for _, finer, places in self.digit_places():
+            keeps &= finer.keep(values[:, places])
+        return keeps
+
+    def total(self, limit: int, point: NDArray[np.int64]) -> int:
+        """Return the value of a limit in units of its last digit, for a tree's sums and splits."""
+        value = int(self.planes[limit + 1] @ point)
+        finer = self.finer[limit] if self.finer else None
+        if finer is not None:
+            for digit in (finer.lines @ point).tolist():
+                value = (value << finer.bits) + digit
+        return value
+
+    def least_total(self, limit: int, leading: int) -> int:
+        """Return what the value of a limit is at least, if its leading digit is this."""
+        finer = self.finer[limit] if self.finer else None
+        if finer is None:
+            return leading
+        return max((leading << finer.shift) + finer.least, finer.least_total)
+
 
 class DualCut(NamedTuple):
     """What one scalar solve proves: ``multipliers . (values of the planes) >= value``.
@@ -132,9 +226,9 @@ class Closest(NamedTuple):
     limit : int
         Which limit.
     lower_bound : int
-        No tree has less.
+        No tree has less, in units of the last digit.
     attained : int or None
-        What some tree has; the same, unless the search was stopped.
+        What some tree has; the same, unless the search was stopped or finer digits tell them apart.
     """
 
     limit: int
@@ -297,6 +391,7 @@ def search_inside(
         The trees.
     """
     planes, corners = _with_split_limit(problem, corners, options.max_splits)
+    planes, corners, finer = _with_digits(problem, planes, corners)
     n_extra = len(planes) - len(problem.planes)
     rows = [[*row, *[0] * n_extra] for row in _fitting(problem, multipliers)]
     arguments = (
@@ -309,6 +404,7 @@ def search_inside(
         np.array(rows, dtype=np.int64).reshape(len(rows), len(planes)),
         np.array(corners, dtype=np.int64).reshape(len(corners), len(planes)),
         None if scales is None else np.array([*scales, *[0] * n_extra], dtype=np.int64),
+        *finer,
         options.to_core(),
     )
     raw = call_core(_core.solve_limited, arguments, callback)
@@ -350,3 +446,28 @@ def _with_split_limit(
     splits = np.zeros((1, planes.shape[1]), dtype=np.int64)
     splits[0, -1] = 1
     return np.vstack([planes, splits]), [[*corner, max_splits] for corner in corners]
+
+
+def _with_digits(
+    problem: LimitedProblem, planes: NDArray[np.int64], corners: list[list[int]]
+) -> tuple[
+    NDArray[np.int64],
+    list[list[int]],
+    list[NDArray[np.int64] | None],
+]:
+    """Return planes and corners with those of finer digits, and which belong to which limit."""
+    places = problem.digit_places()
+    if not places:
+        return planes, corners, [None, None, None]
+    first = len(planes)
+    moved = first - len(problem.planes)
+    planes = np.vstack([planes, *(finer.lines for _, finer, _ in places)])
+    next_digit, digits, bits = (np.zeros(len(planes), dtype=np.int64) for _ in range(3))
+    for limit, finer, own in places:
+        chain = [limit + 1, *(place + moved for place in own[1:])]
+        next_digit[chain[:-1]] = chain[1:]
+        digits[chain] = bound_digits(finer.bound, finer.bits, len(finer.lines))
+        bits[chain] = finer.bits
+    n_digits = len(planes) - first
+    corners = [[*corner, *[0] * n_digits] for corner in corners]
+    return planes, corners, [next_digit, digits, bits]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree import FairTreeClassifier, OptimalityWarning, _fair_limits, verify
+from certree import FairTreeClassifier, verify
 
 
 def rates_as_given(model: FairTreeClassifier, X: Any, a: Any, weights: Any) -> list[Fraction]:
@@ -49,20 +49,15 @@ def test_a_certificate_tells_that_costs_are_rounded_and_rates_are_not() -> None:
     assert re.search(r"weights +rounded to multiples of \S+ in costs", str(model.certificate_))
 
 
-def test_a_tree_beyond_the_tolerance_by_less_than_rounding_is_not_returned(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The search cannot tell it from one within; its cost remains as a bound."""
-    monkeypatch.setattr(_fair_limits, "LARGEST_SCALE", 2**20)
+def test_a_tree_beyond_the_tolerance_by_next_to_nothing_is_not_returned() -> None:
+    """Its rates differ by less than one part in 10**15, which 64 bits do not hold."""
     X = np.array([[1], [0], [1], [0]])
     a, weights = np.array([0, 0, 1, 1]), [10**15 - 1, 10**15 - 3, 10**15 - 3, 10**15 - 3]
     model = FairTreeClassifier(tolerance=0, max_depth=1)
-    with pytest.warns(OptimalityWarning, match="more than 64 bits"):
-        model.fit(X, X[:, 0], sensitive_features=a, sample_weight=weights)
+    model.fit(X, X[:, 0], sensitive_features=a, sample_weight=weights)
     certificate = model.certificate_
-    assert certificate.status == "precision"
-    assert certificate.disparity == 0
-    assert certificate.lower_bound == 0 < certificate.cost
+    assert certificate.status == "optimal"
+    assert certificate.disparity == 0 < certificate.lower_bound == certificate.cost
     assert verify(model, X, X[:, 0], weights, sensitive_features=a)
 
 
@@ -94,8 +89,8 @@ def test_integers_that_floats_do_not_hold_are_weights_of_their_own() -> None:
     X = np.array([[1], [0], [1], [0]])
     a, weights = np.array([0, 0, 1, 1]), [10**18 + 1, 10**18, 10**18, 10**18]
     model = FairTreeClassifier(tolerance=0, max_depth=1)
-    with pytest.warns(OptimalityWarning, match="more than 64 bits"):
-        model.fit(X, X[:, 0], sensitive_features=a, sample_weight=weights)
+    model.fit(X, X[:, 0], sensitive_features=a, sample_weight=weights)
+    assert model.certificate_.is_optimal
     first, second = rates_as_given(model, X, a, weights)
     assert model.certificate_.disparity == abs(first - second) == 0
     assert verify(model, X, X[:, 0], weights, sensitive_features=a)

@@ -438,9 +438,14 @@ def test_brute_force_refuses_what_is_too_large() -> None:
     large = solve(ERRORS & near, table, labels, max_depth=3)
     with pytest.raises(ValueError, match="too large"):
         verify(large, table, labels, exhaustive=True)
-    real = tasks.Limit("real", {"yes": rng.random(6)}, at_most=2)
-    solution = limited(ERRORS & real)
-    assert solution.certificate.limits[0].rounding > 0
+
+
+def test_real_amounts_are_kept_and_proved_exactly() -> None:
+    amounts = np.random.default_rng(0).random(6)
+    most = sum(Fraction(str(a)) for a in amounts[:2].tolist())
+    solution = limited(ERRORS & tasks.Limit("real", {"yes": amounts}, at_most=most))
+    assert solution.certificate.limits[0].rounding == 0
+    assert solution.certificate.limits[0].at_most == most
     assert verify(solution, X, Y, exhaustive=True)
 
 

@@ -21,7 +21,10 @@ std::size_t size_of(std::int32_t n) { return static_cast<std::size_t>(n); }
 
 LimitData::LimitData(const LimitTable& table, const LimitTask& task, const DatasetSettings& settings, bool counts_rows,
                      std::int32_t max_depth, MemoryBudget& budget)
-    : task_(task), n_all_(task.n_multipliers() + task.n_planes), groups_(table.table, settings, budget, group_of_row_) {
+    : task_(task),
+      n_all_(task.n_multipliers() + task.n_planes),
+      n_bounded_(task.n_multipliers() + task.n_bounded()),
+      groups_(table.table, settings, budget, group_of_row_) {
   depth_ = std::min({max_depth, groups_.n_columns(), std::max(groups_.n_groups() - 1, 0)});
   row_value_ = counts_rows ? 0 : -1;
   first_label_count_ = task.label_min.empty() ? -1 : 0;
@@ -52,17 +55,72 @@ void LimitData::set_planes() {
     }
   }
   std::copy(task_.planes.begin(), task_.planes.end(), weights_.begin() + static_cast<std::ptrdiff_t>(extra * width));
+  finer_.assign(n_all_, 0);
+  for (std::size_t e = 1; e < n; ++e)
+    if (task_.finer_than(e) != 0) finer_[extra + e] = extra + task_.finer_than(e);
   opposite_.assign(n_all_, -1);
   // Each has one opposite at most, and is the opposite of it: of two equal planes one stays alone.
-  for (std::size_t a = first_plane() + 1; a < n_all_; ++a) {
-    for (std::size_t b = a + 1; b < n_all_; ++b) {
-      bool is_negative = opposite_[a] < 0 && opposite_[b] < 0;
-      for (std::size_t q = 0; q < width; ++q) is_negative = is_negative && weight(a, q) == -weight(b, q);
-      if (!is_negative) continue;
+  for (std::size_t a = first_plane() + 1; a < n_bounded_; ++a) {
+    for (std::size_t b = a + 1; b < n_bounded_; ++b) {
+      if (opposite_[a] >= 0 || opposite_[b] >= 0 || !are_opposite(a, b)) continue;
       opposite_[a] = static_cast<std::int32_t>(b);
       opposite_[b] = static_cast<std::int32_t>(a);
     }
   }
+}
+
+// In all digits.
+bool LimitData::are_opposite(std::size_t a, std::size_t b) const {
+  for (std::size_t q = 0; q < task_.width(); ++q)
+    if (weight(a, q) != -weight(b, q)) return false;
+  if (finer_than(a) == 0 && finer_than(b) == 0) return true;
+  return finer_than(a) != 0 && finer_than(b) != 0 && are_opposite(finer_than(a), finer_than(b));
+}
+
+// The finest digit first: each hands its multiples of 2^digit_bits to the one before it.
+int LimitData::compare(const Cost* x, const Cost* y, std::size_t plane) const {
+  const std::size_t next = finer_than(plane);
+  const Cost difference = x[plane] - y[plane];
+  if (next == 0) return difference < 0 ? -1 : difference > 0 ? 1 : 0;
+  Cost digits[kMostDigits];
+  std::size_t n = 0;
+  for (std::size_t m = plane; m != 0; m = finer_than(m)) digits[n++] = x[m] - y[m];
+  const Cost bits = task_.digit_bits[plane - first_plane()];
+  bool is_positive = false;
+  for (std::size_t k = n - 1; k > 0; --k) {
+    const Cost carry = digits[k] >> bits;  // rounds down
+    is_positive = is_positive || digits[k] != carry << bits;
+    digits[k - 1] += carry;
+  }
+  // What is left of the finer digits is not negative, and less than one.
+  if (digits[0] != 0) return digits[0] < 0 ? -1 : 1;
+  return is_positive ? 1 : 0;
+}
+
+Cost LimitData::base_of(std::size_t plane) const {
+  Cost base = 0;
+  for (std::size_t q = 0; q < task_.n_quantities; ++q) base += weight(plane, q) * base_[q];
+  return base;
+}
+
+Cost LimitData::sure_budget(std::size_t plane) const {
+  std::vector<std::size_t> chain;
+  for (std::size_t m = finer_than(plane); m != 0; m = finer_than(m)) chain.push_back(m);
+  Cost carry = 0;  // the most that finer digits add
+  for (auto m = chain.rbegin(); m != chain.rend(); ++m)
+    carry = ((base_of(*m) + most_[*m] + carry) >> task_.digit_bits[plane - first_plane()]) + 1;
+  return task_.digits[plane - first_plane()] - carry - base_of(plane);
+}
+
+bool LimitData::keeps_digits(const std::vector<Cost>& values) const {
+  if (task_.finer.empty()) return true;
+  // As values of all planes, of which only the caller's are compared.
+  std::vector<Cost> x(n_all_, 0), bound(n_all_, 0);
+  std::copy(values.begin(), values.end(), x.begin() + static_cast<std::ptrdiff_t>(first_plane()));
+  std::copy(task_.digits.begin(), task_.digits.end(), bound.begin() + static_cast<std::ptrdiff_t>(first_plane()));
+  for (std::size_t m = first_plane() + 1; m < n_bounded_; ++m)
+    if (finer_than(m) != 0 && compare(x.data(), bound.data(), m) > 0) return false;
+  return true;
 }
 
 // No sum of a plane over any set of rows, plus splits, leaves the safe range, term by term.
@@ -157,10 +215,11 @@ void LimitData::bound_groups() {
         least = std::min(least, value);
         most = std::max(most, value);
       }
-      values[floor_value(m)] = least;
-      values[ceiling_value(m)] = most;
       least_[m] += least;
       most_[m] += most;
+      if (m >= n_bounded_) continue;
+      values[floor_value(m)] = least;
+      values[ceiling_value(m)] = most;
     }
   }
 }
@@ -171,8 +230,7 @@ std::vector<Cost> LimitData::clamped(const std::vector<Cost>& corners) const {
   for (std::size_t k = 0; k < corners.size(); ++k) {
     const std::size_t e = k % task_.n_planes, m = first_plane() + e;
     const Cost splits = split_weight(m) * most_splits(depth_);
-    Cost base = 0;
-    for (std::size_t q = 0; q < task_.n_quantities; ++q) base += weight(m, q) * base_[q];
+    const Cost base = base_of(m);
     out[k] = std::clamp(corners[k], base + least_[m] + std::min<Cost>(splits, 0) - 1,
                         base + most_[m] + std::max<Cost>(splits, 0));
   }
@@ -181,17 +239,16 @@ std::vector<Cost> LimitData::clamped(const std::vector<Cost>& corners) const {
 
 std::vector<Cost> LimitData::budgets(const std::vector<Cost>& corners) const {
   const std::size_t n = task_.n_planes, n_corners = corners.size() / n, extra = task_.n_multipliers();
-  std::vector<Cost> out(n_corners * n_all_);
+  std::vector<Cost> out(n_corners * n_bounded_);
   for (std::size_t c = 0; c < n_corners; ++c) {
-    Cost* budget = out.data() + c * n_all_;
-    for (std::size_t e = 0; e < n; ++e) {
-      Cost base = 0;
-      for (std::size_t q = 0; q < task_.n_quantities; ++q) base += weight(extra + e, q) * base_[q];
-      budget[extra + e] = corners[c * n + e] - base;
+    Cost* budget = out.data() + c * n_bounded_;
+    for (std::size_t e = 0; e < task_.n_bounded(); ++e) {
+      budget[extra + e] = corners[c * n + e] - base_of(extra + e);
     }
     for (std::size_t m = 0; m < extra; ++m) {
       Wide128 sum = 0;
-      for (std::size_t e = 0; e < n; ++e) sum += static_cast<Wide128>(task_.multipliers[m * n + e]) * budget[extra + e];
+      for (std::size_t e = 0; e < task_.n_bounded(); ++e)
+        sum += static_cast<Wide128>(task_.multipliers[m * n + e]) * budget[extra + e];
       budget[m] = static_cast<Cost>(std::clamp<Wide128>(sum, -kLargest, kLargest));
     }
   }

@@ -36,11 +36,11 @@ class LimitData {
 
   // What is summed for pairs of columns: quantities of labels, label counts, rows.
   std::int32_t n_pair_values() const { return n_pair_values_; }
-  // The same, then the least and the most that a group adds to each plane: summed for columns.
-  std::int32_t n_values() const { return n_pair_values_ + 2 * static_cast<std::int32_t>(n_all_); }
+  // The same, then the least and the most that a group adds to each plane with a budget: summed for columns.
+  std::int32_t n_values() const { return n_pair_values_ + 2 * static_cast<std::int32_t>(n_bounded()); }
   std::int32_t floor_value(std::size_t plane) const { return n_pair_values_ + static_cast<std::int32_t>(plane); }
   std::int32_t ceiling_value(std::size_t plane) const {
-    return n_pair_values_ + static_cast<std::int32_t>(n_all_ + plane);
+    return n_pair_values_ + static_cast<std::int32_t>(n_bounded() + plane);
   }
   // Index among the pair values; -1: always zero, or not counted.
   std::int32_t quantity_value(std::size_t label, std::size_t quantity) const {
@@ -53,8 +53,10 @@ class LimitData {
   std::int32_t row_value() const { return row_value_; }        // -1: leaves of any size
   const std::vector<Cost>& values() const { return values_; }  // [group][n_values]
 
-  // All planes the search looks at: multipliers first, the objective next, then the limits.
+  // All planes the search looks at: multipliers first, the objective next, then the limits, last the finer digits of
+  // limits, which have no budgets.
   std::size_t n_all() const { return n_all_; }
+  std::size_t n_bounded() const { return n_bounded_; }
   std::size_t first_plane() const { return n_all_ - task_.n_planes; }  // the objective among all planes
   Cost weight(std::size_t plane, std::size_t quantity) const { return weights_[plane * task_.width() + quantity]; }
   Cost split_weight(std::size_t plane) const { return weight(plane, task_.n_quantities); }
@@ -62,7 +64,7 @@ class LimitData {
   const Cost* coefficients(std::size_t plane, std::size_t label) const {
     return coefficients_.data() + (plane * task_.n_labels + label) * static_cast<std::size_t>(n_pair_values_);
   }
-  // Corners for all planes, less what label 0 adds: [corner][plane].
+  // Corners for the planes with budgets, less what label 0 adds: [corner][plane].
   std::vector<Cost> budgets(const std::vector<Cost>& corners) const;
   // The caller's corner bounds, brought into the range in which they make a difference.
   std::vector<Cost> clamped(const std::vector<Cost>& corners) const;
@@ -72,7 +74,19 @@ class LimitData {
   std::int32_t opposite(std::size_t plane) const { return opposite_[plane]; }
   std::int64_t most_splits(std::int32_t depth) const;
 
+  // The plane of the next digit of a limit, 0: none.
+  std::size_t finer_than(std::size_t plane) const { return finer_[plane]; }
+  // The sign of x - y in a limit with all its digits, for values of all planes.
+  int compare(const Cost* x, const Cost* y, std::size_t plane) const;
+  // For a limit with several digits: a value of its plane up to this, less what label 0 adds, keeps it, whatever the finer
+  // digits are.
+  Cost sure_budget(std::size_t plane) const;
+  // Whether a tree with these values of the caller's planes keeps the limits that have several digits.
+  bool keeps_digits(const std::vector<Cost>& values) const;
+
  private:
+  bool are_opposite(std::size_t a, std::size_t b) const;
+  Cost base_of(std::size_t plane) const;
   void set_planes();
   void add_up(const LimitTable& table);
   void set_coefficients();
@@ -80,7 +94,7 @@ class LimitData {
   void check_range(const LimitTable& table) const;
 
   const LimitTask& task_;
-  std::size_t n_all_;
+  std::size_t n_all_, n_bounded_;
   std::vector<std::int32_t> group_of_row_;  // released once the sums are there
   Dataset groups_;
   std::int32_t depth_ = 0;
@@ -90,6 +104,7 @@ class LimitData {
   std::vector<std::int32_t> quantity_value_;
   std::vector<Cost> values_, weights_, coefficients_, base_, least_, most_;
   std::vector<std::int32_t> opposite_;
+  std::vector<std::size_t> finer_;
 };
 
 }  // namespace certree

@@ -7,8 +7,8 @@ namespace certree {
 void LimitBounds::start(const LimitView& view, std::int32_t depth) {
   view_ = &view;
   depth_ = depth;
-  leaf_.ensure(2 * data_.n_all() * view.stride);
-  split_.ensure(2 * data_.n_all() * view.stride);
+  leaf_.ensure(2 * data_.n_bounded() * view.stride);
+  split_.ensure(2 * data_.n_bounded() * view.stride);
   room_.ensure((data_.task().n_labels + 5) * view.stride);
 }
 

@@ -15,7 +15,7 @@ namespace certree {
 class LimitBounds {
  public:
   LimitBounds(const LimitData& data, std::int64_t min_leaf, MemoryBudget& budget)
-      : data_(data), min_leaf_(min_leaf), leaf_(budget), split_(budget), room_(budget), whole_(data.n_all(), 0) {}
+      : data_(data), min_leaf_(min_leaf), leaf_(budget), split_(budget), room_(budget), whole_(data.n_bounded(), 0) {}
 
   // For another view; forgets what was computed.
   void start(const LimitView& view, std::int32_t depth);

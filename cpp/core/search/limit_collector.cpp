@@ -20,13 +20,15 @@ constexpr std::size_t kFirstSweep = 256;
 void LimitCollector::choose_dimensions(const std::vector<std::uint8_t>& active) {
   equal_.clear();
   less_.clear();
-  for (std::size_t m = data_.first_plane() + 1; m < data_.n_all(); ++m) {
+  for (std::size_t m = data_.first_plane() + 1; m < data_.n_bounded(); ++m) {
     if (active[m] == 0) continue;
     const std::int32_t other = data_.opposite(m);
-    if (other < 0 || active[static_cast<std::size_t>(other)] == 0)
+    if (other < 0 || active[static_cast<std::size_t>(other)] == 0) {
       less_.push_back(m);
-    else if (m < static_cast<std::size_t>(other))
-      equal_.push_back(m);
+    } else if (m < static_cast<std::size_t>(other)) {
+      // Points that are equal in each digit are equal; those equal after carrying are both kept.
+      for (std::size_t digit = m; digit != 0; digit = data_.finer_than(digit)) equal_.push_back(digit);
+    }
   }
 }
 
@@ -111,10 +113,11 @@ bool LimitCollector::is_less(std::uint32_t a, std::uint32_t b) const {
   for (const std::size_t m : equal_)
     if (x[m] != y[m]) return x[m] < y[m];
   const std::size_t objective = data_.first_plane();
-  if (less_.size() == 1 && x[less_[0]] != y[less_[0]]) return x[less_[0]] < y[less_[0]];
+  if (less_.size() == 1)
+    if (const int sign = data_.compare(x, y, less_[0]); sign != 0) return sign < 0;
   if (x[objective] != y[objective]) return x[objective] < y[objective];
   for (const std::size_t m : less_)
-    if (x[m] != y[m]) return x[m] < y[m];
+    if (const int sign = data_.compare(x, y, m); sign != 0) return sign < 0;
   const std::size_t splits = data_.task().n_quantities;
   return out_->point(a)[splits] < out_->point(b)[splits];
 }
@@ -139,7 +142,7 @@ void LimitCollector::sweep() {
         std::any_of(kept_.begin() + static_cast<std::ptrdiff_t>(first), kept_.end(), [&](auto other) {
           const Cost* y = out_->values(other);
           return y[objective] <= x[objective] &&
-                 std::all_of(less_.begin(), less_.end(), [&](auto m) { return y[m] <= x[m]; });
+                 std::all_of(less_.begin(), less_.end(), [&](auto m) { return data_.compare(y, x, m) <= 0; });
         });
     if (!is_dominated) kept_.push_back(k);
   }

@@ -13,8 +13,8 @@ LimitDepthTwo::LimitDepthTwo(const LimitData& data, std::int64_t min_leaf, bool 
       side_collector_(data, uses_dominance),
       collector_(data, uses_dominance),
       join_(data),
-      zeros_(data.n_all(), 0),
-      own_(data.n_all()),
+      zeros_(data.n_bounded(), 0),
+      own_(data.n_bounded()),
       rest_(data.n_all()),
       point_(data.task().width()),
       values_(data.n_all()) {
@@ -206,15 +206,15 @@ bool LimitDepthTwo::add_trees(const LimitView& view, const LimitBounds& bounds, 
     out.set_plan(k, static_cast<std::int32_t>(k));
   }
   collector_.start(active, out);
-  const std::size_t n_all = data_.n_all();
+  const std::size_t n_bounded = data_.n_bounded();
   for (std::size_t i = 0; i < view.n_columns; ++i) {
     if (poll_()) return false;
     if (!bounds.may_split(i)) continue;
-    for (std::size_t m = 0; m < n_all; ++m)
+    for (std::size_t m = 0; m < n_bounded; ++m)
       values_[m] = bounds.side(m, i, true) + bounds.side(m, i, false) + split_weights_[m];
     if (!region.admits(values_.data())) continue;
     for (const bool holds : {true, false}) {
-      for (std::size_t m = 0; m < n_all; ++m) {
+      for (std::size_t m = 0; m < n_bounded; ++m) {
         own_[m] = bounds.side(m, i, holds);
         rest_[m] = bounds.side(m, i, !holds);
       }

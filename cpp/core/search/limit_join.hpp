@@ -75,7 +75,7 @@ class LimitJoin {
   void choose(const LimitPoints& a, const LimitPoints& b, const LimitRegion& region) {
     set(0, b, region);
     std::size_t best = 0, fewest = 0;
-    for (std::size_t m = data_.first_plane() + 1; m < data_.n_all(); ++m) {
+    for (std::size_t m = data_.first_plane() + 1; m < data_.n_bounded(); ++m) {
       if (data_.opposite(m) < static_cast<std::int32_t>(m)) continue;  // none, or seen from the other side
       if (fewest == 0) fewest = count(a);
       if (fewest < kFew) return;

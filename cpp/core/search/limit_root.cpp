@@ -18,19 +18,22 @@ LimitRoot::LimitRoot(const LimitData& data) : data_(data), corners_(data.clamped
 }
 
 void LimitRoot::refresh() {
-  region_.n_planes = data_.n_all();
+  region_.n_planes = data_.n_bounded();
   region_.budgets = data_.budgets(corners_);
-  region_.sure.assign(data_.n_all(), kInfinite);
+  region_.sure.assign(data_.n_bounded(), kInfinite);
   for (std::size_t k = 0; k < region_.budgets.size(); ++k) {
-    Cost& sure = region_.sure[k % data_.n_all()];
+    Cost& sure = region_.sure[k % data_.n_bounded()];
     sure = std::min(sure, region_.budgets[k]);
   }
+  // Where finer digits decide, the corner is wider than the limit.
+  for (std::size_t m = data_.first_plane() + 1; m < data_.n_bounded(); ++m)
+    if (data_.finer_than(m) != 0) region_.sure[m] = std::min(region_.sure[m], data_.sure_budget(m));
   // The gap is to be made small, not only kept within a bound.
-  for (std::size_t e = 0; e < data_.task().n_planes; ++e)
+  for (std::size_t e = 0; e < data_.task().n_bounded(); ++e)
     if (data_.task().is_front() && data_.task().scales[e] > 0) region_.sure[data_.first_plane() + e] = -kInfinite;
 }
 
-void LimitRoot::take(const Cost* point, std::int32_t plan) {
+bool LimitRoot::take(const Cost* point, std::int32_t plan) {
   const LimitTask& task = data_.task();
   LimitEntry entry;
   entry.plan = plan;
@@ -41,6 +44,7 @@ void LimitRoot::take(const Cost* point, std::int32_t plan) {
     for (std::size_t q = 0; q < task.width(); ++q) value += task.planes[e * task.width() + q] * entry.point[q];
     entry.values.push_back(value);
   }
+  if (!data_.keeps_digits(entry.values)) return false;
   if (task.is_front()) {
     drop_dominated(entry);
     split_corners(entry.values);
@@ -50,6 +54,7 @@ void LimitRoot::take(const Cost* point, std::int32_t plan) {
   }
   entries_.push_back(std::move(entry));
   refresh();
+  return true;
 }
 
 LimitRoot::Gap LimitRoot::gap_of(const std::vector<Cost>& values) const {
@@ -83,7 +88,7 @@ void LimitRoot::split_corners(const std::vector<Cost>& values) {
     const auto begin = corners_.begin() + static_cast<std::ptrdiff_t>(c);
     const std::vector<Cost> corner(begin, begin + static_cast<std::ptrdiff_t>(n));
     bool is_below = true;
-    for (std::size_t e = 0; e < n; ++e) is_below = is_below && values[e] <= corner[e];
+    for (std::size_t e = 0; e < data_.task().n_bounded(); ++e) is_below = is_below && values[e] <= corner[e];
     if (!is_below) {
       out.insert(out.end(), corner.begin(), corner.end());
       continue;

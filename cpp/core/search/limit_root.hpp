@@ -22,8 +22,8 @@ class LimitRoot {
 
   const LimitRegion& region() const { return region_; }
   const std::vector<LimitEntry>& entries() const { return entries_; }
-  // A tree within the region; the region becomes what is better than it.
-  void take(const Cost* point, std::int32_t plan);
+  // A tree within the region; the region becomes what is better than it.  False: it breaks a limit in its finer digits.
+  bool take(const Cost* point, std::int32_t plan);
 
  private:
   // Numerator and denominator of the gap, the greatest of value / scale.

@@ -84,13 +84,14 @@ bool LimitSearch::open(std::size_t level, std::int32_t depth, std::int32_t split
 // A limit is active where some tree of the subproblem could break it (docs/theory/limits.md, theorem 3).
 void LimitSearch::set_child_active(const LimitRegion& region, const Cost* most,
                                    std::vector<std::uint8_t>& active) const {
-  active.assign(data_.n_all(), 1);
+  active.assign(data_.n_bounded(), 1);
   if (!options_.use_interval_tests) return;
-  for (std::size_t m = data_.first_plane() + 1; m < data_.n_all(); ++m) active[m] = most[m] > region.sure[m] ? 1 : 0;
+  for (std::size_t m = data_.first_plane() + 1; m < data_.n_bounded(); ++m)
+    active[m] = most[m] > region.sure[m] ? 1 : 0;
 }
 
 void LimitSearch::set_active(Level& l, std::int32_t depth) {
-  for (std::size_t m = 0; m < data_.n_all(); ++m)
+  for (std::size_t m = 0; m < data_.n_bounded(); ++m)
     values_[m] =
         l.sums.view.totals[data_.ceiling_value(m)] + std::max<Cost>(split_weights_[m], 0) * data_.most_splits(depth);
   set_child_active(l.region, values_.data(), l.active);
@@ -101,7 +102,7 @@ void LimitSearch::start_split(Level& l, std::int32_t depth, std::int32_t split) 
   const auto s = static_cast<std::size_t>(split);
   const std::int64_t splits = data_.most_splits(depth - 1);
   for (const int holds : {0, 1}) {
-    for (std::size_t m = 0; m < data_.n_all(); ++m) {
+    for (std::size_t m = 0; m < data_.n_bounded(); ++m) {
       const auto floor = static_cast<std::size_t>(data_.floor_value(m));
       const auto ceiling = static_cast<std::size_t>(data_.ceiling_value(m));
       l.lower[holds][m] = l.sums.view.side(floor, s, holds != 0) + std::min<Cost>(split_weights_[m], 0) * splits;
@@ -119,7 +120,7 @@ bool LimitSearch::is_wanted(const Level& l, std::size_t n_planes) {
 bool LimitSearch::bound_terminal(Level& l, std::int32_t split, bool* is_open) {
   if (!adder_.add_children(l.node, l.sums, split, l.children)) return false;
   for (const int holds : {0, 1}) l.bounds[holds].start(l.children[holds].view, 2);
-  for (std::size_t m = 0; m < data_.n_all(); ++m) {
+  for (std::size_t m = 0; m < data_.n_bounded(); ++m) {
     for (const int holds : {0, 1}) {
       l.bounds[holds].compute(m);
       l.lower[holds][m] = std::max(l.lower[holds][m], l.bounds[holds].whole(m));
@@ -194,7 +195,7 @@ bool LimitSearch::bound(std::size_t level, std::int32_t depth, std::int32_t spli
   depth_two_.add_leaves(l.sums.view, l.region, l.points);
   l.points.least(least.data());
   for (const std::int32_t s : l.open)
-    for (std::size_t m = 0; m < data_.n_all(); ++m) {
+    for (std::size_t m = 0; m < data_.n_bounded(); ++m) {
       const std::size_t at = static_cast<std::size_t>(s) * data_.n_all() + m;
       least[m] = std::min(least[m], l.split_lower[0][at] + l.split_lower[1][at] + split_weights_[m]);
     }
@@ -238,7 +239,7 @@ bool LimitSearch::solve_shallow(std::size_t level, std::int32_t depth) {
   Level& l = level_at(level);
   if (depth == 0) return true;
   l.bounds[0].start(l.sums.view, depth);
-  for (std::size_t m = 0; m < data_.n_all(); ++m) l.bounds[0].compute(m);
+  for (std::size_t m = 0; m < data_.n_bounded(); ++m) l.bounds[0].compute(m);
   return depth_two_.add_trees(l.sums.view, l.bounds[0], depth, l.region, l.active, plans_, l.points);
 }
 
@@ -367,7 +368,7 @@ bool LimitSearch::combine(std::size_t level, std::int32_t split) {
 void LimitSearch::take(const Cost* point, const Cost* values, std::int32_t plan) {
   Level& root = level_at(0);
   if (!root.region.admits(values)) return;
-  root_.take(point, plan);
+  if (!root_.take(point, plan)) return;
   root.region = root_.region();
   history_.push_back({limits_.seconds(), limits_.work(), static_cast<std::int64_t>(root_.entries().size())});
 }
@@ -381,7 +382,7 @@ bool LimitSearch::recall(const Fingerprint& key, Level& l) {
   }
   // The list lacks points that only limits which were inactive then could want.
   const Known& known = found->second;
-  for (std::size_t m = data_.first_plane() + 1; m < data_.n_all(); ++m)
+  for (std::size_t m = data_.first_plane() + 1; m < data_.n_bounded(); ++m)
     if (known.active[m] == 0 && known.region.sure[m] > l.region.sure[m]) return false;
   ++counters_.table_hits;
   l.points.clear();

@@ -107,7 +107,7 @@ class LimitSearch {
   void take(const Cost* point, const Cost* values, std::int32_t plan);
   void start_split(Level& l, std::int32_t depth, std::int32_t split);
   bool is_wanted(const Level& l, std::size_t n_planes);
-  bool is_wanted(const Level& l) { return is_wanted(l, data_.n_all()); }
+  bool is_wanted(const Level& l) { return is_wanted(l, data_.n_bounded()); }
   void set_active(Level& l, std::int32_t depth);
   void set_child_active(const LimitRegion& region, const Cost* most, std::vector<std::uint8_t>& active) const;
   bool recall(const Fingerprint& key, Level& l);

@@ -26,6 +26,32 @@ void LimitTask::check() const {
             "a front needs a plane with a positive scale");
   }
   require(label_min.empty() || label_min.size() == n_labels, "label_min must have one entry per label");
+  check_digits();
+}
+
+void LimitTask::check_digits() const {
+  require(finer.empty() || (finer.size() == n_planes && digits.size() == n_planes && digit_bits.size() == n_planes),
+          "finer, digits and digit_bits must have one entry per plane");
+  std::vector<std::size_t> length(n_planes, 1);
+  for (std::size_t e = 0; e < finer.size(); ++e) {
+    if (finer[e] == 0) continue;
+    // Later planes only, so that digits come to an end.
+    require(e > 0 && finer[e] > static_cast<std::int64_t>(e) && finer_than(e) < n_planes,
+            "a finer plane must come after the plane it refines, which is a limit");
+    require(finer_than(e) >= n_bounded(), "finer planes must come after all others");
+    require(digit_bits[e] >= 1 && digit_bits[e] <= 58, "digit_bits must be between 1 and 58");
+    length[finer_than(e)] = length[e] + 1;
+    require(length[finer_than(e)] <= kMostDigits, "a limit has too many digits");
+    require(planes[e * width() + n_quantities] == 0 && planes[finer_than(e) * width() + n_quantities] == 0,
+            "planes with several digits must not count splits");
+    require(!is_front() || (scales[e] == 0 && scales[finer_than(e)] == 0), "a gap has one digit");
+  }
+}
+
+std::size_t LimitTask::n_bounded() const {
+  std::size_t n_digits = 0;
+  for (const std::int64_t next : finer) n_digits += next != 0 ? 1 : 0;
+  return n_planes - n_digits;
 }
 
 }  // namespace certree

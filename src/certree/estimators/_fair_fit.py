@@ -15,6 +15,7 @@ from certree import _engine
 from certree._exact import cost_budget, read_fraction
 from certree._fair_limits import FairLimits, fair_limits
 from certree._fairness import disparity
+from certree._front import FrontTree
 from certree._limit_front import solve_limited_front
 from certree._limit_search import solve_limited
 from certree._limited import DualCut, LimitedFront, LimitedProblem, LimitedResult, LimitedTree
@@ -71,7 +72,7 @@ def solve_fair(
         model._keep_certificate(_extend(model, rows, plain, rates))
         return watch
     limits = _limits(rows, options, rows.tolerance)
-    found = _solve_within(rows, limits, options, free, watch)
+    found = _solve_fairly(rows.problem(limits), options, free, watch)
     if found.upper_bound is None:
         if hasattr(model, "tree_"):
             del model.tree_
@@ -85,68 +86,14 @@ def solve_fair(
     return watch
 
 
-def _limits(rows: FairRows, options: _engine.Options, tolerance: Fraction) -> FairLimits:
+def _limits(
+    rows: FairRows, options: _engine.Options, tolerance: Fraction, *, may_round: bool = False
+) -> FairLimits:
     """Return the limits that a tolerance means, with what the search has room for."""
     sizes = [2 ** min(options.max_depth, 60) - 1] if options.max_depth is not None else []
     sizes += [options.max_splits] if options.max_splits is not None else []
     room = cost_budget(len(rows.columns), min(sizes, default=None))
-    return fair_limits(rows.compared, tolerance, room)
-
-
-def _solve_within(
-    rows: FairRows,
-    limits: FairLimits,
-    options: _engine.Options,
-    free: _engine.Result,
-    watch: FairObserver | None,
-) -> LimitedResult:
-    """Find the best tree within the tolerance, also where limits are rounded.
-
-    No tree within the tolerance is beyond the limits. So if the best within the limits is within
-    the tolerance, it is best; and if not, it bounds what others cost, which are looked for within
-    limits that no tree beyond the tolerance keeps to.
-    """
-    found = _solve_fairly(rows.problem(limits), options, free, watch)
-    if found.upper_bound is None or _is_fair(rows, found):
-        return found
-    options = _with_less_time(options, found.seconds)
-    narrow = rows.problem(limits.narrowed())
-    again = _solve_fairly(narrow, options, free, watch)
-    fair = [again] if again.upper_bound is not None else []
-    fair += [leaf for leaf in _leaves(narrow, again) if _is_fair(rows, leaf)]
-    best = min(fair, key=lambda tree: cast(int, tree.upper_bound), default=again)
-    status = found.status if found.status not in ("optimal", "gap") else "precision"
-    return replace(
-        best,
-        status=status,
-        lower_bound=found.lower_bound,
-        cuts=found.cuts,
-        closest=[],
-        # Both count the search for the best tree of all.
-        n_solves=found.n_solves + again.n_solves - 1,
-        history=found.history[:0],
-        seconds=found.seconds + again.seconds,
-    )
-
-
-def _is_fair(rows: FairRows, found: LimitedResult) -> bool:
-    return disparity(rows.rates(rows.nodes(found))) <= rows.tolerance
-
-
-def _leaves(problem: LimitedProblem, like: LimitedResult) -> list[LimitedResult]:
-    """Return the trees without splits: all of one label keep to most limits, however narrow."""
-    node = np.full(1, -1, dtype=np.int32)
-    totals = problem.values[:, :, 0].sum(axis=0) * problem.planes[0, 0]
-    return [
-        replace(
-            like,
-            upper_bound=int(total),
-            test=node,
-            first_child=node,
-            label=np.full(1, label, dtype=np.int32),
-        )
-        for label, total in enumerate(totals.tolist())
-    ]
+    return fair_limits(rows.compared, tolerance, room, may_round=may_round)
 
 
 def _solve_fairly(
@@ -307,18 +254,74 @@ def _search_curve(
 ) -> tuple[LimitedFront, Fraction]:
     """Return the front of cost and disparity, and by how much its disparities are rounded."""
     options = model._engine_options(rows.seconds)
-    limits = _limits(rows, options, Fraction(1))
+    limits = _limits(rows, options, Fraction(1), may_round=True)
     problem = rows.problem(limits)
     small = _is_small(problem, options.max_depth) and problem.columns.shape[1] <= _FEW_TESTS
+    watch = watch_fair(model, rows, callback, has_bounds=False)
     front = solve_limited_front(
         problem,
         (0, *limits.scales),
         options,
         least_gap=least,
         dual=not small,
-        callback=watch_fair(model, rows, callback, has_bounds=False),
+        callback=watch,
     )
+    if limits.rounding and front.status == "optimal":
+        return _exact_front(rows, front, least, options, limits.rounding)
     return front, limits.rounding
+
+
+def _exact_front(
+    rows: FairRows,
+    rounded: LimitedFront,
+    least: Fraction,
+    options: _engine.Options,
+    rounding: Fraction,
+) -> tuple[LimitedFront, Fraction]:
+    """Return the front of cost and exact disparity, and the rounding that is left in it.
+
+    Each search asks for the least cost below the last disparity, in limits of several digits. The
+    trees of the rounded front are nearly always the answer, which is then found at once.
+    """
+    limits = _limits(rows, options, Fraction(1))
+    known = [
+        replace(tree, gap=disparity(rows.rates(rows.nodes(tree.nodes)))) for tree in rounded.trees
+    ]
+    found: list[LimitedTree] = []
+    n_solves, seconds = rounded.n_solves, rounded.seconds
+    while not found or found[-1].gap > least:
+        if found:
+            limits = limits.below(found[-1].gap)
+        inside = [tree for tree in known if not found or tree.gap < found[-1].gap]
+        first = min(inside, key=lambda tree: (tree.objective, tree.gap), default=None)
+        answer = _solve_below(rows, limits, _with_less_time(options, seconds), first)
+        n_solves, seconds = n_solves + answer.n_solves, seconds + answer.seconds
+        if answer.status == "infeasible":
+            break
+        if answer.status != "optimal":
+            known = [*found, *known]
+            return replace(rounded, status=answer.status, trees=known, seconds=seconds), rounding
+        assert answer.upper_bound is not None
+        if first is not None and first.objective == answer.upper_bound:
+            best = first
+        else:
+            nodes = FrontTree(answer.test, answer.first_child, answer.label)
+            best = LimitedTree(nodes, answer.values, disparity(rows.rates(rows.nodes(nodes))))
+        if found and found[-1].objective == best.objective:
+            found.pop()
+        found.append(best)
+    points = [(tree.objective, tree.gap) for tree in found]
+    front = replace(rounded, trees=found, lower_points=points, n_solves=n_solves, seconds=seconds)
+    return front, Fraction(0)
+
+
+def _solve_below(
+    rows: FairRows, limits: FairLimits, options: _engine.Options, first: LimitedTree | None
+) -> LimitedResult:
+    problem = rows.problem(limits)
+    dual = not _is_small(problem, options.max_depth)
+    nodes = None if first is None else first.nodes
+    return solve_limited(problem, options, first=nodes, dual=dual)
 
 
 class Lazy(Sequence[Any]):
@@ -404,10 +407,14 @@ def _dual(
     dual = []
     for cut in cuts:
         first, *others = cut.multipliers
-        # The cost is unit * (U + offset), and a limit is its scale times a difference, up to slack.
-        value = cut.value + first * objective.offset
-        value -= sum(m * slack for m, slack in zip(others, limits.slacks, strict=True))
-        weights = [m * scale for m, scale in zip(others, limits.scales, strict=True)]
+        # The cost is unit * (U + offset), and a limit is its scale times a difference, of which the
+        # leading digit has no more than what finer ones leave at least.
+        value = Fraction(cut.value + first * objective.offset)
+        weights = []
+        for m, scale, finer in zip(others, limits.scales, limits.finer, strict=True):
+            weights.append(Fraction(m * scale, 1 if finer is None else 2**finer.shift))
+            if finer is not None:
+                value += Fraction(m * finer.least, 2**finer.shift)
         factor = objective.unit / first if first else Fraction(1)
         dual.append(
             (
@@ -428,9 +435,7 @@ def _without_tree(
         front, rounding = _search_curve(model, rows, Fraction(0), None)
         if front.status == "optimal" and not rounding:
             least = exact(min(tree.gap for tree in front.trees))
-    closest = {
-        i: Fraction(lower - limits.slacks[i], limits.scales[i]) for i, lower, _ in found.closest
-    }
+    closest = {i: Fraction(lower, limits.scales[i]) for i, lower, _ in found.closest}
     nothing = cast(Any, None)
     bare = Certificate(
         status=found.status,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import gcd, lcm
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _engine
-from certree._exact import read_fraction
+from certree._digits import whole_numbers
 from certree._fair_limits import FairLimits
 from certree._fairness import (
     Comparison,
@@ -87,7 +86,14 @@ class FairRows:
         planes = np.zeros((1 + n_limits, 2 + n_quantities), dtype=np.int64)
         planes[0, 0], planes[0, -1] = objective.error_scale, objective.split_penalty
         planes[1:, 1:-1] = limits.planes
-        return LimitedProblem(self.columns, values, planes, limits.bounds, limits.names)
+        # The objective comes before the quantities, and splits after them.
+        finer = tuple(
+            None if one is None else replace(one, lines=np.pad(one.lines, ((0, 0), (1, 1))))
+            for one in limits.finer
+        )
+        return LimitedProblem(
+            self.columns, values, planes, limits.bounds, limits.names, finer=finer
+        )
 
     def nodes(self, found: _engine.Nodes) -> PlainNodes:
         """Return a tree over the tests that may be asked as one over all tests."""
@@ -171,15 +177,9 @@ def _weights_as_given(target: Target, sample_weight: Any) -> NDArray[Any] | None
     """
     if sample_weight is None or target.weights.keeps_rows:
         return None
-    weights = np.asarray(sample_weight, dtype=object)
+    weights = np.asarray(sample_weight)
     rows = weights if target.rows is None else weights[target.rows]
-    read = [read_fraction(weight, "sample_weight") for weight in rows.tolist()]
-    unit = lcm(*(weight.denominator for weight in read))
-    numbers = [weight.numerator * (unit // weight.denominator) for weight in read]
-    common = gcd(*numbers)
-    given = np.empty(len(numbers), dtype=object)
-    given[:] = [number // common for number in numbers]
-    return given
+    return whole_numbers(rows, "sample_weight")[0]
 
 
 def _join_rows(

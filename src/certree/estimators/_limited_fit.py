@@ -24,7 +24,7 @@ from certree._limit_search import solve_limited
 from certree._limited import DualCut, LimitedProblem, LimitedResult
 from certree._progress import Callback, Observer
 from certree._version import __version__
-from certree.certificate import exact
+from certree.certificate import Exact, exact
 from certree.tasks._base import Laws, LeafCosts, LeafProblem, Rows, Task
 from certree.tasks._limited import LimitedOnRows, _Composed
 from certree.tree import Tree
@@ -93,18 +93,19 @@ def set_up_limited(
     setting = replace(setting, objective=_with_full_penalty(model, setting))
     on_rows = objective.on_rows
     scaled = setting.objective
-    planes, bounds, names, sources = on_rows.planes(scaled.error_scale, scaled.split_penalty)
+    planes = on_rows.planes(scaled.error_scale, scaled.split_penalty)
     more = [problem.largest for problem in on_rows.problems[1:]]
     problem = LimitedProblem(
         columns=setting.columns,
         values=on_rows.values(),
-        planes=planes,
-        bounds=(*more, *bounds),
-        names=(*("second objective" for _ in more), *names),
+        planes=np.stack(planes.lines),
+        bounds=(*more, *planes.bounds),
+        names=(*("second objective" for _ in more), *planes.names),
         label_counts=on_rows.label_counts,
         label_min=on_rows.label_min,
+        finer=(*(None for _ in more), *planes.finer),
     )
-    return LimitedSetting(setting, on_rows, problem, sources)
+    return LimitedSetting(setting, on_rows, problem, planes.sources)
 
 
 def _with_full_penalty(model: BaseTaskTree, setting: Setting) -> TaskObjective:
@@ -211,10 +212,8 @@ def limited_tree(
 
 def limit_totals(limited: LimitedSetting, nodes: _engine.Nodes) -> list[Fraction]:
     """Return the total of each limit for a tree, in the user's terms."""
-    leaves = _engine.leaves_of_rows(nodes, limited.setting.columns)
-    labels = nodes.label[leaves]
-    rows = np.arange(len(labels))
-    return [limit.value(int(limit.amounts[rows, labels].sum())) for limit in limited.on_rows.limits]
+    labels = nodes.label[_engine.leaves_of_rows(nodes, limited.setting.columns)]
+    return [limit.amounts.total(labels) * limit.unit for limit in limited.on_rows.limits]
 
 
 def limit_values(
@@ -233,7 +232,7 @@ def limit_values(
             None if total is None else exact(total),
             None if limit.at_most is None else exact(limit.at_most),
             None if limit.at_least is None else exact(limit.at_least),
-            exact(limit.rounding),
+            0,
             exact(limit.unit),
             near.get((j, 1)),
             near.get((j, -1)),
@@ -255,15 +254,33 @@ def user_cut(limited: LimitedSetting, cut: DualCut) -> Cut:
     """Return a cut in terms of the cost and the limits' totals.
 
     The search has shown ``m_0 U + sum m_e p_e >= v`` for the objective U in its units and planes
-    ``p_e = sign * total / unit``; the cost is ``(U + offset) unit + constant``.
+    ``p_e`` of the limits' leading digits, which are at most ``(sign * total - least) / unit``, with
+    the least that finer digits add; the cost is ``(U + offset) unit + constant``.
     """
     objective = limited.setting.objective
     first = cut.multipliers[0] / objective.unit
     value = cut.value + first * objective.constant + cut.multipliers[0] * objective.offset
     totals = [Fraction(0)] * len(limited.on_rows.limits)
     for (j, sign), multiplier in zip(limited.sources, cut.multipliers[1:], strict=True):
-        totals[j] += Fraction(sign * multiplier) / limited.on_rows.limits[j].unit
+        limit = limited.on_rows.limits[j]
+        totals[j] += Fraction(sign * multiplier) / limit.leading_unit
+        value += Fraction(multiplier * limit.amounts.least_finer(sign), 2**limit.amounts.shift)
     return tuple(exact(number) for number in (first, *totals, value))
+
+
+def _dual_bound(limited: LimitedSetting, cuts: Sequence[DualCut]) -> Exact | None:
+    """Return the best bound on the cost that follows from cuts for trees within the limits."""
+    limits = limited.on_rows.limits
+    sides = [
+        Fraction(bound, 2**limit.amounts.shift) for limit in limits for bound, _ in limit.sides
+    ]
+    bounds = []
+    for cut in cuts:
+        first, *_, value = user_cut(limited, cut)
+        if first:
+            rest = sum(m * b for m, b in zip(cut.multipliers[1:], sides, strict=True))
+            bounds.append(Fraction(value - rest) / first)
+    return exact(max(bounds)) if bounds else None
 
 
 def _no_tree(
@@ -308,7 +325,6 @@ def _certify(
 ) -> LimitedCertificate:
     """Translate a result to the user's terms."""
     assert result.upper_bound is not None
-    objective = limited.setting.objective
     history = [
         (seconds, work, result.upper_bound if upper is None else upper, lower or 0)
         for seconds, work, upper, lower in result.history
@@ -333,9 +349,7 @@ def _certify(
         **values,
         limits=limit_values(limited, result),
         dual_cuts=tuple(user_cut(limited, cut) for cut in result.cuts),
-        dual_bound=None
-        if result.dual_bound is None
-        else exact((result.dual_bound + objective.offset) * objective.unit + objective.constant),
+        dual_bound=_dual_bound(limited, result.cuts),
         n_rounds=result.n_rounds,
         leaf_minimum=leaf_minimum(limited),
         notes=tuple(notes),

@@ -175,6 +175,7 @@ class BaseTaskTree(BaseOptimalTree):
             None if measurements is None else measurements.numbers(),
             0.0 if measurements is None else measurements.most_paid(self.max_depth),
             None if weights.is_exact else _given(sample_weight, n_rows, kept),
+            sample_weight,
         )
         return Stated(rows, *self._state(task, y, rows, most_splits), measurements)
 

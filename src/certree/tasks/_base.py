@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from certree._digits import whole_numbers
+
 if TYPE_CHECKING:
     from certree._solve import Solution
 
@@ -64,6 +66,8 @@ class Rows:
         The most that one row can pay for tests.
     given : float array of shape (n_kept,), optional
         The weights as they were given, if the integers are not exactly these.
+    sample_weight : array-like or number, optional
+        The argument of `fit`, for all rows.
     """
 
     n_rows: int
@@ -76,11 +80,21 @@ class Rows:
     prices: NDArray[np.float64] | None = None
     most_paid: float = 0.0
     given: NDArray[np.float64] | None = None
+    sample_weight: Any = None
 
     def select(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the entries of the rows that count."""
         chosen: NDArray[Any] = values if self.kept is None else values[self.kept]
         return chosen
+
+    def whole_weights(self) -> tuple[NDArray[Any], Fraction]:
+        """Return the weights, exactly as they were given, as integers of any size times a unit."""
+        if self.given is None:
+            return self.weights.astype(object), self.quantum
+        given = np.asarray(self.sample_weight)
+        if given.dtype == np.float64 and given.ndim == 0:
+            given = np.full(self.n_rows, given)
+        return whole_numbers(self.select(given), "sample_weight")
 
     @property
     def total_weight(self) -> Fraction:

@@ -11,16 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree._digits import Amounts, to_digits, whole_numbers
 from certree._exact import read_fraction
-from certree._fixed_point import check_numbers, exact_decimals, fixed_point, round_up
+from certree._fixed_point import check_numbers
 
 from ._base import Rows
-
-# Totals of exact amounts may be as large as this, so that multipliers still fit 60 bits.
-_MOST_EXACT = 2**48
-
-# Amounts that are no decimals are rounded such that their total is at most this.
-_MOST_ROUNDED = 2**36
 
 # Two computations of one sum of floats may differ by this share of it.
 _NOISE = 1e-9
@@ -31,37 +26,40 @@ State = Callable[[NDArray[np.intp]], Any]
 
 @dataclass(frozen=True)
 class LimitOnRows:
-    """A limit on certain rows, in integers.
+    """A limit on certain rows, in integers; nothing is rounded.
 
     Attributes
     ----------
     name : str
         Name of the limit.
-    amounts : int64 array of shape (n_rows, n_labels)
+    amounts : Amounts
         What a row adds with each label, weights multiplied in.
     unit : Fraction
-        What one unit stands for.
-    upper, lower : int or None
-        Bounds on the total, in units.
+        What one unit of the last digit stands for.
     at_most, at_least : Fraction or None
         The bounds as they were given.
-    rounding : Fraction
-        The total of any tree, as counted here, differs by at most this from the one with the
-        amounts and weights as they were given.
     """
 
     name: str
-    amounts: NDArray[np.int64]
+    amounts: Amounts
     unit: Fraction
-    upper: int | None
-    lower: int | None
     at_most: Fraction | None
     at_least: Fraction | None
-    rounding: Fraction
 
-    def value(self, units: int) -> Fraction:
-        """Return a total in the user's terms."""
-        return units * self.unit
+    @property
+    def sides(self) -> list[tuple[int, int]]:
+        """The bounds on totals times a sign, with the sign, in units of the last digit."""
+        sides = []
+        if self.at_most is not None:
+            sides.append((self.amounts.within(math.floor(self.at_most / self.unit), 1), 1))
+        if self.at_least is not None:
+            sides.append((self.amounts.within(-math.ceil(self.at_least / self.unit), -1), -1))
+        return sides
+
+    @property
+    def leading_unit(self) -> Fraction:
+        """What one unit of the leading digit stands for."""
+        return self.unit * (1 << self.amounts.shift)
 
 
 class Limit:
@@ -157,30 +155,14 @@ class Limit:
 
     def on(self, labels: NDArray[Any], rows: Rows) -> LimitOnRows:
         """Return the limit on certain rows, in integers."""
-        table = rows.select(self.table(labels, rows.n_rows))
-        weights, noise = rows.weights, Fraction(0)
-        if rows.given is not None:
-            # Weights that are no integers of one unit are multiplied in before rounding.
-            table, weights = rows.weigh(table.astype(np.float64))
-            noise = rows.noise(table)
-        units, quantum, error = _to_integers(table, weights)
-        weighted = units * weights[:, None]
-        common = max(int(np.gcd.reduce(weighted, axis=None)), 1)
-        weighted //= common
-        unit = quantum * rows.quantum * common
-        rounding = (error + noise) * int(weights.sum()) * rows.quantum
-        least, most = int(weighted.min(axis=1).sum()), int(weighted.max(axis=1).sum())
-        at_most, at_least = self.bounds()
-        return LimitOnRows(
-            self.name,
-            weighted,
-            unit,
-            None if at_most is None else _within(math.floor(at_most / unit), least - 1, most),
-            None if at_least is None else _within(math.ceil(at_least / unit), least, most + 1),
-            at_most,
-            at_least,
-            round_up(rounding),
-        )
+        what = f"amounts of limit {self.name!r}"
+        table, unit = whole_numbers(rows.select(self.table(labels, rows.n_rows)), what)
+        weights, weight_unit = rows.whole_weights()
+        products = table * weights[:, None]
+        common = math.gcd(*products.ravel().tolist()) or 1
+        unit = unit * weight_unit * common
+        amounts = to_digits(products // common, what)
+        return LimitOnRows(self.name, amounts, unit, *self.bounds())
 
     def _from_function(
         self, function: State, n_labels: int, n_rows: int, what: str
@@ -389,56 +371,3 @@ def _check_additive(function: State, table: NDArray[Any], what: str) -> None:
 
 def _listed(numbers: NDArray[Any]) -> str:
     return f"[{', '.join(map(str, numbers.tolist()))}]"
-
-
-# ---- integers ----------------------------------------------------------------------------------
-
-
-def _to_integers(
-    table: NDArray[Any], weights: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], Fraction, Fraction]:
-    """Return amounts as integers times a quantum, and how far a number is off at most."""
-    if table.dtype.kind == "O":
-        exact = _common_denominator(table, weights)
-        if exact is not None:
-            return exact[0], exact[1], Fraction(0)
-    if table.dtype.kind == "i" and _total(table, weights) <= _MOST_EXACT:
-        return table, Fraction(1), Fraction(0)
-    numbers = np.ascontiguousarray(table, dtype=np.float64)
-    total = float(weights @ np.abs(numbers).max(axis=1))
-    fixed = exact_decimals(numbers, total, _MOST_EXACT) if table.dtype.kind == "f" else None
-    if fixed is None:
-        fixed = fixed_point(numbers, total, _MOST_ROUNDED)
-    # What float64 had to round before.
-    lost = Fraction(float(np.abs(numbers).max())) / 2**52 if table.dtype.kind != "f" else 0
-    return fixed.values, fixed.quantum, fixed.error + lost
-
-
-def _common_denominator(
-    table: NDArray[Any], weights: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], Fraction] | None:
-    """Return fractions as integers over one denominator; None if they do not fit."""
-    denominator = math.lcm(*{int(value.denominator) for value in table.ravel()})
-    numerators = [[int(value * denominator) for value in line] for line in table]
-    total = sum(
-        int(weight) * max(map(abs, line))
-        for weight, line in zip(weights.tolist(), numerators, strict=True)
-    )
-    if total > _MOST_EXACT:
-        return None
-    return np.array(numerators, dtype=np.int64).reshape(table.shape), Fraction(1, denominator)
-
-
-def _total(table: NDArray[np.int64], weights: NDArray[np.int64]) -> int:
-    """Return the most that the rows can add up to, in Python's integers."""
-    largest = [max(abs(int(low)), abs(int(high))) for low, high in _ranges(table)]
-    return sum(int(weight) * size for weight, size in zip(weights.tolist(), largest, strict=True))
-
-
-def _ranges(table: NDArray[np.int64]) -> list[tuple[int, int]]:
-    return list(zip(table.min(axis=1).tolist(), table.max(axis=1).tolist(), strict=True))
-
-
-def _within(bound: int, low: int, high: int) -> int:
-    """Return a bound, or the nearest one that says the same within the range of totals."""
-    return min(max(bound, low), high)

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree._limited import Finer
+
 from ._base import Given, Rows, Task
 from ._labels import LabelProblem, _LabelTask
 from ._limit import LeafMinimum, Limit, LimitOnRows
@@ -26,8 +28,10 @@ from ._limit import LeafMinimum, Limit, LimitOnRows
 if TYPE_CHECKING:
     from certree._solve_limited import LimitedSolution, TaskFront
 
-# Totals of the objective stay below this, so that it can be weighed against limits in 60 bits.
-_MOST_OBJECTIVE = 2**40
+# Totals of an objective that has to be rounded stay below this, so that it can be weighed against
+# limits in 60 bits; exact ones may be larger, at the price of coarser multipliers.
+_MOST_ROUNDED = 2**40
+_MOST_EXACT = 2**48
 
 _NO_LABELS = (
     "cannot be combined with {what}: by theorem 4.6 of the STreeD paper the cost function must "
@@ -64,45 +68,73 @@ class LimitedOnRows:
     label_min: NDArray[np.int64] | None
 
     def values(self) -> NDArray[np.int64]:
-        """Return what rows add by label: the objectives' costs first, then the limits' amounts."""
-        parts = [problem.statistics for problem in self.problems]
-        parts += [limit.amounts for limit in self.limits]
-        return np.ascontiguousarray(np.stack(parts, axis=2), dtype=np.int64)
+        """Return what rows add by label: the objectives' costs, then the digits of the limits."""
+        parts = [problem.statistics[:, :, None] for problem in self.problems]
+        for limit in self.limits:
+            parts += [limit.amounts.leading[:, :, None], limit.amounts.finer]
+        return np.ascontiguousarray(np.concatenate(parts, axis=2), dtype=np.int64)
 
-    def planes(
-        self, error_scale: int, split_penalty: int
-    ) -> tuple[NDArray[np.int64], list[int], list[str], list[tuple[int, int]]]:
-        """Return the essential planes of a search.
-
-        Returns
-        -------
-        planes : int64 array of shape (n_planes, n_quantities + 1)
-            Objectives, then one plane for each bound; the last column counts splits.
-        bounds : list of int
-            The most of each plane after the objectives.
-        names : list of str
-            Names of these.
-        sources : list of (limit, sign)
-            Which limit each of these stands for, and with which sign.
-        """
+    def planes(self, error_scale: int, split_penalty: int) -> Planes:
+        """Return what the search is asked to minimise and to keep to."""
         n_objectives = len(self.problems)
-        width = n_objectives + len(self.limits) + 1
-        lines = [[0] * width for _ in range(n_objectives)]
-        lines[0][0], lines[0][-1] = error_scale, split_penalty
+        width = n_objectives + sum(1 + limit.amounts.n_finer for limit in self.limits) + 1
+        lines = np.zeros((n_objectives, width), dtype=np.int64)
+        lines[0, 0], lines[0, -1] = error_scale, split_penalty
         for k in range(1, n_objectives):
-            lines[k][k] = 1
-        bounds, names, sources = [], [], []
+            lines[k, k] = 1
+        planes = Planes([*lines], [], [], [], [])
+        place = n_objectives
         for j, limit in enumerate(self.limits):
-            for bound, sign in ((limit.upper, 1), (limit.lower, -1)):
-                if bound is None:
-                    continue
-                line = [0] * width
-                line[n_objectives + j] = sign
-                lines.append(line)
-                bounds.append(sign * bound)
-                names.append(limit.name)
-                sources.append((j, sign))
-        return np.array(lines, dtype=np.int64), bounds, names, sources
+            planes.add(j, limit, place)
+            place += 1 + limit.amounts.n_finer
+        return planes
+
+
+@dataclass
+class Planes:
+    """The essential planes of a search.
+
+    Attributes
+    ----------
+    lines : list of int64 arrays of length n_quantities + 1
+        Objectives, then one plane for each bound; the last entry is for splits.
+    bounds : list of int
+        The most of each plane after the objectives, which is that of leading digits.
+    finer : list of Finer or None
+        The finer digits of these, if they have any.
+    names : list of str
+        Names of these.
+    sources : list of (limit, sign)
+        Which limit each of these stands for, and with which sign.
+    """
+
+    lines: list[NDArray[np.int64]]
+    bounds: list[int]
+    finer: list[Finer | None]
+    names: list[str]
+    sources: list[tuple[int, int]]
+
+    def add(self, number: int, limit: LimitOnRows, place: int) -> None:
+        """Add the bounds of a limit whose digits are the quantities from a place on."""
+        amounts, width = limit.amounts, len(self.lines[0])
+        for bound, sign in limit.sides:
+            digits = np.zeros((1 + amounts.n_finer, width), dtype=np.int64)
+            digits[np.arange(len(digits)), place + np.arange(len(digits))] = sign
+            self.lines.append(digits[0])
+            self.bounds.append(amounts.leading_bound(bound, sign))
+            self.finer.append(
+                Finer(
+                    digits[1:],
+                    amounts.bits,
+                    bound,
+                    amounts.least_finer(sign),
+                    amounts.least_total(sign),
+                )
+                if amounts.n_finer
+                else None
+            )
+            self.names.append(limit.name)
+            self.sources.append((number, sign))
 
 
 class _Composed(ABC):
@@ -117,8 +149,7 @@ class _Composed(ABC):
 
     def on(self, y: Any, rows: Rows) -> LimitedOnRows:
         """Return the task on certain rows, with what there is to be predicted, if anything."""
-        few = replace(rows, most=min(rows.most, _MOST_OBJECTIVE))
-        problems = tuple(task.on(y, few) for task in self.objectives())
+        problems = tuple(_objective_on(task, y, rows) for task in self.objectives())
         labels = problems[0].labels
         for problem in problems[1:]:
             if problem.labels.tolist() != labels.tolist():
@@ -289,6 +320,14 @@ def combine(first: object, second: object) -> Any:
     else:
         extended.limits = _distinct((*extended.limits, second))
     return extended
+
+
+def _objective_on(task: _LabelTask, y: Any, rows: Rows) -> LabelProblem:
+    """Return an objective on certain rows, exactly if that leaves room for limits."""
+    problem = task.on(y, replace(rows, most=min(rows.most, _MOST_EXACT)))
+    if problem.rounding and rows.most > _MOST_ROUNDED:
+        problem = task.on(y, replace(rows, most=_MOST_ROUNDED))
+    return problem
 
 
 def _with_labels(task: object, what: str) -> _LabelTask:

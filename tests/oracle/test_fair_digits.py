@@ -1,4 +1,4 @@
-"""Rates that no 64-bit integers hold: what is proven with rounded limits holds for exact rates."""
+"""Rates that no 64-bit integers hold: limits in several digits, and curves, are exact."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree import FairTreeClassifier, _fair_limits, verify
+from certree import FairTreeClassifier, _digits, _fair_limits, verify
 from certree._fairness import CONSTRAINTS
 from certree.estimators import _fair_fit
 
@@ -34,11 +34,12 @@ def all_points(constraint: str, data: Any, depth: int) -> list[Any]:
 @pytest.mark.parametrize("bits", [3, 6, 40])
 @pytest.mark.parametrize("n_groups", [2, 3])
 @pytest.mark.parametrize("constraint", CONSTRAINTS)
-def test_bounds_hold_however_coarse_limits_are(
+def test_fair_trees_are_the_best_however_few_digits_lead(
     constraint: str, n_groups: int, bits: int, at_once: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(_fair_limits, "_SHARE_EXACT", 2**62)
-    monkeypatch.setattr(_fair_limits, "LARGEST_SCALE", 2**bits)
+    monkeypatch.setattr(_fair_limits, "_SHARE_ROUNDED", 2**62)
+    monkeypatch.setattr(_digits, "_SUM_BITS", bits + 5)
     if not at_once:
         monkeypatch.setattr(_fair_fit, "_SHALLOW", -1)
         monkeypatch.setattr(_fair_fit, "_FEW_PATHS", -1)
@@ -55,19 +56,14 @@ def test_bounds_hold_however_coarse_limits_are(
             expected = fair.best(found, Fraction(str(tolerance)))
             certificate = model.certificate_
             if expected is None:
-                assert not certificate.has_tree
+                assert certificate.is_infeasible
                 continue
-            assert not certificate.is_infeasible
-            assert certificate.lower_bound <= expected
-            if bits == 40:
-                assert certificate.status == "optimal"
-            if certificate.has_tree:
-                assert expected <= certificate.cost
-                assert certificate.is_optimal == (certificate.lower_bound == certificate.cost)
-                assert certificate.disparity <= Fraction(str(tolerance))
-                assert verify(
-                    model, table, classes, weights, exhaustive=True, sensitive_features=groups
-                )
+            assert certificate.status == "optimal"
+            assert certificate.lower_bound == expected == certificate.cost
+            assert certificate.disparity <= Fraction(str(tolerance))
+            assert verify(
+                model, table, classes, weights, exhaustive=True, sensitive_features=groups
+            )
 
 
 @pytest.mark.parametrize("bits", [4, 40])
@@ -84,8 +80,8 @@ def test_curves_with_rounded_limits(
         curve = FairTreeClassifier(constraint, max_depth=2, pos_label=1).fairness_curve(
             table, classes, groups, weights, least_tolerance=0
         )
-        if bits == 40:
-            assert [point[:2] for point in curve.points] == fair.curve(found)
+        assert curve.status == "optimal"
+        assert [point[:2] for point in curve.points] == fair.curve(found)
         assert all(point[:2] in {(gap, cost) for gap, cost in found} for point in curve.points)
         for one, (apart, cost, _) in zip(curve, curve.points, strict=True):
             assert one.certificate_.disparity == one.certificate_.tolerance == apart
