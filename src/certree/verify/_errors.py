@@ -32,12 +32,11 @@ from ._numbers import Exact, exact, is_close, show, text
 from ._path import check_path
 from ._story import check_bounds, check_parameters
 from ._weights import (
-    Room,
+    are_short,
     check_penalty,
-    check_quantum,
     class_totals,
     common_unit,
-    counted,
+    cost_range,
     room_for_area,
     room_for_errors,
     room_for_metric,
@@ -119,11 +118,10 @@ def read_classes(
         room = room_for_area(plain, audit, metric.max_fpr)
     else:
         room = room_for_metric(plain, audit)
-    check_quantum(audit, plain, room.weights)
-    exactly = certificate.weight_quantum is None
+    exactly = are_short(plain.weights, cost_range(plain.n_rows, certificate))
     plain = with_candidates(audit, plain, encoder, exactly, **more)
     audit.compare("number of rows", certificate.n_rows, len(plain.rows))
-    data = weighted_by_class(audit, counted(plain, certificate.weight_quantum), labels, room)
+    data = weighted_by_class(audit, plain, labels, room)
     audit.compare("total weight", certificate.total_weight, data.total())
     _check_penalty(audit, data, metric, room)
     if metric is not None:
@@ -132,10 +130,10 @@ def read_classes(
     return data
 
 
-def _check_penalty(audit: Audit, data: Data, metric: Any, room: Room) -> None:
+def _check_penalty(audit: Audit, data: Data, metric: Any, room: int) -> None:
     if metric is None or metric.counts_errors:
         unit = common_unit(data.weights.values())
-        check_penalty(audit, data.total(), unit, room.costs)
+        check_penalty(audit, data.total(), unit, room)
     elif metric.max_fpr is None:
         check_penalty(audit, Fraction(1), 0, 1)
     else:

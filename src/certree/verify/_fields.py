@@ -117,11 +117,11 @@ _CERTIFICATE: dict[str, Check] = {
     "negatives": _or_none(is_exact),
     "pos_label": _is_anything,
     "cuts": _or_none(_each(_each(is_exact, 4))),
+    "rounding": is_exact,
 }
 
 _TASK: dict[str, Check] = {
     **_CERTIFICATE,
-    "rounding": is_exact,
     "unit": is_exact,
     "test_cost": is_exact,
 }

@@ -13,7 +13,7 @@ from ._fields import check_types
 from ._formulas import is_value
 from ._metric import metric_of
 from ._numbers import Exact, exact, text
-from ._weights import class_totals, counted, with_classes
+from ._weights import by_stated_weights, class_totals, with_classes
 
 
 def check_gap(gap: Any, given: Given) -> Result:
@@ -51,14 +51,10 @@ def check_gap(gap: Any, given: Given) -> Result:
 
 
 def _weighted(data: Data, certificate: Any, n_classes: int) -> Data:
-    data = counted(data, certificate.weight_quantum)
-    if certificate.class_weights is None:
-        return data
-    if len(certificate.class_weights) != n_classes:
+    used = certificate.class_weights or (1,) * n_classes
+    if len(used) != n_classes:
         raise CertificateError("the certificate does not state one weight per class.")
-    used = certificate.class_weights
-    weights = {row: exact(data.weights[row] * used[data.classes[row]]) for row in data.rows}
-    return Data(data.table, weights, classes=data.classes)
+    return by_stated_weights(data, used, certificate.weight_quantum)
 
 
 def _keeps(audit: Audit, data: Data, gap: Any) -> bool:

@@ -60,10 +60,12 @@ def check_status(audit: Audit) -> None:
         audit.differ("status is 'infeasible', but there is a tree")
     elif certificate.status == "optimal" and certificate.gap != 0:
         audit.differ(f"status is 'optimal', but the gap is {text(certificate.gap)}")
-    elif certificate.status != "optimal" and certificate.gap == 0:
+    elif certificate.status not in ("optimal", "precision") and certificate.gap == 0:
         audit.differ(f"status is {certificate.status!r}, but the gap is 0, which is 'optimal'")
     elif certificate.status == "gap" and certificate.gap > accepted:
         audit.differ(f"status is 'gap', but {text(certificate.gap)} is above gap={accepted}")
+    elif certificate.status == "precision" and certificate.gap == 0 and not certificate.rounding:
+        audit.differ("status is 'precision', but nothing was rounded, and the gap is 0")
     elif certificate.status == "greedy" and audit.parameters.get("method") != "greedy":
         audit.differ("status is 'greedy', but no greedy method was asked for")
 

@@ -167,7 +167,7 @@ def _from_categorical(series: Any) -> Column:
     values = [None if code < 0 else read.values[code] for code in series.cat.codes.tolist()]
     if read.kind == "flag":
         return Column(values, "flag")
-    if series.dtype.ordered:
+    if series.dtype.ordered and len(set(read.values)) == len(levels) > 0:
         return Column(values, "ordered", tuple(read.values))
     return Column(values, "category")
 
@@ -178,6 +178,6 @@ def _from_polars(series: Any) -> Column:
     if dtype.is_numeric() and name != "Decimal":
         return Column(_numbers(series.to_numpy()), "number")
     read = _from_objects(series.to_list())
-    if name == "Enum":
+    if name == "Enum" and len(dtype.categories):
         return Column(read.values, "ordered", tuple(dtype.categories.to_list()))
-    return Column(read.values, "category") if name == "Categorical" else read
+    return Column(read.values, "category") if name in ("Categorical", "Enum") else read

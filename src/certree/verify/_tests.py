@@ -80,8 +80,8 @@ def outcome_of(test: Test, value: Any) -> int:
     if kind == "flag":
         return int(not value > 0.5)
     if kind == "level":
-        levels = list(test["levels"])
-        return int(levels.index(value) > levels.index(test["value"]))
+        held = test["levels"][: test["levels"].index(test["value"]) + 1]
+        return int(not any(_is_category(value, level) for level in held))
     return int(not _is_category(value, test["value"]))
 
 
@@ -155,8 +155,7 @@ class Candidates:
         self.seen = [_see(column, weights) for column in table.columns]
         declared = wishes.declared(table)
         self.is_category = [
-            d or c.kind in ("category", "ordered")
-            for d, c in zip(declared, table.columns, strict=True)
+            d or c.kind == "category" for d, c in zip(declared, table.columns, strict=True)
         ]
         self.all_flags = table.is_matrix and all(
             not seen.has_missing and set(seen.values) <= {0, 1} for seen in self.seen
@@ -165,13 +164,17 @@ class Candidates:
     def key(self, test: Test) -> Key:
         """Return how a test parts the rows."""
         feature, kind, side = test["feature"], test["kind"], test["missing"] is True
-        if kind == "threshold":
-            values = self.seen[feature].values
-            if any(isinstance(value, str) for value in values[:1]):
-                return feature, "threshold of text"
+        column, values = self.table.columns[feature], self.seen[feature].values
+        if kind == "threshold" and not any(isinstance(value, str) for value in values[:1]):
             return feature, "cut", bisect_right(values, test["threshold"]), side
-        if kind == "level":
-            return feature, "level", tuple(test["levels"]), test["value"], side
+        if kind == "level" and tuple(test["levels"]) == column.levels:
+            rank = column.levels.index(test["value"])
+            return (
+                feature,
+                "cut",
+                bisect_right([column.levels.index(v) for v in values], rank),
+                side,
+            )
         if kind == "category":
             return feature, "is", test["value"], side
         if kind == "multiway":
@@ -225,30 +228,25 @@ class Candidates:
         is_binary = column.kind == "flag" or (
             not isinstance(seen.values[0], str) and set(seen.values) <= {0, 1}
         )
-        is_multiway = self.wishes.splits != "binary" and self.is_category[feature]
-        if is_multiway and (seen.has_missing or not is_binary):
+        is_category = self.is_category[feature]
+        if is_category and self.wishes.splits != "binary" and (seen.has_missing or not is_binary):
             return "multiway"
-        if is_binary:
-            return "flag"
-        if column.kind == "ordered":
+        if is_category and not is_binary:
+            return "category"
+        if column.kind == "ordered" and not is_category:
             return "level"
-        return "category" if self.is_category[feature] else "number"
+        return "flag" if is_binary else "number"
 
     def _sides(self, feature: int) -> tuple[bool, ...]:
-        """Return whether missing values hold: in tests of numbers, flags and levels."""
-        return (False,)
+        """Return whether missing values hold: they may join either side of a cut or flag."""
+        return (False, True) if self.seen[feature].has_missing else (False,)
 
     def _fixed(self) -> Iterable[Key]:
-        """Yield all candidates but the cut points of numbers."""
+        """Yield all candidates but the cuts between numbers, or levels."""
         for feature, seen in enumerate(self.seen):
             kind, values = self._kind(feature), list(seen.values)
             if kind == "flag":
                 yield from ((feature, "flag", side) for side in self._sides(feature))
-            elif kind == "level":
-                levels = self.table.columns[feature].levels
-                occurring = [level for level in levels if level in seen.values]
-                for side in self._sides(feature):
-                    yield from ((feature, "level", levels, v, side) for v in occurring[:-1])
             elif kind == "category":
                 if not seen.has_missing and len(values) <= 2:
                     values = values[1:]
@@ -291,7 +289,7 @@ class Candidates:
 
     def _wrong_cuts(self, feature: int, keys: Sequence[Key], may_have_more: bool) -> str | None:
         """Return what is wrong with the cut points of a column; None: nothing."""
-        if self._kind(feature) != "number":
+        if self._kind(feature) not in ("number", "level"):
             is_wrong = keys and not may_have_more
             return "there are cut points, but none are asked for" if is_wrong else None
         gaps = set(range(1, len(self.seen[feature].values)))
@@ -320,5 +318,5 @@ def _see(column: Column, weights: Mapping[int, Exact]) -> _Seen:
             has_missing = True
         else:
             totals[value] = totals.get(value, 0) + weight
-    values = sorted(totals) if column.kind != "ordered" else list(totals)
+    values = sorted(totals, key=column.levels.index if column.levels else None)
     return _Seen(values, has_missing, [totals[value] for value in values])

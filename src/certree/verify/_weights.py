@@ -1,14 +1,15 @@
 """Weights of rows and classes: as given, and as a search may have rounded them.
 
-A search counts in 64-bit integers. Weights that fit are to be used exactly; others may be rounded,
-and the certificate says to what. It may not be coarser than the range of the integers makes
-necessary (docs/theory/exactness.md), so that nothing can hide behind a rounding.
+A search counts in 64-bit integers. Products of the weights of rows and classes that fit are to be
+used exactly; others may be rounded, and the certificate says to which unit, and how much that
+changes in all. It may not be coarser than the range of the integers makes necessary
+(docs/theory/exactness.md), so that nothing can hide behind a rounding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from math import isqrt
 from typing import Any
@@ -24,16 +25,20 @@ _RANGE = 2**62
 # Real weights are rounded to the largest over this, if there is room for that.
 _STEPS = 2**20
 
+# Products of weights that are rounded have no more units than this, unless they are very small.
+_FINE_TOTAL = 2**44
+
 # What surely fits is exact, and what is rounded is no coarser than so much of the range leaves.
 _MARGIN = 4
 
+# Weights that have to be rounded are read as float64 first, which changes them, and the balanced
+# weights of classes that follow from their totals, by less than this share.
+_FLOATS = Fraction(1, 2**44)
 
-@dataclass(frozen=True)
-class Room:
-    """How many units all rows may weigh together, and how many their costs may have."""
-
-    weights: int
-    costs: int
+# A tree is not optimal if what an error in a row costs is rounded by more than this share; nor is
+# it by a metric, if the weight of a class is rounded by more than the second.
+_NEGLIGIBLE = Fraction(1, 2**20)
+_NEGLIGIBLE_SHARE = Fraction(1, 2**10)
 
 
 def cost_range(n_rows: int, certificate: Any, share: Fraction = Fraction(1)) -> int:
@@ -58,31 +63,26 @@ def most_splits(n_rows: int, certificate: Any) -> int:
     return min(n_rows, 2 ** min([*limits, 40]) - 1)
 
 
-def room_for_errors(data: Data, audit: Audit, reserve: int = 1) -> Room:
-    """Return the room of a search that counts errors."""
+def room_for_errors(data: Data, audit: Audit, reserve: int = 1) -> int:
+    """Return how many units a search that counts errors may add up."""
     certificate = audit.certificate
     sizes: Any = certificate
     if audit.parameters.get("splits", "binary") != "binary":
         sizes = replace(certificate, max_depth=None, max_splits=None)
     share = min(Fraction(certificate.complexity), Fraction(1))
-    costs = cost_range(data.n_rows, sizes, share) // reserve
-    return Room(costs // 2**12, costs)
+    return cost_range(data.n_rows, sizes, share) // reserve
 
 
-def room_for_metric(data: Data, audit: Audit) -> Room:
-    """Return the room of a search for a metric: weights of the two errors need some."""
-    costs = cost_range(data.n_rows, audit.certificate, Fraction(0)) // 2**21
-    is_weighted = audit.parameters["class_weight"] is not None
-    return Room(costs // 2**12 if is_weighted else costs, costs)
+def room_for_metric(data: Data, audit: Audit) -> int:
+    """Return the same for a metric: weights of the two errors need some of the range."""
+    return cost_range(data.n_rows, audit.certificate, Fraction(0)) // 2**21
 
 
-def room_for_area(data: Data, audit: Audit, rate: Fraction) -> Room:
-    """Return the room of a search for an area: weights of the two classes are multiplied."""
+def room_for_area(data: Data, audit: Audit, rate: Fraction) -> int:
+    """Return the same for an area: weights of the two classes are multiplied."""
     complexity = Fraction(audit.certificate.complexity)
     factor = max(rate.denominator, int(rate.numerator * complexity * (data.n_rows + 1)) + 1)
-    costs = isqrt(2**58 // (factor * min(complexity.denominator, 1000)))
-    is_weighted = audit.parameters["class_weight"] is not None
-    return Room(costs // 2**12 if is_weighted else costs, costs)
+    return isqrt(2**58 // (factor * min(complexity.denominator, 1000)))
 
 
 def are_short(weights: Mapping[int, Exact], most: int) -> bool:
@@ -105,7 +105,8 @@ def check_quantum(audit: Audit, data: Data, most: int) -> None:
     coarsest = max(
         Fraction(max(data.weights.values())) / _STEPS, data.total() * _MARGIN / max(most, 1)
     )
-    if quantum > coarsest * (1 + Fraction(1, 2**40)):
+    # The unit is a power of two.
+    if quantum > 2 * coarsest:
         audit.differ(
             f"weight quantum: certified {float(quantum):.6g}, but weights need not be rounded to "
             f"more than {float(coarsest):.6g}"
@@ -116,11 +117,18 @@ def counted(data: Data, quantum: Exact | None) -> Data:
     """Return the rows with weights that are rounded to multiples of a quantum."""
     if quantum is None:
         return data
-    rounded = {
-        row: exact(max(round(Fraction(weight) / quantum), 1) * Fraction(quantum))
-        for row, weight in data.weights.items()
-    }
-    return replace(data, weights=rounded)
+    return replace(data, weights={r: _nearest(_float(w), quantum) for r, w in data.weights.items()})
+
+
+def _nearest(weight: Fraction, quantum: Exact) -> Exact:
+    """Return the nearest multiple of a unit, at least one of it if there is any weight."""
+    return exact(max(round(weight / quantum), 1) * Fraction(quantum)) if weight else 0
+
+
+def _float(weight: Exact) -> Fraction:
+    """Return the binary fraction that float64 holds for a weight: that is what is rounded."""
+    # What is below all floats counts as the smallest of them.
+    return Fraction(float(weight) or 5e-324)
 
 
 def with_classes(data: Data, y: Any, labels: Sequence[Any]) -> Data:
@@ -144,24 +152,91 @@ def with_classes(data: Data, y: Any, labels: Sequence[Any]) -> Data:
     return replace(data, classes={row: code[given[row]] for row in data.rows})
 
 
-def weighted_by_class(audit: Audit, data: Data, labels: Sequence[Any], room: Room) -> Data:
-    """Return the rows with weights that include those of their classes, as certified."""
+def weighted_by_class(audit: Audit, data: Data, labels: Sequence[Any], most: int) -> Data:
+    """Return the rows with weights that include those of their classes, rounded as certified."""
+    quantum = audit.certificate.weight_quantum
     wanted = wanted_class_weights(audit.parameters, data, labels)
+    used = _stated_class_weights(audit, wanted)
+    given = {row: data.weights[row] * used[data.classes[row]] for row in data.rows}
+    if quantum is None:
+        audit.compare("rounding of weights", audit.certificate.rounding, 0)
+        return by_stated_weights(data, used, None)
+    _check_unit(audit, data, wanted, given, most)
+    rounded = by_stated_weights(data, used, quantum)
+    _check_change(audit, data, given, rounded.weights)
+    return rounded
+
+
+def by_stated_weights(data: Data, used: Sequence[Exact], quantum: Exact | None) -> Data:
+    """Return the rows with the weights that a certificate speaks of."""
+    weights: dict[int, Exact] = {}
+    are_equal = len(set(data.weights.values())) == 1
+    for row, weight in data.weights.items():
+        factor = Fraction(used[data.classes[row]])
+        if quantum is None:
+            weights[row] = exact(weight * factor)
+        else:
+            weights[row] = _nearest((weight if are_equal else _float(weight)) * factor, quantum)
+    return replace(data, weights=weights)
+
+
+def _stated_class_weights(audit: Audit, wanted: Sequence[Fraction]) -> list[Fraction]:
+    """Return the class weights that are certified, if they are those that were asked for."""
     certified = audit.certificate.class_weights
-    used = [Fraction(1)] * len(labels) if certified is None else list(map(Fraction, certified))
-    totals = class_totals(data, len(labels))
-    unit = common_unit(data.weights.values())
-    whole = sum((w * t for w, t in zip(wanted, totals, strict=True)), Fraction(0))
-    # What they change in the cost of a tree that gets everything wrong.
-    off = sum((abs(u - w) * t for u, w, t in zip(used, wanted, totals, strict=False)), Fraction(0))
-    slack = Fraction(0)
-    if whole > common_unit(wanted) * unit * room.costs / _MARGIN:
-        slack = max(Fraction(1, _STEPS), _MARGIN * sum(totals) / unit / room.costs) * whole
-    if len(used) != len(labels) or min(used) < 0 or off > slack or not any(used):
+    used = [Fraction(1)] * len(wanted) if certified is None else list(map(Fraction, certified))
+    share = 0 if audit.certificate.weight_quantum is None else _FLOATS
+    are_far = len(used) != len(wanted) or any(
+        abs(u - w) > w * share for u, w in zip(used, wanted, strict=True)
+    )
+    if are_far:
         audit.compare("class weights", used, wanted)
         audit.raise_if_different()
-    combined = {row: exact(data.weights[row] * used[data.classes[row]]) for row in data.rows}
-    return replace(data, weights=combined)
+    return used
+
+
+def _check_unit(
+    audit: Audit,
+    data: Data,
+    wanted: Sequence[Fraction],
+    given: Mapping[int, Exact],
+    most: int,
+) -> None:
+    """See that weights are rounded only where they have to be, and no more than that."""
+    quantum, whole = audit.certificate.weight_quantum, Fraction(sum(given.values()))
+    if quantum <= 0:
+        audit.differ(f"weight quantum: certified {quantum}, which is no weight")
+        audit.raise_if_different()
+    unit = common_unit(wanted) * common_unit(data.weights.values())
+    is_short = decimals([Fraction(weight) for weight in set(data.weights.values())]) is not None
+    if is_short and whole * _MARGIN <= unit * most:
+        audit.compare("weight quantum", quantum, None)
+    coarsest = max(whole * _MARGIN / max(most, 1), whole / _FINE_TOTAL)
+    if quantum > 2 * coarsest:
+        audit.differ(
+            f"weight quantum: certified {float(quantum):.6g}, but weights need not be rounded to "
+            f"more than {float(2 * coarsest):.6g}"
+        )
+
+
+def _check_change(
+    audit: Audit, data: Data, given: Mapping[int, Exact], used: Mapping[int, Exact]
+) -> None:
+    """Compare what rounding changes in all with the certificate, and with the status."""
+    certificate = audit.certificate
+    change = sum((abs(Fraction(used[row]) - given[row]) for row in given), Fraction(0))
+    most = change * Fraction(102, 100) + sum(given.values()) * _FLOATS
+    if not change <= certificate.rounding <= most:
+        audit.compare("rounding of weights", certificate.rounding, change)
+    if certificate.status != "optimal":
+        return
+    if certificate.positives is not None:
+        totals = class_totals(replace(data, weights=used), len(certificate.class_weights or (1, 1)))
+        if change > min(total for total in totals if total) * _NEGLIGIBLE_SHARE * 2:
+            audit.differ("status is 'optimal', but classes are rounded by more than is negligible")
+    elif certificate.cost and any(
+        abs(used[row] - given[row]) > 2 * given[row] * _NEGLIGIBLE for row in given
+    ):
+        audit.differ("status is 'optimal', but weights are rounded by more than is negligible")
 
 
 def wanted_class_weights(
