@@ -69,7 +69,7 @@ def check_classifier(model: Any, given: Given) -> Result:
         check_path(audit, data, getattr(model, "_path", None))
     front = getattr(model, "front_", None)
     if front is not None:
-        check_front(audit, data, front, labels)
+        check_front(audit, data, front, labels, is_of_model=True)
     audit.raise_if_different()
     if given.exhaustive:
         if metric.counts_errors:
@@ -91,7 +91,7 @@ def check_pareto_front(front: Any, given: Given) -> Result:
     labels = model.classes_.tolist()
     check_parameters(audit, "front")
     data = read_classes(audit, given, labels, model.encoder_, Objective("front", "Front"))
-    check_front(audit, data, front, labels)
+    check_front(audit, data, front, labels, is_of_model=False)
     audit.raise_if_different()
     if given.exhaustive:
         check_whole_front(audit, data, front, labels)
@@ -149,11 +149,15 @@ def check_counts(audit: Audit, data: Data, walk: Walk, *, any_label: bool) -> No
     A metric, or a limit on the whole tree, may well want another label than that of most rows.
     """
     tree, values = walk.tree, walk.tree.values
+    total = data.total()
+    # Weights near the ends of float64 are stated as shares of all weight.
+    whole = Fraction(1) if 10**-290 < total < 10**290 else total
     for node, rows in sorted(walk.rows.items()):
         counts: list[Exact] = [0] * len(values)
         for row in rows:
             counts[data.classes[row]] += data.weights[row]
-        if [float(count) for count in counts] != [float(count) for count in tree.counts[node]]:
+        stated = [float(count) for count in tree.counts[node]]
+        if stated != [float(count / whole) for count in counts]:
             audit.compare(f"class counts of node {node}", tree.counts[node], counts)
         if tree.asked[node] < 0 and not any_label and counts[tree.label[node]] < max(counts):
             best = values[counts.index(max(counts))]
@@ -194,15 +198,15 @@ def check_cost(audit: Audit, data: Data, walk: Walk) -> Exact:
     objective = float(1 - cost / data.total())
     if not is_close(certificate.objective, objective):
         audit.compare("objective", certificate.objective, objective)
-    audit.compare("confusion", *_confusion(certificate))
+    check_no_confusion(audit)
     audit.done("errors, cost and objective, in exact arithmetic")
     return exact(cost)
 
 
-def _confusion(certificate: Any) -> tuple[list[Any], list[None]]:
-    """Return what a certificate of errors says of a positive class, and what it should."""
-    names = ("fp", "fn", "positives", "negatives", "pos_label", "cuts")
-    return [getattr(certificate, name) for name in names], [None] * len(names)
+def check_no_confusion(audit: Audit) -> None:
+    """See that nothing is said of a positive class where there is none."""
+    for name in ("fp", "fn", "positives", "negatives", "pos_label", "cuts"):
+        audit.compare(name, getattr(audit.certificate, name), None)
 
 
 def error_amounts(data: Data, n_classes: int) -> list[list[tuple[Fraction]]]:

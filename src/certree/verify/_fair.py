@@ -13,7 +13,14 @@ import numpy as np
 from certree.exceptions import CertificateError
 
 from ._audit import Audit, Data, Given, Result, Walk, check_predictions, walk_down
-from ._errors import check_cost, check_counts, check_own_size, error_amounts, read_classes
+from ._errors import (
+    check_cost,
+    check_counts,
+    check_no_confusion,
+    check_own_size,
+    error_amounts,
+    read_classes,
+)
 from ._force import Sizes, all_different, different, label_points
 from ._numbers import Exact, exact, read, read_list, show, text
 from ._story import check_bounds, check_parameters
@@ -119,6 +126,7 @@ def set_up(model: Any, given: Given) -> tuple[Fair, Walk | None]:
     if has_tree and any(getattr(certificate, name) is None for name in needed):
         raise CertificateError("the certificate has a tree, and lacks some of its costs.")
     check_parameters(audit, "accuracy")
+    check_no_confusion(audit)
     _check_constraint(audit)
     labels = model.classes_.tolist()
     data = read_classes(audit, given, labels, model.encoder_, reserve=2**8)

@@ -8,11 +8,13 @@ from typing import Any
 
 from ._audit import Audit, Data, check_size, walk_down
 from ._fields import check_types
-from ._metric import all_points, count_confusion, positive_class
+from ._metric import all_points, compare_positive, count_confusion, positive_class
 from ._numbers import text
 
 
-def check_front(audit: Audit, data: Data, front: Any, labels: Sequence[Any]) -> None:
+def check_front(
+    audit: Audit, data: Data, front: Any, labels: Sequence[Any], *, is_of_model: bool
+) -> None:
     """Recompute every point of a front from its tree, and see that none beats another."""
     claimed, positive = front.certificate, positive_class(audit, labels)
     check_types(claimed)
@@ -28,11 +30,13 @@ def check_front(audit: Audit, data: Data, front: Any, labels: Sequence[Any]) -> 
         for name in ("positives", "negatives"):
             audit.compare(f"{name} of the front", getattr(claimed, name), getattr(found, name))
         check_size(audit, walk, _Limits(audit.parameters), where)
-    audit.compare("positive class of the front", claimed.pos_label, labels[positive])
+    compare_positive(audit, claimed.pos_label, labels[positive])
     _check_order(audit, claimed)
     objective = audit.parameters["objective"]
-    if type(objective).__name__ == "Front":
-        audit.compare("supported_only", claimed.supported_only, objective.supported_only)
+    if is_of_model:
+        asked = getattr(objective, "supported_only", False)
+        audit.compare("supported_only", claimed.supported_only, asked)
+        audit.compare("per_splits", claimed.per_splits, False)
     audit.done(f"{len(trees)} points of the front, of which none beats another")
 
 

@@ -9,10 +9,12 @@ from typing import Any
 from certree.exceptions import CertificateError
 
 from ._audit import Audit, Data, Given, PlainTree, Result, Walk, read_rows, walk_down
+from ._errors import check_cost, check_own_size
 from ._fields import check_types
 from ._formulas import is_value
 from ._metric import metric_of
 from ._numbers import Exact, exact, text
+from ._story import check_bounds
 from ._weights import by_stated_weights, class_totals, with_classes
 
 
@@ -24,7 +26,7 @@ def check_gap(gap: Any, given: Given) -> Result:
     """
     certificate = gap.certificate
     check_types(certificate)
-    audit = Audit(certificate, {})
+    audit = Audit(certificate, {"gap": certificate.gap})
     labels = PlainTree.of(gap.best_tree).values
     data = with_classes(read_rows(given.X, given.sample_weight), given.y, labels)
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
@@ -42,8 +44,11 @@ def check_gap(gap: Any, given: Given) -> Result:
     audit.compare("improvement", gap.improvement, exact(gap.cost - gap.upper_bound))
     if gap.keeps_limits and gap.cost < gap.lower_bound:
         audit.differ("a tree that keeps to the limits costs less than the lower bound")
-    if certificate.lower_bound > certificate.upper_bound:
-        audit.differ("the lower bound is above the upper bound")
+    check_bounds(audit)
+    best = walk_down(audit, data, gap.best_tree)
+    check_own_size(audit, best)
+    if certificate.positives is None:
+        check_cost(audit, data, best)
     audit.compare("keeps_limits", gap.keeps_limits, _keeps(audit, data, gap))
     audit.done("costs of both trees, bounds and gap")
     audit.raise_if_different()
@@ -52,9 +57,10 @@ def check_gap(gap: Any, given: Given) -> Result:
 
 def _weighted(data: Data, certificate: Any, n_classes: int) -> Data:
     used = certificate.class_weights or (1,) * n_classes
-    if len(used) != n_classes:
-        raise CertificateError("the certificate does not state one weight per class.")
-    return by_stated_weights(data, used, certificate.weight_quantum)
+    quantum = certificate.weight_quantum
+    if len(used) != n_classes or (quantum is not None and quantum <= 0):
+        raise CertificateError("the certificate states weights that cannot be.")
+    return by_stated_weights(data, used, quantum)
 
 
 def _keeps(audit: Audit, data: Data, gap: Any) -> bool:
@@ -81,6 +87,9 @@ def _check_cost(
         audit.compare(what, stated, exact(sum(wrong.values()) + penalty))
         return
     positive = certificate.pos_label
+    if positive not in labels:
+        audit.differ(f"positive class: {positive!r} is none of the classes {list(labels)}")
+        return
     fp = sum(
         data.weights[row]
         for leaf in walk.leaves

@@ -200,6 +200,8 @@ def _check_penalty(audit: Audit, leaves: Leaves) -> None:
         multiples = {Fraction(certificate.gap)}
         if certificate.rounding == 0 and leaves.amounts is not None:
             multiples |= {cost - min(line) for line in _weighted(leaves) for cost in line}
+        else:
+            multiples.add(Fraction(certificate.leaf_cost))
         if any((multiple / unit).denominator != 1 for multiple in multiples):
             audit.differ(f"unit: certified {show(unit)}, of which costs are no multiples")
 
@@ -409,8 +411,7 @@ def _is_reached(limit: Any, total: Total) -> bool:
     """Return whether a total that some tree has is within the bounds."""
     reaches = [reach for reach in (limit.least, limit.greatest) if reach is not None]
     return any(
-        reach.attained is not None and total.is_within(Fraction(reach.attained))
-        for reach in reaches
+        attained is not None and total.is_within(Fraction(attained)) for _, attained in reaches
     )
 
 
@@ -420,8 +421,9 @@ def _check_reach(problem: Problem, limit: Any, total: Total) -> None:
     for reach, sign in ((limit.least, 1), (limit.greatest, -1)):
         if reach is None:
             continue
-        attained = reach.bound if reach.attained is None else reach.attained
-        if sign * (attained - reach.bound) < 0:
+        bound, attained = reach
+        attained = bound if attained is None else attained
+        if sign * (attained - bound) < 0:
             problem.audit.differ(f"limit {limit.name!r}: a tree is nearer than the bound says")
         if not low - limit.rounding <= attained <= high + limit.rounding:
             problem.audit.differ(

@@ -104,10 +104,10 @@ def _broken_bounds(problem: Problem, cost: Fraction, totals: Sequence[Fraction])
             other = limit.at_least if sign == 1 else limit.at_most
             if reach is None or (other is not None and sign * (value - other) < limit.rounding):
                 continue
-            if sign * value < sign * Fraction(reach.bound) - limit.rounding:
+            if sign * value < sign * Fraction(reach[0]) - limit.rounding:
                 reasons.append(
                     f"has the total {show(exact(value))} of {limit.name!r}, nearer than "
-                    f"{show(reach.bound)}, which is certified as the nearest total"
+                    f"{show(reach[0])}, which is certified as the nearest total"
                 )
     return reasons
 
@@ -160,9 +160,9 @@ def _check_reach(
             if all(_within([point[1 + i]], [signs[i]], problem.totals) for i in other)
         ]
         least = min(kept or [point[1 + place] for point in points])
-        low = sign * reach.bound
-        high = low if reach.attained is None else sign * reach.attained
-        missed = reach.attained is not None and least > high + limit.rounding
+        low = sign * reach[0]
+        high = low if reach[1] is None else sign * reach[1]
+        missed = reach[1] is not None and least > high + limit.rounding
         if least < low - limit.rounding or missed:
             problem.audit.compare(
                 f"limit {limit.name!r}: nearest total", exact(sign * high), exact(sign * least)

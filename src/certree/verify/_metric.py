@@ -132,6 +132,12 @@ def positive_class(audit: Audit, labels: Sequence[Any]) -> int:
     return len(labels) - 1 if asked is None else labels.index(asked)
 
 
+def compare_positive(audit: Audit, stated: Any, label: Any) -> None:
+    """Compare the positive class; 1 and True are not the same."""
+    if stated != label or type(stated) is not type(label):
+        audit.differ(f"positive class: certified {stated!r}, recomputed {label!r}")
+
+
 def count_confusion(data: Data, walk: Walk, positive: int) -> Confusion:
     """Count by going through the rows of every leaf."""
     fp: Exact = 0
@@ -155,7 +161,7 @@ def check_metric_cost(
     """Compare confusion, metric, cost and objective, and return the cost."""
     certificate, positive = audit.certificate, positive_class(audit, labels)
     found = count_confusion(data, walk, positive)
-    audit.compare("positive class", certificate.pos_label, labels[positive])
+    compare_positive(audit, certificate.pos_label, labels[positive])
     for name in ("fp", "fn", "positives", "negatives"):
         audit.compare(name, getattr(certificate, name), getattr(found, name))
     audit.done("false positives and false negatives")
@@ -264,9 +270,12 @@ def check_metric_optimum(
         audit.done(f"{show(fewest)} false negatives at least, by trying all trees")
         return
     totals = (certificate.positives, certificate.negatives)
+    points = _points_that_count(audit, data, metric, positive)
+    for a, b, c, least in certificate.cuts or ():
+        if min(a * fp + b * fn + c * splits for fp, fn, splits in points) < least:
+            audit.differ(f"cut: {text((a, b, c, least))} does not hold for all trees")
     values = [
-        (metric.value(fp, fn, *totals), penalty * (splits + first))
-        for fp, fn, splits in _points_that_count(audit, data, metric, positive)
+        (metric.value(fp, fn, *totals), penalty * (splits + first)) for fp, fn, splits in points
     ]
     # No value may exceed what the lower bound allows, and one must reach the cost.
     above = any(_exceeds(v, 1 - Fraction(certificate.lower_bound) + p) for v, p in values)

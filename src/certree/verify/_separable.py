@@ -63,8 +63,9 @@ def check_separable(solution: Any, given: Given) -> Result:
 def same(one: Any, other: Any) -> bool:
     """Return whether two values are equal, up to the noise of floats."""
     try:
-        return bool(np.allclose(one, other, rtol=_NOISE, atol=_NOISE))
-    except TypeError:
+        is_close = np.allclose(one, other, rtol=_NOISE, atol=_NOISE)
+        return bool(is_close and np.shape(one) == np.shape(other))
+    except (TypeError, ValueError):
         return bool(one == other)
 
 

@@ -182,6 +182,17 @@ def _check_sizes(audit: Audit, data: Data, walk: Walk) -> None:
     audit.done("limits on depth, splits and weight of leaves")
 
 
+def _check_multiples(audit: Audit, decided: Decided, rows: Sequence[int], taken: Any) -> None:
+    """See that what rows lose are multiples of the unit, if nothing was rounded."""
+    unit = _unit(audit)
+    for row in rows:
+        vector = decided.vectors[row]
+        lost = decided.data.weights[row] * (value_of(vector, taken) - decided.best(vector))
+        if (lost / unit).denominator != 1:
+            audit.differ(f"unit: certified {show(unit)}, of which {show(lost)} is no multiple")
+            return
+
+
 def _check_leaves(
     audit: Audit, model: Any, decided: Decided, walk: Walk, leeway: Fraction
 ) -> Fraction:
@@ -197,6 +208,8 @@ def _check_leaves(
         if value - decided.best(sums) > 2 * leeway:
             audit.differ(f"leaf {leaf} does not take the decision that is best for its rows")
         total += value - decided.own(rows)
+        if certificate.rounding == 0:
+            _check_multiples(audit, decided, rows, taken[leaf])
         if walk.tree.value(leaf) != decided.oracle.describe(taken[leaf]):
             audit.differ(
                 f"leaf {leaf} is called {walk.tree.value(leaf)!r}, which is not its decision"
