@@ -154,6 +154,7 @@ def test_the_outcome_of_a_missing_value(test: Test) -> None:
         (lambda: Level(0, "x", ("a", "b"), "c"), "must differ and contain 'c'"),
         (lambda: Level(0, "x", ("a", "a"), "a"), "must differ and contain 'a'"),
         (lambda: Level(0, "x", ("a", 1), "a"), "both text and numbers"),
+        (lambda: Level(0, "x", "ab", "a"), "must be a list, got 'ab'"),  # type: ignore[arg-type]
     ],
 )
 def test_fields_that_make_no_sense_are_refused(make: Any, message: str) -> None:

@@ -6,6 +6,7 @@ encodes others by them, and a :class:`Test` knows what its column means.
 
 from __future__ import annotations
 
+from ._encode import encode_tests
 from ._encoder import TableEncoder
 from ._multiway import Multiway
 from ._table import Kind, Table, check_columns, compare_columns, read_table, remember_columns
@@ -17,7 +18,6 @@ from ._tests import (
     SidedTest,
     Test,
     Threshold,
-    encode_tests,
     format_value,
     test_from_dict,
 )

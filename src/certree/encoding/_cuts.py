@@ -116,7 +116,8 @@ def largest_rounded_to(below: NDArray[np.float32]) -> NDArray[np.float64]:
     exact = below.astype(np.float64)
     middle = (exact + np.nextafter(below, np.float32(np.inf)).astype(np.float64)) / 2
     # Ties go to the even one of the two.
-    return np.where(middle.astype(np.float32) == below, middle, np.nextafter(middle, -np.inf))
+    is_even = middle.astype(np.float32) == below
+    return np.asarray(np.where(is_even, middle, np.nextafter(middle, -np.inf)))
 
 
 def _shortest_decimals(
@@ -164,7 +165,7 @@ def _power_above(width: NDArray[np.float64]) -> NDArray[np.intp]:
 def _shift(values: NDArray[np.float64], powers: NDArray[np.intp]) -> NDArray[np.float64]:
     """Return values * 10**powers, rounded once if the powers are at most 22 in size."""
     # A division by 10**22 rounds once, a product with 10**-22 twice.
-    shifted = values / _POWERS[np.minimum(np.maximum(-powers, 0), 308)]
+    shifted: NDArray[np.float64] = values / _POWERS[np.minimum(np.maximum(-powers, 0), 308)]
     shifted *= _POWERS[np.minimum(np.maximum(powers, 0), 308)]
     # 10**-320 is beyond float64: the rest in a second step.
     far = np.flatnonzero(np.abs(powers) > 308)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree._exact import scale_weights
 
 from ._cuts import choose_cuts, choose_gaps
+from ._encode import encode_tests
 from ._multiway import Multiway
 from ._table import Table, compare_columns, read_table, remember_columns
 from ._tests import (
@@ -25,7 +26,6 @@ from ._tests import (
     Missing,
     Test,
     Threshold,
-    encode_tests,
     is_missing,
     level_ranks,
 )

@@ -14,13 +14,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, TypeVar
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ._table import Table
 
 __all__ = [
     "Category",
@@ -29,7 +27,6 @@ __all__ = [
     "Missing",
     "Test",
     "Threshold",
-    "encode_tests",
     "format_value",
     "test_from_dict",
 ]
@@ -134,6 +131,10 @@ class SidedTest(Test):
     def missing_outcome(self) -> int:
         """The outcome of a missing value."""
         return 0 if self.missing else 1
+
+    def silent(self) -> Test:
+        """Return the test without a word about missing values."""
+        return cast(Test, replace(cast(Any, self), missing=None))
 
     def missing_words(self, outcome: int) -> str:
         """Return what the words of an outcome add about missing values, if anything."""
@@ -251,6 +252,8 @@ class Level(SidedTest):
 
     def __post_init__(self) -> None:
         self._check_missing()
+        if not isinstance(self.levels, tuple | list):
+            raise ValueError(f"The levels of {self.name!r} must be a list, got {self.levels!r}.")
         levels = tuple(_plain_value(level) for level in self.levels)
         object.__setattr__(self, "levels", levels)
         object.__setattr__(self, "value", _plain_value(self.value))
@@ -492,102 +495,12 @@ def level_ranks(levels: Sequence[Any], column: NDArray[Any]) -> NDArray[np.intp]
     none = len(positions)
     if column.dtype == object or isinstance(levels[0], str):
         return np.fromiter((positions.get(v, none) for v in column), np.intp, count=len(column))
-    return _find(np.array(levels, dtype=np.float64), column)
+    return find_numbers(np.array(levels, dtype=np.float64), column)
 
 
-def _find(values: NDArray[np.float64], column: NDArray[Any]) -> NDArray[np.intp]:
+def find_numbers(values: NDArray[np.float64], column: NDArray[Any]) -> NDArray[np.intp]:
     """Return the position of each number among different values; their number where it is none."""
     order = np.argsort(values)
     numbers = column.astype(np.float64, copy=False)
     nearest = order[np.searchsorted(values, numbers, sorter=order).clip(max=len(values) - 1)]
     return np.where(values[nearest] == numbers, nearest, len(values))
-
-
-# --- many tests at once ---------------------------------------------------------------------------
-
-
-def encode_tests(tests: Sequence[Test], table: Table) -> NDArray[np.uint8]:
-    """Answer all tests for all rows.
-
-    Tests of a kind on the same column are answered together: a column is searched once among its
-    thresholds or categories, and each test is then one comparison of small integers.
-
-    Parameters
-    ----------
-    tests : sequence of Test
-        Binary tests, in any order.
-    table : Table
-        The rows.
-
-    Returns
-    -------
-    ndarray of uint8, shape (n_rows, n_tests), in Fortran order
-        1 where the test holds, else 0.
-    """
-    result = np.empty((table.n_rows, len(tests)), dtype=np.uint8, order="F")
-    groups: dict[tuple[int, type[Test]], list[int]] = {}
-    for position, test in enumerate(tests):
-        groups.setdefault((test.feature, type(test)), []).append(position)
-    for (feature, cls), positions in groups.items():
-        column = table.column(feature)
-        group = [tests[position] for position in positions]
-        done = False
-        if len(group) > 1 and cls in (Threshold, Level):
-            done = _encode_ordered(group, positions, column, result)
-        elif len(group) > 1 and cls is Category:
-            done = _encode_categories(group, positions, column, result)
-        if not done:
-            for test, position in zip(group, positions, strict=True):
-                result[:, position] = test.holds(column)
-    return result
-
-
-def _encode_ordered(
-    group: Sequence[Any], positions: list[int], column: NDArray[Any], result: NDArray[np.uint8]
-) -> bool:
-    """Answer thresholds or levels of one column together; return whether that was possible."""
-    for test in group:
-        test.check(column)
-    if isinstance(group[0], Level):
-        if any(test.levels != group[0].levels for test in group):
-            return False
-        none = len(group[0].levels)
-        bins, ranks = level_ranks(group[0].levels, column), [test.rank for test in group]
-    else:
-        cuts, found = np.unique([test.threshold for test in group], return_inverse=True)
-        none, ranks = len(cuts), found.tolist()
-        # The number of cuts below x: x <= cuts[r] if and only if it is at most r. NaN sorts last.
-        bins = np.searchsorted(cuts, column.astype(np.float64, copy=False), side="left")
-    bins = bins.astype(np.min_scalar_type(none))
-    # Missing values that hold lie below the first cut.
-    filled = np.where(is_missing(column), bins.dtype.type(0), bins) if _any_holds(group) else bins
-    view = result.view(np.bool_)
-    for test, position, rank in zip(group, positions, ranks, strict=True):
-        side = filled if test.missing else bins
-        np.less_equal(side, bins.dtype.type(rank), out=view[:, position])
-    return True
-
-
-def _any_holds(group: Sequence[Any]) -> bool:
-    """Return whether missing values hold for some of the tests."""
-    return any(test.missing for test in group)
-
-
-def _encode_categories(
-    group: Sequence[Any], positions: list[int], column: NDArray[Any], result: NDArray[np.uint8]
-) -> bool:
-    """Answer categories of one column together; return whether that was possible."""
-    codes = {test.value: code for code, test in enumerate(group)}
-    is_text = column.dtype == object
-    if len(codes) < len(group) or any(isinstance(value, str) != is_text for value in codes):
-        return False
-    none = len(codes)
-    if is_text:
-        found = np.fromiter((codes.get(v, none) for v in column), np.intp, count=len(column))
-    else:
-        found = _find(np.array(list(codes), dtype=np.float64), column)
-    found = found.astype(np.min_scalar_type(none))
-    view = result.view(np.bool_)
-    for code, position in enumerate(positions):
-        np.equal(found, found.dtype.type(code), out=view[:, position])
-    return True

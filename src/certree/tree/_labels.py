@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,18 +60,16 @@ def weight(value: float, decimals: int | None = None) -> str:
 
 def condition(tree: Tree, node: int, outcome: int, decimals: int | None = None) -> str:
     """Describe one outcome of a node's test, thresholds rounded to `decimals` when given."""
-    test = _shown(tree, node)
-    if decimals is not None and isinstance(test, Threshold):
-        sign = ("<=", ">")[outcome]
-        words = f"{test.name} {sign} {test.threshold:.{decimals}f}"
-        return words + test.missing_words(outcome)
-    return str(test.describe(outcome))
+    return _describe(tree.node_test(node), outcome, decimals) + _missing_words(tree, node, outcome)
 
 
 def question(tree: Tree, node: int, decimals: int | None = None) -> str:
-    """Return what is written in the node of a drawing: the condition, or the column if multiway."""
+    """Return what is written in the node of a drawing: the condition, or the column if multiway.
+
+    The edges say where missing values go.
+    """
     test = tree.node_test(node)
-    return condition(tree, node, 0, decimals) if test.n_outcomes == 2 else test.name
+    return _describe(test, 0, decimals) if test.n_outcomes == 2 else test.name
 
 
 def answer(tree: Tree, child: int) -> str:
@@ -80,25 +77,31 @@ def answer(tree: Tree, child: int) -> str:
     node = int(tree.parent[child])
     if node < 0:
         return ""
-    test, outcome = _shown(tree, node), child - int(tree.first_child[node])
-    if test.n_outcomes != 2:
-        return str(test.describe(outcome))
-    if outcome == 0:
-        return "yes"  # whether that includes missing values says the question
-    return "no" + (test.missing_words(1) if isinstance(test, SidedTest) else "")
+    test, outcome = tree.node_test(node), child - int(tree.first_child[node])
+    words = ("yes", "no")[outcome] if test.n_outcomes == 2 else test.describe(outcome)
+    return words + _missing_words(tree, node, outcome)
 
 
-def _shown(tree: Tree, node: int) -> Test:
-    """Return the test of a node, silent about missing values where none can arrive."""
+def _describe(test: Test, outcome: int, decimals: int | None) -> str:
+    """Return an outcome without a word about missing values."""
+    if decimals is not None and isinstance(test, Threshold):
+        return f"{test.name} {('<=', '>')[outcome]} {test.threshold:.{decimals}f}"
+    return (test.silent() if isinstance(test, SidedTest) else test).describe(outcome)
+
+
+def _missing_words(tree: Tree, node: int, outcome: int) -> str:
+    """Return what to add to an outcome about missing values: nothing if none can arrive there."""
     test = tree.node_test(node)
+    if not isinstance(test, SidedTest):
+        return ""
     below = node
     while (above := int(tree.parent[below])) >= 0:
         asked = tree.node_test(above)
-        outcome = below - int(tree.first_child[above])
-        if asked.feature == test.feature and asked.missing_outcome != outcome:
-            return cast(Test, replace(test, missing=None)) if isinstance(test, SidedTest) else test
+        taken = below - int(tree.first_child[above])
+        if asked.feature == test.feature and asked.missing_outcome != taken:
+            return ""
         below = above
-    return test
+    return test.missing_words(outcome)
 
 
 def class_name(tree: Tree, label: int) -> str:

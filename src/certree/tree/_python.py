@@ -133,8 +133,8 @@ def _condition(test: Test, outcome: int, variable: str) -> str:
             holds = _is_one_of(variable, test.held)
             return f"{is_missing} or {holds}" if test.missing else holds
         if isinstance(test, Threshold | Flag):
-            is_flag = isinstance(test, Flag)
-            holds = f"{variable} > 0.5" if is_flag else f"{variable} <= {literal(test.threshold)}"
+            end = f"<= {literal(test.threshold)}" if isinstance(test, Threshold) else "> 0.5"
+            holds = f"{variable} {end}"
             # No comparison holds for NaN; with None there is none.
             return (
                 f"{is_missing} or {holds}"

@@ -157,7 +157,7 @@ class _Column:
                 self.others.append(test.value)
         else:
             # About missing values there is one sentence for the whole column.
-            silent = replace(test, missing=None) if isinstance(test, SidedTest) else test
+            silent = test.silent() if isinstance(test, SidedTest) else test
             sentence = one_line(silent.describe(outcome))
             if isinstance(test, Flag):
                 self.is_flag.add(outcome)

@@ -80,8 +80,8 @@ def _condition(test: Test, outcome: int, column: str, quote: str) -> str:
     if isinstance(test, Multiway):
         group = test.categories[outcome]
         values = [value for value in group if value is not None]
-        holds = [_is_one_of(column, values, quote)] if values else []
-        return _or_null(column, holds, None in group)
+        parts = [_is_one_of(column, values, quote)] if values else []
+        return _or_null(column, parts, None in group)
     if outcome == 0:
         if isinstance(test, Missing):
             return _or_null(column, [], True)

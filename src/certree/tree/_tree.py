@@ -559,14 +559,11 @@ class Tree:
     ) -> DecisionTreeClassifier | DecisionTreeRegressor:
         """Return a fitted scikit-learn DecisionTreeClassifier with the same predictions.
 
-        scikit-learn rounds values to float32. Training rows reach the same leaves wherever float32
-        tells the values on the two sides of a threshold apart.
-
         Parameters
         ----------
         X : table of shape (n_rows, n_features), optional
-            Rows to check that on: a warning names those that reach another leaf. Without them a
-            warning names thresholds that are finer than float32.
+            A warning names those rows that reach another leaf, as scikit-learn rounds values to
+            float32. Without them it names thresholds that are finer than float32.
         encoded : bool
             False: a tree over the raw columns, which must then be numbers. True: a tree over the
             0/1 columns of the encoder, for which every test will do.

@@ -1,0 +1,101 @@
+"""The answers of many tests at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._table import Table
+from ._tests import Category, Level, Test, Threshold, find_numbers, is_missing, level_ranks
+
+__all__ = ["encode_tests"]
+
+
+def encode_tests(tests: Sequence[Test], table: Table) -> NDArray[np.uint8]:
+    """Answer all tests for all rows.
+
+    Tests of a kind on the same column are answered together: a column is searched once among its
+    thresholds or categories, and each test is then one comparison of small integers.
+
+    Parameters
+    ----------
+    tests : sequence of Test
+        Binary tests, in any order.
+    table : Table
+        The rows.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n_rows, n_tests), in Fortran order
+        1 where the test holds, else 0.
+    """
+    result = np.empty((table.n_rows, len(tests)), dtype=np.uint8, order="F")
+    groups: dict[tuple[int, type[Test]], list[int]] = {}
+    for position, test in enumerate(tests):
+        groups.setdefault((test.feature, type(test)), []).append(position)
+    for (feature, cls), positions in groups.items():
+        column = table.column(feature)
+        group = [tests[position] for position in positions]
+        done = False
+        if len(group) > 1 and cls in (Threshold, Level):
+            done = _encode_ordered(group, positions, column, result)
+        elif len(group) > 1 and cls is Category:
+            done = _encode_categories(group, positions, column, result)
+        if not done:
+            for test, position in zip(group, positions, strict=True):
+                result[:, position] = test.holds(column)
+    return result
+
+
+def _encode_ordered(
+    group: Sequence[Any], positions: list[int], column: NDArray[Any], result: NDArray[np.uint8]
+) -> bool:
+    """Answer thresholds or levels of one column together; return whether that was possible."""
+    for test in group:
+        test.check(column)
+    if isinstance(group[0], Level):
+        if any(test.levels != group[0].levels for test in group):
+            return False
+        none = len(group[0].levels)
+        bins, ranks = level_ranks(group[0].levels, column), [test.rank for test in group]
+    else:
+        cuts, found = np.unique([test.threshold for test in group], return_inverse=True)
+        none, ranks = len(cuts), found.tolist()
+        # The number of cuts below x: x <= cuts[r] if and only if it is at most r. NaN sorts last.
+        bins = np.searchsorted(cuts, column.astype(np.float64, copy=False), side="left")
+    bins = bins.astype(np.min_scalar_type(none))
+    # Missing values that hold lie below the first cut.
+    filled = np.where(is_missing(column), bins.dtype.type(0), bins) if _any_holds(group) else bins
+    view = result.view(np.bool_)
+    for test, position, rank in zip(group, positions, ranks, strict=True):
+        side = filled if test.missing else bins
+        np.less_equal(side, bins.dtype.type(rank), out=view[:, position])
+    return True
+
+
+def _any_holds(group: Sequence[Any]) -> bool:
+    """Return whether missing values hold for some of the tests."""
+    return any(test.missing for test in group)
+
+
+def _encode_categories(
+    group: Sequence[Any], positions: list[int], column: NDArray[Any], result: NDArray[np.uint8]
+) -> bool:
+    """Answer categories of one column together; return whether that was possible."""
+    codes = {test.value: code for code, test in enumerate(group)}
+    is_text = column.dtype == object
+    if len(codes) < len(group) or any(isinstance(value, str) != is_text for value in codes):
+        return False
+    none = len(codes)
+    if is_text:
+        found = np.fromiter((codes.get(v, none) for v in column), np.intp, count=len(column))
+    else:
+        found = find_numbers(np.array(list(codes), dtype=np.float64), column)
+    found = found.astype(np.min_scalar_type(none))
+    view = result.view(np.bool_)
+    for code, position in enumerate(positions):
+        np.equal(found, found.dtype.type(code), out=view[:, position])
+    return True
