@@ -185,9 +185,7 @@ def _plain_list(values: Any) -> list[Any]:
 def _row_weights(sample_weight: Any, n_rows: int, quantum: Exact | None) -> list[Fraction]:
     if sample_weight is None:
         return [Fraction(1)] * n_rows
-    given = _plain_list(sample_weight)
-    if np.ndim(sample_weight) == 0:
-        given *= n_rows
+    given = _weight_list(sample_weight, n_rows)
     if len(given) != n_rows:
         raise ValueError(f"there are {n_rows} rows, but sample_weight has {len(given)} entries.")
     if quantum is None:
@@ -198,11 +196,16 @@ def _row_weights(sample_weight: Any, n_rows: int, quantum: Exact | None) -> list
     ]
 
 
+def _weight_list(sample_weight: Any, n_rows: int) -> list[Any]:
+    """Return weights as they are; NumPy would make floats of large integers in a list."""
+    if sample_weight is None or np.ndim(sample_weight) == 0:
+        return [1 if sample_weight is None else _plain_list(sample_weight)[0]] * n_rows
+    return _plain_list(np.asarray(sample_weight, dtype=object))
+
+
 def _plain_floats(sample_weight: Any, n_rows: int) -> list[Fraction]:
     """Return weights as the binary fractions that float64 holds: those are what is rounded."""
-    given = [1] if sample_weight is None else _plain_list(sample_weight)
-    if len(given) == 1:
-        given *= n_rows
+    given = _weight_list(sample_weight, n_rows)
     # What is below all floats counts as the smallest of them.
     return [Fraction(float(weight) or (5e-324 if weight else 0.0)) for weight in given]
 
@@ -252,7 +255,7 @@ def _class_weights(
     ):
         audit.differ(f"class weights: certified {text(used)}, recomputed {text(wanted)}")
         return wanted
-    if certified is None:
+    if certified is None and not share:
         audit.compare("class weights", [Fraction(1)] * n_classes, wanted)
     return used
 
