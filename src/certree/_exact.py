@@ -29,7 +29,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ._fractions import read_fraction
+from ._fractions import read_fraction, shown
 from ._weights import (
     ScaledWeights,
     check_weights,
@@ -86,8 +86,8 @@ def parse_complexity(value: Any) -> Fraction:
     complexity = read_fraction(value, "complexity")
     if not 0 <= complexity <= 1:
         raise ValueError(
-            f"complexity must lie between 0 and 1, got {value!r}. It is the penalty per split as a "
-            "share of all rows: 0.01 means that a split must save one row in a hundred."
+            f"complexity must lie between 0 and 1, got {shown(value)}. It is the penalty per split "
+            "as a share of all rows: 0.01 means that a split must save one row in a hundred."
         )
     return complexity
 
@@ -115,8 +115,8 @@ def parse_penalty(value: Any, metric_name: str) -> Fraction:
     penalty = read_fraction(value, "complexity")
     if not 0 <= penalty <= _LARGEST_PENALTY:
         raise ValueError(
-            f"complexity must be a number of at least 0, and at most 1e200, got {value!r}. It is "
-            f"the penalty per split in units of the metric {metric_name!r}: with 0.01, a split "
+            f"complexity must be a number of at least 0, and at most 1e200, got {shown(value)}. It "
+            f"is the penalty per split in units of the metric {metric_name!r}: with 0.01, a split "
             "must raise it by 0.01."
         )
     return penalty

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ._fractions import to_float
 from .certificate import Certificate, Exact, exact, show
 
 _OWN_FIELDS = ("rounding", "unit", "test_cost")
@@ -92,7 +93,7 @@ class TaskCertificate(Certificate):
         ]
         facts[1] = ("cost", f"{_short(self.cost)} = {self._breakdown()}")
         if self.rounding:
-            facts.insert(-1, ("rounding", f"costs are counted to {float(self.rounding):.3g}"))
+            facts.insert(-1, ("rounding", f"costs are counted to {to_float(self.rounding):.3g}"))
         return facts
 
     def _rounding_text(self) -> str:
@@ -114,4 +115,4 @@ class TaskCertificate(Certificate):
 def _short(number: Exact) -> str:
     """Return an exact number as text, long fractions as decimals."""
     text = show(number)
-    return text if len(text) <= 20 else f"~{float(number):.10g}"
+    return text if len(text) <= 20 else f"~{to_float(number):.10g}"

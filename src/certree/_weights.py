@@ -32,6 +32,7 @@ __all__ = [
     "class_fractions",
     "error_weights",
     "read_weights",
+    "relative_weights",
     "scale_given",
 ]
 
@@ -120,15 +121,24 @@ def read_weights(sample_weight: Any, n_rows: int) -> GivenWeights:
     if numbers.dtype.kind == "f":
         return GivenWeights(numbers, *_units_of_floats(numbers))
     common = max(int(np.gcd.reduce(numbers)), 1)
-    units = (numbers // common).astype(np.int64)
+    units = numbers // numbers.dtype.type(common)
     if float(units.sum(dtype=np.float64)) >= _LARGEST_TOTAL:
         return GivenWeights(numbers, None, Fraction(1))
-    return GivenWeights(numbers, units, Fraction(common))
+    return GivenWeights(numbers, units.astype(np.int64), Fraction(common))
 
 
 def check_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """Return weights of rows as float64: finite, not negative, and not all zero."""
     return _as_floats(_numbers(sample_weight, n_rows))
+
+
+def relative_weights(numbers: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers as floats for means and shares, relative to the largest if it is extreme."""
+    plain = numbers.tolist() if isinstance(numbers, np.ndarray) else numbers
+    largest = Fraction(max(plain))
+    if not _FEW_DIGITS <= largest <= 1 / _FEW_DIGITS:
+        plain = [Fraction(number) / largest for number in plain]
+    return np.array([float(number) for number in plain])
 
 
 def _numbers(sample_weight: Any, n_rows: int) -> NDArray[Any]:
@@ -291,12 +301,12 @@ class ScaledWeights:
     relative_error: float
 
 
-def scale_given(given: GivenWeights, most: int, steps: int) -> ScaledWeights:
+def scale_given(given: GivenWeights, most: int, steps: int, *, exact: bool = True) -> ScaledWeights:
     """Turn weights into integers with a total of at most `most`, each of at most `steps`.
 
-    Exact ones may be larger than `steps`.
+    Exact ones may be larger than `steps`; they are wanted, unless `exact` is False.
     """
-    if given.units is not None and float(given.units.sum(dtype=np.float64)) <= most:
+    if exact and given.units is not None and float(given.units.sum(dtype=np.float64)) <= most:
         return ScaledWeights(given.units, given.quantum, True, 0.0)
     floats = given.floats()
     rows = np.flatnonzero(floats)
@@ -393,7 +403,9 @@ def error_weights(
         rounded = _round_products(given.floats(), codes, [weight / unit for weight in wanted])
         row_weights, change, worst = rounded.units, rounded.error * unit, rounded.worst
         multipliers = tuple(int(weight > 0) for weight in wanted)
-    rounding = round_up(change + whole * _FLOAT_ERROR)
+    # The smallest floats are off by more than a share of themselves.
+    smallest = len(codes) * max(wanted) * Fraction(2) ** -1074
+    rounding = round_up(change + whole * _FLOAT_ERROR + smallest)
     keeps = row_weights is None
     return ErrorWeights(row_weights, multipliers, unit, wanted, rounding, worst, keeps)
 
@@ -495,21 +507,22 @@ def _round_multiples(weights: NDArray[np.float64], factor: Fraction) -> _Rounded
     low = float(factor_here - Fraction(high))
     product, rest = _two_product(scaled, high)
     rest += scaled * low
-    units = np.rint(product)
+    whole = np.rint(product)
+    # Integers beyond 2**53 leave their last bits to the rest.
+    distance = (product - whole) + rest
+    units = whole.astype(np.int64) + np.rint(distance).astype(np.int64)
+    errors = np.abs(distance - np.rint(distance))
     # What is left is known to far more digits than this, so only what is closer to a tie is open.
-    distance = (product - units) + rest
-    units += np.where(distance > 0.5, 1.0, np.where(distance < -0.5, -1.0, 0.0))
-    close = np.flatnonzero(np.abs(np.abs(distance) - 0.5) < 2.0**-30)
-    if len(close):
-        exact = [_round_fraction(factor, *w.as_integer_ratio()) for w in weights[close].tolist()]
-        units[close] = [part.units for part in exact]
-    units = np.maximum(units, 1.0)
-    errors = np.abs((units - product) - rest)
+    for i in np.flatnonzero(errors > 0.5 - 2.0**-30).tolist():
+        units[i] = _round_fraction(factor, *float(weights[i]).as_integer_ratio()).units
+    raised = units < 1
+    units[raised] = 1
+    errors[raised] = np.abs(1.0 - product[raised])
     # A weight can be smaller than any ratio can express: the error is then infinite.
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         worst = float((errors / product).max())
     total = Fraction(math.fsum(errors)) * (1 + Fraction(1, 2**40))
-    return _Rounded(units.astype(np.int64), Fraction(1), total, worst)
+    return _Rounded(units, Fraction(1), total, worst)
 
 
 def _two_product(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,9 @@ STATUSES = {
     "greedy": "grown greedily, with no proof",
     "precision": "stopped where numbers exceed 64 bits",
 }
+
+# Numbers from here on, and their reciprocals, are shown by their size.
+_MOST_SHOWN = 10**40
 
 _EXACT_FIELDS = (
     "cost",
@@ -370,7 +374,7 @@ class Certificate:
             errors = f"1 - {show(exact(1 - Fraction(self.leaf_cost)))}"
         if self.complexity == 0:
             return errors
-        n = int((self.cost - self.leaf_cost) / Fraction(self.split_penalty))
+        n = int((self.cost - self.leaf_cost) / Fraction(self.split_penalty or 1))
         unit = "leaf" if self.complexity_per == "leaf" else "split"
         return f"{errors} + {_many(n, unit)} x {show(self.split_penalty)}"
 
@@ -385,6 +389,8 @@ def text_of_tests(n_tests: int) -> str:
 def show(number: Exact) -> str:
     """Return an exact number as short text: a decimal when it ends, else with its fraction."""
     number = exact(number)
+    if abs(number) >= _MOST_SHOWN or 0 < abs(number) * _MOST_SHOWN < 1:
+        return f"~{Decimal(number.numerator) / Decimal(number.denominator):.7g}"
     if isinstance(number, int):
         return str(number)
     text = f"{float(number):.10g}"

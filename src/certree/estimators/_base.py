@@ -39,7 +39,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         "splits": OneOf(("binary", "multiway", "both")),
         "search": OneOf(SEARCHES),
         "time_limit": Number(0, minimum_allowed=False, none="no limit"),
-        "gap": Number(0),
+        "gap": Number(0, text=True),
         "verbose": WholeNumber(0, allow_bool=True),
     }
 

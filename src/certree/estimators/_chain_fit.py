@@ -74,7 +74,9 @@ class _Scale:
         loss_unit = Fraction(1, twice * rate.numerator)
         penalty = complexity / loss_unit
         if penalty.denominator * twice * factor > _RANGE:
-            penalty = penalty.limit_denominator(max(_ROUNDED_RANGE // (twice * factor), 1))
+            room = max(_ROUNDED_RANGE // (twice * factor), 1)
+            # No penalty that was asked for vanishes.
+            penalty = penalty.limit_denominator(room) or Fraction(1, room)
         self.error_scale, self.split_penalty = penalty.denominator, penalty.numerator
         self.unit = loss_unit / self.error_scale
         self.complexity = complexity

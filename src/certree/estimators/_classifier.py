@@ -88,9 +88,10 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         (:class:`OptimalityWarning`) with its gap.
     memory_limit : int, str or None, default="auto"
         Bytes, a text such as "2GB" or "1.5GiB", "auto" (half of the machine's memory) or None.
-    gap : float, default=0.0
+    gap : float, fraction or str, default=0.0
         Accept a tree whose cost is proven to be within this of the best, in units of
-        ``certificate_.cost``: weighted errors, or one minus the metric.
+        ``certificate_.cost``: weighted errors, or one minus the metric. A fraction may be written
+        as a text, ``"1/3"``.
     n_jobs : int or None, default=1
         Threads; -1: all processors. The tree does not depend on it. Multiway searches use one.
     verbose : int, default=0
