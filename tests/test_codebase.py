@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Iterator
@@ -150,6 +151,46 @@ def test_no_file_is_too_long() -> None:
         if n_lines > MAX_LINES:
             bad.append(f"{path.relative_to(ROOT)}: {n_lines} lines, at most {MAX_LINES}")
     assert not bad, "\n".join(bad)
+
+
+def test_verify_imports_nothing_of_what_it_checks() -> None:
+    """From certree the package imports itself and the exceptions, whatever these import."""
+    package = ROOT / "src" / "certree"
+    todo = [f"certree.verify.{path.stem}" for path in (package / "verify").glob("*.py")]
+    seen: set[str] = set()
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        path = package.joinpath(*name.split(".")[1:])
+        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        todo += (
+            _imported(ast.parse(path.read_text(encoding="utf-8")), name) if path.exists() else []
+        )
+    ours = {name for name in seen if name.startswith("certree") and ".verify" not in name}
+    assert ours == {"certree.exceptions"}
+
+
+def _imported(tree: ast.AST, name: str) -> list[str]:
+    """Return the modules of certree that run when a module is imported."""
+    found = []
+    for_types = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for inner in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if node in for_types:
+            continue
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = name.split(".")[: -node.level] if node.level else []
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            found += [module] if node.module else [f"{module}.{a.name}" for a in node.names]
+    return [module for module in found if module.split(".")[0] == "certree"]
 
 
 def test_nothing_is_left_unfinished() -> None:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._exact import read_fraction
+from ._fractions import read_fraction, round_up
 
 __all__ = [
     "FixedPoint",
@@ -173,11 +173,6 @@ def _round(numbers: NDArray[np.float64], total: float, most: int) -> FixedPoint:
     return FixedPoint(units.astype(np.int64), quantum, quantum * Fraction(505, 1000))
 
 
-def _noise(numbers: NDArray[np.float64]) -> Fraction:
-    """Return the most that a difference of two such numbers is off as a float64."""
-    return Fraction(float(np.abs(numbers).max(initial=0.0))) / 2**51
-
-
 @dataclass(frozen=True, slots=True)
 class LabelCosts:
     """What each label costs each row, as the search reads it.
@@ -249,31 +244,37 @@ def label_costs(
         constant = _exact_dot(weights, cheapest) * fixed.quantum
         prices_fixed = fixed.values[costs.size :]
         divisors = np.gcd.reduce(above, axis=None), np.gcd.reduce(prices_fixed, axis=None)
-        common, error = max(int(np.gcd(*divisors)), 1), Fraction(0)
+        common, rounding = max(int(np.gcd(*divisors)), 1), Fraction(0)
     elif not ranges.any() and not extra.any():
         # No label is cheaper than another and no test costs anything: all trees pay the same.
         fixed = FixedPoint(np.zeros(len(numbers), dtype=np.int64), Fraction(1), Fraction(0))
         above, prices_fixed = np.zeros(costs.shape, dtype=np.int64), fixed.values[costs.size :]
         pairs = zip(weights.tolist(), costs[:, 0].tolist(), strict=True)
         constant = sum((w * read_fraction(cost, "costs") for w, cost in pairs), Fraction(0))
-        common, error = 1, Fraction(0)
+        common, rounding = 1, Fraction(0)
     else:
-        # Differences are rounded, not costs: a large common part would take all the digits.
+        # Differences are rounded, not costs: a large common part would take all the digits. They
+        # are weighed first: the sum of what is rounded is then that of the rows, not of weights.
         least = costs.min(axis=1)
-        differences = (costs - least[:, None]).ravel()
-        fixed = _round(np.concatenate([differences, extra.ravel()]), total, most)
-        above = fixed.values[: costs.size].reshape(costs.shape) * weights[:, None]
+        with np.errstate(over="ignore"):
+            differences = (costs - least[:, None]) * weights[:, None]
+            amounts = weights * np.abs(costs).max(axis=1)
+        finest(float(amounts.sum()) or 1.0, most)
+        fixed = _round(np.concatenate([differences.ravel(), extra.ravel()]), total, most)
+        above = fixed.values[: costs.size].reshape(costs.shape)
         constant = round(Fraction(math.fsum(weights * least)) / fixed.quantum) * fixed.quantum
         prices_fixed = fixed.values[costs.size :]
-        common, error = 1, fixed.error + _noise(costs)
+        n_rounded = len(costs) + (len(extra) * paying if price_total else 0)
+        # What float64 does to differences and products, and rounding to the constant.
+        noise = Fraction(float(amounts.sum())) / 2**49 + fixed.quantum
+        common, rounding = 1, n_rounded * fixed.error + noise
     unit = fixed.quantum * weight_quantum
-    n_paid = int(weights.sum()) + (len(extra) * paying if price_total else 0)
     return LabelCosts(
         above // common,
         prices_fixed // common,
         unit * common,
         constant * weight_quantum,
-        round_up((error * n_paid + bool(error) * fixed.quantum) * weight_quantum),
+        round_up(rounding * weight_quantum),
     )
 
 
@@ -282,16 +283,6 @@ def root_up(square: Fraction) -> Fraction:
     shift = max(0, 64 - square.numerator.bit_length() + square.denominator.bit_length()) // 2 + 1
     scaled = (square.numerator << 2 * shift) // square.denominator
     return Fraction(math.isqrt(scaled) + 1, 1 << shift)
-
-
-def round_up(bound: Fraction) -> Fraction:
-    """Return a bound with three or four digits that is not smaller."""
-    if bound <= 0:
-        return Fraction(0)
-    # Not by logarithms: bounds may be smaller than any float64.
-    digits = len(str(bound.numerator)) - len(str(bound.denominator)) - 3
-    step = Fraction(10) ** digits
-    return math.ceil(bound / step) * step
 
 
 def _exact_dot(weights: NDArray[np.int64], values: NDArray[np.int64]) -> int:

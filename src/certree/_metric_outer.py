@@ -396,7 +396,9 @@ class Search:
         near = min(ahead[0], float(self.negatives)), min(ahead[1], float(self.positives))
         weight = float(w_fp) * (near[0] - fp) + float(w_fn) * (near[1] - fn)
         loss = self._about(fp, fn) - self._about(*near)
-        return Fraction(weight / loss if loss > 0 else size).limit_denominator(1000)
+        # As fractions: the ratio may be beyond all floats.
+        steepness = Fraction(weight) / Fraction(loss) if loss > 0 else Fraction(size)
+        return steepness.limit_denominator(1000)
 
     def _rounded(self, *weights: Any) -> tuple[int, int, int]:
         w_fp, w_fn, split = rounded(weights, self.oracle.largest_weight)

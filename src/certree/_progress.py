@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TextIO
 
 from ._engine import Event
+from ._fractions import to_float
 from .certificate import Certificate, Exact, exact
 
 SECONDS_BETWEEN_UPDATES = 0.1
@@ -142,4 +143,4 @@ class ProgressLine:
 
 
 def _short(number: Exact) -> str:
-    return str(number) if isinstance(number, int) else f"{float(number):.7g}"
+    return str(number) if isinstance(number, int) else f"{to_float(number):.7g}"

@@ -331,7 +331,7 @@ def solve_with_limits(model: BaseTaskTree, task: Limited, given: Given) -> Limit
 def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront:
     """Find all trees that no other beats in two objectives, with the parameters of a model."""
     _check(model, given)
-    if model.gap:
+    if read_fraction(model.gap, "gap") != 0:
         raise ValueError(f"gap={model.gap!r} has no meaning for a front; leave it at 0.")
     limited = set_up_limited(model, task, given.X, given.y, given.sample_weight)
     scales = [0, 1, *(0 for _ in limited.sources)]

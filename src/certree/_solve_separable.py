@@ -217,7 +217,7 @@ def _refuse(model: BaseTaskTree, given: Given) -> None:
         ("sample_weight", given.sample_weight is not None),
         ("complexity", read_fraction(model.complexity, "complexity") != 0),
         ("test_costs", getattr(model, "test_costs", None) is not None),
-        ("gap", bool(model.gap)),
+        ("gap", read_fraction(model.gap, "gap") != 0),
         ("path", given.path),
         ("callback", given.callback is not None),
     ):

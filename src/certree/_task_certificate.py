@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from ._fractions import to_float
 from .certificate import Certificate, Exact, show
 
 _LEAVES = {
@@ -84,8 +85,12 @@ class TaskCertificate(Certificate):
         ]
         facts[1] = ("cost", f"{_short(self.cost)} = {self._breakdown()}")
         if self.rounding:
-            facts.insert(-1, ("rounding", f"costs are counted to {float(self.rounding):.3g}"))
+            facts.insert(-1, ("rounding", f"costs are counted to {to_float(self.rounding):.3g}"))
         return facts
+
+    def _rounding_text(self) -> str:
+        # What is rounded here are costs.
+        return ""
 
     def _breakdown(self) -> str:
         leaves = f"{_short(self.leaf_cost)} {_LEAVES.get(self.task, 'in the leaves')}"
@@ -102,4 +107,4 @@ class TaskCertificate(Certificate):
 def _short(number: Exact) -> str:
     """Return an exact number as text, long fractions as decimals."""
     text = show(number)
-    return text if len(text) <= 20 else f"~{float(number):.10g}"
+    return text if len(text) <= 20 else f"~{to_float(number):.10g}"

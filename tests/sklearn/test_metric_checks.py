@@ -18,9 +18,17 @@ ESTIMATORS = [
 ]
 
 
+def _expected_failures(estimator: Any) -> dict[str, str]:
+    if not isinstance(estimator, OptimalTreeClassifierCV) or estimator.objective != "accuracy":
+        return {}
+    return {
+        "check_class_weight_classifiers": "a class of a ten-millionth of the weight counts, too: "
+        "where a split gets it right at no cost, the tree makes it"
+    }
+
+
 # Folds of the few rows of some checks lack classes or hold some only once, of which sklearn warns.
 @pytest.mark.filterwarnings("ignore:The least populated class in y:UserWarning")
-@pytest.mark.filterwarnings("ignore:class_weight is less than:UserWarning")
-@parametrize_with_checks(ESTIMATORS)
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=_expected_failures)
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -20,7 +20,7 @@ from certree import (
     plot_roc,
     verify,
 )
-from certree._reprove_points import area
+from certree.verify._area import area
 
 
 @pytest.fixture(scope="module")

@@ -235,10 +235,13 @@ def test_other_weights_are_rounded_and_the_certificate_says_so() -> None:
     weights = np.random.default_rng(3).random(40)
     model = OptimalTreeClassifier(max_depth=2).fit(X, y, weights)
     quantum = model.certificate_.weight_quantum
-    assert quantum == Fraction(weights.max()) / 2**20
-    assert float(model.certificate_.cost) == pytest.approx(
-        weights[model.predict(X) != y].sum(), abs=40 * float(quantum)
-    )
+    assert quantum is not None
+    assert quantum < Fraction(weights.min()) / 2**20
+    rounded = {w: round(Fraction(w) / quantum) * quantum for w in weights.tolist()}
+    wrong = weights[model.predict(X) != y].tolist()
+    assert model.certificate_.cost == sum(rounded[w] for w in wrong)
+    change = sum(abs(rounded[w] - Fraction(w)) for w in weights.tolist())
+    assert change <= model.certificate_.rounding < change + Fraction(weights.sum()) / 2**50
     assert "rounded to multiples of" in str(model.certificate_)
     verify(model, X, y, weights, exhaustive=True)
 
@@ -265,15 +268,11 @@ def test_balanced_class_weight_follows_the_weighted_totals() -> None:
     verify(model, X, y, weights, exhaustive=True)
 
 
-def test_a_negligible_class_weight_counts_as_nothing_and_warns() -> None:
+def test_a_small_class_weight_counts_as_much_as_it_says() -> None:
     X, y = binary_table(11, 40, 5)
-    model = OptimalTreeClassifier(class_weight={0: 1000, 1: 0.0001})
-    with pytest.warns(
-        UserWarning, match=r"less than 2\*\*-20 of the largest for the classes \[1\]"
-    ):
-        model.fit(X, y)
-    assert model.certificate_.class_weights == (1000, 0)
-    assert set(model.predict(X)) == {0}
+    model = OptimalTreeClassifier(class_weight={0: 1000, 1: 0.0001}).fit(X, y)
+    assert model.certificate_.class_weights == (1000, Fraction(1, 10000))
+    assert model.certificate_.cost == Fraction(np.count_nonzero(model.predict(X) != y), 10000)
     verify(model, X, y)
 
 

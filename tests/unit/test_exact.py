@@ -13,18 +13,25 @@ from hypothesis import strategies as st
 
 from certree._exact import (
     build_objective,
-    class_multipliers,
+    class_fractions,
     cost_budget,
     parse_complexity,
     read_fraction,
     scale_weights,
 )
+from certree._fractions import common_unit
 
 
 def _objective(totals: list[int], complexity: Any, class_weight: Any = None, **options: Any) -> Any:
     budget = options.pop("budget", cost_budget(sum(totals)))
-    weights = class_multipliers(class_weight, list(range(len(totals))), totals, budget=budget)
-    return build_objective(totals, weights, parse_complexity(complexity), budget=budget, **options)
+    unit = options.pop("weight_quantum", Fraction(1))
+    weights = class_fractions(class_weight, list(range(len(totals))), totals)
+    common = common_unit(weights, 2**62)
+    assert common is not None
+    multipliers = [int(weight / common) for weight in weights]
+    total = sum(map(int.__mul__, multipliers, totals))
+    parsed = parse_complexity(complexity)
+    return build_objective(total, multipliers, unit * common, parsed, budget=budget, **options)
 
 
 class TestReadFraction:
@@ -111,13 +118,13 @@ class TestScaleWeights:
 
     def test_a_positive_weight_is_never_rounded_to_zero(self) -> None:
         scaled = scale_weights([np.pi, 1e-12, 5e-324, 0.0], 4)
-        assert scaled.values.tolist() == [2**20, 1, 1, 0]
+        assert scaled.values.tolist() == [round(np.pi * 2**18), 1, 1, 0]
         assert scaled.relative_error > 1
 
     def test_huge_weights_do_not_overflow(self) -> None:
         scaled = scale_weights([1.7e308, 1.1e308, 1.3e308], 3)
-        assert scaled.values.max() == 2**20
-        assert scaled.quantum == Fraction(1.7e308) / 2**20
+        assert scaled.values.max() == round(Fraction(1.7e308) / 2**1004)
+        assert scaled.quantum == 2**1004
 
     def test_many_rows_use_a_coarser_quantum(self) -> None:
         weights = np.random.RandomState(0).random_sample(200_000) + 0.5
@@ -168,65 +175,6 @@ class TestScaleWeights:
     def test_bad_weights_are_refused(self, weights: Any, message: str) -> None:
         with pytest.raises(ValueError, match=message):
             scale_weights(weights, 3)
-
-
-class TestClassMultipliers:
-    def test_without_class_weights_all_count_the_same(self) -> None:
-        weights = class_multipliers(None, ["a", "b"], [3, 4], budget=2**40)
-        assert weights.multipliers == (1, 1)
-        assert weights.quantum == 1
-
-    def test_balanced_is_the_exact_fraction(self) -> None:
-        totals = [30, 50, 20]
-        weights = class_multipliers("balanced", [0, 1, 2], totals, budget=2**40)
-        assert weights.is_exact
-        exact = [m * weights.quantum for m in weights.multipliers]
-        assert exact == [Fraction(100, 3 * t) for t in totals]
-
-    def test_balanced_leaves_classes_without_rows_out(self) -> None:
-        weights = class_multipliers("balanced", [0, 1, 2], [30, 0, 10], budget=2**40)
-        exact = [m * weights.quantum for m in weights.multipliers]
-        assert exact == [Fraction(40, 60), 0, Fraction(40, 20)]
-
-    def test_given_weights_are_exact_and_others_are_one(self) -> None:
-        weights = class_multipliers({"b": 2.5}, np.array(["a", "b"]), [1, 1], budget=2**40)
-        assert weights.multipliers == (2, 5)
-        assert weights.quantum == Fraction(1, 2)
-
-    def test_common_factors_are_taken_out(self) -> None:
-        weights = class_multipliers({0: 20, 1: 40}, np.array([0, 1]), [1, 1], budget=2**40)
-        assert weights.multipliers == (1, 2)
-        assert weights.quantum == 20
-
-    def test_keys_of_absent_classes_are_fine_if_all_present_ones_are_named(self) -> None:
-        weights = class_multipliers({0: 1, 1: 2, 2: 3}, [0, 2], [1, 1], budget=2**40)
-        assert weights.multipliers == (1, 3)
-
-    @pytest.mark.parametrize("budget", [2**26, 2**40, 2**50])
-    def test_weights_that_do_not_fit_are_rounded_within_the_budget(self, budget: int) -> None:
-        totals = [997, 991, 983, 977, 971, 967, 953, 947, 941, 937, 929, 1, 919, 911]
-        weights = class_multipliers("balanced", range(len(totals)), totals, budget=budget)
-        assert not weights.is_exact
-        assert sum(m * t for m, t in zip(weights.multipliers, totals, strict=True)) <= budget
-        assert min(weights.multipliers) >= 1
-        for m, t in zip(weights.multipliers, totals, strict=True):
-            exact = Fraction(sum(totals), len(totals) * t)
-            assert abs(m * weights.quantum / exact - 1) <= weights.relative_error * (1 + 1e-9)
-
-    @pytest.mark.parametrize(
-        "class_weight, message",
-        [
-            ({0: -1}, r"class_weight\[0\] = -1 is negative"),
-            ({0: float("nan")}, r"class_weight\[0\] must be a finite number"),
-            ({0: 0, 1: 0}, "weight zero to every class"),
-            ({"yes": 2}, r"names \['yes'\]"),
-            ("equal", "'balanced' or None, got 'equal'"),
-            ([1, 2], "must be a dict"),
-        ],
-    )
-    def test_bad_class_weights_are_refused(self, class_weight: Any, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            class_multipliers(class_weight, [0, 1], [5, 5], budget=2**40)
 
 
 class TestBuildObjective:

@@ -22,6 +22,7 @@ from certree import (
     plot_roc,
     verify,
 )
+from certree.verify import _metric
 
 PICKS = [name for name in metrics.names() if metrics.get(name).kind not in ("front", "chain")]
 
@@ -303,13 +304,13 @@ def test_trying_all_trees_finds_what_is_no_part_of_the_front(
         return -max(fp, 2 * fn)
 
     assert verify(front.best(falls), X, y, exhaustive=True)
-    monkeypatch.setattr("certree._verify_metric.all_points", _too_many)
+    monkeypatch.setattr(_metric, "different", _too_many)
     assert verify(front.best(falls), X, y, exhaustive=True)
     with pytest.raises(CertificateError, match="not monotone"):
         verify(front.best(rises), X, y, exhaustive=True)
 
 
-def _too_many(_: Any) -> Any:
+def _too_many(*_: Any) -> Any:
     raise ValueError("too large")
 
 

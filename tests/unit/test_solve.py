@@ -16,6 +16,7 @@ from certree import (
     Tree,
     solve,
     tasks,
+    verify,
 )
 
 rng = np.random.default_rng(1)
@@ -203,8 +204,21 @@ def test_totals_beyond_float64_are_refused() -> None:
     with pytest.raises(ValueError, match="so large that their total leaves the range of float64"):
         solve(tasks.RowCosts(ONE_HOT * 1e308), X, max_depth=2)
     weights = np.random.default_rng(3).random(40) * 1e308
+    task = tasks.LeafCost(ONE_HOT, errors)
     with pytest.raises(ValueError, match="sample_weight has a total that leaves the range"):
-        solve(tasks.RowCosts(ONE_HOT), X, sample_weight=weights, max_depth=2)
+        solve(task, X, sample_weight=weights, max_depth=2)
+
+
+def test_only_ratios_of_weights_matter_also_beyond_float64() -> None:
+    weights = np.random.default_rng(3).random(40)
+    task = tasks.RowCosts(ONE_HOT * 0.3)
+    plain = solve(task, X, sample_weight=weights, max_depth=2)
+    huge = solve(task, X, sample_weight=weights * 2.0**1023, max_depth=2)
+    assert huge.certificate.cost == plain.certificate.cost * 2**1023
+    assert huge.certificate.objective == plain.certificate.objective
+    assert np.array_equal(huge.tree.predict(X), plain.tree.predict(X))
+    assert "e+" in str(huge.certificate)
+    verify(huge, X, sample_weight=weights * 2.0**1023)
 
 
 def test_predictions_of_leaves_are_values() -> None:

@@ -553,7 +553,18 @@ def test_parts_of_a_separable_objective_are_checked() -> None:
         check_task(FEW, X)  # type: ignore[arg-type]
 
 
-def test_verify_says_why_it_cannot_check_an_objective_by_its_parts() -> None:
-    solution = solve(tasks.Separable([False, True], errors_of), X, max_depth=1)
-    with pytest.raises(ValueError, match=r"SeparableSolution.*check_task"):
-        verify(solution, X)
+def test_an_objective_by_its_parts_is_verified_by_its_own_functions() -> None:
+    solution = solve(tasks.Separable([False, True], errors_of), X, max_depth=2)
+    assert verify(solution, X, exhaustive=True)
+    true = solution.certificate
+    for change, message in (
+        ({"values": (true.values[0] + 1,)}, "value of tree 0"),
+        ({"n_rows": 7}, "number of rows"),
+        ({"n_tests": 9}, "number of tests"),
+        ({"status": "infeasible"}, "infeasible"),
+        ({"depth": 1}, "up to"),
+        ({"max_depth": 1}, "more than trees can have"),
+    ):
+        solution.certificate = replace(true, **change)
+        with pytest.raises(CertificateError, match=message):
+            verify(solution, X)

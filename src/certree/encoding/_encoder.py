@@ -224,7 +224,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         remember_columns(self, X, table)
         if sample_weight is None:
             return table, None
-        return table, scale_weights(sample_weight, table.n_rows).values
+        return table, scale_weights(sample_weight, table.n_rows, reserve=1).values
 
     def _fit_transform_within(
         self, X: Any, sample_weight: Any, room: Callable[[], Room]

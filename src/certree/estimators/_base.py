@@ -44,7 +44,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         "splits": OneOf(("binary", "multiway", "both")),
         "search": OneOf(SEARCHES),
         "time_limit": Number(0, minimum_allowed=False, none="no limit"),
-        "gap": Number(0),
+        "gap": Number(0, text=True),
         "verbose": WholeNumber(0, allow_bool=True),
     }
 
@@ -184,8 +184,8 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         if certificate.status in ("optimal", "gap"):
             return
         if certificate.status == "precision":
-            cause = "The search needed weights of more than 64 bits"
-            advice = "Accept a gap, or use coarser sample weights."
+            cause = "The search needed numbers of more than 64 bits"
+            advice = "Accept a gap, or use weights of a smaller range."
         elif certificate.status != "interrupted":
             limit = getattr(self, certificate.status, None)
             cause = f"The search reached {certificate.status}={limit!r}"

@@ -117,7 +117,7 @@ def read_binary(target: Target, pos_label: Any, metric_name: str) -> BinaryTarge
             f"{labels[0]!r}, among the rows that count; give rows of both, or use "
             "objective='accuracy'."
         )
-    multipliers = target.class_weights.multipliers
+    multipliers = target.weights.multipliers
     if not all(multipliers):
         raise ValueError(
             f"class_weight gives the class {labels[multipliers.index(0)]!r} no weight, but the "

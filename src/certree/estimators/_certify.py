@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import _engine, _multiway
+from certree._exact import read_fraction
 from certree._version import __version__
 from certree.certificate import Certificate, exact
 from certree.encoding import TableEncoder
@@ -18,6 +21,11 @@ from ._target import Target, class_sums
 
 if TYPE_CHECKING:
     from ._classifier import OptimalTreeClassifier
+
+# Weights of all rows below this, and above its reciprocal, are too close to the ends of float64.
+_SMALLEST_COUNT = Fraction(1, 10**290)
+
+AnyCertificate = TypeVar("AnyCertificate", bound=Certificate)
 
 
 def build_tree(
@@ -41,11 +49,9 @@ def build_tree(
         counts = _engine.sums_of_nodes(result, sums)
     else:
         counts = _multiway.sums_of_nodes(result, sums, asked)
-    counts = counts * np.array(target.class_weights.multipliers)
+    counts = counts * np.array(target.weights.multipliers)
     if target.unit != 1:
-        # Rounded once from the exact value, so that equal weights stay equal.
-        exact_counts = [[float(int(c) * target.unit) for c in row] for row in counts]
-        counts = np.array(exact_counts)
+        counts = float_counts(counts, target.unit, target.objective.total_weight)
     names = getattr(model, "feature_names_in_", None)
     return Tree.from_arrays(
         model.encoder_.candidates_,
@@ -59,6 +65,16 @@ def build_tree(
         columns=None if asked is None else [int(places[0]) for places in asked],
         n_columns=columns.shape[1],
     )
+
+
+def float_counts(
+    counts: NDArray[np.int64], unit: Fraction, total_weight: Fraction
+) -> NDArray[np.float64]:
+    """Return weights in nodes as floats, as shares of all weight where they leave that range."""
+    if not _SMALLEST_COUNT <= total_weight <= 1 / _SMALLEST_COUNT:
+        unit = unit / total_weight
+    # Rounded once from the exact value, so that equal weights stay equal.
+    return np.array([[float(int(count) * unit) for count in row] for row in counts])
 
 
 def certify(
@@ -76,7 +92,7 @@ def certify(
     # Outcomes of a multiway test without training rows are no leaves to be paid for.
     n_leaves = int(np.count_nonzero(model.tree_.counts[model.tree_.test < 0].any(axis=1)))
     n_paid = max(n_leaves, 1) if model.complexity_per == "leaf" else n_splits
-    return Certificate(
+    certificate = Certificate(
         # A limit that stopped the choice among trees of the proven value is of no concern.
         status="optimal" if cost == lower_bound else result.status,
         objective=float(1 - cost / objective.total_weight),
@@ -99,6 +115,24 @@ def certify(
         n_row_groups=result.counters.get("row_groups"),
         **searched(model, target),
     )
+    return with_rounding(certificate, target, model.gap)
+
+
+def with_rounding(certificate: AnyCertificate, target: Target, accepted: Any) -> AnyCertificate:
+    """Lower the bound by what rounding can hide, if that is more than is negligible.
+
+    With the weights as they were given, the tree found and the best one both cost up to `rounding`
+    more or less.
+    """
+    if not target.loses_rows or certificate.cost is None:
+        return certificate
+    lower = Fraction(certificate.lower_bound) - 2 * target.weights.rounding
+    lower = min(max(lower, Fraction(0)), Fraction(certificate.lower_bound))
+    gap = certificate.cost - lower
+    status = certificate.status
+    if status in ("optimal", "gap") and gap:
+        status = "gap" if gap <= read_fraction(accepted, "gap") else "precision"
+    return replace(certificate, status=status, lower_bound=exact(lower), gap=exact(gap))
 
 
 def count_tests(encoder: TableEncoder) -> dict[str, Any]:
@@ -112,8 +146,8 @@ def count_tests(encoder: TableEncoder) -> dict[str, Any]:
 
 def searched(model: OptimalTreeClassifier, target: Target) -> dict[str, Any]:
     """Return the fields of a certificate that say what was searched, whatever was found."""
-    weights, class_weights = target.weights, target.class_weights
-    plain = class_weights.quantum == 1 and all(m == 1 for m in class_weights.multipliers)
+    weights = target.weights
+    plain = all(weight == 1 for weight in weights.class_weights)
     return {
         "max_depth": None if model.max_depth is None else int(model.max_depth),
         "max_splits": None if model.max_splits is None else int(model.max_splits),
@@ -122,10 +156,9 @@ def searched(model: OptimalTreeClassifier, target: Target) -> dict[str, Any]:
         "n_rows": len(target.codes),
         **count_tests(model.encoder_),
         "total_weight": exact(target.objective.total_weight),
-        "weight_quantum": None if weights.is_exact else exact(weights.quantum),
-        "class_weights": None
-        if plain
-        else tuple(exact(m * class_weights.quantum) for m in class_weights.multipliers),
+        "weight_quantum": None if weights.is_exact else exact(weights.unit),
+        "class_weights": None if plain else tuple(map(exact, weights.class_weights)),
+        "rounding": exact(weights.rounding),
         "search": model.search,
         "version": __version__,
     }

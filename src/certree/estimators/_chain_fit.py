@@ -74,7 +74,9 @@ class _Scale:
         loss_unit = Fraction(1, twice * rate.numerator)
         penalty = complexity / loss_unit
         if penalty.denominator * twice * factor > _RANGE:
-            penalty = penalty.limit_denominator(max(_ROUNDED_RANGE // (twice * factor), 1))
+            room = max(_ROUNDED_RANGE // (twice * factor), 1)
+            # No penalty that was asked for vanishes.
+            penalty = penalty.limit_denominator(room) or Fraction(1, room)
         self.error_scale, self.split_penalty = penalty.denominator, penalty.numerator
         self.unit = loss_unit / self.error_scale
         self.complexity = complexity
@@ -107,8 +109,11 @@ def _certify(
     negatives, positives = binary.leaf_counts(result, encoded.columns)
     says = _with_majority_labels(encoded, result).label == binary.positive
     leaves = result.test < 0
+    status = "optimal" if cost == lower else result.status
+    if status in ("optimal", "gap") and binary.target.loses_shares:
+        status = "precision"
     return Certificate(
-        status="optimal" if cost == lower else result.status,
+        status=status,
         objective=float(1 - cost),
         cost=cost,
         lower_bound=lower,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar, Literal
@@ -69,8 +70,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         Fewest rows in a leaf. Rows are counted, whatever they weigh.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied with the rows' own; "balanced" gives all classes the same
-        total. Errors in a class of less than 2**-20 of the largest weight count as nothing. A
-        metric is that of the rows with these weights.
+        total. A metric is that of the rows with these weights.
         ``{positive: w}`` counts a false negative as much as `w` false positives.
     splits : {"binary", "multiway", "both"}, default="binary"
         "binary": every test has two outcomes. "multiway": tests of category columns have one
@@ -88,9 +88,10 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         found and warns (:class:`OptimalityWarning`) with its gap.
     memory_limit : int, str or None, default="auto"
         Bytes, a text such as "2GB" or "1.5GiB", "auto" (half of the machine's memory) or None.
-    gap : float, default=0.0
+    gap : float, fraction or str, default=0.0
         Accept a tree whose cost is proven to be within this of the best, in units of
-        ``certificate_.cost``: weighted errors, or one minus the metric.
+        ``certificate_.cost``: weighted errors, or one minus the metric. A fraction may be written
+        as a text, ``"1/3"``.
     n_jobs : int or None, default=1
         Threads; -1: all processors. The tree does not depend on it. Multiway searches use one.
     verbose : int, default=0
@@ -205,8 +206,9 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         y : array-like of shape (n_rows,)
             Class labels: texts, booleans or integers.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights, not negative. Rows of weight zero are left out. Integers and short decimals
-            are exact; other numbers are rounded to ``certificate_.weight_quantum``.
+            Weights, not negative. Rows of weight zero are left out. Integers, fractions and short
+            decimals are exact where they fit 64 bits; other numbers are rounded to
+            ``certificate_.weight_quantum``, and ``certificate_.rounding`` says by how much.
         callback : callable, optional
             Called with a :class:`Progress` now and then; a true answer stops the search.
         warm_start_tree : Tree, OptimalTreeClassifier or DecisionTreeClassifier, optional
@@ -382,11 +384,13 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         options = self._engine_options(share)
         result = _engine.solve_path(target.problem(columns), options, watch)
         total = target.objective.total_weight
+        # What rounding can hide, for the tree found and the best one.
+        hidden = 2 * target.weights.rounding if target.loses_rows else Fraction(0)
         entries = [
             PathEntry(
                 entry.splits,
                 exact(to_errors(entry.upper_bound)),
-                exact(to_errors(entry.lower_bound)),
+                exact(max(to_errors(entry.lower_bound) - hidden, Fraction(0))),
                 float(1 - to_errors(entry.upper_bound) / total),
                 build_tree(self, entry, columns, target),
             )
@@ -395,7 +399,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         return RegularizationPath(
             entries,
             total_weight=exact(total),
-            status=result.status,
+            status="precision" if hidden and result.status == "optimal" else result.status,
             max_depth=options.max_depth,
             max_splits=options.max_splits,
             min_samples_leaf=options.min_leaf,

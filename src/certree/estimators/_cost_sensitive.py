@@ -87,7 +87,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
         Penalty per split (or leaf), in units of the mean cost of a row.
     complexity_per, categorical_features, thresholds, search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.
-    gap : float, default=0.0
+    gap : float, fraction or str, default=0.0
         Accept a tree whose cost is proven to be within this of the least.
     n_jobs, verbose
         As for :class:`OptimalTreeClassifier`.

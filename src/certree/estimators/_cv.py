@@ -13,10 +13,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from certree._budget import Budget, budget
+from certree._weights import class_fractions, read_weights, relative_weights
 from certree.certificate import Certificate
 from certree.exceptions import OptimalityWarning
 from certree.tree import Tree
@@ -24,7 +24,7 @@ from certree.tree import Tree
 from ._base import BaseOptimalTree
 from ._binary import find_positive
 from ._classifier import OptimalTreeClassifier
-from ._labels import check_labels
+from ._labels import check_labels, encode_labels
 from ._limits import memory_bytes
 from ._metric_fit import Rows
 from ._objective import check_objective, is_direct, read_metric, task_name
@@ -38,7 +38,7 @@ class _Part:
 
     X: Any
     y: NDArray[Any]
-    weights: NDArray[np.float64] | None
+    weights: NDArray[Any] | None
 
     def rows(self, indices: NDArray[np.intp]) -> _Part:
         weights = None if self.weights is None else self.weights[indices]
@@ -269,10 +269,14 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _scoring(self, data: _Part) -> NDArray[np.float64] | None:
         """Return the weights of rows in scores, those of the classes included."""
+        weights = None if data.weights is None else relative_weights(data.weights)
         if self.class_weight is None:
-            return data.weights
-        by_class: NDArray[np.float64] = compute_sample_weight(self.class_weight, data.y)
-        return by_class if data.weights is None else by_class * data.weights
+            return weights
+        classes, codes = encode_labels(data.y)
+        counts = np.bincount(codes).tolist()
+        wanted = class_fractions(self.class_weight, classes.tolist(), counts)
+        by_class = relative_weights(wanted)[codes]
+        return by_class if weights is None else by_class * weights
 
     def _score_all(
         self,
@@ -408,15 +412,6 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return tags
 
 
-def _weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.ndim == 0:
-        return np.full(n_rows, weights)
-    if weights.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must have one entry per row, got shape {weights.shape} for {n_rows} "
-            "rows."
-        )
-    return weights
+def _weights(sample_weight: Any, n_rows: int) -> NDArray[Any] | None:
+    """Return the weights of rows as they were given, of which folds take some."""
+    return None if sample_weight is None else read_weights(sample_weight, n_rows).numbers

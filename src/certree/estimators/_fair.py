@@ -26,9 +26,7 @@ from ._fair_report import report_on
 from ._fair_rows import prepare
 from ._parameters import Check, OneOf
 
-# Parts of the range of integers that costs of the rows leave to class weights and complexity, and
-# to multipliers.
-_RESERVED = 2**12
+# Part of the range of integers that costs of the rows leave to multipliers.
 _ROOM_FOR_MULTIPLIERS = 2**8
 
 
@@ -341,12 +339,6 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
     def _cost_budget(self, n_rows: int, complexity: Fraction) -> int:
         # Costs are added to multiples of differences of rates, which need room, too.
         return super()._cost_budget(n_rows, complexity) // _ROOM_FOR_MULTIPLIERS
-
-    def _reserved(self) -> int:
-        """Return the factor by which class weights and the complexity may multiply weights."""
-        if self.class_weight is not None:
-            return _RESERVED
-        return min(parse_complexity(self.complexity).denominator, _RESERVED)
 
     def _warn_without_tree(self) -> None:
         certificate = self.certificate_

@@ -26,7 +26,7 @@ from certree.fairness import CurvePoint, FairnessCertificate, FairnessCurve
 from certree.tree import Tree
 
 from ._binary import PlainNodes
-from ._certify import build_tree, certify, searched
+from ._certify import build_tree, certify, searched, with_rounding
 from ._fair_rows import FairRows
 from ._fair_watch import FairObserver, watch_fair
 
@@ -490,7 +490,7 @@ def _certificate(
     n_splits = _n_splits(nodes)
     penalty = objective.complexity_used * objective.total_weight
     n_paid = n_splits + (model.complexity_per == "leaf")
-    return Certificate(
+    certificate = Certificate(
         status=status,
         objective=float(1 - cost / objective.total_weight),
         cost=cost,
@@ -505,6 +505,7 @@ def _certificate(
         history=history,
         **_asked(model, rows),
     )
+    return with_rounding(certificate, rows.target, model.gap)
 
 
 def _asked(model: FairTreeClassifier, rows: FairRows) -> dict[str, Any]:

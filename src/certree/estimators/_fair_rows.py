@@ -117,7 +117,7 @@ def prepare(
     start = perf_counter()
     n_rows = model._row_count(X)
     tolerance = read_tolerance(model.tolerance)
-    target = read_target(model, y, sample_weight, n_rows, reserve=model._reserved())
+    target = read_target(model, y, sample_weight, n_rows)
     given = _weights_as_given(target, sample_weight)
     classes = target.classes.tolist()
     positive = find_positive(classes, model.pos_label, model.constraint, "constraint")
@@ -170,11 +170,12 @@ def prepare(
 
 
 def _weights_as_given(target: Target, sample_weight: Any) -> NDArray[Any] | None:
-    """Return the weights of the rows that count as integers of any size, if they were rounded.
+    """Return the weights of the rows that count as integers of any size, if costs have others.
 
-    Costs are then those of rounded weights, but rates are those of the weights that were given.
+    Costs are then those of rounded weights, or have those of the classes in them, but rates are
+    those of the weights that were given.
     """
-    if sample_weight is None or target.weights.is_exact:
+    if sample_weight is None or target.weights.keeps_rows:
         return None
     weights = np.asarray(sample_weight)
     rows = weights if target.rows is None else weights[target.rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +112,8 @@ def find_front(
     watch = None if callback is None else FrontObserver(binary.weight(binary.positives), callback)
     search = _search_supported if supported_only else _search
     found = search(model, encoded, watch, per_splits)
+    if found.status == "optimal" and binary.target.loses_shares:
+        found = replace(found, status="precision")
     points = [_weigh(encoded, point) for point in found.points]
     lower = points
     if supported_only or found.status != "optimal":

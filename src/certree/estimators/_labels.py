@@ -1,10 +1,8 @@
-"""Class labels and class weights: from what users pass to codes and exact fractions."""
+"""Class labels: from what users pass to codes."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,12 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
-from certree._exact import ClassWeights
-
 _MANY_CLASSES = 50
-
-NEGLIGIBLE = 2**20
-"""A class whose weight is the largest divided by more than this counts for nothing."""
 
 
 def check_labels(y: Any, n_rows: int, estimator_name: str) -> NDArray[Any]:
@@ -129,44 +122,3 @@ def encode_labels(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]
             return np.flatnonzero(present).astype(labels.dtype), codes[numbers]
     classes, positions = np.unique(labels, return_inverse=True)
     return classes, positions.astype(np.int32)
-
-
-def balanced_weights(
-    weights: ClassWeights, classes: NDArray[Any], class_totals: NDArray[np.int64]
-) -> dict[Any, Fraction]:
-    """Return the class weights that make accuracy the weighted mean of the classes' recalls.
-
-    An error in class k then costs ``weight_k * total / (n_classes * total_k)``.
-    """
-    totals = class_totals.tolist()
-    total = sum(totals)
-    return {
-        label: multiplier * weights.quantum * Fraction(total, len(totals) * class_total)
-        for label, multiplier, class_total in zip(
-            classes.tolist(), weights.multipliers, totals, strict=True
-        )
-    }
-
-
-def drop_negligible(weights: ClassWeights, classes: NDArray[Any]) -> ClassWeights:
-    """Let classes whose weight is less than 2**-20 of the largest count for nothing, and say so.
-
-    That is the resolution of sample weights that are not decimals, too. Below it, a tree would be
-    bent to the classes that matter least for a gain that no user can mean.
-    """
-    largest = max(weights.multipliers)
-    multipliers = tuple(m if m * NEGLIGIBLE >= largest else 0 for m in weights.multipliers)
-    if multipliers == weights.multipliers:
-        return weights
-    dropped = [
-        label
-        for label, old, new in zip(classes.tolist(), weights.multipliers, multipliers, strict=True)
-        if old != new
-    ]
-    warnings.warn(
-        f"class_weight is less than 2**-20 of the largest for the classes {dropped}: their errors "
-        "count as nothing. Use weights that are closer to each other if they should matter.",
-        UserWarning,
-        stacklevel=5,  # the caller of fit
-    )
-    return replace(weights, multipliers=multipliers, is_exact=False, relative_error=1.0)

@@ -21,6 +21,9 @@ from certree.exceptions import OptimalityWarning
 
 from ._parameters import is_whole
 
+# More threads than this are of no use on any machine.
+_MOST_THREADS = 4096
+
 _UNITS = {
     "": 1,
     "B": 1,
@@ -157,7 +160,7 @@ def thread_count(n_jobs: object) -> int:
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning; give a number of threads, or -1 for all cores.")
     if n_jobs > 0:
-        return int(n_jobs)
+        return min(int(n_jobs), _MOST_THREADS)
     return max(1, processor_count() + 1 + int(n_jobs))
 
 

@@ -134,6 +134,8 @@ def _certify_metric(
     # What is accepted is known up to the rounding of irrational values only.
     if status == "gap" and not 0 < cost - lower <= read_fraction(model.gap, "gap"):
         status = "precision"
+    if status in ("optimal", "gap") and binary.target.loses_shares:
+        status = "precision"
     n_splits = model.tree_.n_splits
     n_paid = n_splits + (model.complexity_per == "leaf")
     return Certificate(

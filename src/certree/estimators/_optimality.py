@@ -256,7 +256,7 @@ def _cost(tree: Tree, model: OptimalTreeClassifier, X: Any, y: Any, sample_weigh
     predicted = predicted if target.rows is None else predicted[target.rows]
     n_paid = tree.n_leaves if model.complexity_per == "leaf" else tree.n_splits
     penalty = n_paid * Fraction(model.certificate_.split_penalty)
-    multipliers = np.array(target.class_weights.multipliers, dtype=np.int64)[target.codes]
+    multipliers = np.array(target.weights.multipliers, dtype=np.int64)[target.codes]
     weights = multipliers if target.row_weights is None else multipliers * target.row_weights
     if metric is None:
         true = target.classes[target.codes]

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import inf, isfinite
+from math import inf
+from sys import float_info
 from typing import Protocol, TypeGuard
 
 import numpy as np
+
+from certree._fractions import read_fraction, shown
 
 
 class Check(Protocol):
@@ -41,21 +44,29 @@ class WholeNumber:
 
 @dataclass(frozen=True)
 class Number:
-    """A finite number from `minimum` to `maximum`; None if `none` says what that means."""
+    """A finite number from `minimum` to `maximum`; None if `none` says what that means.
+
+    If `text`, it may be written as such, as a decimal or a fraction: ``"1/3"``.
+    """
 
     minimum: float
     maximum: float = inf
     minimum_allowed: bool = True
     none: str | None = None
+    text: bool = False
 
     def __call__(self, name: str, value: object) -> None:
         if value is None and self.none is not None:
             return
-        if not is_number(value):
+        if not is_number(value) and not (self.text and isinstance(value, str)):
             raise _wrong_type(name, self._wanted(), value)
-        above = value > self.minimum or (self.minimum_allowed and value == self.minimum)
-        if not (above and value <= self.maximum and isfinite(value)):
-            raise ValueError(f"{name} must be {self._wanted()}, got {value!r}.")
+        try:
+            number = read_fraction(value, name)
+        except ValueError:
+            raise ValueError(f"{name} must be {self._wanted()}, got {value!r}.") from None
+        above = number > self.minimum or (self.minimum_allowed and number == self.minimum)
+        if not (above and number <= min(self.maximum, float_info.max)):
+            raise ValueError(f"{name} must be {self._wanted()}, got {shown(value)}.")
 
     def _wanted(self) -> str:
         if self.maximum < inf:

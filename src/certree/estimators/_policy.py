@@ -102,7 +102,7 @@ class PolicyTree(BaseTaskTree):
         Penalty per split (or leaf), in units of the mean outcome.
     complexity_per, categorical_features, thresholds, search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.
-    gap : float, default=0.0
+    gap : float, fraction or str, default=0.0
         Accept a tree whose total reward is proven to be within this of the best.
     n_jobs, verbose
         As for :class:`OptimalTreeClassifier`.

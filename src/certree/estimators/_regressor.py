@@ -35,7 +35,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseTaskTree):  # type: ignore[misc]
         Penalty per split (or leaf) in units of R2, from 0 to 1: a split must raise R2 by as much.
     complexity_per, categorical_features, thresholds, search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.
-    gap : float, default=0.0
+    gap : float, fraction or str, default=0.0
         Accept a tree whose squared error is proven to be within this of the least.
     n_jobs, verbose
         As for :class:`OptimalTreeClassifier`.

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _engine
+from certree._fractions import to_float
 
 from ._greedy import Growth
 from ._task_tree import Setting, node_sums
@@ -71,7 +72,7 @@ def weights_of_nodes(setting: Setting, nodes: _engine.Nodes) -> NDArray[np.float
     sums = np.zeros(len(nodes.test), dtype=np.int64)
     np.add.at(sums, leaves, setting.rows.weights)
     units = _engine.sums_of_nodes(nodes, sums)
-    return np.array([float(int(u) * setting.rows.quantum) for u in units])
+    return np.array([to_float(int(u) * setting.rows.quantum) for u in units])
 
 
 def mean_costs(

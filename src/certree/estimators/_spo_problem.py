@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from certree._exact import check_weights
 from certree._fixed_point import FixedPoint, check_numbers, fixed_point
+from certree._fractions import to_float
 from certree.oracles import Decisions, Oracle, OracleError, as_oracle
 from certree.tasks._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
@@ -40,6 +41,7 @@ class SPOProblem(LeafProblem):
     """
 
     def __init__(self, oracle: Oracle, costs: NDArray[np.float64], rows: Rows) -> None:
+        rows.check_range()
         self.oracle = oracle
         self.sign = 1.0 if oracle.sense == "min" else -1.0
         self.true_costs = costs
@@ -72,7 +74,7 @@ class SPOProblem(LeafProblem):
         return np.array(self.names(sums))
 
     def describe(self, sums: Sums) -> list[str]:
-        losses = self.units(sums) * float(self.unit)
+        losses = [to_float(units * self.unit) for units in self.units(sums).tolist()]
         return [f"loss {loss:.5g}" for loss in losses]
 
     def objective(self, cost: Fraction) -> float:

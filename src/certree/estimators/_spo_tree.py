@@ -15,6 +15,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from certree import _engine
 from certree._budget import current
+from certree._exact import read_fraction
 from certree._progress import Callback
 from certree._task_certificate import TaskCertificate
 from certree.certificate import exact
@@ -88,7 +89,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         handles fastest; others are asked during the search. A given list is always used.
     categorical_features, thresholds, search, time_limit, memory_limit, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`. Searches that ask an oracle use one thread.
-    gap : float, default=0.0
+    gap : float, fraction or str, default=0.0
         Accept a tree whose total loss is proven to be within this of the least.
     random_state : int, RandomState or None, default=None
         Draws the rows that are held out.
@@ -466,7 +467,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             self._least_weight,
             self._grow(setting),
             options.time_limit,
-            float(self.gap),
+            float(read_fraction(self.gap, "gap")),
         )
         seconds = perf_counter() - start
         status, bound = options.status(found.status), options.bound(found.lower_bound)

@@ -11,18 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _engine
-from certree._exact import (
-    ClassWeights,
-    Objective,
-    ScaledWeights,
-    build_objective,
-    class_multipliers,
-    parse_complexity,
-    scale_weights,
+from certree._exact import Objective, build_objective, cost_budget, parse_complexity
+from certree._weights import (
+    ErrorWeights,
+    class_fractions,
+    error_weights,
+    read_weights,
+    scale_given,
 )
 
-from ._labels import balanced_weights, check_labels, drop_negligible, encode_labels
+from ._labels import check_labels, encode_labels
 from ._objective import task_name
+
+# Shares of the weight of rows choose thresholds; weights that are rounded have so many steps there.
+_ENCODER_STEPS = 2**30
+
+# Rounding may change what an error in a row costs by this share; beyond, nothing is optimal.
+_NEGLIGIBLE = 2.0**-20
+
+# The same for the weight of a class, where shares of it are what counts.
+_NEGLIGIBLE_SHARE = Fraction(1, 2**10)
 
 
 class Wishes(Protocol):
@@ -38,21 +46,50 @@ class Wishes(Protocol):
 
 @dataclass(frozen=True)
 class Target:
-    """The rows that count, with their classes and weights, and what is to be minimised."""
+    """The rows that count, with their classes and weights, and what is to be minimised.
+
+    Attributes
+    ----------
+    sample_weight : int64 array or None
+        Weights of all rows for the encoder, those of the classes aside.
+    rows : int array or None
+        The rows that count; None: all.
+    classes, codes : arrays
+        The classes, and that of each row that counts.
+    row_weights : int64 array or None
+        Integer weight of these rows; None: one each.
+    weights : ErrorWeights
+        What the integers stand for.
+    class_totals : tuple of fractions.Fraction
+        Weight of each class, as the integers have it.
+    objective : Objective
+        What is minimised.
+    """
 
     sample_weight: NDArray[np.int64] | None
     rows: NDArray[np.intp] | None
     classes: NDArray[Any]
     codes: NDArray[np.int32]
     row_weights: NDArray[np.int64] | None
-    weights: ScaledWeights
-    class_weights: ClassWeights
+    weights: ErrorWeights
+    class_totals: tuple[Fraction, ...]
     objective: Objective
 
     @property
     def unit(self) -> Fraction:
         """The weight that one unit of integer row and class weight stands for."""
-        return self.weights.quantum * self.class_weights.quantum
+        return self.weights.unit
+
+    @property
+    def loses_rows(self) -> bool:
+        """Whether rounding changes what some error costs by more than is negligible."""
+        return self.weights.worst > _NEGLIGIBLE
+
+    @property
+    def loses_shares(self) -> bool:
+        """Whether rounding changes the weight of some class by more than is negligible."""
+        least = min(total for total in self.class_totals if total)
+        return self.weights.rounding > _NEGLIGIBLE_SHARE * least
 
     def problem(self, columns: NDArray[np.uint8]) -> _engine.Problem:
         """Return what the core is asked to solve."""
@@ -66,57 +103,50 @@ def read_target(
     n_rows: int,
     *,
     most_weight: Callable[[int], int] | None = None,
-    reserve: int | None = None,
 ) -> Target:
     """Read labels and weights, and set up what is to be minimised.
 
     Objectives with a positive class multiply weights with others, and their penalty is no number of
     errors: `most_weight` then says how much of the range of the integers all rows may weigh.
-    `reserve` is the factor that is kept free for class weights and the denominator of the
-    complexity, if less than usual will do.
     """
     labels = check_labels(y, n_rows, type(wishes).__name__)
     for_metric = most_weight is not None
     complexity = Fraction(0) if for_metric else parse_complexity(wishes.complexity)
     budget = wishes._cost_budget(n_rows, complexity)
     most = budget if most_weight is None else max(most_weight(budget), 1)
-    if for_metric:
-        reserve = 1 if wishes.class_weight is None else 2**12
-        weights = scale_weights(sample_weight, n_rows, budget=most, reserve=reserve)
-    elif reserve is not None:
-        weights = scale_weights(sample_weight, n_rows, budget=budget, reserve=reserve)
-    else:
-        weights = scale_weights(sample_weight, n_rows, budget=budget)
-    values, rows = weights.values, None
-    if sample_weight is not None and not values.all():
-        rows = np.flatnonzero(values)
-        labels, values = labels[rows], values[rows]
+    given, rows, for_encoder = read_weights(sample_weight, n_rows), None, None
+    if sample_weight is not None:
+        for_encoder = scale_given(given, cost_budget(n_rows), _ENCODER_STEPS).values
+        if not for_encoder.all():
+            rows = np.flatnonzero(for_encoder)
+            labels, given = labels[rows], given.select(rows)
     classes, codes = encode_labels(labels)
-    row_weights = None if sample_weight is None or (values == 1).all() else values
-    totals = class_sums(codes, row_weights, len(classes))
-    class_weights = class_multipliers(wishes.class_weight, classes, totals, budget=most)
-    if not for_metric:
-        class_weights = drop_negligible(class_weights, classes)
+    totals = given.totals(codes, len(classes))
+    wanted = class_fractions(wishes.class_weight, classes.tolist(), totals)
     is_balanced = not for_metric and task_name(wishes.objective) == "balanced_accuracy"
     if is_balanced and wishes.class_weight != "balanced":
-        balanced = balanced_weights(class_weights, classes, totals)
-        class_weights = class_multipliers(balanced, classes, totals, budget=budget)
+        # The weighted mean of the classes' recalls is then what counts.
+        equal = class_fractions("balanced", classes.tolist(), totals)
+        wanted = list(map(Fraction.__mul__, wanted, equal))
+    weights = error_weights(given, codes, wanted, totals, most)
+    sums = class_sums(codes, weights.row_weights, len(classes)).tolist()
+    units = list(map(int.__mul__, sums, weights.multipliers))
     objective = build_objective(
-        totals,
-        class_weights,
+        sum(units),
+        weights.multipliers,
+        weights.unit,
         complexity,
         per=wishes.complexity_per,
-        weight_quantum=weights.quantum,
         budget=budget,
     )
     return Target(
-        None if sample_weight is None else weights.values,
+        for_encoder,
         rows,
         classes,
         codes,
-        row_weights,
+        weights.row_weights,
         weights,
-        class_weights,
+        tuple(total * weights.unit for total in units),
         objective,
     )
 

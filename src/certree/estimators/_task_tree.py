@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
@@ -13,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _engine, _vector
-from certree._exact import ScaledWeights, cost_budget, read_fraction, scale_weights
+from certree._exact import ScaledWeights, check_weights, cost_budget, read_fraction, scale_weights
+from certree._fractions import shown
 from certree._limit_certificate import NoTreeCertificate
 from certree._progress import Callback, Observer
 from certree._task_certificate import TaskCertificate
 from certree._version import __version__
+from certree._weights import read_weights, scale_given
 from certree.certificate import exact
 from certree.exceptions import InfeasibleError
 from certree.path import PathEntry, RegularizationPath
@@ -28,11 +31,14 @@ from certree.tree._labels import weight
 
 from ._base import SHARE_BEFORE_PATH, BaseOptimalTree
 from ._capacity import fit_within
-from ._certify import count_tests
+from ._certify import count_tests, float_counts
 from ._measurements import Measurements
 
 # Share of the integer range kept free for the denominator of the complexity.
 _RESERVED = 2**10
+
+# Weights by which rows pay for tests, where they are rounded.
+_STEPS = 2**20
 
 
 @dataclass(frozen=True)
@@ -143,7 +149,7 @@ class BaseTaskTree(BaseOptimalTree):
             columns,
             stated.problem,
             stated.objective,
-            weights.is_exact,
+            stated.rows.given is None,
             stated.measurements,
             perf_counter() - start,
         )
@@ -179,7 +185,16 @@ class BaseTaskTree(BaseOptimalTree):
             None if weights.is_exact else _given(sample_weight, n_rows, kept),
             sample_weight,
         )
-        return Stated(rows, *self._state(task, y, rows, most_splits), measurements)
+        stated = Stated(rows, *self._state(task, y, rows, most_splits), measurements)
+        if measurements is None or not stated.problem.rounding or rows.given is not None:
+            return stated
+        # Rows pay for tests by their weight, and prices have fewer digits the more it has.
+        rounded = scale_given(read_weights(sample_weight, n_rows), 2**62, _STEPS, exact=False)
+        values = rounded.values if kept is None else rounded.values[kept]
+        given = _given(sample_weight, n_rows, kept)
+        rows = replace(rows, weights=values, quantum=rounded.quantum, given=given)
+        other = Stated(rows, *self._state(task, y, rows, most_splits), measurements)
+        return min(stated, other, key=lambda one: one.problem.rounding)
 
     def _most_splits(self, n_rows: int) -> int:
         """Return a number of splits that no tree within the limits exceeds."""
@@ -463,18 +478,17 @@ def _counts(
     codes = setting.problem.codes()
     if codes is None:
         codes = predicted.astype(np.intp)
-    given = setting.rows.given
+    given, quantum, total = setting.rows.given, setting.rows.quantum, setting.rows.total_weight
     weights = setting.rows.weights if given is None else given
+    if given is not None and total >= 10**290:
+        # As shares of all weight, as for integers.
+        weights = setting.rows.shares / math.fsum(setting.rows.shares)
     cells = np.zeros((len(result.test), n_classes), dtype=weights.dtype)
     np.add.at(cells, (leaves, codes), weights)
     counts = _engine.sums_of_nodes(result, cells)
     if given is not None:
         return counts
-    quantum = setting.rows.quantum
-    if quantum == 1:
-        return counts
-    # Rounded once from the exact value, so that equal weights stay equal.
-    return np.array([[float(int(c) * quantum) for c in line] for line in counts])
+    return counts if quantum == 1 else float_counts(counts, quantum, total)
 
 
 def _notes(
@@ -496,18 +510,12 @@ def _notes(
 
 def _complexity(value: Any) -> Fraction:
     complexity = read_fraction(value, "complexity")
-    if complexity < 0:
-        raise ValueError(f"complexity must be at least 0, got {value!r}.")
+    if not 0 <= complexity <= 10**200:
+        raise ValueError(f"complexity must be at least 0, and at most 1e200, got {shown(value)}.")
     return complexity
 
 
 def _given(weights: Any, n_rows: int, kept: NDArray[np.intp] | None) -> NDArray[np.float64]:
     """Return weights as they were given, of the rows that count."""
-    numbers = np.broadcast_to(np.asarray(weights, dtype=np.float64), (n_rows,))
-    with np.errstate(over="ignore"):
-        total = float(numbers.sum())
-    if total == float("inf"):
-        raise ValueError(
-            "sample_weight has a total that leaves the range of float64; scale the weights down."
-        )
+    numbers = check_weights(weights, n_rows)
     return numbers if kept is None else numbers[kept]

@@ -21,6 +21,10 @@ Sums = NDArray[np.int64]
 """Sums of statistics, one line per leaf."""
 
 
+# Sums of more weight than this are too close to the end of float64.
+_LARGEST_TOTAL = 10**300
+
+
 @dataclass(frozen=True)
 class Laws:
     """What is known of a leaf cost; bounds that need a law are used only where it is stated.
@@ -111,9 +115,24 @@ class Rows:
     @property
     def floats(self) -> NDArray[np.float64]:
         """Weights of the rows as they were given."""
+        self.check_range()
         if self.given is not None:
             return self.given
         return np.asarray(self.weights * float(self.quantum), dtype=np.float64)
+
+    def check_range(self) -> None:
+        """Refuse weights that are too large for sums of float64, where these are needed."""
+        if self.total_weight > _LARGEST_TOTAL:
+            raise ValueError(
+                "sample_weight has a total that leaves the range of float64; only ratios of "
+                "weights matter, so divide them all by one number."
+            )
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Weights of the rows as they were given, relative to the largest."""
+        numbers = self.weights if self.given is None else self.given
+        return np.asarray(numbers / numbers.max(), dtype=np.float64)
 
     @property
     def weight_errors(self) -> NDArray[np.float64] | None:
@@ -123,7 +142,7 @@ class Rows:
         counted = self.weights * float(self.quantum)
         # The float64 of the difference is off by a few of the last bits of both.
         errors: NDArray[np.float64] = np.abs(self.given - counted)
-        return errors + (self.given + counted) * 2.0**-51
+        return errors + self.given * 2.0**-51 + counted * 2.0**-51
 
     def weigh(self, table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return numbers per row, and the integers that they are to be multiplied by.

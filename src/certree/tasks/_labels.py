@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
-from math import ceil, gcd, lcm
+from math import ceil
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from certree._exact import class_fractions, read_fraction
 from certree._fixed_point import LabelCosts, check_numbers, first_place, label_costs, round_up
+from certree._fractions import common_unit
 from certree.estimators._labels import check_labels, encode_labels
 
 from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
 # Weights of classes that are multiples of one number up to this are exact.
-_MOST_MULTIPLE = 2**30
+_MOST_MULTIPLE = 10**15
 
 
 class LabelProblem(LeafProblem):
@@ -82,11 +83,11 @@ class AccuracyProblem(LabelProblem):
     def __init__(
         self,
         labels: NDArray[Any],
-        prices: NDArray[np.float64],
-        price_unit: Fraction,
+        class_weights: list[Fraction],
         rows: Rows,
         codes: NDArray[np.intp],
     ) -> None:
+        prices, price_unit = _as_prices(class_weights)
         costs = np.repeat(prices[codes][:, None], len(labels), axis=1)
         costs[np.arange(len(codes)), codes] = 0.0
         if rows.prices is not None:
@@ -96,10 +97,18 @@ class AccuracyProblem(LabelProblem):
         self.unit *= price_unit
         self.rounding *= price_unit
         # Right answers are a share of the weight of all rows, that of their classes included.
-        weights = [read_fraction(price, "class_weight") * price_unit for price in prices.tolist()]
         totals = [rows.weight_of(codes == k) for k in range(len(labels))]
-        self.total_weight = sum(map(Fraction.__mul__, weights, totals), Fraction(0))
+        self.total_weight = sum(map(Fraction.__mul__, class_weights, totals), Fraction(0))
         self.complexity_unit = self.total_weight
+        counted = [read_fraction(price, "class_weight") * price_unit for price in prices.tolist()]
+        change = sum(
+            abs(used - weight) * total
+            for used, weight, total in zip(counted, class_weights, totals, strict=True)
+        )
+        if rows.given is not None:
+            # Totals of weights that are no integers are floats.
+            change += self.total_weight / 2**50
+        self.rounding = round_up(self.rounding + change)
 
     def objective(self, cost: Fraction) -> float:
         return float(1 - cost / self.total_weight)
@@ -166,7 +175,7 @@ class Misclassification(_LabelTask):
     def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
         classes, codes = encode_labels(check_labels(y, n_rows, type(self).__name__))
         totals = [Fraction(int(count)) for count in np.bincount(codes, minlength=len(classes))]
-        prices, unit = self._prices(classes, totals)
+        prices, unit = _as_prices(class_fractions(self.class_weight, classes.tolist(), totals))
         costs = np.repeat(prices[codes][:, None] * float(unit), len(classes), axis=1)
         costs[np.arange(n_rows), codes] = 0.0
         return classes, costs, codes
@@ -174,27 +183,9 @@ class Misclassification(_LabelTask):
     def on(self, y: Any, rows: Rows) -> LabelProblem:
         classes, codes = encode_labels(check_labels(y, rows.n_rows, type(self).__name__))
         own = rows.select(codes).astype(np.intp)
-        prices, unit = self._prices(
-            classes, [rows.weight_of(own == k) for k in range(len(classes))]
-        )
-        return AccuracyProblem(classes, prices, unit, rows, own)
-
-    def _prices(
-        self, classes: NDArray[Any], totals: list[Fraction]
-    ) -> tuple[NDArray[np.float64], Fraction]:
-        """Return what an error costs each class, and the unit of that: integers if they are few."""
+        totals = [rows.weight_of(own == k) for k in range(len(classes))]
         weights = class_fractions(self.class_weight, classes.tolist(), totals)
-        if not any(map(Fraction.__mul__, weights, totals)):
-            raise ValueError(
-                "class_weight gives weight zero to every class in y, so no row counts; give at "
-                f"least one of the classes {classes.tolist()} a positive weight."
-            )
-        common = lcm(*(weight.denominator for weight in weights))
-        integers = [int(weight * common) for weight in weights]
-        divisor = max(gcd(*integers), 1)
-        if max(integers) // divisor < _MOST_MULTIPLE:
-            return np.array([float(i // divisor) for i in integers]), Fraction(divisor, common)
-        return np.array([float(weight) for weight in weights]), Fraction(1)
+        return AccuracyProblem(classes, weights, rows, own)
 
     def __repr__(self) -> str:
         return f"Misclassification(class_weight={self.class_weight!r})"
@@ -320,6 +311,15 @@ class Rewards(_LabelTask):
         return f"Rewards(rewards of shape {np.shape(self.rewards)}, maximise={self.maximise})"
 
 
+def _as_prices(weights: list[Fraction]) -> tuple[NDArray[np.float64], Fraction]:
+    """Return what an error costs each class, and the unit of that: integers if they are few."""
+    unit = common_unit(weights, _MOST_MULTIPLE)
+    if unit is None:
+        # Relative to the largest, which may be beyond all floats.
+        unit = max(weights)
+    return np.array([float(weight / unit) for weight in weights]), unit
+
+
 def _weight_rounding(weighed: NDArray[np.float64], rows: Rows) -> Fraction:
     """Return the most that weights which are no integers change the cost of a tree.
 
@@ -329,7 +329,9 @@ def _weight_rounding(weighed: NDArray[np.float64], rows: Rows) -> Fraction:
     if rows.weight_errors is None:
         return Fraction(0)
     noise = 2 * len(weighed) * rows.noise(weighed) * rows.quantum
-    paid = Fraction(float(rows.weight_errors.sum())) * Fraction(rows.most_paid)
+    paid = Fraction(0)
+    if rows.most_paid:
+        paid = Fraction(float(rows.weight_errors.sum())) * Fraction(rows.most_paid)
     return round_up((noise + paid) * (1 + Fraction(1, 10**6)))
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from certree._exact import read_fraction
 from certree._fixed_point import check_numbers, finest, fixed_point, round_up
+from certree._fractions import to_float
 
 from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
@@ -43,6 +44,7 @@ class FunctionProblem(LeafProblem):
         table = check_numbers(given, "statistics", (rows.n_rows, None))
         self.is_integer = given.dtype.kind in "iub"
         self.statistics, self.quanta, errors = _scaled(rows.select(table), rows)
+        rows.check_range()
         self.weight_quantum = rows.quantum
         self.total_weight = rows.total_weight
         self.complexity_unit = rows.total_weight
@@ -119,7 +121,7 @@ class FunctionProblem(LeafProblem):
         if rows.given is not None or (part != 1 and (rows.weights % part).any()):
             # The law is about whole rows: part of one may change a cost by as much as all of it.
             return None
-        weights = rows.weights * float(rows.quantum)
+        weights = rows.weights * to_float(rows.quantum)
         # Rounded up, and one more for the whole parts of two costs.
         units = np.ceil(rows.select(changes) * weights * float(self.scale)) + 1
         worst: NDArray[np.int64] = np.minimum(units, float(self.largest)).astype(np.int64)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from certree._fixed_point import check_numbers, round_up
 from certree._fixed_squares import squares
+from certree._fractions import to_float
 
 from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
@@ -30,7 +31,7 @@ class SquareProblem(LeafProblem):
         found = squares(target, rows.weights, rows.quantum, rows.budget, rows.given)
         self.target = target
         self.is_rounded = found.rounding is not None
-        self.given_weights = rows.floats
+        self.given_weights = rows.shares
         self.statistics = found.statistics
         self.centre, self.quantum, self.weight = found.centre, found.quantum, found.weight
         self.total = _error(*map(int, found.statistics.sum(axis=0)))
@@ -57,7 +58,7 @@ class SquareProblem(LeafProblem):
         means = np.array([float(self._mean(int(w), int(s))) for w, s, _ in sums])
         if self.is_rounded:
             # Trees are compared by rounded targets, but predict the means of the given ones.
-            weights = self.given_weights / self.given_weights.max()
+            weights = self.given_weights
             for leaf in np.unique(leaves):
                 at = leaves == leaf
                 means[leaf] = math.fsum(weights[at] * self.target[at]) / math.fsum(weights[at])
@@ -68,7 +69,7 @@ class SquareProblem(LeafProblem):
 
     def describe(self, sums: Sums) -> list[str]:
         texts = []
-        quantum, weight_quantum = float(self.quantum), float(self.weight)
+        quantum, weight_quantum = float(self.quantum), to_float(self.weight)
         for w, s, q in sums.tolist():
             # The numerator is exact, so that no digits cancel.
             deviation = math.sqrt((q * w - s * s) / max(w * w, 1)) * quantum

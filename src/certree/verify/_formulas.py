@@ -19,15 +19,6 @@ ROUNDING = Fraction(1, 10**15)
 """Irrational values are stated as decimals that are no further from them than this."""
 
 
-def value_of(metric: Any, tp: Fraction, fp: Fraction, fn: Fraction, tn: Fraction) -> Value:
-    """Return the exact value of a metric of certree, or of one that a user brings."""
-    formula = _FORMULAS.get(type(metric).__name__)
-    if formula is not None:
-        return formula(metric, (tp, fp, fn, tn))
-    value = metric.exact(fp, fn, tp + fn, tn + fp)
-    return Fraction(value)
-
-
 def is_value(stated: Fraction, value: Value) -> bool:
     """Return whether a stated number is the value, or its decimal where that is irrational."""
     if isinstance(value, Fraction):
@@ -56,8 +47,12 @@ def _ratio(above: Fraction, below: Fraction) -> Fraction:
 
 def _fbeta(metric: Any, cells: Cells) -> Fraction:
     tp, fp, fn, _ = cells
-    square = Fraction(metric.beta) ** 2
+    square = _beta(metric) ** 2
     return _ratio((1 + square) * tp, (1 + square) * tp + square * fn + fp)
+
+
+def _beta(metric: Any) -> Fraction:
+    return Fraction(1) if metric is None else Fraction(metric.beta)
 
 
 def _tversky(metric: Any, cells: Cells) -> Fraction:
@@ -125,7 +120,7 @@ def _macro_f1(_: Any, cells: Cells) -> Fraction:
     return (_ratio(2 * tp, 2 * tp + fp + fn) + _ratio(2 * tn, 2 * tn + fp + fn)) / 2
 
 
-_FORMULAS: dict[str, Callable[[Any, Cells], Value]] = {
+FORMULAS: dict[str, Callable[[Any, Cells], Value]] = {
     "Accuracy": _accuracy,
     "BalancedAccuracy": _balanced_accuracy,
     "CohenKappa": _kappa,
@@ -140,3 +135,4 @@ _FORMULAS: dict[str, Callable[[Any, Cells], Value]] = {
     "Tversky": _tversky,
     "WeightedAccuracy": _weighted_accuracy,
 }
+"""By the names of the classes in certree.metrics; the metric itself has the parameters."""

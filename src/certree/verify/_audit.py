@@ -1,0 +1,331 @@
+"""What a verification works with: the claim, the data as plain values, and the rows' ways."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from certree.exceptions import CertificateError
+
+from ._numbers import Exact, exact, read_list, text
+from ._table import Table, read_table
+from ._tests import Candidates, Test, Wishes, outcome_of, plain_test
+
+
+@dataclass(frozen=True)
+class PlainTree:
+    """A tree by its plain fields.
+
+    Attributes
+    ----------
+    tests : list of dict
+        The fields of its tests.
+    asked : list of int
+        The test of each node, -1 in leaves.
+    children : list of range
+        The children of each node, none for leaves.
+    label : list of int
+        Place of the prediction of each leaf among the values, -1 in other nodes.
+    counts : list of list
+        What it says of the weight in each node.
+    values : list
+        What leaves predict.
+    n_columns : int
+        Number of raw columns.
+    """
+
+    tests: Sequence[Test]
+    asked: Sequence[int]
+    children: Sequence[range]
+    label: Sequence[int]
+    counts: Sequence[Sequence[Any]]
+    values: Sequence[Any]
+    n_columns: int
+
+    @classmethod
+    def of(cls, tree: Any) -> PlainTree:
+        """Read a tree.
+
+        Raises
+        ------
+        CertificateError
+            If it is none.
+        """
+        try:
+            n_columns = len(tree.feature_names)
+            tests = [plain_test(test, n_columns) for test in tree.tests]
+            asked, first = tree.test.tolist(), tree.first_child.tolist()
+            label, values = tree.label.tolist(), tree.classes.tolist()
+            counts = tree.counts.tolist()
+        except AttributeError:
+            raise CertificateError(f"there is no tree, but a {type(tree).__name__}.") from None
+        outcomes = [len(test["categories"]) if "categories" in test else 2 for test in tests]
+        children = [
+            range(start, start + outcomes[test]) if test >= 0 else range(0)
+            for test, start in zip(asked, first, strict=True)
+        ]
+        good = all(
+            (0 <= k < len(values) and test < 0)
+            or (0 <= test < len(tests) and places.start > 0 and places.stop <= len(asked))
+            for k, test, places in zip(label, asked, children, strict=True)
+        )
+        if not good or not asked:
+            raise CertificateError("the tree has nodes without a label, a test or their children.")
+        return cls(tests, asked, children, label, counts, values, n_columns)
+
+    def value(self, leaf: int) -> Any:
+        """Return what a leaf predicts."""
+        return self.values[self.label[leaf]]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a user passes to `verify`."""
+
+    X: Any
+    y: Any = None
+    sample_weight: Any = None
+    exhaustive: bool = False
+    costs: Any = None
+    task: Any = None
+    sensitive_features: Any = None
+
+
+@dataclass
+class Audit:
+    """The claim, what was found to hold, and what was found to differ."""
+
+    certificate: Any
+    parameters: Mapping[str, Any]
+    checks: list[str] = field(default_factory=list)
+    differences: list[str] = field(default_factory=list)
+
+    def done(self, check: str) -> None:
+        """Note what has been checked."""
+        self.checks.append(check)
+
+    def differ(self, what: str) -> None:
+        """Note what differs."""
+        self.differences.append(what)
+
+    def compare(self, what: str, certified: object, recomputed: object) -> None:
+        """Note a difference, if there is one."""
+        if certified != recomputed:
+            self.differ(f"{what}: certified {text(certified)}, recomputed {text(recomputed)}")
+
+    def compare_within(
+        self, what: str, certified: Exact, recomputed: Exact, slack: Exact = 0
+    ) -> None:
+        """Note a difference that is larger than it may be."""
+        if abs(certified - recomputed) > slack:
+            self.compare(what, certified, exact(recomputed))
+
+    def raise_if_different(self) -> None:
+        """Raise if anything differs.
+
+        Raises
+        ------
+        CertificateError
+            With all that differs.
+        """
+        if self.differences:
+            raise CertificateError(
+                "the certificate does not hold for this model and data:\n"
+                + "\n".join(f"  - {difference}" for difference in self.differences)
+            )
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a check hands on: the audit, the cost if there is a tree, and the rows that count."""
+
+    audit: Audit
+    cost: Exact | None
+    n_rows: int
+
+
+@dataclass(frozen=True)
+class Data:
+    """The table, and exact weights of the rows that count.
+
+    Weights are those given, unless others are put in their place: of classes, or rounded ones.
+    """
+
+    table: Table
+    weights: Mapping[int, Exact]
+    tests: Sequence[Test] = ()
+    """The candidates."""
+    candidates: Candidates | None = None
+    classes: Mapping[int, int] = field(default_factory=dict)
+    """Place of the class of each row among those of the model, where rows have one."""
+
+    @cached_property
+    def rows(self) -> Sequence[int]:
+        """The rows that count."""
+        return list(self.weights)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the table, those that do not count included."""
+        return self.table.n_rows
+
+    def total(self) -> Fraction:
+        """Return the weight of all rows."""
+        return Fraction(sum(self.weights.values()))
+
+    def weight(self, rows: Sequence[int]) -> Exact:
+        """Return the weight of some rows."""
+        return sum(self.weights[row] for row in rows)
+
+    def column(self, test: Test) -> Sequence[Any]:
+        """Return the column that a test asks for."""
+        return self.table.columns[test["feature"]].values
+
+    def parts(self, test: Test) -> list[int]:
+        """Return the places of the rows of each outcome of a test as bits; no empty ones."""
+        column, parts = self.column(test), {}
+        for place, row in enumerate(self.weights):
+            outcome = outcome_of(test, column[row])
+            parts[outcome] = parts.get(outcome, 0) | 1 << place
+        return list(parts.values())
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The rows that pass each node of a tree, and how deep each node is."""
+
+    tree: PlainTree
+    rows: Mapping[int, Sequence[int]]
+    depths: Mapping[int, int]
+
+    @property
+    def leaves(self) -> list[int]:
+        """The leaves."""
+        return [node for node in self.rows if self.tree.asked[node] < 0]
+
+    @property
+    def n_splits(self) -> int:
+        """Number of splits."""
+        return len(self.rows) - len(self.leaves)
+
+    @property
+    def depth(self) -> int:
+        """Depth of the tree."""
+        return max(self.depths.values())
+
+
+def read_rows(X: Any, sample_weight: Any) -> Data:
+    """Read the table and the weights of its rows.
+
+    Raises
+    ------
+    ValueError
+        If a weight is negative, or the numbers do not fit the table.
+    """
+    table = read_table(X)
+    weights = [Fraction(1)] * table.n_rows
+    if sample_weight is not None:
+        weights = read_list(sample_weight, table.n_rows, "sample_weight")
+    if min(weights) < 0 or not any(weights):
+        raise ValueError("sample_weight must not be negative, and some row must count.")
+    return Data(table, {row: exact(weight) for row, weight in enumerate(weights) if weight})
+
+
+def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **more: bool) -> Data:
+    """Read the candidates of a model, and see that they are those that its parameters ask for."""
+    n_columns = len(data.table.columns)
+    try:
+        stated, expected = list(encoder.candidates_), encoder.n_features_in_
+    except AttributeError:
+        raise CertificateError("the model has no encoder_ with candidates_.") from None
+    if n_columns != expected:
+        raise CertificateError(f"X has {n_columns} columns, but the tree was fitted on {expected}.")
+    tests = [plain_test(test, n_columns) for test in stated]
+    parameters = audit.parameters
+    wishes = Wishes(
+        parameters["thresholds"],
+        parameters["categorical_features"],
+        parameters.get("splits", "binary"),
+    )
+    candidates = Candidates(data.table, wishes, data.weights, is_exact)
+    for difference in candidates.differences(tests, **more):
+        audit.differ(difference)
+    audit.done(f"{len(tests)} candidates, from the table and the parameters")
+    return replace(data, tests=tests, candidates=candidates)
+
+
+def walk_down(audit: Audit, data: Data, tree: Any, where: str = "tree") -> Walk:
+    """Send every row from the root to its leaf, by tests that are among the candidates."""
+    plain = tree if isinstance(tree, PlainTree) else PlainTree.of(tree)
+    if plain.n_columns != len(data.table.columns):
+        raise CertificateError(
+            f"X has {len(data.table.columns)} columns, but the tree was fitted on "
+            f"{plain.n_columns}."
+        )
+    rows: dict[int, Sequence[int]] = {0: data.rows}
+    depths = {0: 0}
+    stack = [0]
+    while stack:
+        node = stack.pop()
+        if plain.asked[node] < 0:
+            continue
+        test = plain.tests[plain.asked[node]]
+        column = data.column(test)
+        parts: list[list[int]] = [[] for _ in plain.children[node]]
+        for row in rows[node]:
+            parts[outcome_of(test, column[row])].append(row)
+        for child, part in zip(plain.children[node], parts, strict=True):
+            if child in depths:
+                raise CertificateError(f"node {child} of the {where} is reached twice.")
+            rows[child], depths[child] = part, depths[node] + 1
+            stack.append(child)
+    if len(rows) != len(plain.asked):
+        audit.differ(f"{where}: {len(plain.asked)} nodes, of which only {len(rows)} can be reached")
+    if data.candidates is not None:
+        keys = {data.candidates.key(test) for test in data.tests}
+        for node in rows:
+            test = plain.tests[plain.asked[node]] if plain.asked[node] >= 0 else None
+            if test is not None and data.candidates.key(test) not in keys:
+                audit.differ(f"{where}: node {node} asks {_plain(test)}, which is no candidate")
+    return Walk(plain, rows, depths)
+
+
+def _plain(test: Test) -> str:
+    return ", ".join(f"{key}={value!r}" for key, value in test.items() if value is not None)
+
+
+def check_size(audit: Audit, walk: Walk, limits: Any, where: str = "") -> None:
+    """See that a tree keeps to the limits on depth, splits and rows per leaf."""
+    said = f"{where}: " if where else ""
+    if limits.max_depth is not None and walk.depth > limits.max_depth:
+        audit.differ(f"{said}depth {walk.depth} is above the limit max_depth={limits.max_depth}")
+    if limits.max_splits is not None and walk.n_splits > limits.max_splits:
+        audit.differ(
+            f"{said}{walk.n_splits} splits are above the limit max_splits={limits.max_splits}"
+        )
+    for leaf in walk.leaves:
+        # A tree without splits is allowed on any data, and so is an outcome without rows.
+        if 0 < len(walk.rows[leaf]) < limits.min_samples_leaf and walk.n_splits:
+            audit.differ(
+                f"{said}leaf {leaf} has {len(walk.rows[leaf])} rows, fewer than "
+                f"min_samples_leaf={limits.min_samples_leaf}"
+            )
+
+
+def check_predictions(audit: Audit, predict: Any, X: Any, walk: Walk) -> None:
+    """See that a model predicts what its tree says."""
+    predicted = np.asarray(predict(X)).tolist()
+    for leaf in walk.leaves:
+        for row in walk.rows[leaf]:
+            if predicted[row] != walk.tree.value(leaf):
+                audit.differ(
+                    f"prediction for row {row}: the model says {predicted[row]!r}, its tree "
+                    f"{walk.tree.value(leaf)!r}"
+                )
+                return
+    audit.done("the model predicts what its tree says")

@@ -1,0 +1,245 @@
+"""Check trees that make as few errors as possible: counts, labels, errors, and the optimum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from ._audit import (
+    Audit,
+    Data,
+    Given,
+    Result,
+    Walk,
+    check_predictions,
+    check_size,
+    read_rows,
+    walk_down,
+    with_candidates,
+)
+from ._fields import check_types
+from ._force import Sizes, label_points, least_cost
+from ._front import check_front, check_whole_front
+from ._metric import (
+    Objective,
+    all_tests,
+    check_metric_cost,
+    check_metric_optimum,
+    metric_of,
+)
+from ._numbers import Exact, exact, is_close, show, text
+from ._path import check_path
+from ._story import check_bounds, check_parameters
+from ._weights import (
+    are_short,
+    check_penalty,
+    class_totals,
+    common_unit,
+    cost_range,
+    room_for_area,
+    room_for_errors,
+    room_for_metric,
+    weighted_by_class,
+    with_classes,
+)
+
+
+def check_classifier(model: Any, given: Given) -> Result:
+    """Check a classifier: of errors, of a metric, of an area, or of a front."""
+    audit = Audit(model.certificate_, model.get_params(deep=False))
+    labels = model.classes_.tolist()
+    metric = metric_of(audit.parameters["objective"])
+    check_parameters(audit, metric.name)
+    if metric.counts_errors != (audit.certificate.positives is None):
+        audit.differ(f"the cost of {metric.name!r} is not what the certificate speaks of")
+        audit.raise_if_different()
+    data = read_classes(audit, given, labels, model.encoder_, metric, may_have_more=True)
+    walk = walk_down(audit, data, model.tree_)
+    audit.done("the leaf of every row, by tests that are candidates")
+    check_counts(audit, data, walk, any_label=not metric.counts_errors)
+    check_own_size(audit, walk)
+    if metric.counts_errors:
+        cost: Exact = check_cost(audit, data, walk)
+    else:
+        cost = check_metric_cost(audit, data, walk, metric, labels)
+    check_bounds(audit)
+    check_predictions(audit, model.predict, given.X, walk)
+    if metric.counts_errors:
+        check_path(audit, data, getattr(model, "_path", None))
+    front = getattr(model, "front_", None)
+    if front is not None:
+        check_front(audit, data, front, labels, is_of_model=True)
+    audit.raise_if_different()
+    if given.exhaustive:
+        if metric.counts_errors:
+            check_optimum(audit, data, len(labels))
+        else:
+            check_metric_optimum(audit, data, metric, labels)
+        if front is not None:
+            check_whole_front(audit, data, front, labels)
+        audit.raise_if_different()
+    return Result(audit, cost, len(data.rows))
+
+
+def check_pareto_front(front: Any, given: Given) -> Result:
+    """Check a front by itself: its points, and what they share."""
+    model = front._model
+    base = model.certificate_
+    check_types(base)
+    audit = Audit(base, model.get_params(deep=False))
+    labels = model.classes_.tolist()
+    check_parameters(audit, "front")
+    data = read_classes(audit, given, labels, model.encoder_, Objective("front", "Front"))
+    check_front(audit, data, front, labels, is_of_model=False)
+    audit.raise_if_different()
+    if given.exhaustive:
+        check_whole_front(audit, data, front, labels)
+        audit.raise_if_different()
+    points = front.certificate.points
+    return Result(audit, min(points)[1] if points else None, len(data.rows))
+
+
+def read_classes(
+    audit: Audit,
+    given: Given,
+    labels: Sequence[Any],
+    encoder: Any,
+    metric: Any = None,
+    reserve: int = 1,
+    **more: bool,
+) -> Data:
+    """Read rows with classes and weights, and compare them with the certificate."""
+    certificate = audit.certificate
+    plain = with_classes(read_rows(given.X, given.sample_weight), given.y, labels)
+    if metric is None or metric.counts_errors:
+        room = room_for_errors(plain, audit, reserve)
+    elif metric.max_fpr is not None:
+        room = room_for_area(plain, audit, metric.max_fpr)
+    else:
+        room = room_for_metric(plain, audit)
+    exactly = are_short(plain.weights, cost_range(plain.n_rows, certificate))
+    plain = with_candidates(audit, plain, encoder, exactly, **more)
+    audit.compare("number of rows", certificate.n_rows, len(plain.rows))
+    data = weighted_by_class(audit, plain, labels, room)
+    audit.compare("total weight", certificate.total_weight, data.total())
+    _check_penalty(audit, data, metric, room)
+    if metric is not None:
+        audit.compare("number of tests", certificate.n_tests, len(data.tests))
+    audit.done("rows, weights and penalty")
+    return data
+
+
+def _check_penalty(audit: Audit, data: Data, metric: Any, room: int) -> None:
+    if metric is None or metric.counts_errors:
+        unit = common_unit(data.weights.values())
+        check_penalty(audit, data.total(), unit, room)
+    elif metric.max_fpr is None:
+        check_penalty(audit, Fraction(1), 0, 1)
+    else:
+        # The search counts pairs of a positive and a negative row.
+        units = [total / common_unit(data.weights.values()) for total in class_totals(data, 2)]
+        finest = 1 / (2 * units[0] * units[1] * metric.max_fpr.numerator)
+        check_penalty(audit, Fraction(1), finest, 2**50)
+
+
+def check_counts(audit: Audit, data: Data, walk: Walk, *, any_label: bool) -> None:
+    """Compare the class counts of all nodes, and see that no other label suits a leaf better.
+
+    A metric, or a limit on the whole tree, may well want another label than that of most rows.
+    """
+    tree, values = walk.tree, walk.tree.values
+    total = data.total()
+    # Weights near the ends of float64 are stated as shares of all weight.
+    whole = Fraction(1) if 10**-290 < total < 10**290 else total
+    for node, rows in sorted(walk.rows.items()):
+        counts: list[Exact] = [0] * len(values)
+        for row in rows:
+            counts[data.classes[row]] += data.weights[row]
+        stated = [float(count) for count in tree.counts[node]]
+        if stated != [float(count / whole) for count in counts]:
+            audit.compare(f"class counts of node {node}", tree.counts[node], counts)
+        if tree.asked[node] < 0 and not any_label and counts[tree.label[node]] < max(counts):
+            best = values[counts.index(max(counts))]
+            audit.differ(
+                f"label of leaf {node}: {tree.value(node)!r}, but {best!r} has more weight"
+            )
+    audit.done("class counts of all nodes, labels of all leaves")
+
+
+def check_own_size(audit: Audit, walk: Walk) -> None:
+    """Compare the size of the tree with the certificate and with its limits."""
+    audit.compare("depth of the tree", audit.certificate.depth, walk.depth)
+    audit.compare("number of splits", audit.certificate.n_splits, walk.n_splits)
+    check_size(audit, walk, audit.certificate)
+    audit.done("limits on depth, splits and rows per leaf")
+
+
+def errors_of(data: Data, walk: Walk) -> Exact:
+    """Return the weight of the rows that a tree gets wrong."""
+    label = walk.tree.label
+    return sum(
+        data.weights[row]
+        for leaf in walk.leaves
+        for row in walk.rows[leaf]
+        if data.classes[row] != label[leaf]
+    )
+
+
+def check_cost(audit: Audit, data: Data, walk: Walk) -> Exact:
+    """Compare errors, cost and objective, and return the cost."""
+    certificate = audit.certificate
+    errors = errors_of(data, walk)
+    n_leaves = max(sum(1 for leaf in walk.leaves if walk.rows[leaf]), 1)
+    n_paid = n_leaves if certificate.complexity_per == "leaf" else walk.n_splits
+    cost = errors + n_paid * certificate.split_penalty
+    audit.compare("weighted errors", certificate.leaf_cost, errors)
+    audit.compare("cost", certificate.cost, cost)
+    objective = float(1 - cost / data.total())
+    if not is_close(certificate.objective, objective):
+        audit.compare("objective", certificate.objective, objective)
+    check_no_confusion(audit)
+    audit.done("errors, cost and objective, in exact arithmetic")
+    return exact(cost)
+
+
+def check_no_confusion(audit: Audit) -> None:
+    """See that nothing is said of a positive class where there is none."""
+    for name in ("fp", "fn", "positives", "negatives", "pos_label", "cuts"):
+        audit.compare(name, getattr(audit.certificate, name), None)
+
+
+def error_amounts(data: Data, n_classes: int) -> list[list[tuple[Fraction]]]:
+    """Return what each label costs each row."""
+    return [
+        [
+            (Fraction(data.weights[row] if data.classes[row] != label else 0),)
+            for label in range(n_classes)
+        ]
+        for row in data.rows
+    ]
+
+
+def check_optimum(audit: Audit, data: Data, n_classes: int) -> None:
+    """Prove the optimum again by brute force, over all candidates."""
+    certificate = audit.certificate
+    penalty = Fraction(certificate.split_penalty)
+    amounts = error_amounts(data, n_classes)
+    sizes = Sizes.of(certificate)
+    if any(test["kind"] == "multiway" for test in data.tests):
+        per_leaf = penalty if certificate.complexity_per == "leaf" else Fraction(0)
+
+        def leaf(rows: Sequence[int]) -> Fraction:
+            costs = (sum(amounts[row][k][0] for row in rows) for k in range(n_classes))
+            return min(costs) + per_leaf
+
+        best = least_cost(all_tests(data), len(amounts), leaf, penalty - per_leaf, sizes)
+    else:
+        best = min(point[0] for point in label_points(all_tests(data), amounts, [penalty], sizes))
+        best += penalty if certificate.complexity_per == "leaf" else 0
+    if not certificate.lower_bound <= best <= certificate.cost:
+        audit.differ(
+            f"optimum: the best tree costs {text(best)}, outside of the certified bounds "
+            f"{text(certificate.lower_bound)} to {text(certificate.cost)}"
+        )
+    audit.done(f"optimum {show(best)}, by trying all trees")

@@ -1,0 +1,108 @@
+"""Check how far a tree of any origin is from the best: what it costs, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from certree.exceptions import CertificateError
+
+from ._audit import Audit, Data, Given, PlainTree, Result, Walk, read_rows, walk_down
+from ._errors import check_cost, check_own_size
+from ._fields import check_types
+from ._formulas import is_value
+from ._metric import metric_of
+from ._numbers import Exact, exact, text
+from ._story import check_bounds
+from ._weights import by_stated_weights, class_totals, with_classes
+
+
+def check_gap(gap: Any, given: Given) -> Result:
+    """Check an optimality gap: both trees are counted again, by the weights that are stated.
+
+    It does not keep the parameters of the search, so that candidates and class weights cannot be
+    derived again; verify a model with these parameters for that.
+    """
+    certificate = gap.certificate
+    check_types(certificate)
+    audit = Audit(certificate, {"gap": certificate.gap})
+    labels = PlainTree.of(gap.best_tree).values
+    data = with_classes(read_rows(given.X, given.sample_weight), given.y, labels)
+    audit.compare("number of rows", certificate.n_rows, len(data.rows))
+    data = _weighted(data, certificate, len(labels))
+    audit.compare("total weight", gap.total_weight, data.total())
+    audit.compare("total weight", certificate.total_weight, data.total())
+    for what, tree, stated in (
+        ("cost", gap.tree, gap.cost),
+        ("upper bound", gap.best_tree, gap.upper_bound),
+    ):
+        _check_cost(audit, data, walk_down(audit, data, tree), what, stated, labels)
+    audit.compare("cost of the best tree", certificate.cost, gap.upper_bound)
+    audit.compare("lower bound", gap.lower_bound, certificate.lower_bound)
+    audit.compare("gap", gap.gap, exact(gap.cost - gap.lower_bound))
+    audit.compare("improvement", gap.improvement, exact(gap.cost - gap.upper_bound))
+    if gap.keeps_limits and gap.cost < gap.lower_bound:
+        audit.differ("a tree that keeps to the limits costs less than the lower bound")
+    check_bounds(audit)
+    best = walk_down(audit, data, gap.best_tree)
+    check_own_size(audit, best)
+    if certificate.positives is None:
+        check_cost(audit, data, best)
+    audit.compare("keeps_limits", gap.keeps_limits, _keeps(audit, data, gap))
+    audit.done("costs of both trees, bounds and gap")
+    audit.raise_if_different()
+    return Result(audit, gap.cost, len(data.rows))
+
+
+def _weighted(data: Data, certificate: Any, n_classes: int) -> Data:
+    used = certificate.class_weights or (1,) * n_classes
+    quantum = certificate.weight_quantum
+    if len(used) != n_classes or (quantum is not None and quantum <= 0):
+        raise CertificateError("the certificate states weights that cannot be.")
+    return by_stated_weights(data, used, quantum)
+
+
+def _keeps(audit: Audit, data: Data, gap: Any) -> bool:
+    certificate, walk = audit.certificate, walk_down(audit, data, gap.tree)
+    fits = certificate.max_depth is None or walk.depth <= certificate.max_depth
+    fits = fits and (certificate.max_splits is None or walk.n_splits <= certificate.max_splits)
+    # Leaves without rows are no part of the trees searched.
+    least = min(len(walk.rows[leaf]) for leaf in walk.leaves if walk.rows[leaf])
+    return fits and (not walk.n_splits or least >= certificate.min_samples_leaf)
+
+
+def _check_cost(
+    audit: Audit, data: Data, walk: Walk, what: str, stated: Exact, labels: Sequence[Any]
+) -> None:
+    certificate = audit.certificate
+    n_paid = len(walk.leaves) if certificate.complexity_per == "leaf" else walk.n_splits
+    penalty = n_paid * Fraction(certificate.split_penalty)
+    wrong: dict[Any, Exact] = dict.fromkeys(labels, 0)
+    for leaf in walk.leaves:
+        for row in walk.rows[leaf]:
+            if walk.tree.value(leaf) != labels[data.classes[row]]:
+                wrong[labels[data.classes[row]]] += data.weights[row]
+    if certificate.positives is None:
+        audit.compare(what, stated, exact(sum(wrong.values()) + penalty))
+        return
+    positive = certificate.pos_label
+    if positive not in labels:
+        audit.differ(f"positive class: {positive!r} is none of the classes {list(labels)}")
+        return
+    fp = sum(
+        data.weights[row]
+        for leaf in walk.leaves
+        for row in walk.rows[leaf]
+        if walk.tree.value(leaf) == positive != labels[data.classes[row]]
+    )
+    try:
+        metric = metric_of(certificate.task)
+    except ValueError:
+        # Of a metric with parameters, or of the user, there is only the name.
+        return
+    totals = class_totals(data, len(labels))
+    place = list(labels).index(positive)
+    value = metric.value(fp, wrong[positive], totals[place], sum(totals) - totals[place])
+    if not is_value(1 + penalty - stated, value):
+        audit.differ(f"{what}: certified {text(stated)}, recomputed from {metric.name} {value}")

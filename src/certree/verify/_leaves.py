@@ -1,0 +1,379 @@
+"""What leaves cost by the definition of each task, in the user's own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from certree.exceptions import CertificateError
+
+from ._audit import Data, Given
+from ._force import Charges
+from ._numbers import as_array, plain_list, read, read_list, read_table
+
+Amounts = Mapping[int, Sequence[Fraction]]
+"""For each row what each label costs or adds."""
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """What leaves cost.
+
+    Attributes
+    ----------
+    name : str
+        What certificates call the task.
+    of : callable
+        From rows and what is predicted for them to the cost.
+    least : callable
+        From rows to the cost of the best prediction.
+    objective : callable
+        From a cost to the user's terms.
+    whole : Fraction
+        What a complexity of one costs.
+    labels : list or None
+        The labels to choose from; None: any value may be predicted.
+    amounts : mapping or None
+        What each label costs each row, if there are labels.
+    target : mapping or None
+        What is to be predicted, for a regression.
+    noise : callable
+        From rows to what float64 may have done to a function of the user on the way.
+    """
+
+    name: str
+    of: Callable[[Sequence[int], Any], Fraction]
+    least: Callable[[Sequence[int]], Fraction]
+    objective: Callable[[Fraction], float]
+    whole: Fraction
+    labels: Sequence[Any] | None = None
+    amounts: Amounts | None = None
+    target: Mapping[int, Fraction] | None = None
+    noise: Callable[[Sequence[int]], Fraction] = lambda rows: Fraction(0)
+
+
+# ---- by label ----------------------------------------------------------------------------------
+
+
+def label_leaves(
+    name: str,
+    data: Data,
+    labels: Sequence[Any],
+    amounts: Amounts,
+    objective: Callable[[Fraction], float] | None = None,
+) -> Leaves:
+    """Return leaves that take one of some labels, each at a cost per row."""
+    place = {label: k for k, label in enumerate(labels)}
+
+    def of(rows: Sequence[int], label: Any) -> Fraction:
+        k = place[label]
+        return sum((data.weights[row] * amounts[row][k] for row in rows), Fraction(0))
+
+    def least(rows: Sequence[int]) -> Fraction:
+        return min(of(rows, label) for label in labels)
+
+    def mean(cost: Fraction) -> float:
+        return float(cost / data.total())
+
+    return Leaves(name, of, least, objective or mean, data.total(), labels, amounts)
+
+
+def errors(data: Data, y: Any, class_weight: Any, labels: Sequence[Any] | None = None) -> Leaves:
+    """Return leaves that cost the weight of their errors."""
+    given = labels_of(data, y)
+    known = sorted(set(given)) if labels is None else list(labels)
+    weights = {label: Fraction(1) for label in known}
+    if class_weight == "balanced":
+        totals = dict.fromkeys(known, Fraction(0))
+        for row in data.rows:
+            totals[given[row]] += data.weights[row]
+        share = data.total() / sum(1 for total in totals.values() if total)
+        weights = {label: share / t if t else Fraction(0) for label, t in totals.items()}
+    elif class_weight is not None:
+        plain = dict(zip(plain_list(list(class_weight)), class_weight.values(), strict=True))
+        weights = {label: read(plain.get(label, 1), "class_weight") for label in known}
+    amounts = {
+        row: [weights[given[row]] * (label != given[row]) for label in known] for row in data.rows
+    }
+    whole = sum((data.weights[row] * weights[given[row]] for row in data.rows), Fraction(0))
+    leaves = label_leaves("accuracy", data, known, amounts, lambda cost: float(1 - cost / whole))
+    return replace(leaves, whole=whole)
+
+
+def cost_matrix(data: Data, y: Any, matrix: Any, classes: Any) -> Leaves:
+    """Return leaves that cost what a matrix says of class and label."""
+    lines = read_table(matrix, "cost_matrix", (None, None))
+    given = labels_of(data, y)
+    labels = match_classes(given, classes, len(lines[0]))
+    if len(lines) != len(labels):
+        raise ValueError(f"cost_matrix has {len(lines)} rows, but there are {len(labels)} classes.")
+    place = {label: k for k, label in enumerate(labels)}
+    unknown = {given[row] for row in data.rows} - set(place)
+    if unknown:
+        raise CertificateError(
+            f"y has the labels {sorted(map(repr, unknown))}, which the model does not know; its "
+            f"classes are {labels}."
+        )
+    amounts = {row: lines[place[given[row]]] for row in data.rows}
+    return label_leaves("cost", data, labels, amounts)
+
+
+def row_costs(data: Data, costs: Any, labels: Any) -> Leaves:
+    """Return leaves that cost what each label costs each of their rows."""
+    lines = read_table(costs, "costs", (data.n_rows, None))
+    names = list(range(len(lines[0]))) if labels is None else plain_list(labels)
+    return label_leaves("cost", data, names, {row: lines[row] for row in data.rows})
+
+
+def rewards(data: Data, table: Any, treatments: Any, maximise: bool) -> Leaves:
+    """Return leaves that cost what a treatment loses against the best one of each row."""
+    lines = read_table(table, "rewards", (data.n_rows, None))
+    if treatments is not None and len(lines[0]) == 1 and len(treatments) == 2:
+        lines = [[Fraction(0), line[0]] for line in lines]
+    sign = -1 if maximise else 1
+    signed = {row: [sign * reward for reward in lines[row]] for row in data.rows}
+    total = sum((data.weights[row] * min(signed[row]) for row in data.rows), Fraction(0))
+    regret = {row: [cost - min(line) for cost in line] for row, line in signed.items()}
+    names = list(range(len(lines[0]))) if treatments is None else plain_list(treatments)
+    if len(names) != len(lines[0]):
+        raise ValueError(f"rewards have {len(lines[0])} columns, for {len(names)} treatments.")
+    return label_leaves(
+        "reward", data, names, regret, lambda cost: float(sign * (cost + total) / data.total())
+    )
+
+
+def labels_of(data: Data, y: Any) -> list[Any]:
+    """Return one label per row."""
+    if y is None:
+        raise ValueError("y must be passed: one label per row.")
+    given = plain_list(y)
+    if len(given) != data.n_rows:
+        raise ValueError(f"X has {data.n_rows} rows, but y has {len(given)} labels.")
+    return given
+
+
+def match_classes(given: Sequence[Any], classes: Any, n_columns: int) -> list[Any]:
+    """Return the classes that the columns of a matrix stand for."""
+    if classes is not None:
+        return plain_list(classes)
+    seen = sorted(set(given))
+    return seen if len(seen) == n_columns else list(range(n_columns))
+
+
+# ---- regression --------------------------------------------------------------------------------
+
+
+def squares(data: Data, y: Any) -> Leaves:
+    """Return leaves that cost the squared error around their mean."""
+    numbers = read_list(y, data.n_rows, "y")
+    target = {row: numbers[row] for row in data.rows}
+    # Distances from one number give the same errors, in smaller fractions.
+    middle = (max(target.values()) + min(target.values())) / 2
+
+    def moments(rows: Sequence[int]) -> tuple[Fraction, Fraction, Fraction]:
+        weight = total = square = Fraction(0)
+        for row in rows:
+            w, t = data.weights[row], target[row] - middle
+            weight, total, square = weight + w, total + w * t, square + w * t * t
+        return weight, total, square
+
+    def least(rows: Sequence[int]) -> Fraction:
+        weight, total, square = moments(rows)
+        return square - total**2 / weight
+
+    def of(rows: Sequence[int], value: Any) -> Fraction:
+        weight, total, square = moments(rows)
+        mean = middle + total / weight
+        scale = max(abs(target[row]) for row in rows)
+        # The digits that float64 has for numbers of this size, and a few last bits for a sum.
+        if not isinstance(value, float | int) or abs(read(value) - mean) > 16 * scale / 2**52:
+            raise CertificateError(
+                f"a leaf predicts {value!r}, but the mean of its rows is {float(mean)!r}."
+            )
+        return square - total**2 / weight
+
+    whole = least(data.rows)
+
+    def score(cost: Fraction) -> float:
+        return float(1 - cost / whole) if whole else 1.0
+
+    return Leaves("squared_error", of, least, score, whole, target=target)
+
+
+# ---- functions of the user ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Statistics of a user, weighted and summed exactly, and how far float64 may see them off."""
+
+    columns: Sequence[Mapping[int, Fraction]]
+    are_integers: bool
+    errors: Sequence[float]
+
+    def sums(self, rows: Sequence[int]) -> Any:
+        """Return the sums over some rows as the function of the user gets them."""
+        exactly = [sum((column[row] for row in rows), Fraction(0)) for column in self.columns]
+        if self.are_integers:
+            return np.array([[int(total) for total in exactly]], dtype=np.int64)
+        return np.array([[float(total) for total in exactly]])
+
+
+def function(data: Data, task: Any) -> Leaves:
+    """Return leaves that cost what a function of the user says of sums of statistics."""
+    statistics = _statistics(data, task.statistics)
+    known: dict[tuple[int, ...], tuple[Fraction, list[Any], Fraction]] = {}
+
+    def ask(rows: Sequence[int]) -> tuple[Fraction, list[Any], Fraction]:
+        """Return the cost, what may be predicted, and how far off the cost may be."""
+        key = tuple(rows)
+        if key not in known:
+            known[key] = _ask(task.cost, statistics, statistics.sums(rows))
+        return known[key]
+
+    def of(rows: Sequence[int], value: Any) -> Fraction:
+        cost, predictions, _ = ask(rows)
+        if not any(_is_prediction(value, p) for p in predictions):
+            raise CertificateError(
+                f"a leaf predicts {value!r}, but the task says {predictions[0]!r} for its rows."
+            )
+        return cost
+
+    return Leaves(
+        str(task.name),
+        of,
+        lambda rows: ask(rows)[0],
+        float,
+        data.total(),
+        noise=lambda rows: ask(rows)[2],
+    )
+
+
+def _statistics(data: Data, given: Any) -> Statistics:
+    if callable(given):
+        table = np.stack([np.atleast_1d(given(np.array([row]))) for row in range(data.n_rows)])
+    else:
+        table = as_array(given)
+    lines = read_table(table, "statistics", (data.n_rows, None))
+    columns, errors = [], []
+    for k in range(len(lines[0])):
+        column = {row: data.weights[row] * lines[row][k] for row in data.rows}
+        total = float(sum(map(abs, column.values())))
+        columns.append(column)
+        # A search adds integers of 52 bits in all, and rounds to these where decimals are longer.
+        errors.append(total * len(column) * 2.0**-46)
+    whole = table.dtype.kind in "iub" and all(
+        value.denominator == 1 for column in columns for value in column.values()
+    )
+    return Statistics(columns, whole, [0.0] * len(columns) if whole else errors)
+
+
+def _ask(cost: Any, statistics: Statistics, sums: Any) -> tuple[Fraction, list[Any], Fraction]:
+    """Ask about sums, and about others that are as far off as rounding can make them."""
+    value, prediction = _call(cost, sums)
+    values, predictions = [value], [prediction]
+    for k, error in enumerate(statistics.errors):
+        for step in (-error, error):
+            moved = sums.copy()
+            moved[0, k] += (
+                np.sign(moved[0, k]) * min(abs(step), abs(moved[0, k]) / 2) * np.sign(step)
+            )
+            try:
+                with np.errstate(all="ignore"):
+                    other, guess = _call(cost, moved)
+            except Exception:
+                # What is off may be nothing that the function is made for.
+                continue
+            if other == other:
+                values.append(other)
+                predictions.append(guess)
+    apart = max(map(Fraction, values)) - min(map(Fraction, values))
+    return max(Fraction(value), Fraction(0)), predictions, 4 * apart * len(statistics.columns)
+
+
+def _call(cost: Any, sums: Any) -> tuple[Any, Any]:
+    answer = cost(sums)
+    prediction: Any = 0
+    if isinstance(answer, tuple):
+        answer, prediction = answer[0], np.asarray(answer[1]).tolist()[0]
+    value = np.asarray(answer).tolist()[0]
+    if isinstance(value, float) and not np.isfinite(value):
+        raise CertificateError(f"the task costs {value!r} for the sums {sums[0].tolist()}.")
+    return value, prediction
+
+
+def _is_prediction(stated: Any, prediction: Any) -> bool:
+    if isinstance(stated, float) and isinstance(prediction, float):
+        return abs(stated - prediction) <= 1e-9 * abs(prediction)
+    return bool(stated == prediction)
+
+
+# ---- prices of tests ---------------------------------------------------------------------------
+
+
+def read_charges(test_costs: Any, n_columns: int, names: Sequence[str] | None) -> Charges:
+    """Read prices of tests: by column, in order, or as measurements of several columns."""
+    listed: list[tuple[Any, Any]]
+    if hasattr(test_costs, "items"):
+        listed = [
+            (cost.columns if hasattr(cost, "price") else column, cost)
+            for column, cost in test_costs.items()
+        ]
+    else:
+        listed = [
+            (cost.columns if hasattr(cost, "price") else column, cost)
+            for column, cost in enumerate(test_costs)
+        ]
+    measurement: dict[int, int] = {}
+    group, price, discounted = [], [], []
+    for number, (columns, cost) in enumerate(listed):
+        several = isinstance(columns, list | tuple | range | np.ndarray)
+        for column in columns if several else [columns]:
+            place = list(names or ()).index(column) if isinstance(column, str) else int(column)
+            measurement[place] = number
+        full = read(getattr(cost, "price", cost), "test_costs")
+        less = getattr(cost, "discounted", None)
+        group.append(getattr(cost, "group", None))
+        price.append(full)
+        discounted.append(full if less is None else read(less, "test_costs"))
+    for column in range(n_columns):
+        if column not in measurement:
+            measurement[column] = len(price)
+            group.append(None)
+            price.append(Fraction(0))
+            discounted.append(Fraction(0))
+    return Charges([measurement[c] for c in range(n_columns)], group, price, discounted)
+
+
+# ---- which task --------------------------------------------------------------------------------
+
+
+def leaves_of_task(task: Any, data: Data, given: Given) -> Leaves:
+    """Return what leaves cost by a task of certree.
+
+    Raises
+    ------
+    ValueError
+        If nobody knows what it is.
+    """
+    for cls in type(task).__mro__:
+        if cls.__name__ in TASKS:
+            return TASKS[cls.__name__](task, data, given)
+    raise ValueError(f"verify does not know what a leaf costs by {task!r}.")
+
+
+TASKS: Mapping[str, Callable[[Any, Data, Given], Leaves]] = {
+    "Misclassification": lambda task, data, given: errors(data, given.y, task.class_weight),
+    "CostMatrix": lambda task, data, given: cost_matrix(data, given.y, task.matrix, task.classes),
+    "RowCosts": lambda task, data, given: row_costs(data, task.costs, task.labels),
+    "Rewards": lambda task, data, given: rewards(
+        data, task.rewards, task.treatments, bool(task.maximise)
+    ),
+    "SquaredError": lambda task, data, given: squares(data, given.y),
+    "LeafCost": lambda task, data, given: function(data, task),
+}
+"""What leaves cost, by the name of the task's class."""

@@ -1,0 +1,472 @@
+"""Check trees within limits, proofs that there is none, and fronts of two objectives.
+
+Totals are exact fractions of amounts times weights, and a tree must keep its limits exactly. A dual
+cut is an inequality between cost and totals that every tree satisfies: the tree found must, and so
+must all single leaves; the bounds that follow are recomputed, and `_limits_force` tries all trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, floor
+from typing import Any
+
+from ._audit import (
+    Audit,
+    Data,
+    Given,
+    Result,
+    Walk,
+    check_predictions,
+    check_size,
+    read_rows,
+    walk_down,
+    with_candidates,
+)
+from ._leaves import Leaves, leaves_of_task
+from ._limits_read import Asked, Minimum, Total, read_asked
+from ._numbers import Exact, exact, read, show, text
+from ._rounding import allowed_for_labels
+from ._story import check_bounds, check_searched
+from ._task import check_leeway, check_objective, leaves_of_estimator
+from ._weights import are_short, check_quantum, cost_range
+
+Cut = tuple[Exact, ...]
+"""``(a, b_1, ..., b_n, v)``: every tree has ``a * cost + sum(b_j * total_j) >= v``."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What was asked, in the user's own numbers."""
+
+    audit: Audit
+    data: Data
+    leaves: Sequence[Leaves]
+    totals: Sequence[Total]
+    minimum: Minimum | None
+
+    @property
+    def labels(self) -> Sequence[Any]:
+        """The labels to choose from."""
+        return self.leaves[0].labels or ()
+
+    @property
+    def penalty(self) -> Fraction:
+        """What a split costs."""
+        return Fraction(self.audit.certificate.split_penalty)
+
+    @property
+    def first(self) -> Fraction:
+        """What every tree pays: its first leaf, where leaves are paid for."""
+        per_leaf = self.audit.certificate.complexity_per == "leaf"
+        return self.penalty if per_leaf else Fraction(0)
+
+    def leaf_cost(self, k: int, walk: Walk) -> Fraction:
+        """Return what a tree costs by an objective, without penalty."""
+        leaves = self.leaves[k]
+        parts = (leaves.of(walk.rows[leaf], walk.tree.value(leaf)) for leaf in walk.leaves)
+        return sum(parts, Fraction(0))
+
+    def total(self, total: Total, walk: Walk) -> Fraction:
+        """Return the total of a limit for a tree."""
+        place = {label: k for k, label in enumerate(self.labels)}
+        return sum(
+            (
+                total.of(self.data, walk.rows[leaf], place[walk.tree.value(leaf)])
+                for leaf in walk.leaves
+            ),
+            Fraction(0),
+        )
+
+
+def check_limited(model: Any, given: Given) -> Result:
+    """Check an estimator or a solution within limits, with or without a tree."""
+    from ._limits_force import check_by_force, check_single_leaves
+
+    is_estimator = hasattr(model, "certificate_")
+    certificate = model.certificate_ if is_estimator else model.certificate
+    tree = getattr(model, "tree_" if is_estimator else "tree", None)
+    parameters = model.get_params(deep=False) if is_estimator else dict(model.parameters)
+    audit = Audit(certificate, parameters)
+    encoder = model.encoder_ if is_estimator else model.encoder
+    data = read_rows(given.X, given.sample_weight)
+    if is_estimator and given.task is None:
+        leaves = leaves_of_estimator(model, data, given)
+        asked = read_asked(model, data, leaves.labels or ())
+    else:
+        task = model.task if given.task is None else given.task
+        leaves = leaves_of_task(task.objective, data, given)
+        asked = Asked.of(task, data, leaves.labels or ())
+    audit.compare("task", certificate.task, leaves.name)
+    # Whatever else it says is about something else.
+    audit.raise_if_different()
+    problem = _read_problem(audit, data, [leaves], asked, encoder)
+    has_tree = type(certificate).__name__ == "LimitedCertificate"
+    if (tree is not None) != has_tree:
+        audit.differ("the certificate and the model do not agree on whether there is a tree")
+    audit.raise_if_different()
+    cost: Fraction | None = None
+    if has_tree:
+        walk = walk_down(audit, problem.data, tree)
+        audit.done("the leaf of every row, by tests that are candidates")
+        cost = _check_tree(problem, walk)
+        check_bounds(audit)
+        check_predictions(audit, model.predict, given.X, walk)
+        _check_dual(problem)
+    else:
+        _check_no_tree(problem)
+    audit.raise_if_different()
+    check_single_leaves(problem)
+    audit.raise_if_different()
+    if given.exhaustive:
+        check_by_force(problem)
+        audit.raise_if_different()
+    return Result(audit, None if cost is None else exact(cost), len(data.rows))
+
+
+def check_task_front(front: Any, given: Given) -> Result:
+    """Check a front of two objectives: its points, and that none beats another."""
+    certificate, task = front.certificate, front.task if given.task is None else given.task
+    audit = Audit(certificate, dict(front.parameters))
+    data = read_rows(given.X, given.sample_weight)
+    leaves = [leaves_of_task(one, data, given) for one in (task.first, task.second)]
+    asked = Asked.of(task, data, leaves[0].labels or ())
+    audit.compare("tasks", list(certificate.tasks), [one.name for one in leaves])
+    problem = _read_problem(audit, data, leaves, asked, front.encoder)
+    audit.compare("number of points", len(certificate.points), len(front.front))
+    audit.raise_if_different()
+    for k, point in enumerate(front.front):
+        _check_point(problem, k, point)
+    audit.done("costs and totals of all points, in exact arithmetic")
+    _check_order(audit, certificate)
+    audit.raise_if_different()
+    if given.exhaustive:
+        from ._limits_force import check_whole_front
+
+        check_whole_front(problem)
+        audit.raise_if_different()
+    first = certificate.points[0][0] if certificate.points else None
+    return Result(audit, first, len(data.rows))
+
+
+def _read_problem(
+    audit: Audit, data: Data, leaves: Sequence[Leaves], asked: Asked, encoder: Any
+) -> Problem:
+    """Compare parameters, rows, limits, rounding and penalty with the certificate."""
+    certificate = audit.certificate
+    check_searched(audit)
+    most = cost_range(data.n_rows, certificate) // 2**12
+    is_short = are_short(data.weights, most)
+    if hasattr(certificate, "search"):
+        is_short = certificate.weight_quantum is None
+        audit.compare("search", certificate.search, audit.parameters["search"])
+        check_quantum(audit, data, most)
+        audit.compare("class weights", certificate.class_weights, None)
+        audit.compare("test cost", certificate.test_cost, 0)
+        for name in ("fp", "fn", "positives", "negatives", "pos_label", "cuts"):
+            audit.compare(name, getattr(certificate, name), None)
+    data = with_candidates(audit, data, encoder, is_short)
+    audit.compare("number of tests", certificate.n_tests, len(data.tests))
+    audit.compare("number of rows", certificate.n_rows, len(data.rows))
+    if hasattr(certificate, "total_weight"):
+        slack = 0 if is_short else data.total() / 10**12
+        audit.compare_within("total weight", certificate.total_weight, data.total(), slack)
+    for one, rounding in zip(leaves, roundings(certificate), strict=True):
+        check_leeway(audit, rounding, allowed_for_labels(data, one, certificate, with_limits=True))
+    _check_penalty(audit, leaves[0])
+    problem = Problem(audit, data, leaves, asked.totals, asked.minimum)
+    _check_stated_limits(problem)
+    audit.raise_if_different()
+    audit.done("parameters, rows, weights, rounding and penalty")
+    return problem
+
+
+def _check_penalty(audit: Audit, leaves: Leaves) -> None:
+    """See that the penalty is what is asked for, exactly if nothing was rounded."""
+    certificate = audit.certificate
+    wanted = read(audit.parameters["complexity"], "complexity") * leaves.whole
+    unit = getattr(certificate, "unit", None)
+    fits = unit is not None and unit > 0 and (wanted / unit).denominator == 1
+    slack = Fraction(0) if fits else leaves.whole / 2**20 + roundings(certificate)[0]
+    if wanted == 0:
+        slack = Fraction(0)
+    audit.compare_within("penalty", certificate.split_penalty, wanted, slack)
+    if unit is not None and unit <= 0:
+        audit.differ(f"unit: certified {show(unit)}, which is no amount")
+    elif unit is not None:
+        multiples = {Fraction(certificate.gap)}
+        if certificate.rounding == 0 and leaves.amounts is not None:
+            multiples |= {cost - min(line) for line in _weighted(leaves) for cost in line}
+        else:
+            multiples.add(Fraction(certificate.leaf_cost))
+        if any((multiple / unit).denominator != 1 for multiple in multiples):
+            audit.differ(f"unit: certified {show(unit)}, of which costs are no multiples")
+
+
+def _weighted(leaves: Leaves) -> list[list[Fraction]]:
+    """Return what each label costs each row, weights included."""
+    assert leaves.amounts is not None
+    labels = leaves.labels or ()
+    return [[leaves.of([row], label) for label in labels] for row in leaves.amounts]
+
+
+def roundings(certificate: Any) -> list[Fraction]:
+    """Return by how much costs may be off, for each objective."""
+    stated = certificate.rounding
+    return [Fraction(r) for r in (stated if isinstance(stated, tuple) else (stated,))]
+
+
+# ---- the checks --------------------------------------------------------------------------------
+
+
+def _check_stated_limits(problem: Problem) -> None:
+    """See that the certificate speaks of the limits that were asked for."""
+    audit, limits = problem.audit, problem.audit.certificate.limits
+    stated = [(limit.name, limit.at_most, limit.at_least) for limit in limits]
+    asked = [(total.name, total.at_most, total.at_least) for total in problem.totals]
+    audit.compare("limits", stated, asked)
+    needed = {} if problem.minimum is None else problem.minimum.needed
+    wanted = {str(label): number for label, number in needed.items() if number > 0}
+    audit.compare("minima of labels", dict(audit.certificate.leaf_minimum), wanted)
+    audit.raise_if_different()
+    for limit, total in zip(limits, problem.totals, strict=True):
+        if limit.unit <= 0:
+            audit.differ(f"limit {limit.name!r}: the unit {show(limit.unit)} is no amount")
+        check_leeway(
+            audit, limit.rounding, total.leeway(problem.data), f"rounding of {limit.name!r}"
+        )
+        if not limit.rounding and limit.unit > 0:
+            _check_limit_unit(problem, limit, total)
+    audit.done("limits, as they were asked for")
+
+
+def _check_limit_unit(problem: Problem, limit: Any, total: Total) -> None:
+    """Without rounding every amount is a whole number of units."""
+    for row in problem.data.rows:
+        weight = problem.data.weights[row]
+        for number in total.amounts[row]:
+            if (weight * number / limit.unit).denominator != 1:
+                problem.audit.differ(
+                    f"limit {limit.name!r}: row {row} adds {show(exact(weight * number))}, which "
+                    f"is no multiple of the unit {show(limit.unit)}"
+                )
+                return
+
+
+def _check_totals(problem: Problem, walk: Walk, limits: Sequence[Any], where: str) -> None:
+    """Recompute the totals of a tree, and see that they are within bounds, exactly."""
+    audit = problem.audit
+    for limit, total in zip(limits, problem.totals, strict=True):
+        value = problem.total(total, walk)
+        if limit.value is None or abs(limit.value - value) > limit.rounding:
+            audit.compare(f"{where}: total of {limit.name!r}", limit.value, exact(value))
+        if not total.is_within(value):
+            audit.differ(
+                f"{where}: the total of {limit.name!r} is {show(exact(value))}, not "
+                f"{total.bounds_text()}"
+            )
+        if limit.least is not None or limit.greatest is not None:
+            audit.differ(f"{where}: how near trees come to {limit.name!r} is for those without one")
+
+
+def _check_leaves(problem: Problem, walk: Walk, where: str) -> None:
+    """See that a tree keeps to the limits on size, and to what labels need in their leaves."""
+    audit = problem.audit
+    check_size(audit, walk, audit.certificate, where)
+    unknown = set(walk.tree.values) - set(problem.labels)
+    if unknown:
+        audit.differ(f"{where}: {sorted(map(repr, unknown))} are no labels of the task")
+        audit.raise_if_different()
+    if problem.minimum is None:
+        return
+    for leaf in walk.leaves:
+        label = walk.tree.value(leaf)
+        count = problem.minimum.count(walk.rows[leaf], label)
+        if count < problem.minimum.needed[label]:
+            audit.differ(
+                f"{where}: leaf {leaf} has {count} rows for {label!r}, which needs "
+                f"{problem.minimum.needed[label]}"
+            )
+
+
+def _check_tree(problem: Problem, walk: Walk) -> Fraction:
+    audit, certificate = problem.audit, problem.audit.certificate
+    _check_leaves(problem, walk, "tree")
+    audit.compare("number of splits", certificate.n_splits, walk.n_splits)
+    audit.compare("depth of the tree", certificate.depth, walk.depth)
+    audit.done("limits on depth, splits and rows per leaf")
+    _check_totals(problem, walk, certificate.limits, "tree")
+    audit.done("totals of all limits, in exact arithmetic, and that they are kept")
+    leaves = problem.leaf_cost(0, walk)
+    penalty = walk.n_splits * problem.penalty + problem.first
+    cost, rounding = leaves + penalty, roundings(certificate)[0]
+    audit.compare_within("leaf cost", certificate.leaf_cost, leaves, rounding)
+    audit.compare_within("cost", certificate.cost, cost, rounding)
+    audit.compare("sum of leaf cost and penalty", certificate.leaf_cost + penalty, certificate.cost)
+    check_objective(audit, certificate.objective, problem.leaves[0], cost, rounding)
+    audit.done("cost and objective, in exact arithmetic")
+    return cost
+
+
+def largest_within(problem: Problem, cut: Cut) -> Fraction | None:
+    """Return the most that a cut's totals can add up to within the limits; None if no bound."""
+    most = Fraction(0)
+    limits = problem.audit.certificate.limits
+    for limit, total, factor in zip(limits, problem.totals, cut[1:-1], strict=True):
+        if factor == 0:
+            continue
+        bound = limit.at_most if factor > 0 else limit.at_least
+        if bound is None:
+            return None
+        choose: Callable[..., Any] = max if factor > 0 else min
+        reach = total.extreme(problem.data, choose)
+        units = Fraction(bound) / limit.unit
+        whole = (floor(units) if factor > 0 else ceil(units)) * limit.unit
+        # Totals that were not rounded are multiples of the unit.
+        edge = Fraction(bound) if limit.rounding else whole
+        most += factor * (min(edge, reach) if factor > 0 else max(edge, reach))
+    return most
+
+
+def slack_of(certificate: Any, cut: Cut) -> Fraction:
+    """Return how far rounding may move the two sides of a cut."""
+    parts = [abs(Fraction(cut[0])) * Fraction(certificate.rounding)]
+    parts += [
+        abs(Fraction(factor)) * Fraction(limit.rounding)
+        for limit, factor in zip(certificate.limits, cut[1:-1], strict=True)
+    ]
+    return sum(parts, Fraction(0))
+
+
+def _check_dual(problem: Problem) -> None:
+    """See that the tree satisfies all cuts, and that the dual bound follows from them."""
+    audit, certificate = problem.audit, problem.audit.certificate
+    best: Fraction | None = None
+    for k, cut in enumerate(certificate.dual_cuts):
+        if not _is_cut(audit, certificate, cut, k):
+            return
+        totals = [Fraction(limit.value or 0) for limit in certificate.limits]
+        left = cut[0] * Fraction(certificate.cost)
+        left += sum((b * t for b, t in zip(cut[1:-1], totals, strict=True)), Fraction(0))
+        if left < cut[-1] - slack_of(certificate, cut):
+            audit.differ(f"dual cut {k}: the tree has {text(exact(left))} < {text(cut[-1])}")
+        most = largest_within(problem, cut)
+        if cut[0] > 0 and most is not None:
+            bound = (cut[-1] - most + slack_of(certificate, cut)) / Fraction(cut[0])
+            best = bound if best is None else max(best, bound)
+    stated = certificate.dual_bound
+    if stated is not None and (best is None or stated > best):
+        audit.compare("dual bound", stated, None if best is None else exact(best))
+    if stated is not None and stated > certificate.lower_bound:
+        audit.differ(f"dual bound {text(stated)} is above the lower bound")
+    audit.done(f"{len(certificate.dual_cuts)} dual cuts, and the bound that follows from them")
+
+
+def _is_cut(audit: Audit, certificate: Any, cut: Cut, k: int) -> bool:
+    good = len(cut) == len(certificate.limits) + 2 and cut[0] >= 0
+    for limit, factor in zip(certificate.limits, cut[1:-1], strict=False):
+        bound = limit.at_most if factor > 0 else limit.at_least
+        good = good and (factor == 0 or bound is not None)
+    if not good:
+        audit.differ(f"dual cut {k}, {text(cut)}, is none of these limits")
+    return good
+
+
+def _check_no_tree(problem: Problem) -> None:
+    """See that a proof that there is no tree holds, as far as it can be recomputed."""
+    audit, certificate = problem.audit, problem.audit.certificate
+    status = certificate.status
+    if (status == "infeasible") != (certificate.proof in ("dual", "search")):
+        audit.differ(f"status {status!r} with the proof {certificate.proof!r}")
+    if status in ("optimal", "gap", "greedy") or certificate.proof not in ("dual", "search", ""):
+        audit.differ(f"status {status!r} and proof {certificate.proof!r} need a tree")
+    shown = any(_is_empty(limit) for limit in certificate.limits)
+    for k, cut in enumerate(certificate.dual_cuts):
+        if not _is_cut(audit, certificate, cut, k):
+            return
+        most = largest_within(problem, cut)
+        shown = shown or (cut[0] == 0 and most is not None and cut[-1] > most)
+    if certificate.proof == "dual" and not shown:
+        audit.differ("no dual cut shows that there is no tree within the limits")
+    for limit, total in zip(certificate.limits, problem.totals, strict=True):
+        audit.compare(f"total of {limit.name!r} without a tree", limit.value, None)
+        _check_reach(problem, limit, total)
+    only = status == "infeasible" and len(certificate.limits) == 1 and problem.minimum is None
+    if only and _is_reached(certificate.limits[0], problem.totals[0]):
+        audit.differ("a tree keeps to the only limit, but status is 'infeasible'")
+    audit.done("the proof that there is no tree, and how near trees come")
+
+
+def _is_empty(limit: Any) -> bool:
+    """Return whether no multiple of its unit is within the bounds of a limit."""
+    if limit.at_most is None or limit.at_least is None or limit.rounding:
+        return False
+    return floor(Fraction(limit.at_most) / limit.unit) < ceil(Fraction(limit.at_least) / limit.unit)
+
+
+def _is_reached(limit: Any, total: Total) -> bool:
+    """Return whether a total that some tree has is within the bounds."""
+    reaches = [reach for reach in (limit.least, limit.greatest) if reach is not None]
+    return any(
+        attained is not None and total.is_within(Fraction(attained)) for _, attained in reaches
+    )
+
+
+def _check_reach(problem: Problem, limit: Any, total: Total) -> None:
+    """See that how near trees come is within what labels can add up to."""
+    low, high = (total.extreme(problem.data, choose) for choose in (min, max))
+    for reach, sign in ((limit.least, 1), (limit.greatest, -1)):
+        if reach is None:
+            continue
+        bound, attained = reach
+        attained = bound if attained is None else attained
+        if sign * (attained - bound) < 0:
+            problem.audit.differ(f"limit {limit.name!r}: a tree is nearer than the bound says")
+        if not low - limit.rounding <= attained <= high + limit.rounding:
+            problem.audit.differ(
+                f"limit {limit.name!r}: the total {show(attained)} is none that labels can have"
+            )
+
+
+# ---- fronts ------------------------------------------------------------------------------------
+
+
+def _check_point(problem: Problem, k: int, point: Any) -> None:
+    audit, certificate = problem.audit, problem.audit.certificate
+    walk = walk_down(audit, problem.data, point.tree, f"point {k}")
+    _check_leaves(problem, walk, f"point {k}")
+    stated = [(limit.name, limit.at_most, limit.at_least) for limit in point.limits]
+    asked = [(total.name, total.at_most, total.at_least) for total in problem.totals]
+    audit.compare(f"limits of point {k}", stated, asked)
+    audit.raise_if_different()
+    _check_totals(problem, walk, point.limits, f"point {k}")
+    costs = [problem.leaf_cost(which, walk) for which in (0, 1)]
+    costs[0] += walk.n_splits * problem.penalty + problem.first
+    audit.compare(f"point {k}", certificate.points[k], point.values)
+    for which, rounding in enumerate(roundings(certificate)):
+        audit.compare_within(f"point {k}: cost", point.values[which], costs[which], rounding)
+        check_objective(
+            audit, point.objectives[which], problem.leaves[which], costs[which], rounding
+        )
+
+
+def _check_order(audit: Audit, certificate: Any) -> None:
+    """See that no point beats another, and that lower points are below all of them."""
+    points = certificate.points
+    for one, other in pairwise(points):
+        if not (one[0] < other[0] and one[1] > other[1]):
+            audit.differ(f"points {text(one)} and {text(other)}: one beats the other")
+    for point in points:
+        below = any(low[0] <= point[0] and low[1] <= point[1] for low in certificate.lower_points)
+        if not below:
+            audit.differ(f"no lower point is at or below {text(point)}")
+    if certificate.status in ("optimal", "infeasible"):
+        audit.compare("lower points", set(certificate.lower_points), set(points))
+        if (certificate.status == "optimal") != bool(points):
+            audit.differ(f"status {certificate.status!r} with {len(points)} points")
+    if certificate.status in ("gap", "greedy"):
+        audit.differ(f"the status of a front cannot be {certificate.status!r}")
+    audit.done("points by rising first and falling second cost, lower points below them")

@@ -1,0 +1,188 @@
+"""Try all trees again: the best within limits, that there is none, all dual cuts, and fronts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from ._force import Sizes, label_points
+from ._limits import Problem, roundings, slack_of
+from ._limits_read import Total
+from ._metric import all_tests
+from ._numbers import exact, show, text
+
+
+def _points(problem: Problem) -> tuple[list[tuple[Fraction, ...]], list[tuple[int, int]]]:
+    """Return costs and signed totals of all trees, and which limit and sign each total has."""
+    data, certificate = problem.data, problem.audit.certificate
+    signs = [
+        (j, sign)
+        for j, total in enumerate(problem.totals)
+        for bound, sign in ((total.at_most, 1), (total.at_least, -1))
+        if bound is not None
+    ]
+    amounts = []
+    for row in data.rows:
+        weight = Fraction(data.weights[row])
+        amounts.append(
+            [
+                [leaves.of([row], label) for leaves in problem.leaves]
+                + [sign * weight * problem.totals[j].amounts[row][k] for j, sign in signs]
+                for k, label in enumerate(problem.labels)
+            ]
+        )
+
+    def is_allowed(places: Sequence[int], k: int) -> bool:
+        assert problem.minimum is not None
+        label = problem.labels[k]
+        count = problem.minimum.count([data.rows[i] for i in places], label)
+        return count >= problem.minimum.needed[label]
+
+    n_others = len(problem.leaves) - 1 + len(signs)
+    found = label_points(
+        all_tests(data),
+        amounts,
+        [problem.penalty, *[Fraction(0)] * n_others],
+        Sizes.of(certificate),
+        is_allowed=None if problem.minimum is None else is_allowed,
+    )
+    return [(point[0] + problem.first, *point[1:-1]) for point in found], signs
+
+
+def _within(
+    point: Sequence[Fraction], signs: Sequence[tuple[int, int]], totals: Sequence[Total]
+) -> bool:
+    """Return whether signed totals keep to the limits."""
+    for (j, sign), value in zip(signs, point, strict=True):
+        bound = totals[j].at_most if sign == 1 else totals[j].at_least
+        assert bound is not None
+        if value > sign * bound:
+            return False
+    return True
+
+
+def check_single_leaves(problem: Problem) -> None:
+    """See that no tree without splits, which any size allows, is better than is certified."""
+    audit, data, minimum = problem.audit, problem.data, problem.minimum
+    for k, label in enumerate(problem.labels):
+        if minimum is not None and minimum.count(data.rows, label) < minimum.needed[label]:
+            continue
+        cost = problem.leaves[0].of(data.rows, label) + problem.first
+        totals = [total.of(data, data.rows, k) for total in problem.totals]
+        for reason in [
+            *_broken_cuts(audit.certificate, cost, totals),
+            *_broken_bounds(problem, cost, totals),
+        ]:
+            audit.differ(f"a single leaf with the label {label!r} {reason}")
+    audit.done("that no single leaf is better than the certificate allows")
+
+
+def _broken_cuts(certificate: Any, cost: Fraction, totals: Sequence[Fraction]) -> list[str]:
+    reasons = []
+    for k, cut in enumerate(certificate.dual_cuts):
+        left = cut[0] * cost + sum(b * t for b, t in zip(cut[1:-1], totals, strict=True))
+        if left < cut[-1] - slack_of(certificate, cut):
+            reasons.append(f"has {show(exact(left))} < {show(cut[-1])} in dual cut {k}")
+    return reasons
+
+
+def _broken_bounds(problem: Problem, cost: Fraction, totals: Sequence[Fraction]) -> list[str]:
+    """Return the claims about all trees that this one shows to be false."""
+    certificate = problem.audit.certificate
+    reasons = []
+    kept = all(t.is_within(value) for t, value in zip(problem.totals, totals, strict=True))
+    if kept and certificate.status == "infeasible":
+        reasons.append("keeps to all limits, but status is 'infeasible'")
+    elif kept and cost < certificate.lower_bound - certificate.rounding:
+        reasons.append(
+            f"keeps to all limits and costs {show(exact(cost))}, less than the lower bound "
+            f"{show(certificate.lower_bound)}"
+        )
+    for limit, value in zip(certificate.limits, totals, strict=True):
+        for reach, sign in ((limit.least, 1), (limit.greatest, -1)):
+            other = limit.at_least if sign == 1 else limit.at_most
+            if reach is None or (other is not None and sign * (value - other) < limit.rounding):
+                continue
+            if sign * value < sign * Fraction(reach[0]) - limit.rounding:
+                reasons.append(
+                    f"has the total {show(exact(value))} of {limit.name!r}, nearer than "
+                    f"{show(reach[0])}, which is certified as the nearest total"
+                )
+    return reasons
+
+
+def check_by_force(problem: Problem) -> None:
+    """Prove the optimum, or that there is none, and all cuts again by trying all trees."""
+    audit, certificate = problem.audit, problem.audit.certificate
+    points, signs = _points(problem)
+    for k, cut in enumerate(certificate.dual_cuts):
+        factors = [max(sign * cut[1 + j], 0) for j, sign in signs]
+        sums = (
+            cut[0] * point[0] + sum(f * x for f, x in zip(factors, point[1:], strict=True))
+            for point in points
+        )
+        least = min(sums, default=Fraction(cut[-1]))
+        if least < cut[-1] - slack_of(certificate, cut):
+            audit.differ(f"dual cut {k}: some tree has {text(exact(least))} < {text(cut[-1])}")
+    costs = [point[0] for point in points if _within(point[1:], signs, problem.totals)]
+    best, rounding = min(costs, default=None), roundings(certificate)[0]
+    if type(certificate).__name__ == "LimitedCertificate":
+        low, high = certificate.lower_bound - rounding, certificate.cost + rounding
+        if best is None or not low <= best <= high:
+            audit.differ(
+                f"optimum: the best tree costs {'-' if best is None else show(exact(best))}, "
+                f"outside of the certified bounds {show(low)} to {show(high)}"
+            )
+        audit.done(f"optimum {show(exact(best or Fraction(0)))}, by trying all trees")
+        return
+    if certificate.status == "infeasible" and best is not None:
+        audit.differ(f"a tree keeps to all limits, at the cost {show(exact(best))}")
+    if best is not None and best < certificate.lower_bound - rounding:
+        audit.differ(f"a tree within the limits costs {show(exact(best))}")
+    _check_reach(problem, points, signs)
+    audit.done("that no tree keeps to all limits, by trying all trees")
+
+
+def _check_reach(
+    problem: Problem, points: Sequence[tuple[Fraction, ...]], signs: Sequence[tuple[int, int]]
+) -> None:
+    """Compare how near trees come to each bound."""
+    for place, (j, sign) in enumerate(signs):
+        limit = problem.audit.certificate.limits[j]
+        reach = limit.least if sign == 1 else limit.greatest
+        if reach is None or not points:
+            continue
+        other = [i for i, (k, s) in enumerate(signs) if k == j and s == -sign]
+        kept = [
+            point[1 + place]
+            for point in points
+            if all(_within([point[1 + i]], [signs[i]], problem.totals) for i in other)
+        ]
+        least = min(kept or [point[1 + place] for point in points])
+        low = sign * reach[0]
+        high = low if reach[1] is None else sign * reach[1]
+        missed = reach[1] is not None and least > high + limit.rounding
+        if least < low - limit.rounding or missed:
+            problem.audit.compare(
+                f"limit {limit.name!r}: nearest total", exact(sign * high), exact(sign * least)
+            )
+
+
+def check_whole_front(problem: Problem) -> None:
+    """Find the front again by trying all trees."""
+    audit, certificate = problem.audit, problem.audit.certificate
+    if any(certificate.rounding):
+        raise ValueError("costs were rounded; use exhaustive=False.")
+    points, signs = _points(problem)
+    pairs = sorted({p[:2] for p in points if _within(p[2:], signs, problem.totals)})
+    front: list[tuple[Fraction, ...]] = []
+    for pair in pairs:
+        if not front or pair[1] < front[-1][1]:
+            front.append(pair)
+    if certificate.status in ("optimal", "infeasible"):
+        audit.compare("front", list(certificate.points), front)
+    for pair in front:
+        if not any(low[0] <= pair[0] and low[1] <= pair[1] for low in certificate.lower_points):
+            audit.differ(f"a tree has {text(pair)}, below all lower points")
+    audit.done(f"all {len(front)} points, by trying all trees")

@@ -1,0 +1,168 @@
+"""Numbers as this package reads them: exact fractions, and nothing else.
+
+A float means the decimal that Python prints for it; ints, fractions and decimals mean themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Rational
+from typing import Any
+
+import numpy as np
+
+from certree.exceptions import CertificateError
+
+Exact = int | Fraction
+"""An exact number: an int when it is whole, a Fraction otherwise."""
+
+# Decimals of up to this many digits are distinct as float64, so reading them back is unambiguous.
+MOST_DIGITS = 15
+
+
+def read(number: Any, what: str = "a number") -> Fraction:
+    """Return the fraction that a number is written as.
+
+    Raises
+    ------
+    ValueError
+        If it is no finite number.
+    """
+    if isinstance(number, np.generic):
+        number = number.item()
+    if isinstance(number, Rational):
+        return Fraction(number)
+    if not isinstance(number, float | Decimal | str):
+        raise ValueError(f"{what} must be a number, got {number!r}.")
+    try:
+        return Fraction(str(number).strip())
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"{what} must be a finite number, got {number!r}.") from None
+
+
+def read_list(values: Any, n_rows: int, what: str) -> list[Fraction]:
+    """Return one number per row; a single number stands for all rows."""
+    array = as_array(values)
+    if array.ndim == 0:
+        return [read(array.item() if array.dtype != object else array[()], what)] * n_rows
+    if array.ndim != 1 or len(array) != n_rows:
+        raise ValueError(
+            f"there are {n_rows} rows, but {what} has {array.shape[0]} entries."
+            if array.ndim == 1
+            else f"{what} has shape {array.shape}, which is not that of the data."
+        )
+    return [read(value, what) for value in array.tolist()]
+
+
+def read_table(
+    values: Any, what: str, shape: tuple[int | None, int | None]
+) -> list[list[Fraction]]:
+    """Return a table of numbers, row by row."""
+    array = as_array(values)
+    fits = array.ndim == 2 and all(
+        n is None or n == m for n, m in zip(shape, array.shape, strict=True)
+    )
+    if not fits:
+        raise ValueError(f"{what} has shape {array.shape}, which is not that of the data.")
+    return [[read(value, what) for value in line] for line in array.tolist()]
+
+
+def as_array(values: Any) -> Any:
+    """Return an array of numbers; a list of integers of any size stays one of integers."""
+    try:
+        array = np.asarray(values)
+    except OverflowError:
+        array = np.asarray(values, dtype=object)
+    if array.dtype.kind == "f" and isinstance(values, list | tuple) and array.ndim == 1:
+        # Whole numbers beside floats would lose what float64 does not hold.
+        array = np.empty(len(values), dtype=object)
+        array[:] = values
+    return array
+
+
+def plain_list(values: Any) -> list[Any]:
+    """Return a list of labels as plain Python values."""
+    if isinstance(values, list | tuple):
+        return [value.item() if isinstance(value, np.generic) else value for value in values]
+    return list(np.asarray(values).ravel().tolist())
+
+
+def exact(value: Exact) -> Exact:
+    """Return the same number, as an int when it is whole."""
+    if isinstance(value, Fraction) and value.denominator == 1:
+        return value.numerator
+    return value
+
+
+def show(number: Exact) -> str:
+    """Return an exact number as short text: a decimal when it ends, else with its fraction."""
+    number = exact(number)
+    if isinstance(number, int):
+        return str(number)
+    try:
+        text = f"{float(number):.10g}"
+    except OverflowError:
+        return f"~10**{len(str(abs(int(number)))) - 1}"
+    if Fraction(text) == number:
+        return text
+    if len(str(number)) > 12:
+        return f"~{float(number):.7g}"
+    return f"{float(number):.6g} ({number})"
+
+
+def text(value: object) -> str:
+    """Return any value as text for a message."""
+    if isinstance(value, int | Fraction) and not isinstance(value, bool):
+        return show(value)
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        return "[" + ", ".join(text(item) for item in value) + "]"
+    return repr(value)
+
+
+def is_close(stated: float, number: float, slack: float = 0.0) -> bool:
+    """Return whether two floats stand for the same number, up to their last digits."""
+    return abs(stated - number) <= slack + 1e-12 * max(1.0, abs(number))
+
+
+def as_float(number: Fraction, what: str) -> float:
+    """Return the nearest float.
+
+    Raises
+    ------
+    CertificateError
+        If there is none.
+    """
+    try:
+        return float(number)
+    except OverflowError:
+        raise CertificateError(f"{what} leaves the range of floats.") from None
+
+
+def common_unit(numbers: Iterable[Exact]) -> Fraction:
+    """Return the greatest number of which all are multiples; 0 if all are 0."""
+    fractions = {Fraction(number) for number in numbers}
+    below = math.lcm(*(number.denominator for number in fractions))
+    return Fraction(math.gcd(*(int(number * below) for number in fractions)), below)
+
+
+def decimals(numbers: Sequence[Fraction]) -> int | None:
+    """Return with how many decimals all numbers are whole; None if some never end or are long."""
+    places = 0
+    largest = max((abs(number) for number in numbers), default=Fraction(0))
+    for number in set(numbers):
+        while (number * 10**places).denominator != 1:
+            places += 1
+            if largest * 10**places >= 10**MOST_DIGITS or places > 22:
+                return None
+    return places if largest * 10**places < 10**MOST_DIGITS else None
+
+
+def root_above(square: Fraction) -> Fraction:
+    """Return a little more than the root of a fraction that is not negative."""
+    shift = max(0, 64 - square.numerator.bit_length() + square.denominator.bit_length()) // 2 + 1
+    return Fraction(
+        math.isqrt((square.numerator << 2 * shift) // square.denominator) + 1, 1 << shift
+    )

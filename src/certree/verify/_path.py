@@ -1,0 +1,78 @@
+"""Check paths: the best tree for every number of splits, from the entry to its tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from ._audit import Audit, Data, Walk, check_size, walk_down
+from ._fields import check_types
+from ._numbers import Exact, is_close
+
+
+def check_path(
+    audit: Audit,
+    data: Data,
+    path: Any,
+    cost_of: Callable[[Walk], Exact] | None = None,
+    objective: Callable[[Fraction], float] | None = None,
+    slack: Exact = 0,
+) -> None:
+    """See that entries are what their trees cost, with rising splits and falling costs.
+
+    Parameters
+    ----------
+    audit : Audit
+        With the certificate of the model that has the path.
+    data : Data
+        The rows.
+    path : RegularizationPath or None
+        The path; None: there is nothing to check.
+    cost_of : callable, optional
+        What a tree costs; by default its errors.
+    objective : callable, optional
+        From a cost to the user's terms; by default the accuracy.
+    slack : number
+        How far costs may be off.
+    """
+    if path is None:
+        return
+    total = data.total()
+    for place, entry in enumerate(path.entries):
+        check_types(entry)
+        where = f"entry {place} of the path"
+        walk = walk_down(audit, data, entry.tree, where)
+        cost = _errors(data, walk) if cost_of is None else cost_of(walk)
+        audit.compare(f"{where}: splits", entry.splits, walk.n_splits)
+        audit.compare_within(f"{where}: errors", entry.errors, cost, slack)
+        value = 1 - Fraction(entry.errors) / total if objective is None else None
+        stated = float(value) if value is not None else objective(Fraction(entry.errors))  # type: ignore[misc]
+        if not is_close(entry.accuracy, stated, 1e-9 * max(1.0, abs(stated)) if slack else 0.0):
+            audit.compare(f"{where}: accuracy", entry.accuracy, stated)
+        if entry.lower_bound > entry.errors:
+            audit.differ(f"{where}: the lower bound is above the errors")
+        if path.status == "optimal" and entry.lower_bound != entry.errors:
+            audit.differ(f"{where}: status is 'optimal', but there is a gap")
+        check_size(audit, walk, path, where)
+    for one, other in pairwise(path.entries):
+        if not (one.splits < other.splits and one.errors > other.errors):
+            audit.differ("path: splits do not rise while errors fall")
+            break
+    certificate = audit.certificate
+    for name in ("max_depth", "max_splits", "min_samples_leaf"):
+        audit.compare(f"{name} of the path", getattr(path, name), getattr(certificate, name))
+    if cost_of is None:
+        audit.compare("total weight of the path", path.total_weight, total)
+    audit.done(f"{len(path.entries)} trees of the path")
+
+
+def _errors(data: Data, walk: Walk) -> Exact:
+    label = walk.tree.label
+    return sum(
+        data.weights[row]
+        for leaf in walk.leaves
+        for row in walk.rows[leaf]
+        if data.classes[row] != label[leaf]
+    )

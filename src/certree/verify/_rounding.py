@@ -1,0 +1,121 @@
+"""What the rounding of a certificate may be, by the formulas of docs/theory/exactness.md.
+
+The bounds here are upper ones: numbers that surely fit 64 bits must not be rounded at all, and what
+is rounded must not be rounded more than the range of the integers makes necessary, up to a small
+factor. A certificate that allows itself more is refused.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from ._audit import Data
+from ._force import Charges
+from ._leaves import Leaves
+from ._numbers import common_unit, decimals, root_above
+from ._weights import are_short, cost_range, most_splits
+
+# Of the range, so much is kept free for the denominator of a penalty.
+_RESERVED = 2**10
+
+# Costs that limits are weighed against have this many units at most.
+_MOST_WITH_LIMITS = 2**40
+
+# What surely fits is exact; what is rounded may be coarser than necessary by no more than this.
+_MARGIN = 4
+
+# No rounding may hide more than this share of what all rows can cost.
+_COARSEST = Fraction(1, 2**7)
+
+
+def units_of_cost(data: Data, certificate: Any, *, with_limits: bool = False) -> int:
+    """Return how many units the costs of all rows may have together."""
+    share = Fraction(1 if certificate.complexity else 0)
+    most = cost_range(data.n_rows, certificate, share) // _RESERVED
+    return max(min(most, _MOST_WITH_LIMITS) if with_limits else most, 1)
+
+
+def allowed_for_labels(
+    data: Data,
+    leaves: Leaves,
+    certificate: Any,
+    charges: Charges | None = None,
+    *,
+    with_limits: bool = False,
+) -> Fraction:
+    """Return the most that rounding may take from costs per row and label."""
+    assert leaves.amounts is not None
+    most = units_of_cost(data, certificate, with_limits=with_limits)
+    quantum = getattr(certificate, "weight_quantum", None)
+    prices = [] if charges is None else [*charges.price, *charges.discounted]
+    dearest = sorted(prices, reverse=True)[: certificate.max_depth]
+    paid = sum(dearest, Fraction(0))
+    total = largest = Fraction(0)
+    numbers = set(prices)
+    for row, line in leaves.amounts.items():
+        total += data.weights[row] * (max(line) - min(line) + paid)
+        numbers.update(line)
+    largest = max(map(abs, numbers))
+    unit = Fraction(common_unit(data.weights.values()) if quantum is None else quantum)
+    places = decimals(list(numbers))
+    are_exact = quantum is None and are_short(data.weights, most // 4)
+    if are_exact and places is not None and total * 10**places <= unit * most // _MARGIN:
+        return Fraction(0)
+    if total == 0:
+        return Fraction(0)
+    n_units = data.total() / unit
+    heaviest = max(data.weights.values())
+    per_row = max(total / most, largest * heaviest / 2**43) * (
+        len(data.weights) + len(prices) * n_units
+    )
+    per_unit = Fraction(0)
+    if n_units <= most:
+        per_unit = max(total / most, largest * unit / 2**43) * n_units * (1 + len(prices))
+    moved = Fraction(0) if quantum is None else len(data.weights) * quantum * paid
+    noise = len(data.weights) * largest * heaviest / 2**46
+    bound = 10 * max(per_row, per_unit) + noise + 2 * moved
+    return min(bound, (total + noise) * _COARSEST)
+
+
+def allowed_for_squares(data: Data, leaves: Leaves, certificate: Any) -> Fraction:
+    """Return the most that rounding may take from squared errors."""
+    assert leaves.target is not None
+    share = Fraction(1 if certificate.complexity else 0)
+    most = cost_range(data.n_rows, certificate, share)
+    n_leaves = most_splits(data.n_rows, certificate) + 1
+    values = leaves.target.values()
+    width = max(values) - min(values)
+    whole = data.total() * width**2
+    # Whole parts of the leaves, of a unit that fills the range.
+    floors = n_leaves * 16 * whole / most
+    if whole == 0:
+        return Fraction(n_leaves)
+    short = certificate.weight_quantum is None and are_short(data.weights, most // 2**12)
+    places = decimals(list(set(values)))
+    if short and places is not None:
+        units = data.total() / common_unit(data.weights.values())
+        if (width * 10**places + 2) ** 2 * units * 16 <= most:
+            return floors
+    # By the proposition on squared errors, with means of rows that have half of the range's digits.
+    largest = max(map(abs, values))
+    error = root_above(Fraction(128 * len(data.weights), most)) + Fraction(1, 2**28)
+    digits = largest / width / 2**46
+    return min(floors + 4 * whole * (error + digits), whole * _COARSEST + floors)
+
+
+def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any) -> Fraction:
+    """Return the most that whole parts of a user's costs may take.
+
+    The tasks that come with certree know what float64 does to their terms and add that.
+    """
+    n_leaves = most_splits(data.n_rows, certificate) + 1
+    seen = [leaves.least(data.rows), *(leaves.least([row]) for row in data.rows[:1000])]
+    largest = max(seen)
+    if task.unit is not None:
+        return n_leaves * Fraction(str(task.unit)) + largest / 2**30
+    most = min(units_of_cost(data, certificate), 2**44 // (64 * len(data.rows)), 10**12)
+    scale = data.total() if getattr(task, "noise", None) is not None else Fraction(0)
+    noise = (largest + 64 * scale) / 2**30
+    finest = largest if largest else Fraction(1)
+    return n_leaves * 100 * finest / most + noise

@@ -1,0 +1,230 @@
+"""Check the certificate of a tree that decides: what its decisions cost above the best ones.
+
+The best decision for a sum of cost vectors is the oracle's, which is the user's; what is not
+trusted is everything between the oracle and the certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from certree.exceptions import CertificateError
+
+from ._audit import Audit, Data, Given, Result, Walk, check_size, read_rows, walk_down
+from ._force import Sizes, least_cost
+from ._metric import all_tests
+from ._numbers import common_unit, decimals, is_close, read, read_table, show
+from ._rounding import units_of_cost
+from ._story import check_bounds, check_parameters
+from ._task import check_leeway, check_rows, compare_optimum
+from ._weights import counted, most_splits
+
+# Real decisions are as exact as float64 and the solver behind the oracle make them.
+_FLOAT = Fraction(1, 10**6)
+
+Vector = Sequence[Fraction]
+
+
+@dataclass
+class Decided:
+    """Rows with their cost vectors, turned to be small, and the oracle that decides on sums."""
+
+    data: Data
+    oracle: Any
+    vectors: dict[int, list[Fraction]]
+
+    def decide(self, vector: Vector) -> Any:
+        """Return the oracle's decision for a cost vector."""
+        sign = 1 if self.oracle.sense == "min" else -1
+        return self.oracle.decide(np.array([[float(sign * c) for c in vector]]))[0]
+
+    def best(self, vector: Vector) -> Fraction:
+        """Return the value of that decision."""
+        return value_of(vector, self.decide(vector))
+
+    def total(self, rows: Sequence[int]) -> list[Fraction]:
+        """Return the weighted sum of the cost vectors of some rows."""
+        total = [Fraction(0)] * self.oracle.n_costs
+        for row in rows:
+            weight = self.data.weights[row]
+            total = [t + weight * c for t, c in zip(total, self.vectors[row], strict=True)]
+        return total
+
+    def own(self, rows: Sequence[int]) -> Fraction:
+        """Return what the best decisions of the rows themselves cost together."""
+        parts = (self.data.weights[row] * self.best(self.vectors[row]) for row in rows)
+        return sum(parts, Fraction(0))
+
+    def least(self, rows: Sequence[int]) -> Fraction:
+        """Return the least loss of a leaf with these rows."""
+        return self.best(self.total(rows)) - self.own(rows)
+
+
+def value_of(vector: Vector, decision: Any) -> Fraction:
+    """Return what a decision costs, exactly."""
+    pairs = zip(vector, decision.tolist(), strict=True)
+    return sum((cost * Fraction(amount) for cost, amount in pairs if amount), Fraction(0))
+
+
+def check_spo(model: Any, given: Given) -> Result:
+    """Check a tree that decides."""
+    certificate = model.certificate_
+    audit = Audit(certificate, model.get_params(deep=False))
+    check_parameters(audit, "spo_loss")
+    data, _ = check_rows(audit, read_rows(given.X, given.sample_weight), model.encoder_)
+    walk = walk_down(audit, data, model.tree_)
+    audit.done("the leaf of every row, by tests that are candidates")
+    wanted = read(audit.parameters["complexity"], "complexity") * data.total()
+    slack = 0 if (wanted / _unit(audit)).denominator == 1 else data.total() / 2**20
+    audit.compare_within("penalty", certificate.split_penalty, wanted, slack)
+    decided = _read(model.oracle_, data, given.y)
+    leeway = _check_rounding(audit, decided)
+    audit.done("parameters, rows, weights, rounding and penalty")
+    sizes = counted(data, certificate.weight_quantum)
+    _check_sizes(audit, sizes, walk)
+    cost = _check_leaves(audit, model, decided, walk, leeway)
+    check_bounds(audit)
+    audit.raise_if_different()
+    if given.exhaustive:
+        limits = replace(
+            Sizes.of(certificate), sizes=[Fraction(sizes.weights[row]) for row in data.rows]
+        )
+        penalty = Fraction(certificate.split_penalty)
+        best = least_cost(
+            all_tests(data),
+            len(data.rows),
+            lambda places: decided.least([data.rows[i] for i in places]),
+            penalty,
+            limits,
+        )
+        best += penalty if certificate.complexity_per == "leaf" else 0
+        compare_optimum(audit, best, certificate, leeway)
+        audit.raise_if_different()
+    return Result(audit, cost, len(data.rows))
+
+
+def _unit(audit: Audit) -> Fraction:
+    unit = Fraction(audit.certificate.unit)
+    if unit <= 0:
+        raise CertificateError(f"unit: certified {show(unit)}, which is no amount.")
+    return unit
+
+
+def _read(oracle: Any, data: Data, costs: Any) -> Decided:
+    table = np.asarray(costs)
+    table = table[:, None] if table.ndim == 1 else table
+    lines = read_table(table, "C", (data.n_rows, oracle.n_costs))
+    sign = 1 if oracle.sense == "min" else -1
+    return Decided(data, oracle, {row: [sign * c for c in lines[row]] for row in data.rows})
+
+
+def _check_rounding(audit: Audit, decided: Decided) -> Fraction:
+    """See that the certificate claims no more leeway than rounding takes; return that."""
+    certificate, data, oracle = audit.certificate, decided.data, decided.oracle
+    most = min(units_of_cost(data, certificate), 2**52)
+    longest = Fraction(1)
+    for vector in decided.vectors.values():
+        for turned in (vector, [-c for c in vector]):
+            try:
+                amounts = np.abs(decided.decide(turned)).tolist()
+            except ValueError:
+                # There may be no worst decision.
+                continue
+            longest = max(longest, sum(map(Fraction, amounts), Fraction(0)))
+    numbers = {c for vector in decided.vectors.values() for c in vector}
+    largest = max(map(abs, numbers))
+    amount = sum(
+        (data.weights[row] * sum(map(abs, vector)) for row, vector in decided.vectors.items()),
+        Fraction(0),
+    )
+    total = amount * longest
+    tolerance = 4 * Fraction(oracle.tolerance) * total
+    places = decimals(list(numbers))
+    unit = common_unit(data.weights.values())
+    is_exact = certificate.weight_quantum is None and places is not None and oracle.is_integral
+    if is_exact and total * 10**places * 2**20 <= unit * most:
+        allowed = tolerance
+    else:
+        error = max(total / most, largest * max(data.weights.values()) / 2**43)
+        allowed = 64 * error * longest * len(data.weights) + tolerance
+        if not oracle.is_integral:
+            allowed += 2**14 * total / most * (most_splits(data.n_rows, certificate) + 1)
+            allowed += _FLOAT * amount
+    check_leeway(audit, certificate.rounding, allowed)
+    multiples = (Fraction(certificate.leaf_cost), Fraction(certificate.gap))
+    if any((multiple / _unit(audit)).denominator != 1 for multiple in multiples):
+        audit.compare("unit", certificate.unit, common_unit(multiples))
+    audit.compare("test cost", certificate.test_cost, 0)
+    leeway = Fraction(certificate.rounding)
+    if not oracle.is_integral:
+        leeway += _FLOAT * amount
+    return leeway
+
+
+def _check_sizes(audit: Audit, data: Data, walk: Walk) -> None:
+    """See that the tree keeps its limits; leaves are measured by weight, as it was rounded."""
+    certificate = audit.certificate
+    audit.compare("depth of the tree", certificate.depth, walk.depth)
+    audit.compare("number of splits", certificate.n_splits, walk.n_splits)
+    check_size(audit, walk, replace(certificate, min_samples_leaf=1))
+    for leaf in walk.leaves:
+        weight = data.weight(walk.rows[leaf])
+        if walk.n_splits and 1 < certificate.min_samples_leaf > weight:
+            audit.differ(
+                f"leaf {leaf} has the weight {show(weight)}, less than "
+                f"min_samples_leaf={certificate.min_samples_leaf}"
+            )
+    audit.done("limits on depth, splits and weight of leaves")
+
+
+def _check_multiples(audit: Audit, decided: Decided, rows: Sequence[int], taken: Any) -> None:
+    """See that what rows lose are multiples of the unit, if nothing was rounded."""
+    unit = _unit(audit)
+    for row in rows:
+        vector = decided.vectors[row]
+        lost = decided.data.weights[row] * (value_of(vector, taken) - decided.best(vector))
+        if (lost / unit).denominator != 1:
+            audit.differ(f"unit: certified {show(unit)}, of which {show(lost)} is no multiple")
+            return
+
+
+def _check_leaves(
+    audit: Audit, model: Any, decided: Decided, walk: Walk, leeway: Fraction
+) -> Fraction:
+    """Compare decisions, losses and the objective; return the cost."""
+    certificate, taken = audit.certificate, model.decisions_
+    total = Fraction(0)
+    for leaf in walk.leaves:
+        rows = walk.rows[leaf]
+        if not rows:
+            raise CertificateError(f"leaf {leaf} of the tree has no rows.")
+        sums = decided.total(rows)
+        value = value_of(sums, taken[leaf])
+        if value - decided.best(sums) > 2 * leeway:
+            audit.differ(f"leaf {leaf} does not take the decision that is best for its rows")
+        total += value - decided.own(rows)
+        if certificate.rounding == 0:
+            _check_multiples(audit, decided, rows, taken[leaf])
+        if walk.tree.value(leaf) != decided.oracle.describe(taken[leaf]):
+            audit.differ(
+                f"leaf {leaf} is called {walk.tree.value(leaf)!r}, which is not its decision"
+            )
+    audit.done("the decision of every leaf is its best")
+    n_paid = walk.n_splits + (certificate.complexity_per == "leaf")
+    penalty = n_paid * Fraction(certificate.split_penalty)
+    audit.compare_within("loss", certificate.leaf_cost, total, leeway)
+    audit.compare_within("cost", certificate.cost, total + penalty, leeway)
+    audit.compare("sum of loss and penalty", certificate.leaf_cost + penalty, certificate.cost)
+    weight = decided.data.total()
+    mean = float((total + penalty) / weight)
+    if not is_close(certificate.objective, mean, float(leeway / weight) + 1e-9 * abs(mean)):
+        audit.compare("objective", certificate.objective, mean)
+    for name in ("fp", "fn", "positives", "negatives", "pos_label", "cuts"):
+        audit.compare(name, getattr(certificate, name), None)
+    audit.done("loss, cost and objective")
+    return total + penalty

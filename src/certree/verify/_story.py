@@ -1,0 +1,89 @@
+"""That a certificate tells one story: its parameters, its bounds, its status."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._audit import Audit
+from ._fields import is_exact
+from ._numbers import read, text
+
+
+def check_parameters(audit: Audit, task: str) -> None:
+    """Compare what was asked for with what the certificate speaks of.
+
+    Parameters
+    ----------
+    audit : Audit
+        With certificate and parameters.
+    task : str
+        What the objective is called.
+    """
+    certificate, parameters = audit.certificate, audit.parameters
+    audit.compare("task", certificate.task, task)
+    # Whatever else it says is about something else.
+    audit.raise_if_different()
+    check_searched(audit)
+    audit.compare("search", certificate.search, parameters["search"])
+    audit.done("the parameters that the certificate speaks of")
+
+
+def check_searched(audit: Audit) -> None:
+    """Compare which trees were asked for with those that the certificate speaks of."""
+    certificate, parameters = audit.certificate, audit.parameters
+    for name in ("max_depth", "max_splits", "min_samples_leaf", "complexity_per"):
+        audit.compare(name, getattr(certificate, name), parameters[name])
+    wanted = read(parameters["complexity"], "complexity")
+    audit.compare("complexity", certificate.complexity, wanted)
+
+
+def check_bounds(audit: Audit) -> None:
+    """See that cost, bounds, gap, status and history agree."""
+    certificate = audit.certificate
+    audit.compare("upper bound", certificate.upper_bound, certificate.cost)
+    if certificate.lower_bound > certificate.upper_bound:
+        audit.differ(
+            f"lower bound {text(certificate.lower_bound)} is above the cost "
+            f"{text(certificate.upper_bound)}"
+        )
+    audit.compare("gap", certificate.gap, certificate.upper_bound - certificate.lower_bound)
+    check_status(audit)
+    check_history(audit)
+    audit.done("bound, gap, status and history agree")
+
+
+def check_status(audit: Audit) -> None:
+    """See that the status is that of the gap."""
+    certificate = audit.certificate
+    accepted = read(audit.parameters.get("gap", 0), "gap")
+    if certificate.status == "infeasible":
+        audit.differ("status is 'infeasible', but there is a tree")
+    elif certificate.status == "optimal" and certificate.gap != 0:
+        audit.differ(f"status is 'optimal', but the gap is {text(certificate.gap)}")
+    elif certificate.status not in ("optimal", "precision") and certificate.gap == 0:
+        audit.differ(f"status is {certificate.status!r}, but the gap is 0, which is 'optimal'")
+    elif certificate.status == "gap" and certificate.gap > accepted:
+        audit.differ(f"status is 'gap', but {text(certificate.gap)} is above gap={accepted}")
+    elif certificate.status == "precision" and certificate.gap == 0 and not certificate.rounding:
+        audit.differ("status is 'precision', but nothing was rounded, and the gap is 0")
+    elif certificate.status == "greedy" and audit.parameters.get("method") != "greedy":
+        audit.differ("status is 'greedy', but no greedy method was asked for")
+
+
+def check_history(audit: Audit) -> None:
+    """See that the history, which is informative, does not contradict the bounds."""
+    certificate = audit.certificate
+    history: Any = certificate.history
+    good = isinstance(history, tuple) and all(
+        isinstance(entry, tuple) and len(entry) == 4 and all(map(is_exact, entry[2:]))
+        for entry in history
+    )
+    if not good:
+        audit.differ("history: entries must be (seconds, work, upper bound, lower bound)")
+        return
+    for _, _, upper, lower in history:
+        if lower > certificate.cost or upper < certificate.lower_bound:
+            audit.differ(
+                f"history: bounds {text(lower)} to {text(upper)} exclude the certified cost"
+            )
+            return

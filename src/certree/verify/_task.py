@@ -1,0 +1,368 @@
+"""Check the certificates of tasks: costs, rewards, squared errors, prices of tests included.
+
+Everything is recomputed from the user's own numbers, in exact fractions. Where the search had to
+round, the certificate says by how much at most: that must be no more than `_rounding` allows, and
+no larger difference is accepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from certree.exceptions import CertificateError
+
+from ._audit import (
+    Audit,
+    Data,
+    Given,
+    Result,
+    Walk,
+    check_predictions,
+    check_size,
+    read_rows,
+    walk_down,
+    with_candidates,
+)
+from ._force import Charges, Sizes, label_points, least_cost
+from ._leaves import (
+    Leaves,
+    cost_matrix,
+    errors,
+    label_leaves,
+    labels_of,
+    leaves_of_task,
+    match_classes,
+    read_charges,
+    rewards,
+    row_costs,
+    squares,
+)
+from ._metric import all_tests
+from ._numbers import Exact, common_unit, is_close, plain_list, read, show
+from ._path import check_path
+from ._rounding import allowed_for_function, allowed_for_labels, allowed_for_squares
+from ._story import check_bounds, check_parameters
+from ._weights import check_penalty, check_quantum, cost_range
+
+
+def check_task(model: Any, given: Given) -> Result:
+    """Check an estimator or a solution whose certificate is that of a task."""
+    estimator, certificate, tree = unpack(model)
+    audit = Audit(certificate, estimator.get_params(deep=False))
+    data = read_rows(given.X, given.sample_weight)
+    task = _task_of(estimator, given)
+    leaves = _leaves(estimator, task, data, given)
+    check_parameters(audit, leaves.name)
+    data, charges = check_rows(audit, data, estimator.encoder_)
+    rounding = _check_rounding(audit, data, leaves, charges, task)
+    walk = walk_down(audit, data, tree)
+    audit.done("the leaf of every row, by tests that are candidates")
+    if leaves.labels is not None:
+        check_labels(walk.tree.values, leaves.labels)
+    audit.compare("depth of the tree", certificate.depth, walk.depth)
+    audit.compare("number of splits", certificate.n_splits, walk.n_splits)
+    check_size(audit, walk, certificate)
+    cost = _check_cost(audit, data, leaves, walk, charges)
+    check_bounds(audit)
+    check_predictions(audit, model.predict, given.X, walk)
+    path = model.path if hasattr(model, "path") else getattr(model, "_path", None)
+    if charges is None:
+        check_path(
+            audit,
+            data,
+            path,
+            lambda w: _leaf_cost(audit, leaves, w)[0],
+            leaves.objective,
+            rounding + _noise(leaves, walk),
+        )
+    audit.raise_if_different()
+    if given.exhaustive:
+        _check_optimum(audit, data, leaves, walk, charges)
+        audit.raise_if_different()
+    return Result(audit, cost, len(data.rows))
+
+
+def check_labels(stated: Sequence[Any], labels: Sequence[Any]) -> None:
+    """Raise if a tree has other labels than the task.
+
+    Raises
+    ------
+    CertificateError
+        With the labels in question.
+    """
+    if list(stated) != list(labels):
+        unknown = sorted(map(repr, set(labels) - set(stated)))
+        raise CertificateError(
+            f"labels: the task has the labels {unknown} that the tree does not know; the tree has "
+            f"{list(stated)}, the task {list(labels)}."
+        )
+
+
+def unpack(model: Any) -> tuple[Any, Any, Any]:
+    """Return the estimator of a model or solution, its certificate and its tree."""
+    if hasattr(model, "certificate_"):
+        return model, model.certificate_, model.tree_
+    if getattr(model, "_model", None) is None:
+        raise ValueError("verify needs a solution that solve returned, not one made by hand.")
+    return model._model, model.certificate, model.tree
+
+
+def _task_of(estimator: Any, given: Given) -> Any:
+    """Return the task of a solution; None, if the estimator has none."""
+    if type(estimator).__name__ != "TaskTree":
+        return None
+    task = estimator.task if given.task is None else given.task
+    if task is None:
+        raise ValueError(
+            "A solution does not keep its task when pickled; pass it as verify(..., task=...)."
+        )
+    return task
+
+
+def _leaves(estimator: Any, task: Any, data: Data, given: Given) -> Leaves:
+    if task is not None:
+        return leaves_of_task(task, data, given)
+    return leaves_of_estimator(estimator, data, given)
+
+
+def leaves_of_estimator(estimator: Any, data: Data, given: Given) -> Leaves:
+    """Return what the leaves of an estimator cost, by its parameters.
+
+    Raises
+    ------
+    ValueError
+        If this package does not know the estimator.
+    """
+    for cls in type(estimator).__mro__:
+        if cls.__name__ in ESTIMATORS:
+            return ESTIMATORS[cls.__name__](estimator, data, given)
+    raise ValueError(f"verify does not know what a {type(estimator).__name__} minimises.")
+
+
+def _of_policy(estimator: Any, data: Data, given: Given) -> Leaves:
+    stated = plain_list(estimator.treatments_)
+    if estimator.treatments is not None and plain_list(estimator.treatments) != stated:
+        raise CertificateError(f"treatments: {stated} are not those that the parameters name.")
+    return rewards(data, given.y, stated, bool(estimator.maximise))
+
+
+def _of_costs(estimator: Any, data: Data, given: Given) -> Leaves:
+    classes, matrix = estimator.classes, estimator.cost_matrix
+    if given.costs is not None:
+        leaves = row_costs(data, given.costs, None)
+        assert leaves.labels is not None
+        if given.y is not None or classes is not None:
+            seen = [] if given.y is None else labels_of(data, given.y)
+            labels = match_classes(seen, classes, len(leaves.labels))
+            leaves = row_costs(data, given.costs, labels)
+        return leaves
+    if matrix is not None:
+        return cost_matrix(data, given.y, matrix, classes)
+    labels = labels_of(data, given.y)
+    known = sorted({labels[row] for row in data.rows}) if classes is None else plain_list(classes)
+    found = errors(data, given.y, None, known)
+    assert found.amounts is not None
+    return label_leaves("cost", data, known, found.amounts)
+
+
+ESTIMATORS = {
+    "OptimalTreeRegressor": lambda estimator, data, given: squares(data, given.y),
+    "PolicyTree": _of_policy,
+    "CostSensitiveTreeClassifier": _of_costs,
+}
+"""What the leaves of an estimator cost, by the name of its class."""
+
+
+# ---- the checks --------------------------------------------------------------------------------
+
+
+def check_rows(audit: Audit, data: Data, encoder: Any) -> tuple[Data, Charges | None]:
+    """Compare rows, weights and candidates with the certificate, and read prices of tests."""
+    certificate, total = audit.certificate, data.total()
+    check_quantum(audit, data, cost_range(data.n_rows, certificate) // 2**12)
+    exactly = certificate.weight_quantum is None
+    data = with_candidates(audit, data, encoder, exactly)
+    audit.compare("number of tests", certificate.n_tests, len(data.tests))
+    audit.compare("number of rows", certificate.n_rows, len(data.rows))
+    # Weights that are no short decimals are added up as float64.
+    audit.compare_within(
+        "total weight", certificate.total_weight, total, 0 if exactly else total / 10**12
+    )
+    audit.compare("class weights", certificate.class_weights, None)
+    stated = audit.parameters.get("test_costs")
+    if stated is None:
+        return data, None
+    return data, read_charges(stated, len(data.table.columns), data.table.names)
+
+
+def _check_rounding(
+    audit: Audit, data: Data, leaves: Leaves, charges: Charges | None, task: Any
+) -> Exact:
+    """See that the certificate claims no more leeway than rounding takes; return that."""
+    certificate = audit.certificate
+    if leaves.amounts is not None:
+        allowed = allowed_for_labels(data, leaves, certificate, charges)
+    elif leaves.target is not None:
+        allowed = allowed_for_squares(data, leaves, certificate)
+    else:
+        allowed = allowed_for_function(data, leaves, certificate, task)
+    check_leeway(audit, certificate.rounding, allowed)
+    _check_unit(audit, data, leaves, charges)
+    unit = certificate.unit if certificate.unit > 0 else 1
+    if leaves.whole:
+        _check_penalty(audit, data, leaves, Fraction(unit))
+    audit.done("rounding, unit and penalty, from the data")
+    return Fraction(min(certificate.rounding, allowed))
+
+
+def _check_penalty(audit: Audit, data: Data, leaves: Leaves, unit: Fraction) -> None:
+    """See that the penalty is what is asked for: exactly, if it is a multiple of the unit."""
+    certificate = audit.certificate
+    wanted = read(audit.parameters["complexity"], "complexity") * leaves.whole
+    if leaves.target is None and (wanted / unit).denominator == 1:
+        check_penalty(audit, leaves.whole, 0, 1)
+        return
+    slack = leaves.whole / 2**20 + certificate.rounding
+    audit.compare_within("penalty", certificate.split_penalty, wanted, slack)
+
+
+def check_leeway(audit: Audit, rounding: Exact, allowed: Exact, what: str = "rounding") -> None:
+    """See that a rounding is no number below 0, and not above what is allowed."""
+    if rounding < 0:
+        audit.differ(f"{what}: certified {show(rounding)}, which is less than nothing")
+    elif rounding > allowed:
+        audit.differ(
+            f"{what}: certified {float(rounding):.6g}, but at most {float(allowed):.6g} is lost by "
+            "rounding these numbers"
+        )
+
+
+def _check_unit(audit: Audit, data: Data, leaves: Leaves, charges: Charges | None) -> None:
+    """See that costs are multiples of the unit, apart from what every tree pays."""
+    certificate = audit.certificate
+    if certificate.unit <= 0:
+        audit.differ(f"unit: certified {show(certificate.unit)}, which is no amount")
+        return
+    multiples = {Fraction(certificate.gap)}
+    if certificate.rounding == 0 and leaves.amounts is not None:
+        for row, line in leaves.amounts.items():
+            multiples |= {data.weights[row] * (cost - min(line)) for cost in line}
+        if charges is not None:
+            prices = {*charges.price, *charges.discounted}
+            multiples |= {w * price for w in set(data.weights.values()) for price in prices}
+    else:
+        multiples |= {Fraction(certificate.leaf_cost), Fraction(certificate.test_cost)}
+    if any((multiple / certificate.unit).denominator != 1 for multiple in multiples):
+        audit.compare("unit", certificate.unit, common_unit(multiples))
+
+
+def _leaf_cost(audit: Audit, leaves: Leaves, walk: Walk) -> tuple[Fraction, Fraction]:
+    """Return what the leaves of a tree cost, and how much less they could have."""
+    total = lost = Fraction(0)
+    for leaf in walk.leaves:
+        rows, value = walk.rows[leaf], walk.tree.value(leaf)
+        if not rows:
+            raise CertificateError(f"leaf {leaf} of the tree has no rows.")
+        cost, least = leaves.of(rows, value), leaves.least(rows)
+        total, lost = total + cost, lost + cost - least
+    return total, lost
+
+
+def _noise(leaves: Leaves, walk: Walk) -> Fraction:
+    return sum((leaves.noise(walk.rows[leaf]) for leaf in walk.leaves), Fraction(0))
+
+
+def _check_cost(
+    audit: Audit, data: Data, leaves: Leaves, walk: Walk, charges: Charges | None
+) -> Fraction:
+    """Compare what the tree costs with the certificate; return what it costs."""
+    certificate = audit.certificate
+    rounding = Fraction(certificate.rounding)
+    total, lost = _leaf_cost(audit, leaves, walk)
+    if lost > 2 * rounding:
+        audit.differ(f"leaves could cost {show(lost)} less with other predictions")
+    audit.done("the prediction of every leaf is its best")
+    paid = Fraction(0) if charges is None else _paid(audit, data, walk, charges)
+    n_paid = walk.n_splits + (certificate.complexity_per == "leaf")
+    penalty = n_paid * Fraction(certificate.split_penalty)
+    parts = certificate.leaf_cost + certificate.test_cost + penalty
+    audit.compare("sum of leaf cost, test cost and penalty", parts, certificate.cost)
+    slack = rounding + _noise(leaves, walk)
+    cost = total + paid + penalty
+    audit.compare_within("leaf cost", certificate.leaf_cost, total, slack)
+    audit.compare_within("test cost", certificate.test_cost, paid, rounding)
+    audit.compare_within("cost", certificate.cost, cost, slack)
+    check_objective(audit, certificate.objective, leaves, cost, slack)
+    names = ("fp", "fn", "positives", "negatives", "pos_label", "cuts")
+    for name in names:
+        audit.compare(name, getattr(certificate, name), None)
+    audit.done("cost and objective, in exact arithmetic")
+    return cost
+
+
+def check_objective(
+    audit: Audit, stated: float, leaves: Leaves, cost: Fraction, slack: Fraction
+) -> None:
+    """Compare the value in the user's terms."""
+    objective = leaves.objective(cost)
+    # A share of explained variance has the rounding above and below the line of its fraction.
+    lost = float(2 * slack / leaves.whole) if leaves.whole else 0.0
+    if leaves.amounts is None and leaves.target is None:
+        lost = float(slack)
+    if not is_close(stated, objective, lost + 1e-9 * abs(objective)):
+        audit.compare("objective", stated, objective)
+
+
+def _paid(audit: Audit, data: Data, walk: Walk, charges: Charges) -> Fraction:
+    """Return what all rows pay for tests, by what was measured on the way to each node."""
+    made: dict[int, frozenset[int]] = {0: frozenset()}
+    total = Fraction(0)
+    for node in sorted(walk.rows, key=lambda node: walk.depths[node]):
+        if walk.tree.asked[node] < 0:
+            continue
+        column = walk.tree.tests[walk.tree.asked[node]]["feature"]
+        total += charges.price_of(column, made[node]) * data.weight(walk.rows[node])
+        for child in walk.tree.children[node]:
+            made[child] = made[node] | {charges.measurement[column]}
+    audit.done("prices of all tests, with what was paid before")
+    return total
+
+
+def _check_optimum(
+    audit: Audit, data: Data, leaves: Leaves, walk: Walk, charges: Charges | None
+) -> None:
+    """Prove the optimum again by brute force, over all candidates."""
+    certificate = audit.certificate
+    penalty, rows = Fraction(certificate.split_penalty), data.rows
+    sizes = Sizes.of(certificate)
+    if leaves.amounts is None:
+        best = least_cost(
+            all_tests(data),
+            len(rows),
+            lambda places: leaves.least([rows[i] for i in places]),
+            penalty,
+            sizes,
+        )
+    else:
+        amounts = [[(data.weights[row] * a,) for a in leaves.amounts[row]] for row in rows]
+        weights = [Fraction(data.weights[row]) for row in rows]
+        points = label_points(
+            all_tests(data), amounts, [penalty], sizes, charges=charges, weights=weights
+        )
+        best = min(point[0] for point in points)
+    best += penalty if certificate.complexity_per == "leaf" else 0
+    slack = certificate.rounding + 2 * _noise(leaves, walk)
+    compare_optimum(audit, best, certificate, slack)
+
+
+def compare_optimum(audit: Audit, best: Fraction, certificate: Any, slack: Exact) -> None:
+    """See that the best of all trees is within the certified bounds."""
+    low, high = certificate.lower_bound, certificate.cost
+    if not low - slack <= best <= high + slack:
+        audit.differ(
+            f"optimum: the best tree costs {show(best)}, outside of the certified bounds "
+            f"{show(low)} to {show(high)}"
+        )
+    audit.done(f"optimum {show(best)}, by trying all trees")

@@ -1,0 +1,280 @@
+"""Certificates of every kind, and every way to tamper with one of their fields."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from certree import (
+    CostSensitiveTreeClassifier,
+    FairTreeClassifier,
+    Measurement,
+    OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
+    OptimalTreeRegressor,
+    PolicyTree,
+    SPOTree,
+    optimality_gap,
+    oracles,
+    pareto_front,
+    solve,
+    tasks,
+)
+from certree.verify._fields import CHECKED
+
+Change = Callable[[Any, str, Any], Any]
+"""From a subject, the name of a field and a value to a subject that states the value."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something to verify.
+
+    Attributes
+    ----------
+    subject : object
+        What is passed to `verify`.
+    data : dict
+        The other arguments.
+    read : callable
+        From the subject to the certificate, or to another object with fields.
+    write : callable
+        From the subject and another certificate to a subject that has it.
+    """
+
+    subject: Any
+    data: dict[str, Any]
+    read: Callable[[Any], Any]
+    write: Callable[[Any, Any], Any]
+    weaker: frozenset[str] = frozenset()
+    """Fields of which other values may state less, and nothing false."""
+
+
+@dataclass(frozen=True)
+class Forgery:
+    """A subject with one field changed."""
+
+    name: str
+    case: Case = field(repr=False)
+    field_name: str
+    old: Any
+    new: Any
+
+    def subject(self) -> Any:
+        """Return the subject that states the new value."""
+        certificate = self.case.read(self.case.subject)
+        return self.case.write(
+            self.case.subject, dataclasses.replace(certificate, **{self.field_name: self.new})
+        )
+
+
+def _with(name: str) -> Callable[[Any, Any], Any]:
+    def write(subject: Any, certificate: Any) -> Any:
+        if dataclasses.is_dataclass(subject):
+            return dataclasses.replace(subject, **{name: certificate})
+        other = copy.copy(subject)
+        setattr(other, name, certificate)
+        return other
+
+    return write
+
+
+def _model(model: Any, data: dict[str, Any], **more: Any) -> Case:
+    return Case(model, data, lambda m: m.certificate_, _with("certificate_"), **more)
+
+
+def _solution(solution: Any, data: dict[str, Any], **more: Any) -> Case:
+    return Case(solution, data, lambda s: s.certificate, _with("certificate"), **more)
+
+
+def _with_front(model: Any, certificate: Any) -> Any:
+    other = copy.copy(model)
+    other.front_ = _with("certificate")(model.front_, certificate)
+    return other
+
+
+def _with_best(model: Any, certificate: Any) -> Any:
+    other = copy.copy(model)
+    other.best_estimator_ = _with("certificate_")(model.best_estimator_, certificate)
+    return other
+
+
+def _with_entry(model: Any, entry: Any) -> Any:
+    other = copy.copy(model)
+    other._path = copy.copy(model._path)
+    other._path.entries = (*model._path.entries[:-1], entry)
+    return other
+
+
+def _with_curve(curve: Any, certificate: Any) -> Any:
+    other = copy.copy(curve)
+    other._certificates = [certificate, *curve._certificates[1:]]
+    return other
+
+
+# A tree, and no proof, may always be said to have been stopped; a bound may be lower than it is.
+_FRONT = frozenset({"status", "lower_points", "supported_only"})
+
+
+def cases() -> dict[str, Case]:
+    """Return a sound certificate of every kind, small enough for a brute force."""
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 2, (24, 4))
+    y = ((X[:, 0] & X[:, 1]) | (rng.random(24) < 0.25)).astype(int)
+    table = np.round(rng.normal(size=(24, 3)), 1)
+    table[rng.random((24, 3)) < 0.1] = np.nan
+    whole, real = rng.integers(1, 4, 24), rng.random(24)
+    target, gains = rng.normal(size=24), np.round(rng.normal(size=(24, 3)), 1)
+    group = np.arange(24) % 2
+    prices = [Measurement([0, 1], 0.2, group="a", discounted=0.1), Measurement(2, 0.3, group="a")]
+    found: dict[str, Case] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        own = {"X": X, "y": y}
+        weighed = {**own, "sample_weight": whole}
+        really = {**own, "sample_weight": real}
+        tree = OptimalTreeClassifier
+        found["errors"] = _model(tree(max_depth=2, complexity=0.01).fit(X, y, whole), weighed)
+        found["table"] = _model(tree(max_depth=2, thresholds=4).fit(table, y), {"X": table, "y": y})
+        found["reals"] = _model(tree(max_depth=2, class_weight="balanced").fit(X, y, real), really)
+        # A cut more or less, or one that says less, is no matter.
+        cuts = frozenset({"cuts"})
+        f1 = tree(max_depth=2, objective="f1").fit(X, y, whole)
+        found["f1"] = _model(f1, weighed, weaker=cuts)
+        found["mcc"] = _model(tree(max_depth=2, objective="mcc").fit(X, y), own, weaker=cuts)
+        found["auc"] = _model(tree(max_depth=2, objective="auc").fit(X, y), own, weaker=cuts)
+        text = np.array(["a", "b", "c"])[rng.integers(0, 3, (24, 2))]
+        found["multiway"] = _model(
+            tree(max_depth=2, splits="both").fit(text, y), {"X": text, "y": y}
+        )
+        fronted = tree(max_depth=2, objective="front").fit(X, y)
+        found["front model"] = _model(fronted, own, weaker=cuts)
+        found["front of a model"] = Case(
+            fronted, own, lambda m: m.front_.certificate, _with_front, _FRONT
+        )
+        front = pareto_front(X, y, max_depth=2, per_splits=True)
+        found["front"] = _solution(front, own, weaker=_FRONT)
+        chosen = OptimalTreeClassifierCV(depths=(1, 2), cv=2).fit(X, y)
+        found["cv"] = Case(chosen, own, lambda m: m.certificate_, _with_best)
+        with_path = tree(max_depth=2).fit(X, y, path=True)
+        found["path"] = Case(with_path, own, lambda m: m._path.entries[-1], _with_entry)
+        greedy = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+        gap = optimality_gap(greedy, X, y)
+        inner = frozenset({"certificate"})
+        found["gap"] = Case(gap, own, lambda g: g, lambda _, other: other, inner)
+        found["regression"] = _model(
+            OptimalTreeRegressor(max_depth=2).fit(X, target), {"X": X, "y": target}
+        )
+        found["costs"] = _model(
+            CostSensitiveTreeClassifier([[0, 1.5], [4, 0]], prices, max_depth=2).fit(X, y, whole),
+            weighed,
+        )
+        found["policy"] = _model(
+            PolicyTree(max_depth=2, complexity=0.01).fit_rewards(X, gains), {"X": X, "y": gains}
+        )
+        limited = CostSensitiveTreeClassifier([[0, 1], [3, 0]], capacity={1: 0.4}, max_depth=2)
+        bounds = frozenset({"dual_cuts", "dual_bound"})
+        found["capacity"] = _model(limited.fit(X, y, real), really, weaker=bounds)
+        costly = PolicyTree(max_depth=1, treatment_costs=[0, 1, 2.5], budget=20)
+        found["budget"] = _model(costly.fit_rewards(X, gains), {"X": X, "y": gains}, weaker=bounds)
+        errors = tasks.Misclassification()
+        nothing = errors & tasks.Limit("ones", {1: 1}, at_least=99)
+        found["no tree"] = _solution(
+            solve(nothing, X, y, max_depth=1),
+            own,
+            weaker=frozenset({"dual_cuts", "lower_bound", "proof", "limits"}),
+        )
+        both = tasks.Front(errors, tasks.RowCosts(np.abs(gains[:, :2])))
+        found["two tasks"] = _solution(solve(both, X, y, max_depth=1), own, weaker=_FRONT)
+        found["leaf cost"] = _solution(solve(tasks.entropy(y), X, max_depth=2), {"X": X})
+        rows = tasks.RowCosts(gains, labels=["a", "b", "c"])
+        found["row costs"] = _solution(solve(rows, X, max_depth=2), {"X": X})
+        parts = tasks.Separable([0, 1], lambda r, label: int(np.sum(y[r] != label)))
+        sizes = frozenset({"status", "max_splits", "min_samples_leaf", "depth"})
+        found["parts"] = _solution(solve(parts, X, max_depth=2), {"X": X}, weaker=sizes)
+        decided = SPOTree(oracles.TopK(3, 1), max_depth=2).fit(X, gains)
+        found["decisions"] = _model(decided, {"X": X, "y": gains})
+        grouped = {**own, "sensitive_features": group}
+        duals = frozenset({"dual", "unconstrained_cost", "least_disparity", "differences"})
+        fair = FairTreeClassifier(tolerance=0, max_depth=2).fit(X, y, group)
+        found["fair"] = _model(fair, grouped, weaker=duals)
+        curve = FairTreeClassifier(max_depth=1).fairness_curve(X, y, group)
+        found["curve"] = Case(
+            curve, grouped, lambda c: c._certificates[0], _with_curve, duals | {"tolerance"}
+        )
+        alone, label = np.zeros((5, 1)), np.array([0, 0, 1, 0, 0])
+        a = np.array([0, 0, 1, 1, 0])
+        unfair = FairTreeClassifier("accuracy_parity", 0.1, max_depth=1).fit(alone, label, a)
+        found["unfair"] = _model(
+            unfair, {"X": alone, "y": label, "sensitive_features": a}, weaker=duals
+        )
+    return found
+
+
+_WRONG = (None, "x", float("nan"), 1.5, (), True, object)
+"""What no number may be."""
+
+
+def other_values(old: Any, rng: np.random.Generator) -> Iterator[Any]:
+    """Yield values of all kinds that differ from one."""
+    number = isinstance(old, int | Fraction) and not isinstance(old, bool)
+    if isinstance(old, bool):
+        yield from (not old, None, 2)
+    elif number:
+        some = Fraction(int(rng.integers(1, 10**6)), int(rng.integers(1, 10**6)))
+        yield from (old + 1, old - 1, 2 * old + 1, -old - 1, old + Fraction(1, 7), 10**9)
+        yield from (old + some, old - some, old * (1 + some) + 1, 0)
+        yield from _WRONG
+    elif isinstance(old, float):
+        yield from (old + 0.01, old - 1e-3, 2 * old + 1, -old - 1, float("nan"), float("inf"))
+        yield from (None, "x", ())
+    elif isinstance(old, str):
+        yield from ("x", "optimal", "infeasible", "time_limit", "gap", "greedy", "leaf", None, 3)
+    elif isinstance(old, tuple):
+        yield from ((), None, "x", (*old, 1), (*old, *old[-1:]), old[:-1])
+        for place, part in enumerate(old):
+            for new in other_values(part, rng):
+                yield (*old[:place], new, *old[place + 1 :])
+    elif old is None:
+        yield from (1, 0, Fraction(1, 3), "x", (), 2.5)
+    elif dataclasses.is_dataclass(old):
+        for one in dataclasses.fields(old):
+            for new in other_values(getattr(old, one.name), rng):
+                yield dataclasses.replace(old, **{one.name: new})
+
+
+def is_same(old: Any, new: Any) -> bool:
+    """Return whether two values state the same."""
+    return type(old) is type(new) and bool(old == new)
+
+
+def forgeries(found: dict[str, Case], seed: int = 0) -> Iterator[Forgery]:
+    """Yield every tampered certificate."""
+    rng = np.random.default_rng(seed)
+    for name, case in found.items():
+        certificate = case.read(case.subject)
+        for one in dataclasses.fields(certificate):
+            if one.name not in CHECKED[type(certificate).__name__]:
+                continue
+            old = getattr(certificate, one.name)
+            for new in other_values(old, rng):
+                if not is_same(old, new):
+                    yield Forgery(name, case, one.name, old, new)
+
+
+def may_be_true(forgery: Forgery) -> bool:
+    """Return whether a tampered certificate may state nothing false, or nothing that sums show.
+
+    A lower bound that is too high, and a cut or a nearest total that no tree has, are found out by
+    trying all trees; bounds that are too low, and a search that is said to have been stopped, state
+    less than is known.
+    """
+    return forgery.field_name in forgery.case.weaker
