@@ -139,8 +139,9 @@ def read_data(audit: Audit, X: Any, y: Any, sample_weight: Any) -> Data:
         combined = {row: exact(row_weights[row] * class_weights[classes[row]]) for row in rows}
     else:
         floats = _plain_floats(sample_weight, len(labels))
-        combined = {row: floats[row] * class_weights[classes[row]] for row in rows}
-        combined = {row: exact(_rounded(combined[row], quantum)) for row in rows}
+        combined = {
+            row: exact(_rounded(floats[row] * class_weights[classes[row]], quantum)) for row in rows
+        }
     given = {row: row_weights[row] * class_weights[classes[row]] for row in rows}
     _check_rounding(audit, given, combined)
     return Data(columns, rows, classes, combined)
@@ -161,7 +162,7 @@ def _check_rounding(audit: Audit, given: Mapping[int, Exact], used: Mapping[int,
     most = change * Fraction(101, 100) + sum(given.values()) * _ROUNDING_OF_FLOATS
     if not change <= certificate.rounding <= most:
         audit.compare("rounding of weights", certificate.rounding, change)
-    lost = any(abs(used[row] - given[row]) > given[row] * _NEGLIGIBLE for row in given)
+    lost = any(abs(Fraction(used[row]) - w) > w * _NEGLIGIBLE for row, w in given.items())
     if lost and certificate.counts_errors and certificate.status == "optimal" and certificate.cost:
         audit.differ("status is 'optimal', but weights are rounded by more than is negligible")
 
