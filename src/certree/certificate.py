@@ -421,7 +421,8 @@ def approx(number: Exact) -> float:
 def show(number: Exact) -> str:
     """Return an exact number as short text: a decimal when it ends, else with its fraction."""
     number = exact(number)
-    if abs(number) >= _MOST_SHOWN or 0 < abs(number) * _MOST_SHOWN < 1:
+    size = abs(Fraction(number))
+    if size >= _MOST_SHOWN or 0 < size * _MOST_SHOWN < 1:
         return f"~{Decimal(number.numerator) / Decimal(number.denominator):.7g}"
     if isinstance(number, int):
         return str(number)

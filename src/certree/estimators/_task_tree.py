@@ -37,6 +37,9 @@ from ._measurements import Measurements
 # Share of the integer range kept free for the denominator of the complexity.
 _RESERVED = 2**10
 
+# Rounding of more than one in so many parts of what there is to save leaves nothing optimal.
+_NEGLIGIBLE = 2**10
+
 # Weights by which rows pay for tests, where they are rounded.
 _STEPS = 2**20
 
@@ -345,8 +348,11 @@ class BaseTaskTree(BaseOptimalTree):
         lower_bound = min(objective.cost(result.lower_bound), cost)
         n_splits = self.tree_.n_splits
         n_paid = n_splits + 1 if self.complexity_per == "leaf" else n_splits
+        status = "optimal" if cost == lower_bound else result.status
+        if status in ("optimal", "gap") and _hides_much(problem):
+            status = "precision"
         return TaskCertificate(
-            status="optimal" if cost == lower_bound else result.status,
+            status=status,
             objective=problem.objective(cost),
             cost=exact(cost),
             lower_bound=exact(lower_bound),
@@ -434,6 +440,18 @@ class BaseTaskTree(BaseOptimalTree):
             result[tree.node_test(node).feature] += max(self._node_costs[node] - below, 0.0)
         total = result.sum()
         return result / total if total > 0 else result
+
+
+def _hides_much(problem: LeafProblem) -> bool:
+    """Return whether rounding is more than a thousandth of what a tree without splits costs.
+
+    Functions written in Python are as exact as they are, and may have a unit of their own.
+    """
+    if not problem.rounding or problem.kind == "callback":
+        return False
+    whole = int(problem.units(problem.statistics.sum(axis=0, keepdims=True))[0]) * problem.unit
+    # Costs of labels that are all rounded to nothing are not known to be nothing.
+    return whole < problem.rounding * _NEGLIGIBLE and (whole > 0 or problem.kind == "min_label")
 
 
 def node_sums(
