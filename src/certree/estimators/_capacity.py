@@ -82,7 +82,8 @@ def _total_weight(n_rows: int, sample_weight: Any) -> Fraction:
         return Fraction(n_rows)
     weights = np.asarray(sample_weight)
     if weights.dtype.kind in "iub":
-        total = Fraction(int(weights.astype(np.int64).sum()))
+        # In Python's integers: those of 64 bits may overflow.
+        total = Fraction(sum(map(int, weights.ravel().tolist())))
     else:
         numbers, counts = np.unique(weights, return_counts=True)
         total = sum(

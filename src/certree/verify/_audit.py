@@ -163,6 +163,8 @@ class Data:
     candidates: Candidates | None = None
     classes: Mapping[int, int] = field(default_factory=dict)
     """Place of the class of each row among those of the model, where rows have one."""
+    slack: Exact = 0
+    """How far sums of weights may be off, where these were rounded by way of float64."""
 
     @cached_property
     def rows(self) -> Sequence[int]:

@@ -163,9 +163,13 @@ def check_metric_cost(
     found = count_confusion(data, walk, positive)
     compare_positive(audit, certificate.pos_label, labels[positive])
     for name in ("fp", "fn", "positives", "negatives"):
-        audit.compare(name, getattr(certificate, name), getattr(found, name))
+        if getattr(certificate, name) is None:
+            audit.compare(name, None, getattr(found, name))
+        else:
+            audit.compare_within(name, getattr(certificate, name), getattr(found, name), data.slack)
     audit.done("false positives and false negatives")
     audit.raise_if_different()
+    found = Confusion(certificate.fp, certificate.fn, certificate.positives, certificate.negatives)
     if metric.kind == "Front":
         audit.compare("cost", certificate.cost, found.fn)
         audit.compare("leaf cost", certificate.leaf_cost, found.fn)
@@ -195,7 +199,7 @@ def _value(metric: Objective, data: Data, walk: Walk, found: Confusion, positive
         for row in walk.rows[leaf]:
             step[data.classes[row] == positive] += data.weights[row]
         steps.append((Fraction(step[0]), Fraction(step[1])))
-    totals = (Fraction(found.negatives), Fraction(found.positives))
+    totals = (sum(step[0] for step in steps), sum(step[1] for step in steps))
     return area(steps, totals, metric.max_fpr)
 
 

@@ -150,8 +150,11 @@ def _check_rounding(audit: Audit, decided: Decided) -> Fraction:
     if is_exact and total * 10**places * 2**20 <= unit * most:
         allowed = tolerance
     else:
+        # Cost vectors are rounded before they are multiplied by weights that are integers.
+        n_units = min(data.total() / unit, Fraction(most))
         error = max(total / most, largest * max(data.weights.values()) / 2**43)
-        allowed = 64 * error * longest * len(data.weights) + tolerance
+        allowed = 64 * error * longest * max(len(data.weights), n_units) + tolerance
+        allowed = min(allowed, total / 2**5)
         if not oracle.is_integral:
             allowed += 2**14 * total / most * (most_splits(data.n_rows, certificate) + 1)
             allowed += _FLOAT * amount
