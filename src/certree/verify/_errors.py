@@ -28,14 +28,13 @@ from ._metric import (
     check_metric_optimum,
     metric_of,
 )
-from ._numbers import Exact, exact, is_close, show, text
+from ._numbers import Exact, common_unit, exact, is_close, show, text
 from ._path import check_path
-from ._story import check_bounds, check_parameters
+from ._story import check_bounds, check_no_confusion, check_parameters
 from ._weights import (
     are_short,
     check_penalty,
     class_totals,
-    common_unit,
     cost_range,
     room_for_area,
     room_for_errors,
@@ -213,12 +212,6 @@ def check_cost(audit: Audit, data: Data, walk: Walk) -> Exact:
     check_no_confusion(audit)
     audit.done("errors, cost and objective, in exact arithmetic")
     return exact(cost)
-
-
-def check_no_confusion(audit: Audit) -> None:
-    """See that nothing is said of a positive class where there is none."""
-    for name in ("fp", "fn", "positives", "negatives", "pos_label", "cuts"):
-        audit.compare(name, getattr(audit.certificate, name), None)
 
 
 def error_amounts(data: Data, n_classes: int) -> list[list[tuple[Fraction]]]:

@@ -313,7 +313,7 @@ def _is_prediction(stated: Any, predictions: Sequence[Any]) -> bool:
     if not isinstance(stated, float) or not isinstance(predictions[0], float):
         return stated in predictions
     wide = 4 * (max(predictions) - min(predictions)) + 1e-9 * abs(predictions[0])
-    return abs(stated - predictions[0]) <= wide
+    return bool(abs(stated - predictions[0]) <= wide)
 
 
 # ---- prices of tests ---------------------------------------------------------------------------

@@ -238,9 +238,13 @@ def all_points(audit: Audit, data: Data, positive: int, *, everything: bool = Fa
     """
     amounts = []
     for row in data.rows:
-        weight, is_positive = Fraction(data.weights[row]), data.classes[row] == positive
-        none, zero = (0, weight) if is_positive else (weight, 0), (Fraction(0), Fraction(0))
-        amounts.append([zero, none] if not is_positive else [none, zero])
+        weight, nothing = Fraction(data.weights[row]), Fraction(0)
+        right = (nothing, nothing)
+        # Labelled as negative, and as positive.
+        if data.classes[row] == positive:
+            amounts.append([(nothing, weight), right])
+        else:
+            amounts.append([right, (weight, nothing)])
     keep = different if everything else nondominated
     sizes = Sizes.of(audit.certificate)
     per_split = [Fraction(0), Fraction(0)]

@@ -43,7 +43,7 @@ from ._metric import all_tests
 from ._numbers import Exact, common_unit, is_close, plain_list, read, show
 from ._path import check_path
 from ._rounding import allowed_for_function, allowed_for_labels, allowed_for_squares
-from ._story import check_bounds, check_parameters
+from ._story import check_bounds, check_no_confusion, check_parameters
 from ._weights import are_short, check_penalty, check_quantum, cost_range
 
 
@@ -297,14 +297,12 @@ def _check_cost(
     penalty = n_paid * Fraction(certificate.split_penalty)
     parts = certificate.leaf_cost + certificate.test_cost + penalty
     audit.compare("sum of leaf cost, test cost and penalty", parts, certificate.cost)
-    cost = total + paid + penalty
+    cost = Fraction(total + paid + penalty)
     audit.compare_within("leaf cost", certificate.leaf_cost, total, slack)
     audit.compare_within("test cost", certificate.test_cost, paid, slack)
     audit.compare_within("cost", certificate.cost, cost, slack)
     check_objective(audit, certificate.objective, leaves, cost, slack)
-    names = ("fp", "fn", "positives", "negatives", "pos_label", "cuts")
-    for name in names:
-        audit.compare(name, getattr(certificate, name), None)
+    check_no_confusion(audit)
     audit.done("cost and objective, in exact arithmetic")
     return cost
 

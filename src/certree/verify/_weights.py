@@ -63,7 +63,8 @@ def cost_range(n_rows: int, certificate: Any, share: Fraction = Fraction(1)) -> 
 def most_splits(n_rows: int, certificate: Any) -> int:
     """Return a number of splits that no tree exceeds."""
     limits = [n for n in (certificate.max_depth, certificate.max_splits) if n is not None]
-    return min(n_rows, 2 ** min([*limits, 40]) - 1)
+    depth: int = min([*limits, 40])
+    return min(n_rows, (1 << depth) - 1)
 
 
 def room_for_errors(data: Data, audit: Audit, reserve: int = 1) -> int:
@@ -235,10 +236,11 @@ def _check_change(
         return
     if certificate.positives is not None:
         totals = class_totals(replace(data, weights=used), len(certificate.class_weights or (1, 1)))
-        if change > min(total for total in totals if total) * _NEGLIGIBLE_SHARE * 2:
+        least = min(Fraction(total) for total in totals if total)
+        if change > least * _NEGLIGIBLE_SHARE * 2:
             audit.differ("status is 'optimal', but classes are rounded by more than is negligible")
     elif certificate.cost and any(
-        abs(used[row] - given[row]) > 2 * given[row] * _NEGLIGIBLE for row in given
+        abs(Fraction(used[row]) - given[row]) > 2 * given[row] * _NEGLIGIBLE for row in given
     ):
         audit.differ("status is 'optimal', but weights are rounded by more than is negligible")
 
