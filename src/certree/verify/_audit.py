@@ -14,7 +14,7 @@ from certree.exceptions import CertificateError
 
 from ._numbers import Exact, exact, read_list, text
 from ._table import Table, read_table
-from ._tests import Candidates, Test, Wishes, outcome_of, plain_test
+from ._tests import Candidates, Key, Test, Wishes, outcome_of, plain_test
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Audit:
         self, what: str, certified: Exact, recomputed: Exact, slack: Exact = 0
     ) -> None:
         """Note a difference that is larger than it may be."""
-        if abs(certified - recomputed) > slack:
+        if abs(Fraction(certified) - recomputed) > slack:
             self.compare(what, certified, exact(recomputed))
 
     def raise_if_different(self) -> None:
@@ -163,11 +163,18 @@ class Data:
     candidates: Candidates | None = None
     classes: Mapping[int, int] = field(default_factory=dict)
     """Place of the class of each row among those of the model, where rows have one."""
+    slack: Exact = 0
+    """How far sums of weights may be off, where these were rounded by way of float64."""
 
     @cached_property
     def rows(self) -> Sequence[int]:
         """The rows that count."""
         return list(self.weights)
+
+    @cached_property
+    def keys(self) -> set[Key]:
+        """How the candidates part the rows."""
+        return {self.candidates.key(test) for test in self.tests} if self.candidates else set()
 
     @property
     def n_rows(self) -> int:
@@ -188,7 +195,7 @@ class Data:
 
     def parts(self, test: Test) -> list[int]:
         """Return the places of the rows of each outcome of a test as bits; no empty ones."""
-        column, parts = self.column(test), {}
+        column, parts = self.column(test), dict[int, int]()
         for place, row in enumerate(self.weights):
             outcome = outcome_of(test, column[row])
             parts[outcome] = parts.get(outcome, 0) | 1 << place
@@ -287,11 +294,11 @@ def walk_down(audit: Audit, data: Data, tree: Any, where: str = "tree") -> Walk:
     if len(rows) != len(plain.asked):
         audit.differ(f"{where}: {len(plain.asked)} nodes, of which only {len(rows)} can be reached")
     if data.candidates is not None:
-        keys = {data.candidates.key(test) for test in data.tests}
         for node in rows:
-            test = plain.tests[plain.asked[node]] if plain.asked[node] >= 0 else None
-            if test is not None and data.candidates.key(test) not in keys:
-                audit.differ(f"{where}: node {node} asks {_plain(test)}, which is no candidate")
+            place = plain.asked[node]
+            if place >= 0 and data.candidates.key(plain.tests[place]) not in data.keys:
+                said = _plain(plain.tests[place])
+                audit.differ(f"{where}: node {node} asks {said}, which is no candidate")
     return Walk(plain, rows, depths)
 
 

@@ -16,14 +16,13 @@ from ._audit import Audit, Data, Given, Result, Walk, check_predictions, walk_do
 from ._errors import (
     check_cost,
     check_counts,
-    check_no_confusion,
     check_own_size,
     error_amounts,
     read_classes,
 )
 from ._force import Sizes, all_different, different, label_points
 from ._numbers import Exact, exact, read, read_list, show, text
-from ._story import check_bounds, check_parameters
+from ._story import check_bounds, check_no_confusion, check_parameters
 from ._tests import Test, outcome_of
 
 # What each constraint compares: the rate, the rows that count, and whether errors are counted.
@@ -357,7 +356,7 @@ def _check_cuts(fair: Fair, trees: Sequence[tuple[Exact, Sequence[Exact]]]) -> N
     for a, weights, value in fair.certificate.dual:
         for cost, differences in trees:
             found = a * cost + sum(b * d for b, d in zip(weights, differences, strict=True))
-            if found < value:
+            if found < value - a * fair.data.slack:
                 fair.audit.differ(
                     f"a dual cut says that no tree is below {show(value)}, but one has "
                     f"{show(exact(Fraction(found)))}"
@@ -403,7 +402,7 @@ def _check_trees(fair: Fair, trees: Sequence[FairPoint]) -> None:
     ]
     _check_cuts(fair, stated)
     for (cost, rates), (_, differences) in zip(trees, stated, strict=True):
-        reasons = _reasons(certificate, cost, apart_by(rates, fair.compared))
+        reasons = _reasons(certificate, cost + fair.data.slack, apart_by(rates, fair.compared))
         if certificate.cost is None:
             reasons += _nearer(certificate, differences)
         for reason in reasons:
@@ -518,7 +517,8 @@ def _check_optimum(fair: Fair) -> None:
         return
     fits = (c for c, rates in trees if apart_by(rates, fair.compared) <= certificate.tolerance)
     best = min(fits, default=None)
-    if best is None or not certificate.lower_bound <= best <= certificate.cost:
+    slack = fair.data.slack
+    if best is None or not (certificate.lower_bound - slack <= best <= certificate.cost + slack):
         audit.differ(
             f"optimum: the best tree costs {best}, outside of the certified bounds "
             f"{show(certificate.lower_bound)} to {show(certificate.cost)}"

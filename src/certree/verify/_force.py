@@ -310,4 +310,4 @@ def least_cost(
         lambda point, *_: (point[0] + penalty, point[1]),
         leaf_work=20,
     )
-    return min(point[0] for point in trees.solve())
+    return Fraction(min(point[0] for point in trees.solve()))

@@ -13,7 +13,7 @@ from certree.exceptions import CertificateError
 
 from ._audit import Data, Given
 from ._force import Charges
-from ._numbers import as_array, plain_list, read, read_list, read_table
+from ._numbers import as_array, common_unit, plain_list, read, read_list, read_table
 
 Amounts = Mapping[int, Sequence[Fraction]]
 """For each row what each label costs or adds."""
@@ -237,7 +237,7 @@ def function(data: Data, task: Any) -> Leaves:
 
     def of(rows: Sequence[int], value: Any) -> Fraction:
         cost, predictions, _ = ask(rows)
-        if not any(_is_prediction(value, p) for p in predictions):
+        if not _is_prediction(value, predictions):
             raise CertificateError(
                 f"a leaf predicts {value!r}, but the task says {predictions[0]!r} for its rows."
             )
@@ -260,15 +260,16 @@ def _statistics(data: Data, given: Any) -> Statistics:
         table = as_array(given)
     lines = read_table(table, "statistics", (data.n_rows, None))
     columns, errors = [], []
+    unit = common_unit(data.weights.values())
+    n_units = float(data.total() / unit)
     for k in range(len(lines[0])):
         column = {row: data.weights[row] * lines[row][k] for row in data.rows}
         total = float(sum(map(abs, column.values())))
         columns.append(column)
-        # A search adds integers of 52 bits in all, and rounds to these where decimals are longer.
-        errors.append(total * len(column) * 2.0**-46)
-    whole = table.dtype.kind in "iub" and all(
-        value.denominator == 1 for column in columns for value in column.values()
-    )
+        # A search adds integers of 52 bits in all, and rounds to these where decimals are longer:
+        # products with weights, or what integer weights are multiplied by.
+        errors.append(total * max(len(column) * 2.0**-46, min(n_units * 2.0**-48, 2.0**-12)))
+    whole = table.dtype.kind in "iub" and unit == 1
     return Statistics(columns, whole, [0.0] * len(columns) if whole else errors)
 
 
@@ -291,7 +292,8 @@ def _ask(cost: Any, statistics: Statistics, sums: Any) -> tuple[Fraction, list[A
             if other == other:
                 values.append(other)
                 predictions.append(guess)
-    apart = max(map(Fraction, values)) - min(map(Fraction, values))
+    # float64 loses a few last bits of what it computes in any case.
+    apart = max(map(Fraction, values)) - min(map(Fraction, values)) + abs(Fraction(value)) / 2**44
     return max(Fraction(value), Fraction(0)), predictions, 4 * apart * len(statistics.columns)
 
 
@@ -306,10 +308,12 @@ def _call(cost: Any, sums: Any) -> tuple[Any, Any]:
     return value, prediction
 
 
-def _is_prediction(stated: Any, prediction: Any) -> bool:
-    if isinstance(stated, float) and isinstance(prediction, float):
-        return abs(stated - prediction) <= 1e-9 * abs(prediction)
-    return bool(stated == prediction)
+def _is_prediction(stated: Any, predictions: Sequence[Any]) -> bool:
+    """Return whether a prediction is one of those, or a number between those, that may be right."""
+    if not isinstance(stated, float) or not isinstance(predictions[0], float):
+        return stated in predictions
+    wide = 4 * (max(predictions) - min(predictions)) + 1e-9 * abs(predictions[0])
+    return bool(abs(stated - predictions[0]) <= wide)
 
 
 # ---- prices of tests ---------------------------------------------------------------------------

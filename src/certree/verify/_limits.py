@@ -30,7 +30,7 @@ from ._leaves import Leaves, leaves_of_task
 from ._limits_read import Asked, Minimum, Total, read_asked
 from ._numbers import Exact, exact, read, show, text
 from ._rounding import allowed_for_labels
-from ._story import check_bounds, check_searched
+from ._story import check_bounds, check_no_confusion, check_searched
 from ._task import check_leeway, check_objective, leaves_of_estimator
 from ._weights import are_short, check_quantum, cost_range
 
@@ -166,8 +166,7 @@ def _read_problem(
         check_quantum(audit, data, most)
         audit.compare("class weights", certificate.class_weights, None)
         audit.compare("test cost", certificate.test_cost, 0)
-        for name in ("fp", "fn", "positives", "negatives", "pos_label", "cuts"):
-            audit.compare(name, getattr(certificate, name), None)
+        check_no_confusion(audit)
     data = with_candidates(audit, data, encoder, is_short)
     audit.compare("number of tests", certificate.n_tests, len(data.tests))
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
@@ -404,7 +403,8 @@ def _is_empty(limit: Any) -> bool:
     """Return whether no multiple of its unit is within the bounds of a limit."""
     if limit.at_most is None or limit.at_least is None or limit.rounding:
         return False
-    return floor(Fraction(limit.at_most) / limit.unit) < ceil(Fraction(limit.at_least) / limit.unit)
+    most, least = Fraction(limit.at_most) / limit.unit, Fraction(limit.at_least) / limit.unit
+    return bool(floor(most) < ceil(least))
 
 
 def _is_reached(limit: Any, total: Total) -> bool:

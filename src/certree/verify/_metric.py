@@ -163,9 +163,13 @@ def check_metric_cost(
     found = count_confusion(data, walk, positive)
     compare_positive(audit, certificate.pos_label, labels[positive])
     for name in ("fp", "fn", "positives", "negatives"):
-        audit.compare(name, getattr(certificate, name), getattr(found, name))
+        if getattr(certificate, name) is None:
+            audit.compare(name, None, getattr(found, name))
+        else:
+            audit.compare_within(name, getattr(certificate, name), getattr(found, name), data.slack)
     audit.done("false positives and false negatives")
     audit.raise_if_different()
+    found = Confusion(certificate.fp, certificate.fn, certificate.positives, certificate.negatives)
     if metric.kind == "Front":
         audit.compare("cost", certificate.cost, found.fn)
         audit.compare("leaf cost", certificate.leaf_cost, found.fn)
@@ -195,7 +199,7 @@ def _value(metric: Objective, data: Data, walk: Walk, found: Confusion, positive
         for row in walk.rows[leaf]:
             step[data.classes[row] == positive] += data.weights[row]
         steps.append((Fraction(step[0]), Fraction(step[1])))
-    totals = (Fraction(found.negatives), Fraction(found.positives))
+    totals = (sum(step[0] for step in steps), sum(step[1] for step in steps))
     return area(steps, totals, metric.max_fpr)
 
 
@@ -234,9 +238,13 @@ def all_points(audit: Audit, data: Data, positive: int, *, everything: bool = Fa
     """
     amounts = []
     for row in data.rows:
-        weight, is_positive = Fraction(data.weights[row]), data.classes[row] == positive
-        none, zero = (0, weight) if is_positive else (weight, 0), (Fraction(0), Fraction(0))
-        amounts.append([zero, none] if not is_positive else [none, zero])
+        weight, nothing = Fraction(data.weights[row]), Fraction(0)
+        right = (nothing, nothing)
+        # Labelled as negative, and as positive.
+        if data.classes[row] == positive:
+            amounts.append([(nothing, weight), right])
+        else:
+            amounts.append([right, (weight, nothing)])
     keep = different if everything else nondominated
     sizes = Sizes.of(audit.certificate)
     per_split = [Fraction(0), Fraction(0)]

@@ -46,7 +46,7 @@ def check_path(
         walk = walk_down(audit, data, entry.tree, where)
         cost = _errors(data, walk) if cost_of is None else cost_of(walk)
         audit.compare(f"{where}: splits", entry.splits, walk.n_splits)
-        audit.compare_within(f"{where}: errors", entry.errors, cost, slack)
+        audit.compare_within(f"{where}: errors", entry.errors, cost, slack + data.slack)
         value = 1 - Fraction(entry.errors) / total if objective is None else None
         stated = float(value) if value is not None else objective(Fraction(entry.errors))  # type: ignore[misc]
         if not is_close(entry.accuracy, stated, 1e-9 * max(1.0, abs(stated)) if slack else 0.0):
@@ -64,7 +64,7 @@ def check_path(
     for name in ("max_depth", "max_splits", "min_samples_leaf"):
         audit.compare(f"{name} of the path", getattr(path, name), getattr(certificate, name))
     if cost_of is None:
-        audit.compare("total weight of the path", path.total_weight, total)
+        audit.compare_within("total weight of the path", path.total_weight, total, data.slack)
     audit.done(f"{len(path.entries)} trees of the path")
 
 

@@ -66,15 +66,11 @@ def allowed_for_labels(
         return Fraction(0)
     n_units = data.total() / unit
     heaviest = max(data.weights.values())
-    per_row = max(total / most, largest * heaviest / 2**43) * (
-        len(data.weights) + len(prices) * n_units
-    )
-    per_unit = Fraction(0)
-    if n_units <= most:
-        per_unit = max(total / most, largest * unit / 2**43) * n_units * (1 + len(prices))
+    error = max(total / most, largest * heaviest / 2**43)
     moved = Fraction(0) if quantum is None else len(data.weights) * quantum * paid
     noise = len(data.weights) * largest * heaviest / 2**46
-    bound = 10 * max(per_row, per_unit) + noise + 2 * moved
+    # Products of weights and costs are rounded to a power of ten; prices by units of weight.
+    bound = 10 * error * (len(data.weights) + len(prices) * n_units) + noise + 2 * moved
     return min(bound, (total + noise) * _COARSEST)
 
 
@@ -105,17 +101,22 @@ def allowed_for_squares(data: Data, leaves: Leaves, certificate: Any) -> Fractio
 
 
 def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any) -> Fraction:
-    """Return the most that whole parts of a user's costs may take.
+    """Return the most that rounding may be for a function: whole parts, of 12 digits at least.
 
-    The tasks that come with certree know what float64 does to their terms and add that.
+    The tasks that come with certree know what float64 and rounded statistics do to their terms, and
+    add that; it can be much if weights are far apart.
     """
     n_leaves = most_splits(data.n_rows, certificate) + 1
     seen = [leaves.least(data.rows), *(leaves.least([row]) for row in data.rows[:1000])]
     largest = max(seen)
     if task.unit is not None:
-        return n_leaves * Fraction(str(task.unit)) + largest / 2**30
-    most = min(units_of_cost(data, certificate), 2**44 // (64 * len(data.rows)), 10**12)
-    scale = data.total() if getattr(task, "noise", None) is not None else Fraction(0)
-    noise = (largest + 64 * scale) / 2**30
-    finest = largest if largest else Fraction(1)
-    return n_leaves * 100 * finest / most + noise
+        floors = n_leaves * Fraction(str(task.unit))
+    else:
+        most = min(units_of_cost(data, certificate), 2**44 // (64 * len(data.rows)), 10**12)
+        floors = n_leaves * 100 * (largest if largest else Fraction(1)) / most
+    if getattr(task, "noise", None) is None:
+        return floors
+    least, total = min(data.weights.values()), data.total()
+    n_units = min(total / common_unit(data.weights.values()), Fraction(2**52))
+    share = max(Fraction(len(data.rows), 2**46), n_units / 2**48)
+    return floors + 2**10 * (largest + 64 * total) * share * total / least

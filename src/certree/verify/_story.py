@@ -87,3 +87,9 @@ def check_history(audit: Audit) -> None:
                 f"history: bounds {text(lower)} to {text(upper)} exclude the certified cost"
             )
             return
+
+
+def check_no_confusion(audit: Audit) -> None:
+    """See that nothing is said of a positive class where there is none."""
+    for name in ("fp", "fn", "positives", "negatives", "pos_label", "cuts"):
+        audit.compare(name, getattr(audit.certificate, name), None)

@@ -43,8 +43,8 @@ from ._metric import all_tests
 from ._numbers import Exact, common_unit, is_close, plain_list, read, show
 from ._path import check_path
 from ._rounding import allowed_for_function, allowed_for_labels, allowed_for_squares
-from ._story import check_bounds, check_parameters
-from ._weights import check_penalty, check_quantum, cost_range
+from ._story import check_bounds, check_no_confusion, check_parameters
+from ._weights import are_short, check_penalty, check_quantum, cost_range
 
 
 def check_task(model: Any, given: Given) -> Result:
@@ -56,7 +56,7 @@ def check_task(model: Any, given: Given) -> Result:
     leaves = _leaves(estimator, task, data, given)
     check_parameters(audit, leaves.name)
     data, charges = check_rows(audit, data, estimator.encoder_)
-    rounding = _check_rounding(audit, data, leaves, charges, task)
+    slack = _check_rounding(audit, data, leaves, charges, task)
     walk = walk_down(audit, data, tree)
     audit.done("the leaf of every row, by tests that are candidates")
     if leaves.labels is not None:
@@ -64,7 +64,8 @@ def check_task(model: Any, given: Given) -> Result:
     audit.compare("depth of the tree", certificate.depth, walk.depth)
     audit.compare("number of splits", certificate.n_splits, walk.n_splits)
     check_size(audit, walk, certificate)
-    cost = _check_cost(audit, data, leaves, walk, charges)
+    slack += _noise(leaves, walk)
+    cost = _check_cost(audit, data, leaves, walk, charges, slack)
     check_bounds(audit)
     check_predictions(audit, model.predict, given.X, walk)
     path = model.path if hasattr(model, "path") else getattr(model, "_path", None)
@@ -75,7 +76,7 @@ def check_task(model: Any, given: Given) -> Result:
             path,
             lambda w: _leaf_cost(audit, leaves, w)[0],
             leaves.objective,
-            rounding + _noise(leaves, walk),
+            slack,
         )
     audit.raise_if_different()
     if given.exhaustive:
@@ -181,9 +182,13 @@ ESTIMATORS = {
 def check_rows(audit: Audit, data: Data, encoder: Any) -> tuple[Data, Charges | None]:
     """Compare rows, weights and candidates with the certificate, and read prices of tests."""
     certificate, total = audit.certificate, data.total()
-    check_quantum(audit, data, cost_range(data.n_rows, certificate) // 2**12)
+    stated = audit.parameters.get("test_costs")
+    most = cost_range(data.n_rows, certificate) // 2**12
+    # Weights with many digits are rounded for prices, so that these keep theirs.
+    check_quantum(audit, data, most, may_be_short=stated is not None)
     exactly = certificate.weight_quantum is None
-    data = with_candidates(audit, data, encoder, exactly)
+    is_short = are_short(data.weights, cost_range(data.n_rows, certificate))
+    data = with_candidates(audit, data, encoder, is_short)
     audit.compare("number of tests", certificate.n_tests, len(data.tests))
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
     # Weights that are no short decimals are added up as float64.
@@ -191,7 +196,6 @@ def check_rows(audit: Audit, data: Data, encoder: Any) -> tuple[Data, Charges | 
         "total weight", certificate.total_weight, total, 0 if exactly else total / 10**12
     )
     audit.compare("class weights", certificate.class_weights, None)
-    stated = audit.parameters.get("test_costs")
     if stated is None:
         return data, None
     return data, read_charges(stated, len(data.table.columns), data.table.names)
@@ -275,13 +279,17 @@ def _noise(leaves: Leaves, walk: Walk) -> Fraction:
 
 
 def _check_cost(
-    audit: Audit, data: Data, leaves: Leaves, walk: Walk, charges: Charges | None
+    audit: Audit,
+    data: Data,
+    leaves: Leaves,
+    walk: Walk,
+    charges: Charges | None,
+    slack: Fraction,
 ) -> Fraction:
     """Compare what the tree costs with the certificate; return what it costs."""
     certificate = audit.certificate
-    rounding = Fraction(certificate.rounding)
     total, lost = _leaf_cost(audit, leaves, walk)
-    if lost > 2 * rounding:
+    if lost > 2 * slack:
         audit.differ(f"leaves could cost {show(lost)} less with other predictions")
     audit.done("the prediction of every leaf is its best")
     paid = Fraction(0) if charges is None else _paid(audit, data, walk, charges)
@@ -289,15 +297,12 @@ def _check_cost(
     penalty = n_paid * Fraction(certificate.split_penalty)
     parts = certificate.leaf_cost + certificate.test_cost + penalty
     audit.compare("sum of leaf cost, test cost and penalty", parts, certificate.cost)
-    slack = rounding + _noise(leaves, walk)
-    cost = total + paid + penalty
+    cost = Fraction(total + paid + penalty)
     audit.compare_within("leaf cost", certificate.leaf_cost, total, slack)
-    audit.compare_within("test cost", certificate.test_cost, paid, rounding)
+    audit.compare_within("test cost", certificate.test_cost, paid, slack)
     audit.compare_within("cost", certificate.cost, cost, slack)
     check_objective(audit, certificate.objective, leaves, cost, slack)
-    names = ("fp", "fn", "positives", "negatives", "pos_label", "cuts")
-    for name in names:
-        audit.compare(name, getattr(certificate, name), None)
+    check_no_confusion(audit)
     audit.done("cost and objective, in exact arithmetic")
     return cost
 

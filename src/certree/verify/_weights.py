@@ -35,6 +35,9 @@ _MARGIN = 4
 # weights of classes that follow from their totals, by less than this share.
 _FLOATS = Fraction(1, 2**44)
 
+# Of weights that are rounded, float64 may have lost so much on the way.
+_LAST_BITS = Fraction(1, 2**48)
+
 # A tree is not optimal if what an error in a row costs is rounded by more than this share; nor is
 # it by a metric, if the weight of a class is rounded by more than the second.
 _NEGLIGIBLE = Fraction(1, 2**20)
@@ -60,7 +63,8 @@ def cost_range(n_rows: int, certificate: Any, share: Fraction = Fraction(1)) -> 
 def most_splits(n_rows: int, certificate: Any) -> int:
     """Return a number of splits that no tree exceeds."""
     limits = [n for n in (certificate.max_depth, certificate.max_splits) if n is not None]
-    return min(n_rows, 2 ** min([*limits, 40]) - 1)
+    depth: int = min([*limits, 40])
+    return min(n_rows, (1 << depth) - 1)
 
 
 def room_for_errors(data: Data, audit: Audit, reserve: int = 1) -> int:
@@ -92,7 +96,7 @@ def are_short(weights: Mapping[int, Exact], most: int) -> bool:
     return sum(weights.values()) <= common_unit(weights.values()) * most // _MARGIN
 
 
-def check_quantum(audit: Audit, data: Data, most: int) -> None:
+def check_quantum(audit: Audit, data: Data, most: int, *, may_be_short: bool = False) -> None:
     """See that weights are rounded only where they have to be, and no more than that."""
     quantum = audit.certificate.weight_quantum
     if quantum is None:
@@ -100,7 +104,7 @@ def check_quantum(audit: Audit, data: Data, most: int) -> None:
     if quantum <= 0:
         audit.differ(f"weight quantum: certified {quantum}, which is no weight")
         audit.raise_if_different()
-    if are_short(data.weights, most):
+    if are_short(data.weights, most) and not may_be_short:
         audit.compare("weight quantum", quantum, None)
     coarsest = max(
         Fraction(max(data.weights.values())) / _STEPS, data.total() * _MARGIN / max(most, 1)
@@ -177,7 +181,8 @@ def by_stated_weights(data: Data, used: Sequence[Exact], quantum: Exact | None) 
             weights[row] = exact(weight * factor)
         else:
             weights[row] = _nearest((weight if are_equal else _float(weight)) * factor, quantum)
-    return replace(data, weights=weights)
+    slack = 0 if quantum is None else sum(weights.values()) * _LAST_BITS
+    return replace(data, weights=weights, slack=slack)
 
 
 def _stated_class_weights(audit: Audit, wanted: Sequence[Fraction]) -> list[Fraction]:
@@ -231,10 +236,11 @@ def _check_change(
         return
     if certificate.positives is not None:
         totals = class_totals(replace(data, weights=used), len(certificate.class_weights or (1, 1)))
-        if change > min(total for total in totals if total) * _NEGLIGIBLE_SHARE * 2:
+        least = min(Fraction(total) for total in totals if total)
+        if change > least * _NEGLIGIBLE_SHARE * 2:
             audit.differ("status is 'optimal', but classes are rounded by more than is negligible")
     elif certificate.cost and any(
-        abs(used[row] - given[row]) > 2 * given[row] * _NEGLIGIBLE for row in given
+        abs(Fraction(used[row]) - given[row]) > 2 * given[row] * _NEGLIGIBLE for row in given
     ):
         audit.differ("status is 'optimal', but weights are rounded by more than is negligible")
 
