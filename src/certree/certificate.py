@@ -397,7 +397,8 @@ def check_stated(values: Mapping[str, Any]) -> None:
                 f"{name} must be one of {', '.join(allowed)}, got {shown(values[name])}."
             )
     for name in _NOT_NEGATIVE:
-        if (values.get(name) or 0) < 0:
+        value = values.get(name) or 0
+        if min(value if isinstance(value, tuple) else (value,)) < 0:
             raise ValueError(f"{name} must not be negative, got {shown(values[name])}.")
     if values.get("total_weight") == 0:
         raise ValueError("total_weight must be positive, got 0.")

@@ -161,6 +161,8 @@ class Data:
     tests: Sequence[Test] = ()
     """The candidates."""
     candidates: Candidates | None = None
+    n_asked: int | None = None
+    """Number of all candidates, if known; a limit may have left no room for some."""
     classes: Mapping[int, int] = field(default_factory=dict)
     """Place of the class of each row among those of the model, where rows have one."""
     slack: Exact = 0
@@ -260,10 +262,39 @@ def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **mo
         parameters.get("splits", "binary"),
     )
     candidates = Candidates(data.table, wishes, data.weights, is_exact)
-    for difference in candidates.differences(tests, **more):
+    may_lack = _may_lack(audit, len(tests))
+    for difference in candidates.differences(tests, may_lack=may_lack, **more):
         audit.differ(difference)
     audit.done(f"{len(tests)} candidates, from the table and the parameters")
-    return replace(data, tests=tests, candidates=candidates)
+    n_asked = candidates.count() if may_lack else len(tests)
+    return replace(data, tests=tests, candidates=candidates, n_asked=n_asked)
+
+
+def _may_lack(audit: Audit, n_tests: int) -> bool:
+    """Return whether a limit may have left no room for some candidates."""
+    certificate = audit.certificate
+    is_stopped = getattr(certificate, "status", "optimal") in (
+        "time_limit",
+        "memory_limit",
+        "interrupted",
+    )
+    if not hasattr(certificate, "n_tests_searched"):
+        return is_stopped
+    if certificate.n_tests_searched is None:
+        return False
+    audit.compare("number of tests searched", certificate.n_tests_searched, n_tests)
+    if not is_stopped:
+        audit.differ(f"status is {certificate.status!r}, but not all tests were searched")
+    return True
+
+
+def check_n_tests(audit: Audit, data: Data) -> None:
+    """Compare the number of candidates, of those that there was no room for as well."""
+    stated = audit.certificate.n_tests
+    if data.n_asked is not None:
+        audit.compare("number of tests", stated, data.n_asked)
+    elif stated <= len(data.tests):
+        audit.differ(f"number of tests: {stated}, of which {len(data.tests)} were searched")
 
 
 def walk_down(audit: Audit, data: Data, tree: Any, where: str = "tree") -> Walk:

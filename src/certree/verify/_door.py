@@ -42,7 +42,7 @@ CHECKERS: Mapping[str, Callable[[Any, Given], Result]] = {
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class VerificationReport:
     """What `verify` has checked. It is true: a check that fails raises instead.
 
@@ -68,6 +68,10 @@ class VerificationReport:
 
     def __bool__(self) -> bool:
         return True
+
+    def __repr__(self) -> str:
+        cost = "no tree" if self.cost is None else f"cost {show(self.cost)}"
+        return f"<VerificationReport: {len(self.checks)} checks, {cost}, {self.n_rows} rows>"
 
     def __str__(self) -> str:
         cost = "no tree" if self.cost is None else f"cost {show(self.cost)}"

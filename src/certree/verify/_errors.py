@@ -12,6 +12,7 @@ from ._audit import (
     Given,
     Result,
     Walk,
+    check_n_tests,
     check_predictions,
     check_size,
     read_rows,
@@ -124,7 +125,7 @@ def read_classes(
     audit.compare_within("total weight", certificate.total_weight, data.total(), data.slack)
     _check_penalty(audit, data, metric, room)
     if metric is not None:
-        audit.compare("number of tests", certificate.n_tests, len(data.tests))
+        check_n_tests(audit, data)
     audit.done("rows, weights and penalty")
     return data
 

@@ -226,7 +226,11 @@ def _is_hidden(audit: Audit, data: Data, groups: Groups, test: Test) -> bool:
 
 def _check_candidates(audit: Audit, data: Data, groups: Groups | None, encoder: Any) -> None:
     hidden = [groups is not None and _is_hidden(audit, data, groups, t) for t in data.tests]
-    audit.compare("number of tests", audit.certificate.n_tests, hidden.count(False))
+    certificate = audit.certificate
+    if certificate.n_tests_searched is None:
+        audit.compare("number of tests", certificate.n_tests, hidden.count(False))
+    else:
+        audit.compare("number of tests searched", certificate.n_tests_searched, hidden.count(False))
     texts = [
         str(test) for test, is_left in zip(encoder.candidates_, hidden, strict=True) if is_left
     ]

@@ -94,6 +94,7 @@ _SEARCHED: dict[str, Check] = {
     "min_samples_leaf": _is_count,
     "n_rows": _is_count,
     "n_tests": _is_count,
+    "n_tests_searched": _or_none(_is_count),
 }
 
 _CERTIFICATE: dict[str, Check] = {

@@ -20,6 +20,7 @@ from ._audit import (
     Given,
     Result,
     Walk,
+    check_n_tests,
     check_predictions,
     check_size,
     read_rows,
@@ -168,7 +169,7 @@ def _read_problem(
         audit.compare("test cost", certificate.test_cost, 0)
         check_no_confusion(audit)
     data = with_candidates(audit, data, encoder, is_short)
-    audit.compare("number of tests", certificate.n_tests, len(data.tests))
+    check_n_tests(audit, data)
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
     if hasattr(certificate, "total_weight"):
         slack = 0 if is_short else data.total() / 10**12

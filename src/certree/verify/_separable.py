@@ -14,6 +14,7 @@ from ._audit import (
     Given,
     Result,
     Walk,
+    check_n_tests,
     check_size,
     read_rows,
     walk_down,
@@ -36,7 +37,7 @@ def check_separable(solution: Any, given: Given) -> Result:
     audit = Audit(certificate, parameters)
     data = with_candidates(audit, read_rows(given.X, None), encoder, True)
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
-    audit.compare("number of tests", certificate.n_tests, len(data.tests))
+    check_n_tests(audit, data)
     points = list(solution.front)
     audit.compare("number of trees", len(certificate.values), len(points))
     audit.raise_if_different()

@@ -68,7 +68,9 @@ def read_table(X: Any) -> Table:
     if family == "polars" and hasattr(X, "get_columns"):
         columns = [_from_polars(series) for series in X.get_columns()]
         return _checked(Table(columns, [str(name) for name in X.columns], False))
-    return _from_array(X, None)
+    # An array may know the names of its columns.
+    names = getattr(X, "columns", None) if isinstance(X, np.ndarray) else None
+    return _from_array(X, None if names is None else [str(name) for name in names])
 
 
 def _checked(table: Table) -> Table:

@@ -19,6 +19,7 @@ from ._audit import (
     Given,
     Result,
     Walk,
+    check_n_tests,
     check_predictions,
     check_size,
     read_rows,
@@ -189,7 +190,7 @@ def check_rows(audit: Audit, data: Data, encoder: Any) -> tuple[Data, Charges | 
     exactly = certificate.weight_quantum is None
     is_short = are_short(data.weights, cost_range(data.n_rows, certificate))
     data = with_candidates(audit, data, encoder, is_short)
-    audit.compare("number of tests", certificate.n_tests, len(data.tests))
+    check_n_tests(audit, data)
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
     # Weights that are no short decimals are added up as float64.
     audit.compare_within(

@@ -181,10 +181,13 @@ class Candidates:
             return feature, "multiway", tuple(tuple(group) for group in test["categories"])
         return feature, kind, side
 
-    def differences(self, tests: Sequence[Test], *, may_have_more: bool = False) -> list[str]:
+    def differences(
+        self, tests: Sequence[Test], *, may_have_more: bool = False, may_lack: bool = False
+    ) -> list[str]:
         """Return what is wrong with a list of candidates; nothing, if all is right.
 
-        A tree to start from brings its own tests: then there may be more.
+        A tree to start from brings its own tests: then there may be more. A limit on time or memory
+        may leave no room for all: then there may be fewer.
         """
         found = [
             f"test {test['name']!r} asks for column {test['feature']}, which is called "
@@ -196,7 +199,7 @@ class Candidates:
         cuts = [key for key in keys if key[1] == "cut"]
         for feature in range(len(self.table.columns)):
             own = [key for key in cuts if key[0] == feature]
-            wrong = self._wrong_cuts(feature, own, may_have_more)
+            wrong = self._wrong_cuts(feature, own, may_have_more, may_lack)
             if wrong is not None:
                 found.append(
                     f"candidates of column {self.table.name(feature)!r} for "
@@ -207,7 +210,7 @@ class Candidates:
         if not may_have_more:
             found += [f"{n} times the candidate {key}" for key, n in keys.items() if n > 1][:1]
         for what, keys_left in (("lack", wanted - others), ("hold", others - wanted)):
-            if keys_left and not (what == "hold" and may_have_more):
+            if keys_left and not (may_have_more if what == "hold" else may_lack):
                 first = next(iter(keys_left))
                 found.append(
                     f"candidates {what} {len(keys_left)} tests of column "
@@ -287,7 +290,25 @@ class Candidates:
                 asked.append({nearest + 1})
         return asked
 
-    def _wrong_cuts(self, feature: int, keys: Sequence[Key], may_have_more: bool) -> str | None:
+    def count(self) -> int | None:
+        """Return the number of candidates; None if rounded weights leave some of them open."""
+        total = len(list(self._fixed()))
+        for feature in range(len(self.table.columns)):
+            if self._kind(feature) not in ("number", "level"):
+                continue
+            asked = self._asked_gaps(feature)
+            if asked is None:
+                n_cuts = len(self.seen[feature].values) - 1
+            elif self.slack:
+                return None
+            else:
+                n_cuts = len(set().union(*asked))
+            total += n_cuts * len(self._sides(feature))
+        return total
+
+    def _wrong_cuts(
+        self, feature: int, keys: Sequence[Key], may_have_more: bool, may_lack: bool
+    ) -> str | None:
         """Return what is wrong with the cut points of a column; None: nothing."""
         if self._kind(feature) not in ("number", "level"):
             is_wrong = keys and not may_have_more
@@ -300,9 +321,9 @@ class Candidates:
                 if stated and not may_have_more:
                     return "missing values hold for some cut points, but none are missing"
             elif asked is None:
-                if not gaps <= stated or not (may_have_more or stated <= gaps):
+                if not (may_lack or gaps <= stated) or not (may_have_more or stated <= gaps):
                     return f"{len(stated)} cut points, but {len(gaps)} gaps between values"
-            elif not all(stated & places for places in asked):
+            elif not (may_lack or all(stated & places for places in asked)):
                 return "no cut point nearest to some of the quantiles"
             elif not (may_have_more or stated <= set().union(*asked)):
                 return "cut points that are nearest to no quantile"
