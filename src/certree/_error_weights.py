@@ -26,9 +26,11 @@ from ._weights import LARGEST_TOTAL, GivenWeights, Rounded, power_of_two, round_
 
 __all__ = ["ErrorWeights", "class_fractions", "error_weights"]
 
-# Weights that are rounded need no larger total than the first, and no more steps for the smallest
-# of them than the second.
+# The search takes longer the more bits the weights of many rows have. Those that are rounded have a
+# total of about the second over the number of rows, or of the first if that is more, or as much as
+# gives the smallest of them the third.
 _FINE_TOTAL = 2**44
+_FINE_SQUARES = 2**60
 _FINE_STEPS = 2**22
 
 # What reading a number as float64 changes is at most this share of it.
@@ -156,12 +158,13 @@ def _rounding_unit(
     whole: Fraction,
     most: int,
 ) -> Fraction:
-    """Return the unit that products are rounded to: fine, but the search takes longer with it."""
+    """Return the unit that products are rounded to."""
     floats = given.floats()
     parts = [(k, floats[codes == k]) for k, weight in enumerate(wanted) if weight]
     least = min(Fraction(float(part.min())) * wanted[k] for k, part in parts if len(part))
     n_rows = len(codes)
-    unit = max(whole / max(most - n_rows, n_rows), min(whole / _FINE_TOTAL, least / _FINE_STEPS))
+    fine = max(_FINE_TOTAL, _FINE_SQUARES // n_rows)
+    unit = max(whole / max(most - n_rows, n_rows), min(whole / fine, least / _FINE_STEPS))
     return power_of_two(unit)
 
 

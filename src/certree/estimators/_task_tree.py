@@ -305,9 +305,15 @@ class BaseTaskTree(BaseOptimalTree):
         self.tree_ = self._task_tree(setting, result, leaves, sums)
         self._node_costs = setting.problem.units(sums).astype(np.float64)
         certificate = self._certify_task(setting, result)
+        status = certificate.status
+        if status in ("optimal", "gap") and _hides_much(setting.problem):
+            status = "precision"
         paid = _units_paid(setting, result, leaves) * setting.problem.unit
         self.certificate_ = replace(
-            certificate, leaf_cost=exact(certificate.leaf_cost - paid), test_cost=exact(paid)
+            certificate,
+            status=status,
+            leaf_cost=exact(certificate.leaf_cost - paid),
+            test_cost=exact(paid),
         )
 
     def _task_tree(
@@ -348,11 +354,8 @@ class BaseTaskTree(BaseOptimalTree):
         lower_bound = min(objective.cost(result.lower_bound), cost)
         n_splits = self.tree_.n_splits
         n_paid = n_splits + 1 if self.complexity_per == "leaf" else n_splits
-        status = "optimal" if cost == lower_bound else result.status
-        if status in ("optimal", "gap") and _hides_much(problem):
-            status = "precision"
         return TaskCertificate(
-            status=status,
+            status="optimal" if cost == lower_bound else result.status,
             objective=problem.objective(cost),
             cost=exact(cost),
             lower_bound=exact(lower_bound),
@@ -447,11 +450,7 @@ def _hides_much(problem: LeafProblem) -> bool:
 
     Functions written in Python are as exact as they are, and may have a unit of their own.
     """
-    if not problem.rounding or problem.kind == "callback":
-        return False
-    whole = int(problem.units(problem.statistics.sum(axis=0, keepdims=True))[0]) * problem.unit
-    # Costs of labels that are all rounded to nothing are not known to be nothing.
-    return whole < problem.rounding * _NEGLIGIBLE and (whole > 0 or problem.kind == "min_label")
+    return problem.kind != "callback" and 0 < problem.single_leaf() < problem.rounding * _NEGLIGIBLE
 
 
 def node_sums(
