@@ -1,11 +1,20 @@
 """Weights that are no decimals took 20 bits, which no certificate of squares counted."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
-from certree import OptimalTreeRegressor, SPOTree, oracles, solve, tasks
+from certree import (
+    OptimalityWarning,
+    OptimalTreeRegressor,
+    SPOTree,
+    oracles,
+    solve,
+    tasks,
+    verify,
+)
 
 
 def _data(seed, n_rows=60):
@@ -102,3 +111,17 @@ def test_losses_of_decisions(seed, listed):
     certificate = model.certificate_
     assert abs(certificate.cost - true) <= certificate.rounding
     assert certificate.rounding < 1e-2
+
+
+@pytest.mark.parametrize(
+    "make", [tasks.entropy, tasks.gini, lambda y: tasks.poisson_deviance(y + 1)]
+)
+def test_costs_that_rounding_swallows_are_not_called_optimal(make: Any) -> None:
+    """Weights of wide range leave no digits for light rows: sums of the task's terms are rounded."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (60, 4)), rng.integers(0, 2, 60)
+    weights = rng.random(60) * 10.0 ** rng.integers(-7, 7, 60)
+    with pytest.warns(OptimalityWarning, match="rounded"):
+        solution = solve(make(y), X, sample_weight=weights, max_depth=2)
+    assert solution.certificate.status == "precision"
+    assert verify(solution, X, sample_weight=weights)

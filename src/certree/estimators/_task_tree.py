@@ -446,11 +446,8 @@ class BaseTaskTree(BaseOptimalTree):
 
 
 def _hides_much(problem: LeafProblem) -> bool:
-    """Return whether rounding is more than a thousandth of what a tree without splits costs.
-
-    Functions written in Python are as exact as they are, and may have a unit of their own.
-    """
-    return problem.kind != "callback" and 0 < problem.single_leaf() < problem.rounding * _NEGLIGIBLE
+    """Return whether rounding is more than a thousandth of what a tree without splits costs."""
+    return 0 < problem.single_leaf() < problem.hidden * _NEGLIGIBLE
 
 
 def node_sums(

@@ -199,6 +199,11 @@ class LeafProblem(ABC):
     def units(self, sums: Sums) -> NDArray[np.int64]:
         """Return what leaves with these sums cost, in units of the search."""
 
+    @property
+    def hidden(self) -> Fraction:
+        """What rounding the numbers of the rows may hide, in units of the user's cost."""
+        return self.rounding
+
     def single_leaf(self) -> Fraction:
         """Return what a tree without splits costs, the constant aside, about as it was given."""
         whole = self.statistics.sum(axis=0, keepdims=True)

@@ -65,9 +65,19 @@ class FunctionProblem(LeafProblem):
         self.constant = Fraction(0)
         floors = Fraction(0) if self.is_exact else self.unit * rows.most_leaves
         self.rounding = floors + self.noise
-        self.whole = int(Fraction(largest) * self.scale)
+        self.cost_of_all = Fraction(largest)
+        self.whole = int(self.cost_of_all * self.scale)
         self.largest = max(self.whole, 1) if is_bounded else _MOST_UNKNOWN
         self.worst_change = self._worst_change(task, rows)
+
+    @property
+    def hidden(self) -> Fraction:
+        """What rounding may hide: whole parts are as fine as the user asks for."""
+        return self.noise
+
+    def single_leaf(self) -> Fraction:
+        """Return what a tree without splits costs."""
+        return self.cost_of_all
 
     def _scale(self, largest: float, most_leaves: int) -> Fraction:
         """Return the units per cost: one over that of the user, or a power of ten."""

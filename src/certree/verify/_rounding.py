@@ -25,6 +25,9 @@ _MOST_WITH_LIMITS = 2**40
 # What surely fits is exact; what is rounded may be coarser than necessary by no more than this.
 _MARGIN = 4
 
+# More than this share of the cost and the weight of all rows is not called optimal.
+_NOTICED = Fraction(1, 2**9)
+
 # No rounding may hide more than this share of what all rows can cost.
 _COARSEST = Fraction(1, 2**7)
 
@@ -116,7 +119,10 @@ def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any
         floors = n_leaves * 100 * (largest if largest else Fraction(1)) / most
     if getattr(task, "noise", None) is None:
         return floors
-    least, total = min(data.weights.values()), data.total()
+    total = data.total()
+    if certificate.status != "precision":
+        return floors + (largest + total) * _NOTICED
+    least = min(data.weights.values())
     n_units = min(total / common_unit(data.weights.values()), Fraction(2**52))
     share = max(Fraction(len(data.rows), 2**46), n_units / 2**48)
     return floors + 2**10 * (largest + 64 * total) * share * total / least
