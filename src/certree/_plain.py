@@ -189,7 +189,7 @@ def read_number(value: Any, where: str) -> float:
 
 
 def _read_exact(value: Any, where: str) -> int | Fraction:
-    """Return an exact number, an int when it is whole; small enough that a float is near it."""
+    """Return an exact number, an int when it is whole."""
     if isinstance(value, str):
         if len(value) > 2 * MOST_DIGITS or not _FRACTION.fullmatch(value):
             _refuse(where, 'a fraction such as "7/3"', value)
@@ -198,7 +198,7 @@ def _read_exact(value: Any, where: str) -> int | Fraction:
             _refuse(where, 'a fraction such as "7/3"', value)
         number = Fraction(int(upper), int(lower or 1))
         value = number.numerator if number.denominator == 1 else number
-    if type(value) not in (int, Fraction) or not abs(value) <= sys.float_info.max:
+    if type(value) not in (int, Fraction):
         _refuse(where, 'a number, or a fraction such as "7/3"', value)
     return value  # type: ignore[no-any-return]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
+from math import lcm
 from typing import Any
 
 from certree import (
@@ -16,7 +17,7 @@ from certree import (
 
 from . import truth
 from .checks import Attack, show
-from .problems import HARD, Problem
+from .problems import HARD, ORDINARY, Problem
 
 
 def classifier(attack: Attack) -> None:
@@ -307,6 +308,9 @@ def area(attack: Attack) -> None:
     problem.notes = {**wishes, "part": part}
     objective = "auc" if part == 1 else metrics.PartialAUC(part)
     weights, classes = row_weights(problem, given), problem.of_rows(problem.classes)
+    # The weights of both classes are multiplied, and so are the units that they count in.
+    unit = Fraction(1, lcm(*(weight.denominator for weight in weights)))
+    problem.harder(HARD if sum(weights) >= 2**29 * unit else ORDINARY)
     model = OptimalTreeClassifier(objective=objective, **problem.sizes, **wishes)
     attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
     certificate = model.certificate_

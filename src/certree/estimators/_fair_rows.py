@@ -23,6 +23,7 @@ from certree._fairness import (
     read_tolerance,
 )
 from certree._limited import LimitedProblem
+from certree._weights import read_weights
 from certree.encoding import read_table
 
 from ._binary import PlainNodes, find_positive
@@ -118,7 +119,7 @@ def prepare(
     n_rows = model._row_count(X)
     tolerance = read_tolerance(model.tolerance)
     target = read_target(model, y, sample_weight, n_rows)
-    given = _weights_as_given(target, sample_weight)
+    given = _weights_as_given(target, sample_weight, n_rows)
     classes = target.classes.tolist()
     positive = find_positive(classes, model.pos_label, model.constraint, "constraint")
     if needs_two_classes(model.constraint) and len(classes) > 2:
@@ -169,7 +170,7 @@ def prepare(
     )
 
 
-def _weights_as_given(target: Target, sample_weight: Any) -> NDArray[Any] | None:
+def _weights_as_given(target: Target, sample_weight: Any, n_rows: int) -> NDArray[Any] | None:
     """Return the weights of the rows that count as integers of any size, if costs have others.
 
     Costs are then those of rounded weights, or have those of the classes in them, but rates are
@@ -177,7 +178,7 @@ def _weights_as_given(target: Target, sample_weight: Any) -> NDArray[Any] | None
     """
     if sample_weight is None or target.weights.keeps_rows:
         return None
-    weights = np.asarray(sample_weight)
+    weights = read_weights(sample_weight, n_rows).numbers
     rows = weights if target.rows is None else weights[target.rows]
     return whole_numbers(rows, "sample_weight")[0]
 

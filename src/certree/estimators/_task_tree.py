@@ -189,7 +189,9 @@ class BaseTaskTree(BaseOptimalTree):
             sample_weight,
         )
         stated = Stated(rows, *self._state(task, y, rows, most_splits), measurements)
-        if measurements is None or not stated.problem.rounding or rows.given is not None:
+        if measurements is None or sample_weight is None or not stated.problem.rounding:
+            return stated
+        if rows.given is not None:
             return stated
         # Rows pay for tests by their weight, and prices have fewer digits the more it has.
         rounded = scale_given(read_weights(sample_weight, n_rows), 2**62, _STEPS, exact=False)

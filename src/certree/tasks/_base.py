@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree._digits import whole_numbers
+from certree._weights import read_weights
 
 if TYPE_CHECKING:
     from certree._solve import Solution
@@ -95,10 +96,8 @@ class Rows:
         """Return the weights, exactly as they were given, as integers of any size times a unit."""
         if self.given is None:
             return self.weights.astype(object), self.quantum
-        given = np.asarray(self.sample_weight)
-        if given.dtype == np.float64 and given.ndim == 0:
-            given = np.full(self.n_rows, given)
-        return whole_numbers(self.select(given), "sample_weight")
+        given = read_weights(self.sample_weight, self.n_rows)
+        return whole_numbers(self.select(given.numbers), "sample_weight")
 
     @property
     def total_weight(self) -> Fraction:

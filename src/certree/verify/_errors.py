@@ -140,7 +140,7 @@ def _check_penalty(audit: Audit, data: Data, metric: Any, room: int) -> None:
         # The search counts pairs of a positive and a negative row.
         units = [total / common_unit(data.weights.values()) for total in class_totals(data, 2)]
         finest = 1 / (2 * units[0] * units[1] * metric.max_fpr.numerator)
-        check_penalty(audit, Fraction(1), finest, 2**50)
+        check_penalty(audit, Fraction(1), finest, 2**44)
 
 
 def check_counts(audit: Audit, data: Data, walk: Walk, *, any_label: bool) -> None:

@@ -89,7 +89,8 @@ def allowed_for_squares(data: Data, leaves: Leaves, certificate: Any) -> Fractio
     # Whole parts of the leaves, of a unit that fills the range.
     floors = n_leaves * 16 * whole / most
     if whole == 0:
-        return Fraction(n_leaves)
+        # All targets are equal, and any unit will do.
+        return n_leaves * (1 + data.total() / 2**40)
     short = certificate.weight_quantum is None and are_short(data.weights, most // 2**12)
     places = decimals(list(set(values)))
     if short and places is not None:

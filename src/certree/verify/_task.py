@@ -226,7 +226,8 @@ def _check_penalty(audit: Audit, data: Data, leaves: Leaves, unit: Fraction) -> 
     """See that the penalty is what is asked for: exactly, if it is a multiple of the unit."""
     certificate = audit.certificate
     wanted = read(audit.parameters["complexity"], "complexity") * leaves.whole
-    if leaves.target is None and (wanted / unit).denominator == 1:
+    exactly = are_short(data.weights, cost_range(data.n_rows, certificate))
+    if leaves.target is None and exactly and (wanted / unit).denominator == 1:
         check_penalty(audit, leaves.whole, 0, 1)
         return
     slack = leaves.whole / 2**20 + certificate.rounding

@@ -297,7 +297,8 @@ def check_penalty(audit: Audit, whole: Fraction, unit: Exact, costs: int) -> Non
     slack = Fraction(0)
     if unit and wanted:
         finest = (wanted / unit).denominator * max(whole / unit, Fraction(1))
-        slack = whole / 2**20 if finest > Fraction(costs, _MARGIN) else slack
+        if finest > Fraction(costs, _MARGIN):
+            slack = min(whole / 2**20, wanted / 2**10)
     if abs(certificate.split_penalty - wanted) > slack:
         audit.compare(
             f"penalty per {certificate.complexity_per}", certificate.split_penalty, wanted
