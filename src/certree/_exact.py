@@ -29,14 +29,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ._error_weights import class_fractions
 from ._fractions import read_fraction, shown
-from ._weights import (
-    ScaledWeights,
-    check_weights,
-    class_fractions,
-    read_weights,
-    scale_given,
-)
+from ._weights import ScaledWeights, check_weights, read_weights, scale_given
 
 __all__ = [
     "Objective",

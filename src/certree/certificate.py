@@ -389,7 +389,8 @@ def text_of_tests(n_tests: int) -> str:
 def show(number: Exact) -> str:
     """Return an exact number as short text: a decimal when it ends, else with its fraction."""
     number = exact(number)
-    if abs(number) >= _MOST_SHOWN or 0 < abs(number) * _MOST_SHOWN < 1:
+    size = abs(Fraction(number))
+    if size >= _MOST_SHOWN or 0 < size * _MOST_SHOWN < 1:
         return f"~{Decimal(number.numerator) / Decimal(number.denominator):.7g}"
     if isinstance(number, int):
         return str(number)

@@ -261,3 +261,13 @@ def test_numbers_beyond_reach_are_named(parameters: dict[str, Any], message: str
 def test_weights_beyond_reach_are_named() -> None:
     with pytest.raises(ValueError, match=r"sample_weight\[2\] is about 10\*\*400, beyond"):
         OptimalTreeClassifier().fit([[0], [1], [1]], [0, 1, 0], [1, 3, BIG + 1])
+
+
+def test_costs_that_rounding_swallows_are_not_called_optimal() -> None:
+    """What four rows cost is less than the last digit of the others."""
+    X, y, _ = make_rows(12, n_rows=20, n_classes=2)
+    costs = np.array([[0.0, 1.0], [1.0, 0.0]])[y] * np.pi
+    weights = np.where(np.arange(20) < 4, 1e-30, 0.0) + np.array(y) * 1e9 * np.sqrt(2)
+    found = solve(tasks.RowCosts(costs), X, sample_weight=weights, max_depth=1).certificate
+    assert found.status == "precision"
+    assert not found.is_optimal

@@ -172,7 +172,10 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             watch.finish(certificate)
         if certificate.status in ("optimal", "gap"):
             return
-        if certificate.status == "precision":
+        if certificate.status == "precision" and certificate.gap == 0:
+            cause = f"Numbers were rounded by {show(certificate.rounding)} in all to fit 64 bits"
+            advice = "Use weights or costs of a smaller range."
+        elif certificate.status == "precision":
             cause = "The search needed numbers of more than 64 bits"
             advice = "Accept a gap, or use weights of a smaller range."
         elif certificate.status != "interrupted":

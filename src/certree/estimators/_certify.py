@@ -67,7 +67,7 @@ def build_tree(
 
 
 def float_counts(
-    counts: NDArray[np.int64], unit: Fraction, total_weight: Fraction
+    counts: NDArray[Any], unit: Fraction, total_weight: Fraction
 ) -> NDArray[np.float64]:
     """Return weights in nodes as floats, as shares of all weight where they leave that range."""
     if not _SMALLEST_COUNT <= total_weight <= 1 / _SMALLEST_COUNT:

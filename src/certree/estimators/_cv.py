@@ -15,7 +15,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from certree._weights import class_fractions, read_weights, relative_weights
+from certree._error_weights import class_fractions
+from certree._weights import read_weights, relative_weights
 from certree.certificate import Certificate
 from certree.exceptions import OptimalityWarning
 from certree.tree import Tree

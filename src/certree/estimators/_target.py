@@ -11,14 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _engine
+from certree._error_weights import ErrorWeights, class_fractions, error_weights
 from certree._exact import Objective, build_objective, cost_budget, parse_complexity
-from certree._weights import (
-    ErrorWeights,
-    class_fractions,
-    error_weights,
-    read_weights,
-    scale_given,
-)
+from certree._weights import read_weights, scale_given
 
 from ._labels import check_labels, encode_labels
 from ._objective import task_name

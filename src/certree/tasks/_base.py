@@ -199,6 +199,11 @@ class LeafProblem(ABC):
     def units(self, sums: Sums) -> NDArray[np.int64]:
         """Return what leaves with these sums cost, in units of the search."""
 
+    def single_leaf(self) -> Fraction:
+        """Return what a tree without splits costs, the constant aside, about as it was given."""
+        whole = self.statistics.sum(axis=0, keepdims=True)
+        return int(self.units(whole)[0]) * self.unit
+
     @abstractmethod
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
         """Return what nodes with these sums predict; `leaves` are those of the rows."""

@@ -44,6 +44,8 @@ class LabelProblem(LeafProblem):
         scaled: LabelCosts = label_costs(
             weighed, weights, rows.quantum, rows.most, rows.prices, rows.most_paid, paying
         )
+        differences = (weighed - weighed.min(axis=1, keepdims=True)) * weights[:, None]
+        self.whole = Fraction(float(differences.sum(axis=0).min())) * rows.quantum
         self.labels = labels
         self.statistics = scaled.costs
         self.prices = scaled.prices
@@ -58,6 +60,10 @@ class LabelProblem(LeafProblem):
 
     def units(self, sums: Sums) -> NDArray[np.int64]:
         return np.asarray(sums.min(axis=1))
+
+    def single_leaf(self) -> Fraction:
+        # Before rounding, which may leave nothing of it.
+        return self.whole
 
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
         chosen: NDArray[Any] = self.labels[sums.argmin(axis=1)]
@@ -95,6 +101,7 @@ class AccuracyProblem(LabelProblem):
         super().__init__(labels, costs, rows, codes)
         self.unit *= price_unit
         self.rounding *= price_unit
+        self.whole *= price_unit
         # Right answers are a share of the weight of all rows, that of their classes included.
         totals = [rows.weight_of(codes == k) for k in range(len(labels))]
         self.total_weight = sum(map(Fraction.__mul__, class_weights, totals), Fraction(0))
