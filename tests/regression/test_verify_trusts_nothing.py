@@ -164,3 +164,28 @@ def test_a_cross_validated_model_is_verified() -> None:
     model.best_estimator_.certificate_ = replace(model.certificate_, cost=77)
     with pytest.raises(CertificateError, match="cost"):
         verify(model, X, y)
+
+
+def test_squares_of_large_integer_weights_do_not_overflow() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (40, 3)), rng.integers(0, 2, 40)
+    weights = rng.integers(1, 2**31, 40)
+    solution = solve(tasks.gini(y), X, sample_weight=weights, max_depth=1)
+    assert verify(solution, X, sample_weight=weights)
+    nearly = solve(tasks.gini(y), X, sample_weight=weights * 1.0000001, max_depth=1)
+    assert float(solution.certificate.cost) == pytest.approx(float(nearly.certificate.cost))
+
+
+def test_a_function_that_overflows_is_found_out() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (40, 3)), rng.integers(0, 2, 40)
+    weights = rng.integers(1, 2**31, 40)
+
+    def gini(sums: Any) -> Any:
+        total = np.maximum(sums.sum(axis=1), 1)
+        return np.abs(total - np.square(sums).sum(axis=1) / total)
+
+    task = tasks.LeafCost(np.eye(2, dtype=int)[y], gini)
+    assert verify(solve(task, X, max_depth=1), X)
+    with pytest.raises(CertificateError, match="leaf cost"):
+        verify(solve(task, X, sample_weight=weights, max_depth=1), X, sample_weight=weights)

@@ -39,8 +39,10 @@ def gini(y: Any) -> LeafCost:
     classes, counts = _one_hot(y)
 
     def cost(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        total = np.maximum(sums.sum(axis=1), 1e-300)
-        return total - np.square(sums).sum(axis=1) / total, classes[sums.argmax(axis=1)]
+        # Squares of integers could overflow.
+        weights = sums.astype(np.float64, copy=False)
+        total = np.maximum(weights.sum(axis=1), 1e-300)
+        return total - np.square(weights).sum(axis=1) / total, classes[sums.argmax(axis=1)]
 
     task = LeafCost(counts, cost, bounds="superadditive", name="gini")
     task.noise = _class_noise(lambda weights: 0.0)

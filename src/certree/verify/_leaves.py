@@ -215,12 +215,9 @@ class Statistics:
     are_integers: bool
     errors: Sequence[float]
 
-    def sums(self, rows: Sequence[int]) -> Any:
-        """Return the sums over some rows as the function of the user gets them."""
-        exactly = [sum((column[row] for row in rows), Fraction(0)) for column in self.columns]
-        if self.are_integers:
-            return np.array([[int(total) for total in exactly]], dtype=np.int64)
-        return np.array([[float(total) for total in exactly]])
+    def sums(self, rows: Sequence[int]) -> list[Fraction]:
+        """Return the exact sums over some rows."""
+        return [sum((column[row] for row in rows), Fraction(0)) for column in self.columns]
 
 
 def function(data: Data, task: Any) -> Leaves:
@@ -261,7 +258,7 @@ def _statistics(data: Data, given: Any) -> Statistics:
     lines = read_table(table, "statistics", (data.n_rows, None))
     columns, errors = [], []
     unit = common_unit(data.weights.values())
-    n_units = float(data.total() / unit)
+    n_units = float(units_of_weight(data))
     for k in range(len(lines[0])):
         column = {row: data.weights[row] * lines[row][k] for row in data.rows}
         total = float(sum(map(abs, column.values())))
@@ -273,9 +270,21 @@ def _statistics(data: Data, given: Any) -> Statistics:
     return Statistics(columns, whole, [0.0] * len(columns) if whole else errors)
 
 
+def units_of_weight(data: Data) -> Fraction:
+    """Return how many units integer weights have in all; 0 where they are no such integers."""
+    n_units = data.total() / common_unit(data.weights.values())
+    return n_units if n_units < 2**48 else Fraction(0)
+
+
 def _ask(cost: Any, statistics: Statistics, sums: Any) -> tuple[Fraction, list[Any], Fraction]:
     """Ask about sums, and about others that are as far off as rounding can make them."""
+    exactly, sums = sums, np.array([[float(total) for total in sums]])
     value, prediction = _call(cost, sums)
+    if statistics.are_integers and max(map(abs, exactly)) < 2**63:
+        whole, guess = _call(cost, np.array([[int(total) for total in exactly]], dtype=np.int64))
+        # Integers keep all digits, unless the function makes them overflow.
+        if abs(Fraction(whole) - Fraction(value)) <= Fraction(max(abs(value), 1)) / 2**30:
+            value, prediction = whole, guess
     values, predictions = [value], [prediction]
     for k, error in enumerate(statistics.errors):
         for step in (-error, error):

@@ -19,6 +19,7 @@ def check_path(
     cost_of: Callable[[Walk], Exact] | None = None,
     objective: Callable[[Fraction], float] | None = None,
     slack: Exact = 0,
+    share: float = 0.0,
 ) -> None:
     """See that entries are what their trees cost, with rising splits and falling costs.
 
@@ -36,6 +37,8 @@ def check_path(
         From a cost to the user's terms; by default the accuracy.
     slack : number
         How far costs may be off.
+    share : float
+        How far the user's terms may be off by that.
     """
     if path is None:
         return
@@ -47,9 +50,9 @@ def check_path(
         cost = _errors(data, walk) if cost_of is None else cost_of(walk)
         audit.compare(f"{where}: splits", entry.splits, walk.n_splits)
         audit.compare_within(f"{where}: errors", entry.errors, cost, slack + data.slack)
-        value = 1 - Fraction(entry.errors) / total if objective is None else None
-        stated = float(value) if value is not None else objective(Fraction(entry.errors))  # type: ignore[misc]
-        if not is_close(entry.accuracy, stated, 1e-9 * max(1.0, abs(stated)) if slack else 0.0):
+        score = (lambda errors: float(1 - errors / total)) if objective is None else objective
+        stated = score(Fraction(entry.errors))
+        if not is_close(entry.accuracy, stated, share + 1e-9 * abs(stated) * bool(slack)):
             audit.compare(f"{where}: accuracy", entry.accuracy, stated)
         if entry.lower_bound > entry.errors:
             audit.differ(f"{where}: the lower bound is above the errors")

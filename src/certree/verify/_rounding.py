@@ -12,7 +12,7 @@ from typing import Any
 
 from ._audit import Data
 from ._force import Charges
-from ._leaves import Leaves
+from ._leaves import Leaves, units_of_weight
 from ._numbers import common_unit, decimals, root_above
 from ._weights import are_short, cost_range, most_splits
 
@@ -120,10 +120,9 @@ def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any
         floors = n_leaves * 100 * (largest if largest else Fraction(1)) / most
     if getattr(task, "noise", None) is None:
         return floors
-    total = data.total()
+    least, total = min(data.weights.values()), data.total()
+    share = max(Fraction(len(data.rows), 2**46), units_of_weight(data) / 2**48)
+    noise = 2**10 * (largest + 64 * total) * share * total / least
     if certificate.status != "precision":
-        return floors + (largest + total) * _NOTICED
-    least = min(data.weights.values())
-    n_units = min(total / common_unit(data.weights.values()), Fraction(2**52))
-    share = max(Fraction(len(data.rows), 2**46), n_units / 2**48)
-    return floors + 2**10 * (largest + 64 * total) * share * total / least
+        noise = min(noise, (largest + total) * _NOTICED)
+    return floors + noise

@@ -78,6 +78,7 @@ def check_task(model: Any, given: Given) -> Result:
             lambda w: _leaf_cost(audit, leaves, w)[0],
             leaves.objective,
             slack,
+            float(2 * slack / leaves.whole) if leaves.whole else 0.0,
         )
     audit.raise_if_different()
     if given.exhaustive:
