@@ -224,8 +224,8 @@ def _rate_noise(
     if share >= 0.5:
         raise ValueError(
             f"exposures or times from {lengths.min().item()!r} to {lengths.max().item()!r}, times "
-            f"sample weights from {weights.min().item():.3g} to {weights.max().item():.3g}, are too "
-            "far apart to be summed in 64 bits; give those of a smaller range."
+            f"weights from {weights.min().item():.3g} to {weights.max().item():.3g}, are too far "
+            "apart to be summed in 64 bits; give those of a smaller range."
         )
     if not counts.any():
         return 0.0
