@@ -10,6 +10,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ._fractions import to_float
 from ._plain import load_json, plain_fields, read_fields, shown
 
 if TYPE_CHECKING:
@@ -296,7 +297,7 @@ class Certificate:
         """Return the gap in words, with its share of all weight where it counts errors."""
         if not self.counts_errors:
             return show(self.gap)
-        share = approx(self.gap / Fraction(self.total_weight))
+        share = to_float(self.gap / Fraction(self.total_weight))
         return f"{show(self.gap)} ({share:.2%} of all weight)"
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -411,14 +412,6 @@ def text_of_tests(n_tests: int) -> str:
     return "this test" if n_tests == 1 else f"these {n_tests} tests"
 
 
-def approx(number: Exact) -> float:
-    """Return the nearest float; infinity beyond all of them."""
-    try:
-        return float(number)
-    except OverflowError:
-        return math.copysign(math.inf, number)
-
-
 def show(number: Exact) -> str:
     """Return an exact number as short text: a decimal when it ends, else with its fraction."""
     number = exact(number)
@@ -427,8 +420,8 @@ def show(number: Exact) -> str:
         return f"~{Decimal(number.numerator) / Decimal(number.denominator):.7g}"
     if isinstance(number, int):
         return str(number)
-    text = f"{approx(number):.10g}"
-    if not math.isfinite(approx(number)):
+    text = f"{to_float(number):.10g}"
+    if not math.isfinite(to_float(number)):
         return f"~{text}"
     if Fraction(text) == number:
         return text

@@ -298,7 +298,8 @@ def check_penalty(audit: Audit, whole: Fraction, unit: Exact, costs: int) -> Non
     if unit and wanted:
         finest = (wanted / unit).denominator * max(whole / unit, Fraction(1))
         if finest > Fraction(costs, _MARGIN):
-            slack = min(whole / 2**20, wanted / 2**10)
+            # The nearest fraction that fits, and never none.
+            slack = min(whole / 2**20, wanted / 2**10 + whole * 16 / costs)
     if abs(certificate.split_penalty - wanted) > slack:
         audit.compare(
             f"penalty per {certificate.complexity_per}", certificate.split_penalty, wanted
