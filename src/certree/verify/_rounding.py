@@ -26,7 +26,7 @@ _MOST_WITH_LIMITS = 2**40
 _MARGIN = 4
 
 # No rounding may hide more than this share of what all rows can cost.
-_COARSEST = Fraction(1, 2**7)
+_COARSEST = Fraction(1, 2**10)
 
 
 def units_of_cost(data: Data, certificate: Any, *, with_limits: bool = False) -> int:
