@@ -124,7 +124,7 @@ class AllTrees:
         limits += [n for n in (self.sizes.max_depth, self.sizes.max_splits) if n is not None]
         depth = min(limits)
         n_sets = sum(2**k * comb(len(self.tests), k) for k in range(depth))
-        if n_sets * len(self.tests) > 10 * WORK_LIMIT:
+        if n_sets * len(self.tests) > 8 * WORK_LIMIT:
             self._refuse(n_sets * len(self.tests))
         return self._points((1 << self.n_rows) - 1, depth, frozenset())
 

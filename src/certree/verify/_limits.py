@@ -235,11 +235,10 @@ def _check_stated_limits(problem: Problem) -> None:
     for limit, total in zip(limits, problem.totals, strict=True):
         if limit.unit <= 0:
             audit.differ(f"limit {limit.name!r}: the unit {show(limit.unit)} is no amount")
-        check_leeway(
-            audit, limit.rounding, total.leeway(problem.data), f"rounding of {limit.name!r}"
-        )
-        if not limit.rounding and limit.unit > 0:
+        else:
             _check_limit_unit(problem, limit, total)
+        # Limits are kept exactly, whatever the weights.
+        audit.compare(f"rounding of {limit.name!r}", limit.rounding, 0)
     audit.done("limits, as they were asked for")
 
 
@@ -261,8 +260,7 @@ def _check_totals(problem: Problem, walk: Walk, limits: Sequence[Any], where: st
     audit = problem.audit
     for limit, total in zip(limits, problem.totals, strict=True):
         value = problem.total(total, walk)
-        if limit.value is None or abs(limit.value - value) > limit.rounding:
-            audit.compare(f"{where}: total of {limit.name!r}", limit.value, exact(value))
+        audit.compare(f"{where}: total of {limit.name!r}", limit.value, exact(value))
         if not total.is_within(value):
             audit.differ(
                 f"{where}: the total of {limit.name!r} is {show(exact(value))}, not "
@@ -325,20 +323,13 @@ def largest_within(problem: Problem, cut: Cut) -> Fraction | None:
         reach = total.extreme(problem.data, choose)
         units = Fraction(bound) / limit.unit
         whole = (floor(units) if factor > 0 else ceil(units)) * limit.unit
-        # Totals that were not rounded are multiples of the unit.
-        edge = Fraction(bound) if limit.rounding else whole
-        most += factor * (min(edge, reach) if factor > 0 else max(edge, reach))
+        most += factor * (min(whole, reach) if factor > 0 else max(whole, reach))
     return most
 
 
 def slack_of(certificate: Any, cut: Cut) -> Fraction:
     """Return how far rounding may move the two sides of a cut."""
-    parts = [abs(Fraction(cut[0])) * Fraction(certificate.rounding)]
-    parts += [
-        abs(Fraction(factor)) * Fraction(limit.rounding)
-        for limit, factor in zip(certificate.limits, cut[1:-1], strict=True)
-    ]
-    return sum(parts, Fraction(0))
+    return abs(Fraction(cut[0])) * Fraction(certificate.rounding)
 
 
 def _check_dual(problem: Problem) -> None:
@@ -402,7 +393,7 @@ def _check_no_tree(problem: Problem) -> None:
 
 def _is_empty(limit: Any) -> bool:
     """Return whether no multiple of its unit is within the bounds of a limit."""
-    if limit.at_most is None or limit.at_least is None or limit.rounding:
+    if limit.at_most is None or limit.at_least is None:
         return False
     most, least = Fraction(limit.at_most) / limit.unit, Fraction(limit.at_least) / limit.unit
     return bool(floor(most) < ceil(least))
@@ -426,7 +417,7 @@ def _check_reach(problem: Problem, limit: Any, total: Total) -> None:
         attained = bound if attained is None else attained
         if sign * (attained - bound) < 0:
             problem.audit.differ(f"limit {limit.name!r}: a tree is nearer than the bound says")
-        if not low - limit.rounding <= attained <= high + limit.rounding:
+        if not low <= attained <= high:
             problem.audit.differ(
                 f"limit {limit.name!r}: the total {show(attained)} is none that labels can have"
             )

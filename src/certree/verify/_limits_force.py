@@ -102,9 +102,9 @@ def _broken_bounds(problem: Problem, cost: Fraction, totals: Sequence[Fraction])
     for limit, value in zip(certificate.limits, totals, strict=True):
         for reach, sign in ((limit.least, 1), (limit.greatest, -1)):
             other = limit.at_least if sign == 1 else limit.at_most
-            if reach is None or (other is not None and sign * (value - other) < limit.rounding):
+            if reach is None or (other is not None and sign * (value - other) < 0):
                 continue
-            if sign * value < sign * Fraction(reach[0]) - limit.rounding:
+            if sign * value < sign * Fraction(reach[0]):
                 reasons.append(
                     f"has the total {show(exact(value))} of {limit.name!r}, nearer than "
                     f"{show(reach[0])}, which is certified as the nearest total"
@@ -162,8 +162,8 @@ def _check_reach(
         least = min(kept or [point[1 + place] for point in points])
         low = sign * reach[0]
         high = low if reach[1] is None else sign * reach[1]
-        missed = reach[1] is not None and least > high + limit.rounding
-        if least < low - limit.rounding or missed:
+        missed = reach[1] is not None and least > high
+        if least < low or missed:
             problem.audit.compare(
                 f"limit {limit.name!r}: nearest total", exact(sign * high), exact(sign * least)
             )

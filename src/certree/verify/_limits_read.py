@@ -13,9 +13,6 @@ from ._audit import Data
 from ._leaves import Amounts
 from ._numbers import Exact, as_array, exact, plain_list, read, show
 
-# Amounts that do not fit the integers of a search may be off by this share of their total, per row.
-_ROUNDED = Fraction(1, 2**32)
-
 
 @dataclass(frozen=True)
 class Total:
@@ -39,11 +36,6 @@ class Total:
         """Return whether a total is within the bounds, exactly."""
         below = self.at_most is None or value <= self.at_most
         return below and (self.at_least is None or value >= self.at_least)
-
-    def leeway(self, data: Data) -> Fraction:
-        """Return the most that a total may be off as it is counted."""
-        largest = self.extreme(data, lambda line: max(map(abs, line)))
-        return largest * len(data.rows) * _ROUNDED
 
     def bounds_text(self) -> str:
         """Return the bounds in words."""

@@ -29,7 +29,7 @@ _MARGIN = 4
 _NOTICED = Fraction(1, 2**9)
 
 # No rounding may hide more than this share of what all rows can cost.
-_COARSEST = Fraction(1, 2**7)
+_COARSEST = Fraction(1, 2**10)
 
 
 def units_of_cost(data: Data, certificate: Any, *, with_limits: bool = False) -> int:

@@ -47,6 +47,9 @@ from ._rounding import allowed_for_function, allowed_for_labels, allowed_for_squ
 from ._story import check_bounds, check_no_confusion, check_parameters
 from ._weights import are_short, check_penalty, check_quantum, cost_range
 
+# A tree is not optimal if rounding is more than this share of what a single leaf costs.
+_NEGLIGIBLE = Fraction(1, 2**10)
+
 
 def check_task(model: Any, given: Given) -> Result:
     """Check an estimator or a solution whose certificate is that of a task."""
@@ -215,12 +218,26 @@ def _check_rounding(
     else:
         allowed = allowed_for_function(data, leaves, certificate, task)
     check_leeway(audit, certificate.rounding, allowed)
+    _check_precision(audit, data, leaves)
     _check_unit(audit, data, leaves, charges)
     unit = certificate.unit if certificate.unit > 0 else 1
     if leaves.whole:
         _check_penalty(audit, data, leaves, Fraction(unit))
     audit.done("rounding, unit and penalty, from the data")
     return Fraction(min(certificate.rounding, allowed))
+
+
+def _check_precision(audit: Audit, data: Data, leaves: Leaves) -> None:
+    """See that nothing is called optimal if rounding swallows what trees differ by."""
+    certificate, shared = audit.certificate, Fraction(0)
+    if certificate.status != "optimal" or (leaves.amounts is None and leaves.target is None):
+        return
+    if leaves.amounts is not None:
+        parts = (data.weights[row] * min(line) for row, line in leaves.amounts.items())
+        shared = sum(parts, Fraction(0))
+    above = leaves.least(data.rows) - shared
+    if above > certificate.rounding > 2 * above * _NEGLIGIBLE:
+        audit.differ("status is 'optimal', but rounding is more than is negligible")
 
 
 def _check_penalty(audit: Audit, data: Data, leaves: Leaves, unit: Fraction) -> None:

@@ -6,7 +6,7 @@ column, the gap between two observed values or the category, and the side of mis
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -285,7 +285,8 @@ class Candidates:
             nearest = min(range(max(place - 1, 0), place + 1), key=lambda i: abs(sums[i] - target))
             if self.slack:
                 least = abs(sums[nearest] - target) + self.slack
-                asked.append({i + 1 for i, s in enumerate(sums) if abs(s - target) <= least})
+                low, high = bisect_left(sums, target - least), bisect_right(sums, target + least)
+                asked.append(set(range(low + 1, high + 1)))
             else:
                 asked.append({nearest + 1})
         return asked
