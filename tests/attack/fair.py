@@ -11,7 +11,7 @@ from certree import FairTreeClassifier
 from . import truth
 from .checks import Attack, show
 from .problems import Problem
-from .trees import errors, judge_front, penalties, row_weights, stated_rounding
+from .trees import errors, judge_front, nature_of, penalties, row_weights, stated_rounding
 
 
 @dataclass
@@ -27,6 +27,7 @@ class _Fair:
     def __post_init__(self) -> None:
         problem = self.problem
         self.weights = row_weights(problem, self.wishes["class_weight"])
+        problem.harder(nature_of(self.weights, 2**40))
         self.whole = sum(self.weights, Fraction(0))
         groups = problem.of_rows(self.groups)
         self.n_groups = len(set(groups))

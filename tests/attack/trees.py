@@ -187,6 +187,7 @@ def metric(attack: Attack) -> None:
     search = draw.search()
     problem.notes = wishes
     weights = row_weights(problem, given)
+    problem.harder(nature_of(weights, 2**29))
     model = OptimalTreeClassifier(**problem.sizes, **wishes, **search)
     attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
     certificate = model.certificate_
@@ -297,6 +298,12 @@ class _MetricJudge:
         return most
 
 
+def nature_of(weights: list[Fraction], most: int) -> int:
+    """Return whether weights of rows and classes together are so many units that they are hard."""
+    unit = Fraction(1, lcm(*(weight.denominator for weight in weights)))
+    return HARD if sum(weights) >= most * unit else ORDINARY
+
+
 def area(attack: Attack) -> None:
     """The tree with the largest area under the ROC curve, or a part of it."""
     draw = attack.draw
@@ -309,8 +316,7 @@ def area(attack: Attack) -> None:
     objective = "auc" if part == 1 else metrics.PartialAUC(part)
     weights, classes = row_weights(problem, given), problem.of_rows(problem.classes)
     # The weights of both classes are multiplied, and so are the units that they count in.
-    unit = Fraction(1, lcm(*(weight.denominator for weight in weights)))
-    problem.harder(HARD if sum(weights) >= 2**29 * unit else ORDINARY)
+    problem.harder(nature_of(weights, 2**29))
     model = OptimalTreeClassifier(objective=objective, **problem.sizes, **wishes)
     attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
     certificate = model.certificate_

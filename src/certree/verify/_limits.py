@@ -414,7 +414,9 @@ def _check_reach(problem: Problem, limit: Any, total: Total) -> None:
         if reach is None:
             continue
         bound, attained = reach
-        attained = bound if attained is None else attained
+        if attained is None:
+            # No tree is known, and there may be none at all: any bound holds then.
+            continue
         if sign * (attained - bound) < 0:
             problem.audit.differ(f"limit {limit.name!r}: a tree is nearer than the bound says")
         if not low <= attained <= high:

@@ -245,7 +245,8 @@ def _check_penalty(audit: Audit, data: Data, leaves: Leaves, unit: Fraction) -> 
     certificate = audit.certificate
     wanted = read(audit.parameters["complexity"], "complexity") * leaves.whole
     exactly = are_short(data.weights, cost_range(data.n_rows, certificate))
-    if leaves.target is None and exactly and (wanted / unit).denominator == 1:
+    fits = (wanted / unit).denominator == 1 and wanted < unit * 2**40
+    if leaves.target is None and exactly and fits:
         check_penalty(audit, leaves.whole, 0, 1)
         return
     slack = leaves.whole / 2**20 + certificate.rounding

@@ -38,6 +38,9 @@ _FLOATS = Fraction(1, 2**44)
 # Of weights that are rounded, float64 may have lost so much on the way.
 _LAST_BITS = Fraction(1, 2**48)
 
+# A penalty is exact if all costs are multiples of a unit that they have fewer of.
+_SURELY_FITS = 2**32
+
 # A tree is not optimal if what an error in a row costs is rounded by more than this share; nor is
 # it by a metric, if the weight of a class is rounded by more than the second.
 _NEGLIGIBLE = Fraction(1, 2**20)
@@ -297,7 +300,8 @@ def check_penalty(audit: Audit, whole: Fraction, unit: Exact, costs: int) -> Non
     slack = Fraction(0)
     if unit and wanted:
         finest = (wanted / unit).denominator * max(whole / unit, Fraction(1))
-        if finest > Fraction(costs, _MARGIN):
+        is_rounded = certificate.weight_quantum is not None
+        if is_rounded or finest > min(Fraction(costs, _MARGIN), _SURELY_FITS):
             # The nearest fraction that fits, and never none.
             slack = min(whole / 2**20, wanted / 2**10 + whole * 16 / costs)
     if abs(certificate.split_penalty - wanted) > slack:
