@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, settings
 
-from certree._budget import Budget
+from certree.engine._budget import Budget
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 

@@ -1,16 +1,7 @@
 """Certified optimal decision trees: the best tree there is, and the proof."""
 
 from . import datasets, metrics, oracles, tasks
-from ._check_task import TaskReport, check_task
-from ._limit_certificate import LimitedCertificate, LimitValue, NoTreeCertificate, Reach
-from ._plots import plot_roc
-from ._progress import Progress
-from ._solve import Solution, solve
-from ._solve_limited import FrontPoint, LimitedSolution, TaskFront, TaskFrontCertificate
-from ._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
-from ._task_certificate import TaskCertificate
 from ._version import __version__
-from .certificate import Certificate
 from .encoding import TableEncoder
 from .estimators import (
     CostSensitiveTreeClassifier,
@@ -28,11 +19,20 @@ from .estimators import (
     pareto_front,
     regularization_path,
 )
+from .estimators._solve import Solution, solve
+from .estimators._solve_limited import FrontPoint, LimitedSolution, TaskFront, TaskFrontCertificate
+from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
 from .exceptions import CertificateError, InfeasibleError, OptimalityWarning
-from .fairness import FairnessCertificate, FairnessCurve, FairnessReport
-from .front import FrontCertificate, ParetoFront
-from .path import PathEntry, RegularizationPath
-from .summary import ClassificationSummary, classification_summary
+from .results._certificate import Certificate
+from .results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
+from .results._limit_certificate import LimitedCertificate, LimitValue, NoTreeCertificate, Reach
+from .results._pareto import FrontCertificate, ParetoFront
+from .results._path import PathEntry, RegularizationPath
+from .results._plots import plot_roc
+from .results._progress import Progress
+from .results._summary import ClassificationSummary, classification_summary
+from .results._task_certificate import TaskCertificate
+from .tasks._check_task import TaskReport, check_task
 from .tree import Tree
 from .verify import VerificationReport, verify
 

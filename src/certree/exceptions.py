@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._limit_certificate import NoTreeCertificate
-    from .fairness import FairnessCertificate
+    from .results._fairness import FairnessCertificate
+    from .results._limit_certificate import NoTreeCertificate
 
 __all__ = ["CertificateError", "InfeasibleError", "OptimalityWarning"]
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from certree import _core
-from certree._chain import ChainResult, area, roc_chain, solve_chain
-from certree._engine import Options, Problem, leaves_of_rows
+from certree.engine._chain import ChainResult, area, roc_chain, solve_chain
+from certree.engine._scalar import Options, Problem, leaves_of_rows
 from tests.oracle.areas import AllTrees, curve_area, rank_area
 from tests.problems import FUZZ
 from tests.registry import all_isas, settings_one_by_one

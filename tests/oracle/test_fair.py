@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from certree import FairTreeClassifier, verify
-from certree._fairness import CONSTRAINTS
 from certree.estimators import _fair_fit
+from certree.tasks._rates import CONSTRAINTS
 
 from . import fair
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree import FairTreeClassifier, _digits, _fair_limits, verify
-from certree._fairness import CONSTRAINTS
+from certree import FairTreeClassifier, verify
 from certree.estimators import _fair_fit
+from certree.numbers import _digits
+from certree.proofs import _fair_limits
+from certree.tasks._rates import CONSTRAINTS
 
 from . import fair
 from .test_fair import TOLERANCES, asked, draw, fit

@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from certree import _core
-from certree._engine import Options, leaves_of_rows
-from certree._engine import Problem as EngineProblem
-from certree._front import FrontResult, solve_front
+from certree.engine._front import FrontResult, solve_front
+from certree.engine._scalar import Options, leaves_of_rows
+from certree.engine._scalar import Problem as EngineProblem
 from tests.oracle.enumeration import all_trees
 from tests.oracle.fronts import FrontOracle, Point, nondominated
 from tests.problems import FUZZ, random_columns

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree import _digits
-from certree._digits import Amounts, bound_digits, to_digits, whole_numbers
-from certree._engine import leaves_of_rows
-from certree._limit_front import solve_limited_front
-from certree._limit_search import solve_limited
-from certree._limited import Finer, LimitedProblem, LimitedResult
+from certree.engine._limited import Finer, LimitedProblem, LimitedResult
+from certree.engine._scalar import leaves_of_rows
+from certree.numbers import _digits
+from certree.numbers._digits import Amounts, bound_digits, to_digits, whole_numbers
+from certree.proofs._limit_front import solve_limited_front
+from certree.proofs._limit_search import solve_limited
 from tests.registry import all_isas, settings_one_by_one
 
 from .limits import front, least

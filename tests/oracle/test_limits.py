@@ -15,10 +15,10 @@ import pytest
 from numpy.typing import NDArray
 
 from certree import _core
-from certree._engine import Nodes, Options, leaves_of_rows
-from certree._limit_front import solve_limited_front
-from certree._limit_search import solve_limited
-from certree._limited import LimitedProblem, LimitedResult, search_inside
+from certree.engine._limited import LimitedProblem, LimitedResult, search_inside
+from certree.engine._scalar import Nodes, Options, leaves_of_rows
+from certree.proofs._limit_front import solve_limited_front
+from certree.proofs._limit_search import solve_limited
 from tests.oracle.enumeration import all_trees
 from tests.oracle.limits import LimitOracle, Point, feasible, front, least, value
 from tests.problems import FUZZ, random_columns

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from certree import _engine, metrics
-from certree._metric_corners import Triangle
-from certree._metric_oracle import Oracle
-from certree._metric_outer import Search
-from certree._metric_search import (
+from certree import engine, metrics
+from certree.proofs._metric_corners import Triangle
+from certree.proofs._metric_oracle import Oracle
+from certree.proofs._metric_outer import Search
+from certree.proofs._metric_search import (
     MetricResult,
     solve_metric,
     solve_metric_path,
@@ -55,8 +55,8 @@ class Case:
     min_leaf: int
 
     @property
-    def problem(self) -> _engine.Problem:
-        return _engine.Problem(
+    def problem(self) -> engine.Problem:
+        return engine.Problem(
             self.columns, self.row_types, np.zeros((2, 2), dtype=np.int64), self.weights
         )
 
@@ -73,8 +73,8 @@ class Case:
         )
         return oracle.triples(self.max_depth, self.max_splits)
 
-    def options(self, **more: Any) -> _engine.Options:
-        return _engine.Options(
+    def options(self, **more: Any) -> engine.Options:
+        return engine.Options(
             max_depth=self.max_depth,
             max_splits=self.max_splits,
             min_leaf=self.min_leaf,
@@ -127,7 +127,7 @@ def check(
     """The tree is one within the limits, with the errors and the value that the result says."""
     assert (result.fp, result.fn, result.n_splits) in triples, case
     assert int(np.count_nonzero(result.test >= 0)) == result.n_splits, case
-    leaves = _engine.leaves_of_rows(result, case.columns)
+    leaves = engine.leaves_of_rows(result, case.columns)
     predicted = result.label[leaves]
     weights = np.ones(len(predicted), dtype=np.int64) if case.weights is None else case.weights
     assert result.fp == weights[(predicted == 1) & (case.row_types == 0)].sum(), case
@@ -221,7 +221,7 @@ def test_a_path_that_is_stopped_has_valid_bounds() -> None:
 def test_paths_without_an_end_are_refused() -> None:
     """Some limit on the number of splits is needed."""
     case = next(cases(72, 1, depths=(None,)))
-    options = _engine.Options()
+    options = engine.Options()
     with pytest.raises(ValueError, match="needs max_depth or max_splits"):
         solve_metric_path(case.problem, metrics.F1(), options)
 
@@ -319,8 +319,8 @@ def test_a_callback_stops_the_search_with_a_valid_bound() -> None:
     rng = np.random.default_rng(96)
     columns = np.asfortranarray(rng.integers(0, 2, size=(300, 14)).astype(np.uint8))
     types = ((columns[:, 0] & columns[:, 1]) ^ (rng.random(300) < 0.3)).astype(np.int32)
-    problem = _engine.Problem(columns, types, np.zeros((2, 2), dtype=np.int64))
-    options = _engine.Options(max_depth=3)
+    problem = engine.Problem(columns, types, np.zeros((2, 2), dtype=np.int64))
+    options = engine.Options(max_depth=3)
     for metric in (metrics.F1(), metrics.MCC(), metrics.GMean()):
         finished = solve_metric(problem, metric, options)
         for most in (1, 2, 4):
@@ -337,14 +337,14 @@ def test_a_callback_stops_the_search_with_a_valid_bound() -> None:
             assert result.objective <= finished.objective <= result.bound
 
 
-def many_sizes(n_rows: int) -> _engine.Problem:
+def many_sizes(n_rows: int) -> engine.Problem:
     """Return a noisy problem in which trees of very many sizes could be best."""
     rng = np.random.default_rng(99)
     values = rng.normal(size=(n_rows, 3)).round(1)
     steps = np.arange(-2.5, 2.5, 0.1)
     columns = np.asfortranarray((values[:, :, None] > steps).reshape(n_rows, -1).astype(np.uint8))
     score = values[:, 0] + values[:, 1] * values[:, 2] + rng.normal(size=n_rows)
-    return _engine.Problem(columns, (score > 0).astype(np.int32), np.zeros((2, 2), dtype=np.int64))
+    return engine.Problem(columns, (score > 0).astype(np.int32), np.zeros((2, 2), dtype=np.int64))
 
 
 @pytest.mark.parametrize("metric", [metrics.F1(), metrics.MCC()], ids=repr)
@@ -353,7 +353,7 @@ def test_time_limits_hold_between_solves(metric: metrics.Metric) -> None:
     problem = many_sizes(4000)
     start = perf_counter()
     result = solve_metric(
-        problem, metric, _engine.Options(time_limit=1), complexity=Fraction(1, 100_000)
+        problem, metric, engine.Options(time_limit=1), complexity=Fraction(1, 100_000)
     )
     assert perf_counter() - start < 3
     assert result.status == "time_limit"
@@ -371,7 +371,7 @@ def test_callbacks_are_asked_between_solves() -> None:
     result = solve_metric(
         many_sizes(4000),
         metrics.F1(),
-        _engine.Options(),
+        engine.Options(),
         complexity=Fraction(1, 100_000),
         callback=stop,
     )
@@ -467,10 +467,10 @@ def test_a_gap_that_is_accepted_ends_the_search() -> None:
 
 def test_more_than_two_classes_are_refused() -> None:
     """With the row types that were given."""
-    problem = _engine.Problem(
+    problem = engine.Problem(
         np.zeros((3, 1), dtype=np.uint8, order="F"),
         np.array([0, 1, 2], dtype=np.int32),
         np.zeros((2, 2), dtype=np.int64),
     )
     with pytest.raises(ValueError, match="row types 0 and 1"):
-        solve_metric(problem, metrics.F1(), _engine.Options(max_depth=1))
+        solve_metric(problem, metrics.F1(), engine.Options(max_depth=1))

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree import _engine, metrics
-from certree._metric_oracle import Oracle
-from certree._metric_search import solve_metric, solve_metric_path
+from certree import engine, metrics
+from certree.proofs._metric_oracle import Oracle
+from certree.proofs._metric_search import solve_metric, solve_metric_path
 from tests.oracle.test_metrics import best, cases, check, many_sizes
 
 
@@ -125,8 +125,8 @@ def test_penalties_bound_the_size_without_a_depth_limit(metric: metrics.Metric) 
     columns = np.asfortranarray(rng.integers(0, 2, size=(500, 14)).astype(np.uint8))
     score = columns[:, 0] & (columns[:, 1] | columns[:, 2])
     types = (score ^ (rng.random(500) < 0.1)).astype(np.int32)
-    problem = _engine.Problem(columns, types, np.zeros((2, 2), dtype=np.int64))
-    options = _engine.Options(time_limit=60)
+    problem = engine.Problem(columns, types, np.zeros((2, 2), dtype=np.int64))
+    options = engine.Options(time_limit=60)
     result = solve_metric(problem, metric, options, complexity=Fraction(1, 50))
     assert result.status == "optimal"
     assert result.n_splits == 3
@@ -143,7 +143,7 @@ def test_time_limits_hold_with_large_weights(metric: metrics.Metric, depth: int 
     result = solve_metric(
         problem,
         metric,
-        _engine.Options(max_depth=depth, time_limit=1),
+        engine.Options(max_depth=depth, time_limit=1),
         complexity=Fraction(0 if depth else 1, 10_000),
     )
     assert perf_counter() - start < 3

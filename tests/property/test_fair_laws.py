@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from certree import FairTreeClassifier
-from certree._fairness import CONSTRAINTS
+from certree.tasks._rates import CONSTRAINTS
 
 TOLERANCES = st.sampled_from(["0", "0.05", "0.1", "0.2", "1/3", "1"])
 

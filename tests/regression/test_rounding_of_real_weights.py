@@ -6,15 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree import (
-    OptimalityWarning,
-    OptimalTreeRegressor,
-    SPOTree,
-    oracles,
-    solve,
-    tasks,
-    verify,
-)
+from certree import OptimalityWarning, OptimalTreeRegressor, SPOTree, oracles, solve, tasks, verify
 
 
 def _data(seed, n_rows=60):

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
 from certree import OptimalTreeClassifier
-from certree.estimators._labels import check_labels, encode_labels
+from certree.encoding._classes import check_labels, encode_labels
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]])
 Y = np.array([0, 1, 0, 1])

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from certree import Certificate, OptimalTreeClassifier
-from certree.certificate import exact, show
+from certree.results._certificate import exact, show
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from certree._exact import (
+from certree.numbers._exact import (
     build_objective,
     class_fractions,
     cost_budget,
@@ -19,7 +19,7 @@ from certree._exact import (
     read_fraction,
     scale_weights,
 )
-from certree._fractions import common_unit
+from certree.numbers._fractions import common_unit
 
 
 def _objective(totals: list[int], complexity: Any, class_weight: Any = None, **options: Any) -> Any:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree._fair_limits import fair_limits
-from certree._fairness import (
+from certree.proofs._fair_limits import fair_limits
+from certree.tasks._rates import (
     CONSTRAINTS,
     compare_groups,
     decided_by_group,

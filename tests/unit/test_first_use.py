@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from certree import FairTreeClassifier, OptimalTreeRegressor
-from certree.estimators._labels import check_labels
+from certree.encoding._classes import check_labels
 
 
 def test_measured_numbers_as_classes_warn() -> None:

@@ -9,14 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree._fixed_point import (
-    check_numbers,
-    fixed_point,
-    label_costs,
-    root_up,
-    round_up,
-)
-from certree._fixed_squares import squares
+from certree.numbers._fixed_point import check_numbers, fixed_point, label_costs, root_up, round_up
+from certree.numbers._fixed_squares import squares
 
 MOST = 10**15
 

@@ -290,7 +290,7 @@ def test_trying_all_trees_finds_what_is_no_part_of_the_front(
     data: tuple[Any, Any], max_depth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With all points, or where these are too many by monotonicity."""
-    monkeypatch.setattr("certree.front.look_around", lambda *_: None)
+    monkeypatch.setattr("certree.results._pareto.look_around", lambda *_: None)
     X, y = data[0][:, :3], data[1]
     front = pareto_front(X, y, max_depth=max_depth)
 

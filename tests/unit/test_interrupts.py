@@ -32,7 +32,7 @@ from certree import (
     regularization_path,
     verify,
 )
-from certree._budget import Budget, budget, current
+from certree.engine._budget import Budget, budget, current
 
 pytestmark = [
     pytest.mark.usefixtures("listens_to_ctrl_c"),

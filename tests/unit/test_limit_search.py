@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from certree._budget import budget
-from certree._engine import Options
-from certree._front import FrontTree
-from certree._limit_front import solve_limited_front
-from certree._limit_model import best_in_model, best_on_line, model_value
-from certree._limit_rows import Rows, merged, row_types
-from certree._limit_search import LimitedSearch, solve_limited
-from certree._limited import LimitedProblem
+from certree.engine._budget import budget
+from certree.engine._front import FrontTree
+from certree.engine._limited import LimitedProblem
+from certree.engine._scalar import Options
+from certree.proofs._limit_front import solve_limited_front
+from certree.proofs._limit_model import best_in_model, best_on_line, model_value
+from certree.proofs._limit_rows import Rows, merged, row_types
+from certree.proofs._limit_search import LimitedSearch, solve_limited
 
 PLANES = np.array([[1, 0, 0], [0, 1, 0]], dtype=np.int64)
 

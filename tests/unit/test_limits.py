@@ -20,12 +20,12 @@ from certree import (
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     Progress,
-    _engine,
+    engine,
     verify,
 )
-from certree._progress import Observer, ProgressLine
 from certree.estimators import _limits
 from certree.estimators._limits import memory_bytes, processor_count, thread_count
+from certree.results._progress import Observer, ProgressLine
 
 
 def noise(n_rows: int, n_columns: int, seed: int = 0) -> tuple[Any, Any]:
@@ -151,9 +151,9 @@ def test_a_proven_value_is_optimal_whatever_stopped_the_search(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # A limit may end the choice among trees of the best value, which is no news for the user.
-    solve = _engine.solve
+    solve = engine.solve
     monkeypatch.setattr(
-        _engine, "solve", lambda *arguments: replace(solve(*arguments), status="time_limit")
+        engine, "solve", lambda *arguments: replace(solve(*arguments), status="time_limit")
     )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -180,14 +180,14 @@ def test_an_accepted_gap_is_no_reason_to_warn() -> None:
 
 
 def test_the_gap_is_in_units_of_the_cost(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[_engine.Options] = []
-    solve = _engine.solve
+    seen: list[engine.Options] = []
+    solve = engine.solve
 
-    def spy(problem: Any, options: _engine.Options, callback: Any) -> Any:
+    def spy(problem: Any, options: engine.Options, callback: Any) -> Any:
         seen.append(options)
         return solve(problem, options, callback)
 
-    monkeypatch.setattr(_engine, "solve", spy)
+    monkeypatch.setattr(engine, "solve", spy)
     X, y = noise(50, 4)
     OptimalTreeClassifier(max_depth=1, gap=2.5).fit(X, y)
     OptimalTreeClassifier(max_depth=1, gap=2.5).fit(X, y, np.where(y == 1, 0.2, 0.1))
@@ -327,7 +327,7 @@ def test_a_shorter_line_wipes_out_the_longer_one() -> None:
 
 
 def test_a_log_gets_a_line_for_each_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("certree._progress.SECONDS_BETWEEN_UPDATES", 0.0)
+    monkeypatch.setattr("certree.results._progress.SECONDS_BETWEEN_UPDATES", 0.0)
     stream = io.StringIO()
     line = ProgressLine(100, stream)
     line.update(progress(50, 10))

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from certree import tasks
-from certree._exact import cost_budget, scale_weights
-from certree._limit_certificate import LimitValue, Reach
-from certree.tasks._base import Rows
+from certree.numbers._exact import cost_budget, scale_weights
+from certree.results._limit_certificate import LimitValue, Reach
 from certree.tasks._limit import LimitOnRows
+from certree.tasks._task import Rows
 
 LABELS = np.array(["a", "b"])
 

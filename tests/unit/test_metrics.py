@@ -122,7 +122,7 @@ def test_more_errors_are_never_better(metric: metrics.Metric) -> None:
 def test_perfect_predictions_are_worth_one(metric: metrics.Metric) -> None:
     """And nothing is worth more."""
     assert metric(0, 0, 4, 7) == 1.0
-    assert metric.kind in metrics._base.KINDS
+    assert metric.kind in metrics._metric.KINDS
 
 
 @pytest.mark.parametrize("metric", [m for m in POINT_METRICS if hasattr(m, "level_line")], ids=repr)

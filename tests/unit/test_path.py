@@ -21,7 +21,7 @@ from certree import (
     datasets,
     regularization_path,
 )
-from certree.path import PathEntry
+from certree.results._path import PathEntry
 
 mpl.use("Agg")
 

@@ -25,7 +25,7 @@ from certree import (
     tasks,
     verify,
 )
-from certree._limit_certificate import Reach
+from certree.results._limit_certificate import Reach
 
 X = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [0, 1]])
 Y = np.array(["no", "yes", "yes", "no", "yes", "no"])

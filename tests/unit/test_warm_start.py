@@ -16,8 +16,8 @@ from tests.oracle.brute_force import BruteForce, binary_tests
 from tests.unit.trees import Case, cases, chain
 
 from certree import OptimalTreeClassifier, Tree, datasets, optimality_gap, verify
-from certree._engine import Problem
 from certree.encoding import Category, Flag, Missing, TableEncoder, Threshold, read_table
+from certree.engine._scalar import Problem
 from certree.estimators._warm_start import express
 from certree.tree._from_sklearn import exact_threshold, from_sklearn
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from certree._error_weights import class_fractions, error_weights
-from certree._weights import read_weights, scale_given
+from certree.numbers._error_weights import class_fractions, error_weights
+from certree.numbers._weights import read_weights, scale_given
 
 NUMBERS = st.one_of(
     st.integers(1, 2**70),

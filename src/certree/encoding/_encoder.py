@@ -16,23 +16,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from certree._exact import scale_weights
+from certree.numbers._exact import scale_weights
 
 from ._cuts import choose_cuts, choose_gaps
 from ._encode import encode_tests
 from ._multiway import Multiway
 from ._room import Room
 from ._table import Table, compare_columns, read_table, remember_columns
-from ._tests import (
-    Category,
-    Flag,
-    Level,
-    Missing,
-    Test,
-    Threshold,
-    is_missing,
-    level_ranks,
-)
+from ._tests import Category, Flag, Level, Missing, Test, Threshold, is_missing, level_ranks
 
 __all__ = ["TableEncoder"]
 

@@ -6,10 +6,10 @@ from ._cv import OptimalTreeClassifierCV
 from ._fair import FairTreeClassifier
 from ._measurements import Measurement
 from ._optimality import OptimalityGap, optimality_gap
-from ._pareto import pareto_front
-from ._path import regularization_path
+from ._pareto_front import pareto_front
 from ._policy import PolicyTree, PolicyValue
 from ._regressor import OptimalTreeRegressor
+from ._regularization import regularization_path
 from ._spo_forest import SPOForest
 from ._spo_tree import SPOTree
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import _engine
-from certree.certificate import Exact, exact
+from certree import engine
+from certree.results._certificate import Exact, exact
 
 from ._target import Target, class_sums
 
@@ -62,9 +62,9 @@ class BinaryTarget:
         """The positive class, as a plain value."""
         return self.target.classes[self.positive : self.positive + 1].tolist()[0]
 
-    def problem(self, columns: NDArray[np.uint8]) -> _engine.Problem:
+    def problem(self, columns: NDArray[np.uint8]) -> engine.Problem:
         """Return the rows as the searches for metrics take them."""
-        return _engine.Problem(columns, self.row_types, _ERRORS, self.weights)
+        return engine.Problem(columns, self.row_types, _ERRORS, self.weights)
 
     def weight(self, units: int) -> Exact:
         """Return the weight that so many units stand for."""
@@ -78,7 +78,7 @@ class BinaryTarget:
             "pos_label": self.pos_label,
         }
 
-    def with_class_labels(self, nodes: _engine.Nodes) -> PlainNodes:
+    def with_class_labels(self, nodes: engine.Nodes) -> PlainNodes:
         """Return a tree whose labels are codes of classes, not 1 for positive."""
         label = np.asarray(nodes.label, dtype=np.int32)
         if self.positive == 0:
@@ -86,11 +86,11 @@ class BinaryTarget:
         return PlainNodes(nodes.test, nodes.first_child, label)
 
     def leaf_counts(
-        self, nodes: _engine.Nodes, columns: NDArray[np.uint8]
+        self, nodes: engine.Nodes, columns: NDArray[np.uint8]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return integer weight of negatives and positives in every node that is a leaf."""
         n_nodes = len(nodes.test)
-        cells = _engine.leaves_of_rows(nodes, columns) * 2 + self.row_types
+        cells = engine.leaves_of_rows(nodes, columns) * 2 + self.row_types
         sums = class_sums(cells, self.weights, 2 * n_nodes).reshape(n_nodes, 2)
         return sums[:, 0], sums[:, 1]
 

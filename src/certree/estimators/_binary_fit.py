@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from certree._exact import parse_penalty
-from certree._progress import Callback, Observer
 from certree.metrics import Front, Metric, PartialAUC
+from certree.numbers._exact import parse_penalty
+from certree.results._progress import Callback, Observer
 
 from ._chain_fit import fit_chain
 from ._front_fit import fit_front

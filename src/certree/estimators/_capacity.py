@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._exact import read_fraction
-from certree._limit_certificate import NoTreeCertificate
-from certree._progress import Callback
 from certree.exceptions import OptimalityWarning
-from certree.tasks._base import Task
+from certree.numbers._exact import read_fraction
+from certree.results._limit_certificate import NoTreeCertificate
+from certree.results._progress import Callback
 from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
+from certree.tasks._task import Task
 
 from ._parameters import is_whole
 

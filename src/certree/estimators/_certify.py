@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import _engine, _multiway
-from certree._exact import read_fraction
+from certree import engine
 from certree._version import __version__
-from certree.certificate import Certificate, exact
 from certree.encoding import TableEncoder
+from certree.engine import _multiway_search as _multiway
+from certree.numbers._exact import read_fraction
+from certree.results._certificate import Certificate, exact
 from certree.tree import Tree
 
 from ._objective import task_name
@@ -30,7 +31,7 @@ AnyCertificate = TypeVar("AnyCertificate", bound=Certificate)
 
 def build_tree(
     model: OptimalTreeClassifier,
-    result: _engine.Nodes,
+    result: engine.Nodes,
     columns: NDArray[np.uint8],
     target: Target,
 ) -> Tree:
@@ -38,7 +39,7 @@ def build_tree(
     n_nodes, n_classes = len(result.test), len(target.classes)
     asked = model.encoder_.multiway_columns_
     if asked is None:
-        leaves = _engine.leaves_of_rows(result, columns)
+        leaves = engine.leaves_of_rows(result, columns)
     else:
         leaves = _multiway.leaves_of_rows(result, columns, asked)
     cells = leaves * n_classes + target.codes
@@ -46,7 +47,7 @@ def build_tree(
     sums = sums.reshape(n_nodes, n_classes)
     counts: NDArray[Any]
     if asked is None:
-        counts = _engine.sums_of_nodes(result, sums)
+        counts = engine.sums_of_nodes(result, sums)
     else:
         counts = _multiway.sums_of_nodes(result, sums, asked)
     counts = counts * np.array(target.weights.multipliers)
@@ -79,7 +80,7 @@ def float_counts(
 
 def certify(
     model: OptimalTreeClassifier,
-    result: _engine.Result,
+    result: engine.Result,
     target: Target,
     seconds_before: float,
 ) -> Certificate:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from certree._chain import ChainResult, solve_chain
-from certree._exact import parse_complexity, read_fraction
-from certree._progress import Callback, Observer
-from certree.certificate import Certificate, exact
+from certree.engine._chain import ChainResult, solve_chain
 from certree.metrics import PartialAUC
+from certree.numbers._exact import parse_complexity, read_fraction
+from certree.results._certificate import Certificate, exact
+from certree.results._progress import Callback, Observer
 
 from ._binary import PlainNodes
 from ._certify import build_tree, searched

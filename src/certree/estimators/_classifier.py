@@ -14,20 +14,21 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from certree import _engine, _multiway
-from certree._exact import read_fraction
-from certree._progress import Callback, Observer
-from certree.certificate import exact
+from certree import engine
 from certree.encoding import read_table
+from certree.engine import _multiway_search as _multiway
 from certree.metrics import Metric
-from certree.path import PathEntry, RegularizationPath
+from certree.numbers._exact import read_fraction
+from certree.results._certificate import exact
+from certree.results._path import PathEntry, RegularizationPath
+from certree.results._progress import Callback, Observer
 
-from ._base import SHARE_BEFORE_PATH, BaseOptimalTree
 from ._binary import find_positive
 from ._binary_fit import fit_binary
 from ._certify import build_tree, certify
 from ._metric_fit import Rows, WarmStart
 from ._objective import check_objective, is_direct, read_metric, task_name
+from ._optimal_tree import SHARE_BEFORE_PATH, BaseOptimalTree
 from ._parameters import Check
 from ._target import Target, read_target
 from ._warm_start import WarmTree, better_of, broken_limits, express, read_tree
@@ -293,14 +294,14 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         self,
         target: Target,
         columns: NDArray[np.uint8],
-        options: _engine.Options,
+        options: engine.Options,
         watch: Observer | None,
-    ) -> _engine.Result:
+    ) -> engine.Result:
         """Run the search that the tests call for."""
         problem = target.problem(columns)
         asked = self.encoder_.multiway_columns_
         if asked is None:
-            return _engine.solve(problem, options, watch)
+            return engine.solve(problem, options, watch)
         leaf_penalty = 0
         if self.complexity_per == "leaf":
             # The core counts the leaves itself; otherwise they are splits and one more.
@@ -382,7 +383,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         to_errors = partial(operator.mul, target.unit)
         watch = None if callback is None else Observer(to_errors, callback)
         options = self._engine_options(share)
-        result = _engine.solve_path(target.problem(columns), options, watch)
+        result = engine.solve_path(target.problem(columns), options, watch)
         total = target.objective.total_weight
         # What rounding can hide, for the tree found and the best one.
         hidden = 2 * target.weights.rounding if target.loses_rows else Fraction(0)

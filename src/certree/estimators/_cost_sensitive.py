@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from certree import _engine
-from certree._exact import check_weights
-from certree._fixed_point import check_numbers
-from certree._progress import Callback
-from certree.tasks._base import Rows, Task
-from certree.tasks._labels import (
+from certree import engine
+from certree.encoding._classes import check_labels
+from certree.numbers._exact import check_weights
+from certree.numbers._fixed_point import check_numbers
+from certree.results._progress import Callback
+from certree.tasks._label_costs import (
     CostMatrix,
     LabelProblem,
     RowCosts,
@@ -25,9 +25,9 @@ from certree.tasks._labels import (
 )
 from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
+from certree.tasks._task import Rows, Task
 
 from ._capacity import capacity_limits, split_limits, with_limits
-from ._labels import check_labels
 from ._measurements import Measurements
 from ._task_tree import BaseTaskTree, Setting
 
@@ -207,7 +207,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
             self.n_classes_ = len(self.classes_)
         return self
 
-    def _keep(self, setting: Setting, result: _engine.Result) -> None:
+    def _keep(self, setting: Setting, result: engine.Result) -> None:
         super()._keep(setting, result)
         self.classes_ = self.tree_.classes.copy()
         self.n_classes_ = len(self.classes_)

@@ -15,20 +15,20 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from certree._budget import Budget, budget
-from certree._error_weights import class_fractions
-from certree._weights import read_weights, relative_weights
-from certree.certificate import Certificate
+from certree.encoding._classes import check_labels, encode_labels
+from certree.engine._budget import Budget, budget
 from certree.exceptions import OptimalityWarning
+from certree.numbers._error_weights import class_fractions
+from certree.numbers._weights import read_weights, relative_weights
+from certree.results._certificate import Certificate
 from certree.tree import Tree
 
-from ._base import BaseOptimalTree
 from ._binary import find_positive
 from ._classifier import OptimalTreeClassifier
-from ._labels import check_labels, encode_labels
 from ._limits import memory_bytes
 from ._metric_fit import Rows
 from ._objective import check_objective, is_direct, read_metric, task_name
+from ._optimal_tree import BaseOptimalTree
 from ._parameters import Check, OneOf, check_parameters, is_whole
 from ._sizes import Sizes, trees_of_all_sizes
 

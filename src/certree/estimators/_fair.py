@@ -13,17 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from certree._exact import parse_complexity
-from certree._fairness import CONSTRAINTS, needs_two_classes, read_tolerance
-from certree._progress import Callback
-from certree.certificate import STATUSES, Exact, show
 from certree.exceptions import InfeasibleError, OptimalityWarning
-from certree.fairness import FairnessCertificate, FairnessCurve, FairnessReport
+from certree.numbers._exact import parse_complexity
+from certree.results._certificate import STATUSES, Exact, show
+from certree.results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
+from certree.results._progress import Callback
+from certree.tasks._rates import CONSTRAINTS, needs_two_classes, read_tolerance
 
-from ._base import BaseOptimalTree
 from ._fair_fit import find_curve, solve_fair
 from ._fair_report import report_on
 from ._fair_rows import prepare
+from ._optimal_tree import BaseOptimalTree
 from ._parameters import Check, OneOf
 
 # Part of the range of integers that costs of the rows leave to multipliers.

@@ -11,18 +11,24 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from certree import _engine
-from certree._budget import current
-from certree._exact import cost_budget, read_fraction
-from certree._fair_limits import FairLimits, fair_limits
-from certree._fairness import disparity
-from certree._front import FrontTree
-from certree._limit_front import solve_limited_front
-from certree._limit_search import solve_limited
-from certree._limited import DualCut, LimitedFront, LimitedProblem, LimitedResult, LimitedTree
-from certree._progress import Callback, Observer
-from certree.certificate import Certificate, Exact, exact
-from certree.fairness import CurvePoint, FairnessCertificate, FairnessCurve
+from certree import engine
+from certree.engine._budget import current
+from certree.engine._front import FrontTree
+from certree.engine._limited import (
+    DualCut,
+    LimitedFront,
+    LimitedProblem,
+    LimitedResult,
+    LimitedTree,
+)
+from certree.numbers._exact import cost_budget, read_fraction
+from certree.proofs._fair_limits import FairLimits, fair_limits
+from certree.proofs._limit_front import solve_limited_front
+from certree.proofs._limit_search import solve_limited
+from certree.results._certificate import Certificate, Exact, exact
+from certree.results._fairness import CurvePoint, FairnessCertificate, FairnessCurve
+from certree.results._progress import Callback, Observer
+from certree.tasks._rates import disparity
 from certree.tree import Tree
 
 from ._binary import PlainNodes
@@ -88,7 +94,7 @@ def solve_fair(
 
 
 def _limits(
-    rows: FairRows, options: _engine.Options, tolerance: Fraction, *, may_round: bool = False
+    rows: FairRows, options: engine.Options, tolerance: Fraction, *, may_round: bool = False
 ) -> FairLimits:
     """Return the limits that a tolerance means, with what the search has room for."""
     sizes = [2 ** min(options.max_depth, 60) - 1] if options.max_depth is not None else []
@@ -99,13 +105,13 @@ def _limits(
 
 def _solve_fairly(
     problem: LimitedProblem,
-    options: _engine.Options,
-    free: _engine.Result,
+    options: engine.Options,
+    free: engine.Result,
     watch: FairObserver | None,
 ) -> LimitedResult:
     """Find the best tree within limits, where the best of all is not."""
     options = _with_time_left(options)
-    first: _engine.Nodes = free
+    first: engine.Nodes = free
     if free.status == "interrupted":
         # Only other labels for the tree at hand are still looked for.
         options = replace(options, time_limit=1e-3)
@@ -129,7 +135,7 @@ def _count_tests(model: FairTreeClassifier, rows: FairRows) -> dict[str, Any]:
     }
 
 
-def _with_time_left(options: _engine.Options) -> _engine.Options:
+def _with_time_left(options: engine.Options) -> engine.Options:
     call = current()
     return options if call is None else replace(options, time_limit=call.remaining())
 
@@ -144,7 +150,7 @@ def _is_small(problem: LimitedProblem, depth: int | None) -> bool:
     return depth <= _SHALLOW or problem.columns.shape[1] ** min(depth, 40) <= _FEW_PATHS
 
 
-def _smaller(problem: LimitedProblem, options: _engine.Options) -> LimitedResult:
+def _smaller(problem: LimitedProblem, options: engine.Options) -> LimitedResult:
     """Find a tree of less depth, to have a good one where the search will not end in time."""
     depth = _SMALLER if options.max_depth is None else min(_SMALLER, options.max_depth - 1)
     depth = max(depth, 0)
@@ -154,8 +160,8 @@ def _smaller(problem: LimitedProblem, options: _engine.Options) -> LimitedResult
 
 
 def _solve_freely(
-    rows: FairRows, options: _engine.Options, watch: FairObserver | None
-) -> _engine.Result:
+    rows: FairRows, options: engine.Options, watch: FairObserver | None
+) -> engine.Result:
     """Find the best tree whatever its rates; where there are groups, in half of the time."""
     objective = rows.target.objective
     seconds = options.time_limit
@@ -167,10 +173,10 @@ def _solve_freely(
         split_penalty=objective.split_penalty,
         time_limit=seconds,
     )
-    return _engine.solve(rows.joined.problem(rows.columns), options, watch)
+    return engine.solve(rows.joined.problem(rows.columns), options, watch)
 
 
-def _join(free: _engine.Result, found: LimitedResult) -> LimitedResult:
+def _join(free: engine.Result, found: LimitedResult) -> LimitedResult:
     """Add what the search for the best tree of all has taken and proven."""
     counters = dict(found.counters)
     for name, count in free.counters.items():
@@ -285,7 +291,7 @@ def _exact_front(
     rows: FairRows,
     rounded: LimitedFront,
     least: Fraction,
-    options: _engine.Options,
+    options: engine.Options,
     rounding: Fraction,
 ) -> tuple[LimitedFront, Fraction]:
     """Return the front of cost and exact disparity, and the rounding that is left in it.
@@ -326,7 +332,7 @@ def _exact_front(
 
 
 def _solve_below(
-    rows: FairRows, limits: FairLimits, options: _engine.Options, first: LimitedTree | None
+    rows: FairRows, limits: FairLimits, options: engine.Options, first: LimitedTree | None
 ) -> LimitedResult:
     problem = rows.problem(limits)
     dual = not _is_small(problem, options.max_depth)

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from certree._exact import check_weights
-from certree._fairness import CONSTRAINTS, rates_on_rows, read_groups
-from certree.fairness import FairnessReport
+from certree.encoding._classes import check_labels
+from certree.numbers._exact import check_weights
+from certree.results._fairness import FairnessReport
+from certree.tasks._rates import CONSTRAINTS, rates_on_rows, read_groups
 
 from ._binary import find_positive
 from ._fair_rows import read_sensitive, sensitive_name
-from ._labels import check_labels
 
 if TYPE_CHECKING:
     from ._fair import FairTreeClassifier

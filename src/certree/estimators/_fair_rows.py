@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import _engine
-from certree._digits import whole_numbers
-from certree._fair_limits import FairLimits
-from certree._fairness import (
+from certree import engine
+from certree.encoding import read_table
+from certree.engine._limited import LimitedProblem
+from certree.numbers._digits import whole_numbers
+from certree.numbers._weights import read_weights
+from certree.proofs._fair_limits import FairLimits
+from certree.tasks._rates import (
     Comparison,
     Groups,
     compare_groups,
@@ -22,9 +25,6 @@ from certree._fairness import (
     read_groups,
     read_tolerance,
 )
-from certree._limited import LimitedProblem
-from certree._weights import read_weights
-from certree.encoding import read_table
 
 from ._binary import PlainNodes, find_positive
 from ._target import Target, class_sums, read_target
@@ -96,7 +96,7 @@ class FairRows:
             self.columns, values, planes, limits.bounds, limits.names, finer=finer
         )
 
-    def nodes(self, found: _engine.Nodes) -> PlainNodes:
+    def nodes(self, found: engine.Nodes) -> PlainNodes:
         """Return a tree over the tests that may be asked as one over all tests."""
         test = np.asarray(found.test)
         places = self.places if len(self.places) else np.zeros(1, dtype=np.intp)
@@ -107,7 +107,7 @@ class FairRows:
         """Return the rates of all groups under a tree over all tests."""
         if self.comparison is None:
             return []
-        labels = nodes.label[_engine.leaves_of_rows(nodes, self.all_columns)]
+        labels = nodes.label[engine.leaves_of_rows(nodes, self.all_columns)]
         return self.comparison.rates(labels)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from certree import _engine
-from certree._progress import Callback, Observer, Progress, ProgressLine
-from certree.certificate import Exact, exact
+from certree import engine
+from certree.results._certificate import Exact, exact
+from certree.results._progress import Callback, Observer, Progress, ProgressLine
 
 from ._fair_rows import FairRows
 
@@ -33,14 +33,14 @@ class FairObserver(Observer):
         self._upper: Exact | None = None
         self._seconds, self._work = 0.0, 0
 
-    def go_on(self, free: _engine.Result) -> None:
+    def go_on(self, free: engine.Result) -> None:
         """From here on, events are about fair trees; what is known of all trees stays known."""
         self._knows_upper = self._knows_lower
         self._lower = exact(self._to_cost(free.lower_bound))
         self._seconds = free.seconds
         self._work = free.history[-1][1] if free.history else 0
 
-    def __call__(self, event: _engine.Event) -> bool:
+    def __call__(self, event: engine.Event) -> bool:
         upper, lower = event["upper_bound"], event["lower_bound"]
         if self._knows_lower and lower is not None:
             self._lower = max(self._lower, exact(self._to_cost(lower)))

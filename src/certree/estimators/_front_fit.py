@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from certree import _engine
-from certree._exact import read_fraction
-from certree._front import solve_front
-from certree._metric_search import supported_front
-from certree._progress import Callback, Observer, Progress
-from certree.certificate import Certificate, exact
-from certree.front import FrontCertificate, ParetoFront, Point, most_accurate
+from certree import engine
+from certree.engine._front import solve_front
 from certree.metrics import Front
+from certree.numbers._exact import read_fraction
+from certree.proofs._metric_search import supported_front
+from certree.results._certificate import Certificate, exact
+from certree.results._pareto import FrontCertificate, ParetoFront, Point, most_accurate
+from certree.results._progress import Callback, Observer, Progress
 from certree.tree import Tree
 
 from ._certify import build_tree, searched
@@ -31,7 +31,7 @@ class FoundFront:
 
     status: str
     points: Sequence[tuple[int, int, int]]
-    trees: Sequence[_engine.Nodes]
+    trees: Sequence[engine.Nodes]
     lower_points: Sequence[tuple[int, int, int]]
     counters: dict[str, int]
     seconds: float
@@ -42,7 +42,7 @@ class LazyTrees(Sequence[Tree]):
     """Trees of a front, each built when it is first asked for: most never are."""
 
     def __init__(
-        self, model: OptimalTreeClassifier, encoded: Encoded, nodes: Sequence[_engine.Nodes]
+        self, model: OptimalTreeClassifier, encoded: Encoded, nodes: Sequence[engine.Nodes]
     ) -> None:
         self._model = copy.copy(model)
         self._encoded = encoded
@@ -75,7 +75,7 @@ class FrontObserver(Observer):
         super().__init__(exact, callback)
         self._positives = positives
 
-    def __call__(self, event: _engine.Event) -> bool:
+    def __call__(self, event: engine.Event) -> bool:
         most = self._positives
         progress = Progress(event["seconds"], event["work"], most, 0, most)
         if self._callback is not None and self._callback(progress):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._budget import current
+from certree.engine._budget import current
 
 # Entries of a table that are converted to floats at once.
 _CHUNK = 20_000_000

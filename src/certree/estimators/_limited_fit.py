@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import _engine
-from certree._exact import read_fraction
-from certree._limit_certificate import (
+from certree import engine
+from certree._version import __version__
+from certree.engine._limited import DualCut, LimitedProblem, LimitedResult
+from certree.numbers._exact import read_fraction
+from certree.proofs._limit_search import solve_limited
+from certree.results._certificate import Exact, exact
+from certree.results._limit_certificate import (
     Cut,
     LimitedCertificate,
     LimitValue,
     NoTreeCertificate,
     Reach,
 )
-from certree._limit_search import solve_limited
-from certree._limited import DualCut, LimitedProblem, LimitedResult
-from certree._progress import Callback, Observer
-from certree._version import __version__
-from certree.certificate import Exact, exact
-from certree.tasks._base import Laws, LeafCosts, LeafProblem, Rows, Task
+from certree.results._progress import Callback, Observer
 from certree.tasks._limited import LimitedOnRows, _Composed
+from certree.tasks._task import Laws, LeafCosts, LeafProblem, Rows, Task
 from certree.tree import Tree
 
 from ._certify import count_tests
@@ -185,11 +185,11 @@ def keep_limited(
 
 
 def limited_tree(
-    model: BaseTaskTree, limited: LimitedSetting, nodes: _engine.Nodes
+    model: BaseTaskTree, limited: LimitedSetting, nodes: engine.Nodes
 ) -> tuple[Tree, NDArray[np.int64]]:
     """Return a tree with the labels that the search gave its leaves, and the nodes' sums."""
     setting = limited.setting
-    leaves = _engine.leaves_of_rows(nodes, setting.columns)
+    leaves = engine.leaves_of_rows(nodes, setting.columns)
     sums = node_sums(setting, nodes, leaves)
     classes = setting.problem.classes()
     assert classes is not None
@@ -211,15 +211,15 @@ def limited_tree(
     return tree, sums
 
 
-def limit_totals(limited: LimitedSetting, nodes: _engine.Nodes) -> list[Fraction]:
+def limit_totals(limited: LimitedSetting, nodes: engine.Nodes) -> list[Fraction]:
     """Return the total of each limit for a tree, in the user's terms."""
-    labels = nodes.label[_engine.leaves_of_rows(nodes, limited.setting.columns)]
+    labels = nodes.label[engine.leaves_of_rows(nodes, limited.setting.columns)]
     return [limit.amounts.total(labels) * limit.unit for limit in limited.on_rows.limits]
 
 
 def limit_values(
     limited: LimitedSetting,
-    nodes: _engine.Nodes | None = None,
+    nodes: engine.Nodes | None = None,
     reach: Mapping[tuple[int, int], Reach] | None = None,
 ) -> tuple[LimitValue, ...]:
     """Return the limits, with the totals of a tree or with how near trees come."""
@@ -332,7 +332,7 @@ def _certify(
     ]
     plain = model._certify_task(
         limited.setting,
-        _engine.Result(
+        engine.Result(
             status=result.status,
             lower_bound=result.lower_bound,
             upper_bound=result.upper_bound,
@@ -364,7 +364,7 @@ class _Watch:
         self.watch = watch
         self.largest = largest
 
-    def __call__(self, event: _engine.Event) -> bool:
+    def __call__(self, event: engine.Event) -> bool:
         upper = event.get("upper_bound")
         lower = event.get("lower_bound")
         full = {

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._budget import current
 from certree.encoding import TableEncoder
 from certree.encoding._room import Room
+from certree.engine._budget import current
 from certree.exceptions import OptimalityWarning
 
 from ._parameters import is_whole

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._fixed_point import check_numbers
+from certree.numbers._fixed_point import check_numbers
 
 if TYPE_CHECKING:
-    from certree.tasks._base import LeafProblem
+    from certree.tasks._task import LeafProblem
 
 
 _LISTS = (list, tuple, range, np.ndarray)

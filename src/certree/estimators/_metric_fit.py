@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._exact import parse_penalty, read_fraction
-from certree._metric_search import MetricResult, solve_metric
-from certree._progress import Callback, Observer
-from certree._rounding import at_most, nearest
-from certree.certificate import Certificate, Exact, exact
 from certree.metrics import Custom, Metric
+from certree.numbers._exact import parse_penalty, read_fraction
+from certree.proofs._metric_search import MetricResult, solve_metric
+from certree.results._certificate import Certificate, Exact, exact
+from certree.results._progress import Callback, Observer
+from certree.results._rounding import at_most, nearest
 
 from ._binary import BinaryTarget, read_binary
 from ._certify import build_tree, searched

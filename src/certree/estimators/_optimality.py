@@ -10,15 +10,15 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._rounding import nearest
-from certree.certificate import Certificate, Exact, exact, show
 from certree.encoding import read_table
+from certree.encoding._classes import check_labels, encode_labels
 from certree.metrics import Metric
+from certree.results._certificate import Certificate, Exact, exact, show
+from certree.results._rounding import nearest
 from certree.tree import Tree
 
 from ._binary import read_binary
 from ._classifier import OptimalTreeClassifier
-from ._labels import check_labels, encode_labels
 from ._metric_fit import in_units, most_metric_weight
 from ._objective import read_metric
 from ._parameters import is_whole

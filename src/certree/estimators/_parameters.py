@@ -12,7 +12,7 @@ from typing import Protocol, TypeGuard
 
 import numpy as np
 
-from certree._fractions import read_fraction, shown
+from certree.numbers._fractions import read_fraction, shown
 
 
 class Check(Protocol):

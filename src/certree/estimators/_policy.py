@@ -11,10 +11,18 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from certree import _engine
-from certree._exact import check_weights
-from certree._fixed_point import check_numbers
-from certree._policy_scores import (
+from certree import engine
+from certree.encoding import read_table
+from certree.numbers._exact import check_weights
+from certree.numbers._fixed_point import check_numbers
+from certree.results._progress import Callback
+from certree.tasks._label_costs import Rewards, read_labels
+from certree.tasks._limited import Limited
+from certree.tasks._task import Task
+
+from ._capacity import budget_limits, capacity_limits, received_minimum, with_limits
+from ._parameters import Check, Number, OneOf, WholeNumber, is_whole
+from ._policy_scores import (
     METHODS,
     History,
     PolicyScores,
@@ -23,14 +31,6 @@ from certree._policy_scores import (
     policy_scores,
     read_history,
 )
-from certree._progress import Callback
-from certree.encoding import read_table
-from certree.tasks._base import Task
-from certree.tasks._labels import Rewards, read_labels
-from certree.tasks._limited import Limited
-
-from ._capacity import budget_limits, capacity_limits, received_minimum, with_limits
-from ._parameters import Check, Number, OneOf, WholeNumber, is_whole
 from ._task_tree import BaseTaskTree, Setting
 
 
@@ -367,7 +367,7 @@ class PolicyTree(BaseTaskTree):
         task = self._task(rewards, len(rewards), sample_weight)
         self._fit_and_report(task, X, None, sample_weight, callback, path, stacklevel=5)
 
-    def _keep(self, setting: Setting, result: _engine.Result) -> None:
+    def _keep(self, setting: Setting, result: engine.Result) -> None:
         super()._keep(setting, result)
         self.treatments_ = self.tree_.classes.copy()
 

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 
-from certree._fixed_point import check_numbers
-from certree._progress import Callback
-from certree.tasks._base import Task
+from certree.numbers._fixed_point import check_numbers
+from certree.results._progress import Callback
 from certree.tasks._squares import SquaredError
+from certree.tasks._task import Task
 
 from ._task_tree import BaseTaskTree
 

@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from certree._metric_search import solve_metric_path
 from certree.exceptions import OptimalityWarning
 from certree.metrics import Metric
+from certree.proofs._metric_search import solve_metric_path
 from certree.tree import Tree
 
 from ._certify import build_tree

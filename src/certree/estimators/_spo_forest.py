@@ -16,17 +16,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from certree import _engine
-from certree._budget import Budget, budget, current
-from certree._exact import scale_weights
+from certree import engine
 from certree.encoding import TableEncoder
+from certree.engine._budget import Budget, budget, current
 from certree.exceptions import OptimalityWarning
+from certree.numbers._exact import scale_weights
 from certree.oracles import Oracle
-from certree.tasks._base import Rows
+from certree.tasks._task import Rows
 
 from . import _greedy
-from ._base import BaseOptimalTree
 from ._limits import encode_within
+from ._optimal_tree import BaseOptimalTree
 from ._parameters import Check, OneOf, WholeNumber, check_parameters, is_whole
 from ._spo_base import DecisionMixin
 from ._spo_nodes import least_units, moments, squared_error
@@ -259,7 +259,7 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         columns = self._answers(X)
         total = np.zeros((len(columns), self.oracle_.n_costs))
         for tree in self.estimators_:
-            total += tree.costs[_engine.leaves_of_rows(tree.nodes, columns)]
+            total += tree.costs[engine.leaves_of_rows(tree.nodes, columns)]
         return self._shaped(total / len(self.estimators_))
 
     def decide(self, X: Any) -> NDArray[np.float64]:
@@ -291,7 +291,7 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         """
         columns = self._answers(X)
         return np.column_stack(
-            [_engine.leaves_of_rows(tree.nodes, columns) for tree in self.estimators_]
+            [engine.leaves_of_rows(tree.nodes, columns) for tree in self.estimators_]
         )
 
     def _answers(self, X: Any) -> NDArray[np.uint8]:
@@ -362,7 +362,7 @@ def _grow_one(growing: _Growing, seed: int) -> ForestTree:
         min_weight=growing.min_weight,
         bagging=_greedy.Bagging(growing.features, growing.n_drawn, random),
     )
-    leaves = _engine.leaves_of_rows(nodes, growth.columns)
+    leaves = engine.leaves_of_rows(nodes, growth.columns)
     sums = np.zeros((len(nodes.test), costs.shape[1] + 1))
     np.add.at(sums, leaves, np.column_stack([costs * weights[:, None], weights]))
     # Only leaves are looked up; other nodes have no rows of their own here.

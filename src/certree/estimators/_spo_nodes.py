@@ -8,19 +8,19 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import _engine
-from certree._fractions import to_float
+from certree import engine
+from certree.numbers._fractions import to_float
 
 from ._greedy import Growth
 from ._task_tree import Setting, node_sums
 
 
-def sums_of_nodes(setting: Setting, nodes: _engine.Nodes) -> NDArray[np.int64]:
+def sums_of_nodes(setting: Setting, nodes: engine.Nodes) -> NDArray[np.int64]:
     """Return the sums of the statistics of the search in every node."""
-    return node_sums(setting, nodes, _engine.leaves_of_rows(nodes, setting.columns))
+    return node_sums(setting, nodes, engine.leaves_of_rows(nodes, setting.columns))
 
 
-def value_of_tree(setting: Setting, nodes: _engine.Nodes) -> int:
+def value_of_tree(setting: Setting, nodes: engine.Nodes) -> int:
     """Return what the search minimises, for a tree of any origin."""
     leaf = nodes.test < 0
     units = int(setting.problem.units(sums_of_nodes(setting, nodes)[leaf]).sum())
@@ -50,9 +50,9 @@ def squared_error(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(error <= 1e-12 * sums[:, -1], 0.0, error)
 
 
-def totals_of_nodes(growth: Growth, nodes: _engine.Nodes) -> NDArray[np.float64]:
+def totals_of_nodes(growth: Growth, nodes: engine.Nodes) -> NDArray[np.float64]:
     """Return the sums of the statistics in every node."""
-    leaves = _engine.leaves_of_rows(nodes, growth.columns)
+    leaves = engine.leaves_of_rows(nodes, growth.columns)
     sums = np.zeros((len(nodes.test), growth.statistics.shape[1]))
     np.add.at(sums, leaves, growth.statistics)
     for node in range(len(nodes.test) - 1, -1, -1):
@@ -62,24 +62,24 @@ def totals_of_nodes(growth: Growth, nodes: _engine.Nodes) -> NDArray[np.float64]
     return sums
 
 
-def weights_of_nodes(setting: Setting, nodes: _engine.Nodes) -> NDArray[np.float64]:
+def weights_of_nodes(setting: Setting, nodes: engine.Nodes) -> NDArray[np.float64]:
     """Return the weight of the rows in every node."""
-    leaves = _engine.leaves_of_rows(nodes, setting.columns)
+    leaves = engine.leaves_of_rows(nodes, setting.columns)
     if setting.rows.given is not None:
         given = np.zeros(len(nodes.test))
         np.add.at(given, leaves, setting.rows.given)
-        return _engine.sums_of_nodes(nodes, given)
+        return engine.sums_of_nodes(nodes, given)
     sums = np.zeros(len(nodes.test), dtype=np.int64)
     np.add.at(sums, leaves, setting.rows.weights)
-    units = _engine.sums_of_nodes(nodes, sums)
+    units = engine.sums_of_nodes(nodes, sums)
     return np.array([to_float(int(u) * setting.rows.quantum) for u in units])
 
 
 def mean_costs(
-    setting: Setting, nodes: _engine.Nodes, costs: NDArray[np.float64]
+    setting: Setting, nodes: engine.Nodes, costs: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the weighted mean of the cost vectors in every node."""
-    leaves = _engine.leaves_of_rows(nodes, setting.columns)
+    leaves = engine.leaves_of_rows(nodes, setting.columns)
     given = setting.rows.given
     weights = setting.rows.weights.astype(np.float64) if given is None else given / given.max()
     growth_sums = np.zeros((len(nodes.test), costs.shape[1] + 1))

@@ -14,11 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._exact import check_weights
-from certree._fixed_point import FixedPoint, check_numbers, fixed_point
-from certree._fractions import to_float
+from certree.numbers._exact import check_weights
+from certree.numbers._fixed_point import FixedPoint, check_numbers, fixed_point
+from certree.numbers._fractions import to_float
 from certree.oracles import Decisions, Oracle, OracleError, as_oracle
-from certree.tasks._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
+from certree.tasks._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
 # Sums of integers below this are exact in float64, in whatever order they are added.
 _EXACT = 2**52

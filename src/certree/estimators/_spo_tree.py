@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing, check_random_state
 
-from certree import _engine
-from certree._budget import current
-from certree._exact import read_fraction
-from certree._progress import Callback
-from certree._task_certificate import TaskCertificate
-from certree.certificate import exact
-from certree.tasks._base import Task
+from certree import engine
+from certree.engine._budget import current
+from certree.numbers._exact import read_fraction
+from certree.results._certificate import exact
+from certree.results._progress import Callback
+from certree.results._task_certificate import TaskCertificate
+from certree.tasks._task import Task
 from certree.tree import Tree
 
 from . import _greedy
@@ -280,7 +280,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             setting.problem.row_counts = weights
         return setting
 
-    def _engine_options(self, share: float = 1.0) -> _engine.Options:
+    def _engine_options(self, share: float = 1.0) -> engine.Options:
         options = replace(super()._engine_options(share), min_leaf=self._least_weight)
         # Solvers behind an oracle are not made to be asked by several threads at once.
         return replace(options, threads=1) if self._asks else options
@@ -325,14 +325,14 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     def _result(
         self,
         setting: Setting,
-        nodes: _engine.Nodes,
+        nodes: engine.Nodes,
         status: str,
         lower_bound: int,
         seconds: float,
-    ) -> _engine.Result:
+    ) -> engine.Result:
         """Return a tree of another origin as the search would, with its value in units."""
         value = value_of_tree(setting, nodes)
-        return _engine.Result(
+        return engine.Result(
             status,
             min(lower_bound, value),
             value,
@@ -480,7 +480,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     # ---- what a fit leaves behind ------------------------------------------------------------
 
-    def _keep(self, setting: Setting, result: _engine.Result) -> None:
+    def _keep(self, setting: Setting, result: engine.Result) -> None:
         super()._keep(setting, result)
         problem = setting.problem
         assert isinstance(problem, SPOProblem)
@@ -499,7 +499,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     def _task_tree(
         self,
         setting: Setting,
-        result: _engine.Nodes,
+        result: engine.Nodes,
         leaves: NDArray[np.intp],
         sums: NDArray[np.int64],
     ) -> Tree:
@@ -511,7 +511,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     def _build_tree(
         self,
-        nodes: _engine.Nodes,
+        nodes: engine.Nodes,
         names: list[str],
         units: NDArray[np.int64],
         weights: NDArray[np.float64],
@@ -543,7 +543,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             ],
         )
 
-    def _certify_task(self, setting: Setting, result: _engine.Result) -> TaskCertificate:
+    def _certify_task(self, setting: Setting, result: engine.Result) -> TaskCertificate:
         problem = setting.problem
         assert isinstance(problem, SPOProblem)
         certificate = super()._certify_task(setting, result)

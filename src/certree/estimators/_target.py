@@ -10,12 +10,12 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import _engine
-from certree._error_weights import ErrorWeights, class_fractions, error_weights
-from certree._exact import Objective, build_objective, cost_budget, parse_complexity
-from certree._weights import read_weights, scale_given
+from certree import engine
+from certree.encoding._classes import check_labels, encode_labels
+from certree.numbers._error_weights import ErrorWeights, class_fractions, error_weights
+from certree.numbers._exact import Objective, build_objective, cost_budget, parse_complexity
+from certree.numbers._weights import read_weights, scale_given
 
-from ._labels import check_labels, encode_labels
 from ._objective import task_name
 
 # Shares of the weight of rows choose thresholds; weights that are rounded have so many steps there.
@@ -86,9 +86,9 @@ class Target:
         least = min(total for total in self.class_totals if total)
         return self.weights.rounding > _NEGLIGIBLE_SHARE * least
 
-    def problem(self, columns: NDArray[np.uint8]) -> _engine.Problem:
+    def problem(self, columns: NDArray[np.uint8]) -> engine.Problem:
         """Return what the core is asked to solve."""
-        return _engine.Problem(columns, self.codes, self.objective.cost_matrix, self.row_weights)
+        return engine.Problem(columns, self.codes, self.objective.cost_matrix, self.row_weights)
 
 
 def read_target(

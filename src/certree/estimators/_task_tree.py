@@ -13,26 +13,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import _engine, _vector
-from certree._exact import ScaledWeights, check_weights, cost_budget, read_fraction, scale_weights
-from certree._fractions import shown
-from certree._limit_certificate import NoTreeCertificate
-from certree._progress import Callback, Observer
-from certree._task_certificate import TaskCertificate
+from certree import engine
 from certree._version import __version__
-from certree._weights import read_weights, scale_given
-from certree.certificate import exact
+from certree.engine import _vector
 from certree.exceptions import InfeasibleError
-from certree.path import PathEntry, RegularizationPath
-from certree.tasks._base import LeafProblem, Rows, Task
+from certree.numbers._exact import (
+    ScaledWeights,
+    check_weights,
+    cost_budget,
+    read_fraction,
+    scale_weights,
+)
+from certree.numbers._fractions import shown
+from certree.numbers._weights import read_weights, scale_given
+from certree.results._certificate import exact
+from certree.results._limit_certificate import NoTreeCertificate
+from certree.results._path import PathEntry, RegularizationPath
+from certree.results._progress import Callback, Observer
+from certree.results._task_certificate import TaskCertificate
 from certree.tasks._limited import Limited
+from certree.tasks._task import LeafProblem, Rows, Task
 from certree.tree import Tree
-from certree.tree._labels import weight
+from certree.tree._leaf_text import weight
 
-from ._base import SHARE_BEFORE_PATH, BaseOptimalTree
 from ._capacity import fit_within
 from ._certify import count_tests, float_counts
 from ._measurements import Measurements
+from ._optimal_tree import SHARE_BEFORE_PATH, BaseOptimalTree
 
 # Share of the integer range kept free for the denominator of the complexity.
 _RESERVED = 2**10
@@ -300,9 +307,9 @@ class BaseTaskTree(BaseOptimalTree):
         self._path = self._solve_task_path(setting) if path else None
         return watch
 
-    def _keep(self, setting: Setting, result: _engine.Result) -> None:
+    def _keep(self, setting: Setting, result: engine.Result) -> None:
         """Give the fitted estimator its tree and certificate."""
-        leaves = _engine.leaves_of_rows(result, setting.columns)
+        leaves = engine.leaves_of_rows(result, setting.columns)
         sums = node_sums(setting, result, leaves)
         self.tree_ = self._task_tree(setting, result, leaves, sums)
         self._node_costs = setting.problem.units(sums).astype(np.float64)
@@ -321,7 +328,7 @@ class BaseTaskTree(BaseOptimalTree):
     def _task_tree(
         self,
         setting: Setting,
-        result: _engine.Nodes,
+        result: engine.Nodes,
         leaves: NDArray[np.intp],
         sums: NDArray[np.int64],
     ) -> Tree:
@@ -349,7 +356,7 @@ class BaseTaskTree(BaseOptimalTree):
             notes=_notes(problem, sums, counts, label),
         )
 
-    def _certify_task(self, setting: Setting, result: _engine.Result) -> TaskCertificate:
+    def _certify_task(self, setting: Setting, result: engine.Result) -> TaskCertificate:
         """Translate a result to the user's terms."""
         objective, problem = setting.objective, setting.problem
         cost = objective.cost(result.upper_bound)
@@ -400,7 +407,7 @@ class BaseTaskTree(BaseOptimalTree):
         for entry in result.entries:
             cost = entry.upper_bound * problem.unit + problem.constant
             bound = entry.lower_bound * problem.unit + problem.constant
-            leaves = _engine.leaves_of_rows(entry, setting.columns)
+            leaves = engine.leaves_of_rows(entry, setting.columns)
             tree = self._task_tree(setting, entry, leaves, node_sums(setting, entry, leaves))
             entries.append(
                 PathEntry(entry.splits, exact(cost), exact(bound), problem.objective(cost), tree)
@@ -453,23 +460,23 @@ def _hides_much(problem: LeafProblem) -> bool:
 
 
 def node_sums(
-    setting: Setting, result: _engine.Nodes, leaves: NDArray[np.intp]
+    setting: Setting, result: engine.Nodes, leaves: NDArray[np.intp]
 ) -> NDArray[np.int64]:
     """Return the sums of the statistics in every node."""
     statistics = setting.problem.statistics
     sums = np.zeros((len(result.test), statistics.shape[1]), dtype=np.int64)
     np.add.at(sums, leaves, statistics)
-    return _engine.sums_of_nodes(result, sums)
+    return engine.sums_of_nodes(result, sums)
 
 
-def _units_paid(setting: Setting, result: _engine.Nodes, leaves: NDArray[np.intp]) -> int:
+def _units_paid(setting: Setting, result: engine.Nodes, leaves: NDArray[np.intp]) -> int:
     """Return what all rows pay for tests, in units of the search."""
     if setting.measurements is None:
         return 0
     prices = setting.measurements.for_engine(setting.problem)
     sums = np.zeros(len(result.test), dtype=np.int64)
     np.add.at(sums, leaves, setting.rows.weights)
-    weights = _engine.sums_of_nodes(result, sums)
+    weights = engine.sums_of_nodes(result, sums)
     made: dict[int, list[int]] = {0: []}
     total = 0
     for node in np.flatnonzero(result.test >= 0).tolist():
@@ -485,7 +492,7 @@ def _units_paid(setting: Setting, result: _engine.Nodes, leaves: NDArray[np.intp
 
 def _counts(
     setting: Setting,
-    result: _engine.Nodes,
+    result: engine.Nodes,
     leaves: NDArray[np.intp],
     predicted: NDArray[np.int32],
     n_classes: int,
@@ -501,7 +508,7 @@ def _counts(
         weights = setting.rows.shares / math.fsum(setting.rows.shares)
     cells = np.zeros((len(result.test), n_classes), dtype=weights.dtype)
     np.add.at(cells, (leaves, codes), weights)
-    counts = _engine.sums_of_nodes(result, cells)
+    counts = engine.sums_of_nodes(result, cells)
     if given is not None:
         return counts
     return counts if quantum == 1 else float_counts(counts, quantum, total)

@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import _engine
+from certree import engine
 from certree.encoding import SidedTest, Table, Test, check_columns
 from certree.encoding._tests import is_missing
 from certree.tree import Tree
@@ -77,7 +77,7 @@ def express(
     tree: Tree,
     table: Table,
     tests: Sequence[Test],
-    problem: _engine.Problem,
+    problem: engine.Problem,
     *,
     merges: bool = True,
 ) -> tuple[WarmTree, list[Test], NDArray[np.uint8]]:
@@ -181,7 +181,7 @@ class _Builder:
     """The tree that the rows need: `answers` are those of its tests, 1 where they hold."""
 
     def __init__(
-        self, tree: Tree, answers: Sequence[NDArray[np.uint8]], problem: _engine.Problem
+        self, tree: Tree, answers: Sequence[NDArray[np.uint8]], problem: engine.Problem
     ) -> None:
         self.tree = tree
         self.answers = answers
@@ -284,7 +284,7 @@ def broken_limits(
     return broken
 
 
-def better_of(result: _engine.Result, warm: WarmTree, value: int) -> _engine.Result:
+def better_of(result: engine.Result, warm: WarmTree, value: int) -> engine.Result:
     """Return a result with the tree known before, unless a better one was found."""
     if result.test.size and result.upper_bound <= value:
         return result

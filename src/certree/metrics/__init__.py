@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._base import Metric
 from ._custom import Custom
 from ._fractional import F1, CohenKappa, FBeta, Jaccard, Tversky
 from ._linear import Accuracy, BalancedAccuracy, Informedness, WeightedAccuracy
+from ._metric import Metric
 from ._monotone import GMean, MacroF1
 from ._rank import AUC, Front, PartialAUC
 from ._supported import MCC, FowlkesMallows

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ._base import Metric
+from ._metric import Metric
 from ._numbers import Exact
 
 _LARGEST = 10**200

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ._base import Affine, RatioMetric, read_parameter
+from ._metric import Affine, RatioMetric, read_parameter
 from ._numbers import Exact
 
 # The constant 0 for tables that lack the class which the metric is about.

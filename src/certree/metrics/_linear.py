@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from ._base import Affine, RatioMetric, read_parameter
+from ._metric import Affine, RatioMetric, read_parameter
 from ._numbers import Exact
 
 

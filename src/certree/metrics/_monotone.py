@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ._base import Metric
+from ._metric import Metric
 from ._numbers import Exact, Number, signed_root
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 
-from ._base import Metric
 from ._custom import Custom
+from ._metric import Metric
 from ._numbers import Exact, Number
 
 _GRID = 32

@@ -6,8 +6,8 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from ._base import Metric, read_parameter
-from ._labels import positive_class
+from ._binary_labels import positive_class
+from ._metric import Metric, read_parameter
 from ._numbers import Exact
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from ._base import SupportedMetric
+from ._metric import SupportedMetric
 from ._numbers import Exact, Number, sign, signed_root
 
 

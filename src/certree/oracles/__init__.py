@@ -8,9 +8,9 @@ An oracle answers many cost vectors at once. :class:`Decisions` has an explicit 
 
 from __future__ import annotations
 
-from ._base import Constraints, Oracle, OracleError, Solutions
 from ._decisions import Decisions
 from ._function import Function, as_oracle, from_model
+from ._oracle import Constraints, Oracle, OracleError, Solutions
 from ._paths import DAGShortestPath, GridShortestPath
 from ._program import LinearProgram, MixedIntegerProgram
 from ._selection import Assignment, BoxSimplex, TopK

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._fixed_point import check_numbers
+from certree.numbers._fixed_point import check_numbers
 
-from ._base import Matrix, Oracle, read_names, worst_listed
+from ._oracle import Matrix, Oracle, read_names, worst_listed
 
 
 class Decisions(Oracle):

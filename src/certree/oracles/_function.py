@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Matrix, Oracle, OracleError, show_vector
 from ._decisions import Decisions
+from ._oracle import Matrix, Oracle, OracleError, show_vector
 
 
 class Function(Oracle):

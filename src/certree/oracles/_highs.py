@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._base import Constraints, Matrix
+from ._oracle import Constraints, Matrix
 
 # The tightest that HiGHS allows: a decision is best up to this share of the largest cost.
 _TIGHTEST = 1e-10

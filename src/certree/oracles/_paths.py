@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._base import Constraints, Matrix, Oracle
+from ._oracle import Constraints, Matrix, Oracle
 
 
 class DAGShortestPath(Oracle):

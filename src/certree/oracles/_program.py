@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._fixed_point import check_numbers
+from certree.numbers._fixed_point import check_numbers
 
 from . import _highs
-from ._base import Constraints, Matrix, Oracle, OracleError, show_vector
+from ._oracle import Constraints, Matrix, Oracle, OracleError, show_vector
 
 # Bases and decisions that are remembered; beyond this looking them up costs more than solving.
 _MOST_KNOWN = 256

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._fixed_point import check_numbers
+from certree.numbers._fixed_point import check_numbers
 
-from ._base import Constraints, Matrix, Oracle, read_names
+from ._oracle import Constraints, Matrix, Oracle, read_names
 
 
 class TopK(Oracle):

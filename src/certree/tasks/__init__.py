@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ._base import Laws, LeafCosts, Task
 from ._examples import entropy, exponential_survival, gini, pinball, poisson_deviance
-from ._labels import CostMatrix, Misclassification, Rewards, RowCosts
+from ._label_costs import CostMatrix, Misclassification, Rewards, RowCosts
 from ._leaf_cost import LeafCost
 from ._limit import LeafMinimum, Limit
 from ._limited import Front, Limited
 from ._separable import Separable
 from ._squares import SquaredError
+from ._task import Laws, LeafCosts, Task
 
 __all__ = [
     "CostMatrix",

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._fixed_point import check_numbers
-from certree.estimators._labels import check_labels, encode_labels
+from certree.encoding._classes import check_labels, encode_labels
+from certree.numbers._fixed_point import check_numbers
 
-from ._labels import RowCosts
+from ._label_costs import RowCosts
 from ._leaf_cost import LeafCost, Noise
 
 # No operation of float64 that is used here, logarithms included, is off by a larger share.

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._exact import read_fraction
-from certree._fixed_point import check_numbers, finest, fixed_point, round_up
-from certree._fractions import to_float
+from certree.numbers._exact import read_fraction
+from certree.numbers._fixed_point import check_numbers, finest, fixed_point, round_up
+from certree.numbers._fractions import to_float
 
-from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
+from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
 # Sums of statistics stay below this, so that a float64 holds them all.
 _MOST_SUM = 2**52

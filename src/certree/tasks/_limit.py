@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._digits import Amounts, to_digits, whole_numbers
-from certree._exact import read_fraction
-from certree._fixed_point import check_numbers
+from certree.numbers._digits import Amounts, to_digits, whole_numbers
+from certree.numbers._exact import read_fraction
+from certree.numbers._fixed_point import check_numbers
 
-from ._base import Rows
+from ._task import Rows
 
 # Two computations of one sum of floats may differ by this share of it.
 _NOISE = 1e-9

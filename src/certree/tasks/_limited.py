@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._limited import Finer
+from certree.engine._limited import Finer
 
-from ._base import Given, Rows, Task
-from ._labels import LabelProblem, _LabelTask
+from ._label_costs import LabelProblem, _LabelTask
 from ._limit import LeafMinimum, Limit, LimitOnRows
+from ._task import Given, Rows, Task
 
 if TYPE_CHECKING:
-    from certree._solve_limited import LimitedSolution, TaskFront
+    from certree.estimators._solve_limited import LimitedSolution, TaskFront
 
 # Totals of an objective that has to be rounded stay below this, so that it can be weighed against
 # limits in 60 bits; exact ones may be larger, at the price of coarser multipliers.
@@ -213,7 +213,7 @@ class Limited(_Composed):
 
     def _solve(self, model: Any, given: Given) -> LimitedSolution:
         """Solve the task with the parameters of a model; :func:`certree.solve` is the door."""
-        from certree._solve_limited import solve_with_limits
+        from certree.estimators._solve_limited import solve_with_limits
 
         return solve_with_limits(model, self, given)
 
@@ -272,7 +272,7 @@ class Front(_Composed):
 
     def _solve(self, model: Any, given: Given) -> TaskFront:
         """Solve the task with the parameters of a model; :func:`certree.solve` is the door."""
-        from certree._solve_limited import solve_for_front
+        from certree.estimators._solve_limited import solve_for_front
 
         return solve_for_front(model, self, given)
 

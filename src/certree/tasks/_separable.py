@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._base import Given
+from ._task import Given
 
 if TYPE_CHECKING:
-    from certree._solve_separable import SeparableSolution
+    from certree.estimators._solve_separable import SeparableSolution
 
 Value = Any
 """What rows cost with a label, and what trees cost: a number, a tuple, or anything else."""
@@ -110,7 +110,7 @@ class Separable:
 
     def _solve(self, model: Any, given: Given) -> SeparableSolution:
         """Solve it with the parameters of a model; :func:`certree.solve` is the door."""
-        from certree._solve_separable import solve_separable
+        from certree.estimators._solve_separable import solve_separable
 
         return solve_separable(model, self, given)
 

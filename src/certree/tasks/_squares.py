@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._fixed_point import check_numbers, round_up
-from certree._fixed_squares import squares
-from certree._fractions import to_float
+from certree.numbers._fixed_point import check_numbers, round_up
+from certree.numbers._fixed_squares import squares
+from certree.numbers._fractions import to_float
 
-from ._base import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
+from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
 
 class SquareProblem(LeafProblem):

@@ -5,7 +5,7 @@ arrays and the same test objects, so a new kind of test needs an outcome, a desc
 line in each export that speaks another language (Python, SQL, scikit-learn).
 """
 
-from certree.tree._rules import Rule
-from certree.tree._tree import Tree
+from ._rules import Rule
+from ._tree import Tree
 
 __all__ = ["Rule", "Tree"]

@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from certree.tree._labels import (
-    PALETTE,
-    answer,
-    class_name,
-    one_line,
-    question,
-    shorten,
-    support,
-)
+from ._leaf_text import PALETTE, answer, class_name, one_line, question, shorten, support
 
 if TYPE_CHECKING:
-    from certree.tree._tree import Tree
+    from ._tree import Tree
 
 _WIDTH = 48
 

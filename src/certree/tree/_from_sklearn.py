@@ -17,7 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from certree.encoding import Table, Threshold
 from certree.encoding._cuts import largest_rounded_to
 from certree.encoding._tests import is_missing
-from certree.tree._tree import Tree
+
+from ._tree import Tree
 
 
 def is_sklearn_tree(given: Any) -> bool:

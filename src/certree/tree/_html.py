@@ -10,7 +10,8 @@ import hashlib
 from html import escape
 from typing import TYPE_CHECKING
 
-from certree.tree._labels import (
+from ._layout import centres
+from ._leaf_text import (
     PALETTE,
     answer,
     class_name,
@@ -21,10 +22,9 @@ from certree.tree._labels import (
     support,
     text_width,
 )
-from certree.tree._layout import centres
 
 if TYPE_CHECKING:
-    from certree.tree._tree import Tree
+    from ._tree import Tree
 
 _WIDTH = 36  # characters per line; the full name is in the tooltip
 _CHARACTER = 7.4  # pixels, generous for the system font at 13 px

@@ -25,12 +25,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._plain import load_json, read, read_known, read_number, read_whole, shown
 from certree.encoding import Test, kind_of_test, test_from_dict
-from certree.tree._labels import plain
+
+from ._leaf_text import plain
+from ._plain import load_json, read, read_known, read_number, read_whole, shown
 
 if TYPE_CHECKING:
-    from certree.tree._tree import Tree
+    from ._tree import Tree
 
     TreeType = TypeVar("TreeType", bound=Tree)
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from certree.tree._tree import Tree
+    from ._tree import Tree
 
 # Leftmost and rightmost extent per level below a node, relative to the node's centre.
 _Outline = list[tuple[float, float]]

@@ -9,20 +9,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from certree.tree._labels import (
-    PALETTE,
-    answer,
-    class_name,
-    question,
-    shorten,
-    support,
-)
-from certree.tree._layout import centres
+from ._layout import centres
+from ._leaf_text import PALETTE, answer, class_name, question, shorten, support
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from certree.tree._tree import Tree
+    from ._tree import Tree
 
 _INK, _LINE, _PAPER, _FAINT = "#1f2328", "#8a8f98", "#f5f6f8", "#57606a"
 _WIDTH = 32  # characters per line; longer names lose their middle

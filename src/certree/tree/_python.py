@@ -15,12 +15,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from certree.encoding import Category, Flag, Level, Missing, Multiway, Test, Threshold
-from certree.tree._labels import plain
-from certree.tree._multiway import default_last
-from certree.tree._rules import decision_list
+
+from ._collapsed import default_last
+from ._leaf_text import plain
+from ._rules import decision_list
 
 if TYPE_CHECKING:
-    from certree.tree._tree import Tree
+    from ._tree import Tree
 
 # Python refuses more than 100 levels of indentation; deeper trees become a flat list of rules.
 _DEEPEST = 60

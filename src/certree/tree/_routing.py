@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix
 from certree.encoding import Table
 
 if TYPE_CHECKING:
-    from certree.tree._tree import Tree
+    from ._tree import Tree
 
 
 def route(tree: Tree, table: Table) -> NDArray[np.intp]:

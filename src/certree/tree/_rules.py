@@ -17,11 +17,12 @@ from certree.encoding import (
     Threshold,
     format_value,
 )
-from certree.tree._labels import one_line, plain
-from certree.tree._routing import path
+
+from ._leaf_text import one_line, plain
+from ._routing import path
 
 if TYPE_CHECKING:
-    from certree.tree._tree import Tree
+    from ._tree import Tree
 
 
 _OR_MISSING = " or missing"

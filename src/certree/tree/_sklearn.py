@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding import Flag, Missing, Multiway, Table, Test, Threshold
-from certree.tree._routing import route
+
+from ._routing import route
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    from certree.tree._tree import Tree
+    from ._tree import Tree
 
 # What scikit-learn writes where a leaf has no children, and no feature or threshold.
 _NO_CHILD, _UNDEFINED = -1, -2

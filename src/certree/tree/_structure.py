@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from certree.encoding import Test
 
 if TYPE_CHECKING:
-    from certree.tree._tree import Tree
+    from ._tree import Tree
 
 
 def check_shapes(tree: Tree) -> None:

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from certree.tree._labels import class_name, condition, percent, share, shorten, support
+from ._leaf_text import class_name, condition, percent, share, shorten, support
 
 if TYPE_CHECKING:
-    from certree.tree._tree import Tree
+    from ._tree import Tree
 
 # Names longer than this lose their middle, so that one long category cannot hide the tree.
 _WIDTH = 120

@@ -15,16 +15,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from certree.encoding import Table, Test, check_columns, read_table
-from certree.tree import _dot, _html, _json, _plot, _python, _routing, _rules, _sklearn, _sql, _text
-from certree.tree._multiway import collapsed, with_defaults
-from certree.tree._structure import (
-    check_shapes,
-    column_names,
-    default_names,
-    frozen,
-    frozen_counts,
-    walk,
-)
+
+from . import _dot, _html, _json, _plot, _python, _routing, _rules, _sklearn, _sql, _text
+from ._collapsed import collapsed, with_defaults
+from ._structure import check_shapes, column_names, default_names, frozen, frozen_counts, walk
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

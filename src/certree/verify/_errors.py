@@ -22,13 +22,7 @@ from ._audit import (
 from ._fields import check_types
 from ._force import Sizes, label_points, least_cost
 from ._front import check_front, check_whole_front
-from ._metric import (
-    Objective,
-    all_tests,
-    check_metric_cost,
-    check_metric_optimum,
-    metric_of,
-)
+from ._metric import Objective, all_tests, check_metric_cost, check_metric_optimum, metric_of
 from ._numbers import Exact, common_unit, exact, is_close, show, text
 from ._path import check_path
 from ._story import check_bounds, check_no_confusion, check_parameters

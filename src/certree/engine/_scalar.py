@@ -1,0 +1,364 @@
+"""The door to the compiled core: typed problems and options in, a typed result out.
+
+Everything is an integer here. The core minimises
+
+    U = error_scale * (total cost of the leaves) + split_penalty * (number of splits);
+
+what one unit of U means to the user is the caller's business. Estimators and metrics that need
+several solves of one table come through `Session`; `solve_path` answers all numbers of splits
+at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import _core
+
+from ._budget import current
+
+Event = Mapping[str, Any]
+"""What the core tells while it searches: seconds, work, upper_bound, lower_bound (units of U)."""
+
+Callback = Callable[[Event], object]
+"""Called now and then with an event; a true answer stops the search."""
+
+_Number = TypeVar("_Number", bound=np.generic)
+
+# No table has more rows, so no larger limit means more; the core counts in 32 bits.
+_MOST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows, what a label costs them, and their weights.
+
+    Attributes
+    ----------
+    columns : uint8 array of shape (n_rows, n_columns)
+        Zeros and ones, one column per test; Fortran order is read fastest.
+    row_types : int32 array of shape (n_rows,)
+        The type of each row: its class, for accuracy.
+    cost_matrix : int64 array of shape (n_types, n_labels)
+        What one unit of weight of a row of a type costs in a leaf with a label.
+    weights : int64 array of shape (n_rows,), optional
+        At least one each; None: one each.
+    """
+
+    columns: NDArray[np.uint8]
+    row_types: NDArray[np.int32]
+    cost_matrix: NDArray[np.int64]
+    weights: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True)
+class Options:
+    """Limits and choices of one solve; None means no limit.
+
+    `known` is the value of U and the number of splits of a tree that the caller has: only better
+    trees are looked for. `partial` says that the columns are only some of the tests that were asked
+    for, and what kept the others out, "memory_limit" or "time_limit": results then have this status
+    and bounds that hold for all tests. `extra` goes to the core as it is: technique switches,
+    instruction set, work limit.
+    """
+
+    max_depth: int | None = None
+    max_splits: int | None = None
+    min_leaf: int = 1
+    error_scale: int = 1
+    split_penalty: int = 0
+    gap: int = 0
+    time_limit: float | None = None
+    memory_limit: int | None = None
+    threads: int = 1
+    search: str = "auto"
+    known: tuple[int, int] | None = None
+    partial: str = ""
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def status(self, status: str) -> str:
+        """Return a status of the core in terms of all tests that were asked for."""
+        is_done = status in ("optimal", "gap", "infeasible")
+        return self.partial if self.partial and is_done else status
+
+    def bound(self, lower: int, least: int = 0) -> int:
+        """Return a lower bound in terms of all tests, given the `least` that any tree has."""
+        return min(lower, least) if self.partial else lower
+
+    def to_core(self) -> dict[str, Any]:
+        """Return the dictionary that the core reads, where -1 and 0 stand for no limit."""
+        known = {}
+        if self.known is not None:
+            known = {"known_value": self.known[0], "known_splits": self.known[1]}
+        return {
+            "max_depth": -1 if self.max_depth is None else min(self.max_depth, _MOST),
+            "max_splits": -1 if self.max_splits is None else min(self.max_splits, _MOST),
+            "min_leaf": min(self.min_leaf, _MOST),
+            "error_scale": self.error_scale,
+            "split_penalty": self.split_penalty,
+            "gap": self.gap,
+            "time_limit": self.time_limit or 0.0,
+            "memory_limit": self.memory_limit or 0,
+            "threads": self.threads,
+            "search": self.search,
+            **known,
+            **self.extra,
+        }
+
+
+class Nodes(Protocol):
+    """A tree over the columns of a problem.
+
+    A node is a leaf when `test` is -1; otherwise `test` is its column, and its children are
+    ``first_child`` (the test holds) and ``first_child + 1`` (it does not).
+    """
+
+    @property
+    def test(self) -> NDArray[np.int32]:
+        """Column of each node."""
+
+    @property
+    def first_child(self) -> NDArray[np.int32]:
+        """First of the two children of each node."""
+
+    @property
+    def label(self) -> NDArray[np.int32]:
+        """Label of each leaf."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The best tree found and what is proven about it (bounds in units of U).
+
+    The tree is empty if nothing better was found than what the caller said was known.
+    """
+
+    status: str
+    lower_bound: int
+    upper_bound: int
+    test: NDArray[np.int32]
+    first_child: NDArray[np.int32]
+    label: NDArray[np.int32]
+    counters: dict[str, int]
+    history: list[tuple[float, int, int, int]]
+    seconds: float
+
+    @property
+    def n_splits(self) -> int:
+        """Number of inner nodes."""
+        return int(np.count_nonzero(self.test >= 0))
+
+
+@dataclass(frozen=True)
+class PathEntry:
+    """The best tree with at most so many splits, and bounds on the least leaf cost."""
+
+    splits: int
+    lower_bound: int
+    upper_bound: int
+    test: NDArray[np.int32]
+    first_child: NDArray[np.int32]
+    label: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class PathResult:
+    """One entry for every number of splits that costs less than any smaller one."""
+
+    status: str
+    entries: list[PathEntry]
+    counters: dict[str, int]
+    seconds: float
+
+
+class Guard:
+    """What the core asks whether to stop: the call's budget, and a callback.
+
+    What the callback raises does not cross the core but stops the search, to be raised after it.
+    """
+
+    def __init__(self, callback: Callback | None) -> None:
+        self.callback = callback
+        self.error: BaseException | None = None
+        self._call = current()
+        # A search that begins after Ctrl-C has a moment to find a tree at all.
+        self._at_once = self._call is not None and not self._call.is_interrupted
+
+    def __call__(self, event: Event) -> bool:
+        try:
+            if self.callback is not None and self.callback(event):
+                return True
+        except KeyboardInterrupt as error:
+            return self._is_first(error)
+        except BaseException as error:
+            self.error = error
+            return True
+        return self._call is not None and self._call.must_stop(at_once=self._at_once)
+
+    def _is_first(self, error: KeyboardInterrupt) -> bool:
+        """Take what a callback raises for a press of Ctrl-C."""
+        try:
+            if self._call is not None:
+                self._call.interrupt()
+        except KeyboardInterrupt:
+            self.error = error
+        return True
+
+
+def solve(
+    problem: Problem,
+    options: Options,
+    callback: Callback | None = None,
+) -> Result:
+    """Find the best tree within the options.
+
+    Parameters
+    ----------
+    problem : Problem
+        The data and the costs.
+    options : Options
+        Limits and choices.
+    callback : callable, optional
+        Called now and then with an event; a true answer stops the search. What it raises is
+        raised here once the search has stopped.
+
+    Returns
+    -------
+    Result
+        The incumbent when the search ended, with its status and bounds.
+    """
+    return read_result(call_core(_core.solve, _arguments(problem, options), callback), options)
+
+
+def solve_path(
+    problem: Problem,
+    options: Options,
+    callback: Callback | None = None,
+) -> PathResult:
+    """Find the best tree for every number of splits within the options.
+
+    Parameters
+    ----------
+    problem : Problem
+        The data and the costs.
+    options : Options
+        Limits, of which `max_depth` or `max_splits` is needed; the penalty plays no part.
+    callback : callable, optional
+        As for `solve`.
+
+    Returns
+    -------
+    PathResult
+        Costs are those of the leaves, in units of the cost matrix.
+    """
+    return read_path(call_core(_core.solve_path, _arguments(problem, options), callback), options)
+
+
+class Session:
+    """One table of rows, to be solved again and again with other costs.
+
+    Rows are packed once, and what was proved for one cost matrix bounds the next solve. The
+    answers are those of the functions `solve` and `solve_path`. One solve at a time: a session
+    is not for several threads, nor for its own callbacks.
+
+    Parameters
+    ----------
+    columns, row_types, weights
+        As in `Problem`; they must not change while the session is in use.
+    """
+
+    def __init__(
+        self,
+        columns: NDArray[np.uint8],
+        row_types: NDArray[np.int32],
+        weights: NDArray[np.int64] | None = None,
+    ) -> None:
+        self.columns = columns
+        self.row_types = row_types
+        self.weights = weights
+        self._core = _core.Session(columns, row_types, weights)
+
+    def solve(
+        self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
+    ) -> Result:
+        """Find the best tree for these costs, as the function `solve` does."""
+        arguments = (cost_matrix, options.to_core())
+        return read_result(call_core(self._core.solve, arguments, callback), options)
+
+    def solve_path(
+        self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
+    ) -> PathResult:
+        """Find the best tree for every number of splits, as the function `solve_path` does."""
+        arguments = (cost_matrix, options.to_core())
+        return read_path(call_core(self._core.solve_path, arguments, callback), options)
+
+
+def call_core(
+    function: Callable[..., Any], arguments: Sequence[Any], callback: Callback | None
+) -> Any:
+    """Call a function of the core whose last argument is the callback; raise what that raised."""
+    guard = Guard(callback)
+    raw = function(*arguments, guard)
+    if guard.error is not None:
+        raise guard.error
+    return raw
+
+
+def read_result(raw: Any, options: Options, least: int = 0) -> Result:
+    """Return what the core answered to one solve; no tree has a value below `least`."""
+    return Result(
+        status=options.status(raw.status),
+        lower_bound=options.bound(raw.lower_bound, least),
+        upper_bound=raw.upper_bound,
+        test=raw.test,
+        first_child=raw.first_child,
+        label=raw.label,
+        counters=raw.counters,
+        history=[(s, work, upper, options.bound(l, least)) for s, work, upper, l in raw.history],
+        seconds=raw.seconds,
+    )
+
+
+def read_path(raw: Any, options: Options) -> PathResult:
+    """Return what the core answered to a solve for every number of splits."""
+    entries = [PathEntry(k, options.bound(lower), *rest) for k, lower, *rest in raw.entries]
+    return PathResult(options.status(raw.status), entries, raw.counters, raw.seconds)
+
+
+def _arguments(problem: Problem, options: Options) -> tuple[Any, ...]:
+    return (
+        problem.columns,
+        problem.row_types,
+        problem.cost_matrix,
+        problem.weights,
+        options.to_core(),
+    )
+
+
+def leaves_of_rows(result: Nodes, columns: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """Return the leaf that each row of an encoded table reaches in the tree of a result."""
+    node = np.zeros(columns.shape[0], dtype=np.intp)
+    if result.test[0] < 0:
+        return node
+    rows = np.arange(columns.shape[0])
+    while rows.size:
+        at = node[rows]
+        node[rows] = result.first_child[at] + (columns[rows, result.test[at]] == 0)
+        rows = rows[result.test[node[rows]] >= 0]
+    return node
+
+
+def sums_of_nodes(result: Nodes, leaf_sums: NDArray[_Number]) -> NDArray[_Number]:
+    """Return what reaches every node, given what reaches every leaf (rows of inner nodes zero)."""
+    sums: NDArray[_Number] = leaf_sums.copy()
+    # A child is always numbered after its parent, so one backward sweep adds up everything.
+    for node in range(len(result.test) - 1, -1, -1):
+        if result.test[node] >= 0:
+            child = result.first_child[node]
+            sums[node] = sums[child] + sums[child + 1]
+    return sums

@@ -1,0 +1,201 @@
+"""The door to the compiled core for leaf costs that are functions of a sum of vectors.
+
+Everything is an integer here, as in `_engine`: the core minimises
+
+    U = error_scale * (total cost of the leaves) + split_penalty * (number of splits),
+
+where the cost of a leaf is a function of the sum of its rows' statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import _core
+
+from ._scalar import Callback, Guard, Options, PathResult, Result, call_core, read_path, read_result
+
+LeafFunction = Callable[[NDArray[np.int64]], Any]
+"""From sums of shape (B, m) to costs of shape (B,), or to a pair of costs and labels."""
+
+
+@dataclass(frozen=True)
+class VectorProblem:
+    """Rows, the vector that each adds to its leaf, and what a sum of vectors costs.
+
+    Attributes
+    ----------
+    columns : uint8 array of shape (n_rows, n_columns)
+        Zeros and ones, one column per test; Fortran order is read fastest.
+    statistics : int64 array of shape (n_rows, m)
+        The vector of each row, weights multiplied in.
+    kind : {"min_label", "squares", "callback"}
+        What a leaf with the sum s costs. "min_label": the least of s, which holds the cost of each
+        label and is not negative; the label is the first that attains it. "squares": the whole part
+        of ``scale * (s[2] - s[1]**2 / s[0])``, for statistics w, w * y and w * y * y. "callback":
+        what `leaf_function` says.
+    row_counts : int64 array of shape (n_rows,), optional
+        How many rows each row stands for, for the minimum leaf size; None: one each.
+    scale : int
+        For "squares".
+    leaf_function : callable, optional
+        For "callback": called with many sums at once, as an array of shape (B, m); returns the
+        costs, integers that are not negative, or a pair of costs and labels.
+    superadditive : bool
+        For "callback": a leaf costs at least as much as any two leaves that it could be split into.
+    worst_change : int64 array of shape (n_rows,), optional
+        For "callback": a row added to any leaf raises its cost by no more than this.
+    test_costs : mapping, optional
+        For "min_label": what tests cost, in units of the statistics. "feature" (n_columns,) is the
+        feature that each column looks at; "group", "price" and "discounted" (n_features,) are the
+        group of each feature (negative: none), what one unit of weight pays for it, and what it
+        pays once another feature of the group was tested above. A feature tested above is free.
+    weights : int64 array of shape (n_rows,), optional
+        What a row pays prices for; None: `row_counts`.
+    """
+
+    columns: NDArray[np.uint8]
+    statistics: NDArray[np.int64]
+    kind: str = "min_label"
+    row_counts: NDArray[np.int64] | None = None
+    scale: int = 1
+    leaf_function: LeafFunction | None = None
+    superadditive: bool = False
+    worst_change: NDArray[np.int64] | None = None
+    test_costs: Mapping[str, NDArray[Any]] | None = None
+    weights: NDArray[np.int64] | None = None
+
+    def to_core(self, options: Options) -> tuple[Any, ...]:
+        """Return the arguments of the core's functions, the callback left out."""
+        return (
+            self.columns,
+            np.ascontiguousarray(self.statistics, dtype=np.int64),
+            self.kind,
+            self.row_counts,
+            options.to_core(),
+        )
+
+    def extra(self) -> dict[str, Any]:
+        """Return what the core needs to know of some kinds only."""
+        if self.kind == "squares":
+            return {"scale": self.scale}
+        if self.kind != "callback":
+            return self._prices()
+        if self.leaf_function is None:
+            raise ValueError("A problem of kind 'callback' needs a leaf_function.")
+        stop = Guard(None)
+        extra: dict[str, Any] = {
+            "leaf_function": _Leaf(self.leaf_function),
+            "goes_on": lambda: not stop({}),
+            "superadditive": bool(self.superadditive),
+        }
+        if self.worst_change is not None:
+            extra["row_worst"] = np.ascontiguousarray(self.worst_change, dtype=np.int64)
+        return extra
+
+    def _prices(self) -> dict[str, Any]:
+        if self.test_costs is None:
+            return {}
+        types = {"feature": np.int32, "group": np.int32, "price": np.int64, "discounted": np.int64}
+        prices: dict[str, Any] = {
+            name: np.ascontiguousarray(self.test_costs[name], dtype=kind)
+            for name, kind in types.items()
+        }
+        if self.weights is not None:
+            prices["weights"] = np.ascontiguousarray(self.weights, dtype=np.int64)
+        return prices
+
+
+class _Leaf:
+    """The caller's leaf function, with its answers checked and in the types of the core."""
+
+    def __init__(self, function: LeafFunction) -> None:
+        self.function = function
+
+    def __call__(self, sums: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        answer = self.function(sums)
+        costs, labels = answer if isinstance(answer, tuple) else (answer, None)
+        costs = np.asarray(costs)
+        if costs.shape != (len(sums),):
+            raise ValueError(
+                f"leaf_function returned costs of shape {costs.shape} for {len(sums)} sums; "
+                f"expected ({len(sums)},)."
+            )
+        if costs.dtype.kind not in "iub":
+            raise ValueError(
+                f"leaf_function returned costs of type {costs.dtype}; the core counts in integers."
+            )
+        units = np.ascontiguousarray(costs, dtype=np.int64)
+        if len(units) and units.min() < 0:
+            place = int(np.argmin(units))
+            raise ValueError(
+                f"leaf_function returned {int(units[place])} for the sums {sums[place].tolist()}; "
+                "costs must not be negative."
+            )
+        if labels is None:
+            return units, np.zeros(len(sums), dtype=np.int32)
+        labels = np.asarray(labels)
+        if labels.shape != (len(sums),):
+            raise ValueError(
+                f"leaf_function returned labels of shape {labels.shape} for {len(sums)} sums; "
+                f"expected ({len(sums)},)."
+            )
+        return units, np.ascontiguousarray(labels, dtype=np.int32)
+
+
+def solve(problem: VectorProblem, options: Options, callback: Callback | None = None) -> Result:
+    """Find the best tree within the options.
+
+    Parameters
+    ----------
+    problem : VectorProblem
+        The data and the costs.
+    options : Options
+        Limits and choices.
+    callback : callable, optional
+        As for `_engine.solve`.
+
+    Returns
+    -------
+    Result
+        The incumbent when the search ended, with its status and bounds.
+    """
+    return read_result(_call(_core.solve_vector, problem, options, callback), options)
+
+
+def solve_path(
+    problem: VectorProblem, options: Options, callback: Callback | None = None
+) -> PathResult:
+    """Find the best tree for every number of splits within the options.
+
+    Parameters
+    ----------
+    problem : VectorProblem
+        The data and the costs.
+    options : Options
+        Limits, of which `max_depth` or `max_splits` is needed; the penalty plays no part.
+    callback : callable, optional
+        As for `_engine.solve`.
+
+    Returns
+    -------
+    PathResult
+        Costs are those of the leaves, in units of the leaf cost.
+    """
+    return read_path(_call(_core.solve_vector_path, problem, options, callback), options)
+
+
+def _call(
+    function: Callable[..., Any],
+    problem: VectorProblem,
+    options: Options,
+    callback: Callback | None,
+) -> Any:
+    extra: Mapping[str, Any] = problem.extra()
+    arguments = problem.to_core(options)
+    return call_core(lambda *given: function(*given, extra), arguments, callback)

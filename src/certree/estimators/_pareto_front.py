@@ -1,0 +1,111 @@
+"""The front of all nondominated trees, as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from certree.metrics import Front
+from certree.results._pareto import ParetoFront
+from certree.results._progress import Callback
+
+from ._classifier import OptimalTreeClassifier
+from ._front_fit import find_front
+from ._metric_fit import Rows
+
+
+def pareto_front(
+    X: Any,
+    y: Any,
+    *,
+    max_depth: int | None = 3,
+    max_splits: int | None = None,
+    supported_only: bool = False,
+    per_splits: bool = False,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    min_samples_leaf: int = 1,
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+    categorical_features: Any = "auto",
+    thresholds: Literal["auto", "all"] | int = "auto",
+    time_limit: float | None = 60.0,
+    memory_limit: int | str | None = "auto",
+    n_jobs: int | None = 1,
+    callback: Callback | None = None,
+) -> ParetoFront:
+    """Find all trees that no other beats in both false positives and false negatives.
+
+    One front answers every metric that does not rise with either error:
+    :meth:`ParetoFront.best` picks its best tree without another search.
+
+    Parameters
+    ----------
+    X : table of shape (n_rows, n_features)
+        Training rows, as for :class:`OptimalTreeClassifier`.
+    y : array-like of shape (n_rows,)
+        Labels of two classes.
+    max_depth, max_splits : int or None
+        Limits on the trees.
+    supported_only : bool, default=False
+        Only the corners of the convex hull: the trees that are best for some weights of the two
+        errors. That is enough for accuracies, F-scores, kappa and MCC, and faster.
+    per_splits : bool, default=False
+        Also keep trees that only larger ones beat, for picks with a penalty per split.
+    pos_label : label or None, default=None
+        The positive class; None: the greater of the two.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of the rows.
+    min_samples_leaf, class_weight, categorical_features, thresholds
+        As for :class:`OptimalTreeClassifier`.
+    time_limit : float or None, default=60.0
+        Seconds; None: no limit. A search stopped by a limit warns (:class:`OptimalityWarning`)
+        and returns the trees found, with lower points.
+    memory_limit, n_jobs
+        As for :class:`OptimalTreeClassifier`.
+    callback : callable, optional
+        Called with a :class:`Progress` now and then; a true answer stops the search.
+
+    Returns
+    -------
+    ParetoFront
+        The trees, by rising false positives.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import datasets, pareto_front
+    >>> X, y = datasets.load_binary_example(return_X_y=True)
+    >>> front = pareto_front(X, y, max_depth=2)
+    >>> front.best("mcc").certificate_.status
+    'optimal'
+    """
+    if supported_only and per_splits:
+        raise ValueError("supported_only=True has no trees per number of splits; choose one.")
+    model = OptimalTreeClassifier(
+        max_depth=max_depth,
+        max_splits=max_splits,
+        objective=Front(supported_only=supported_only),
+        pos_label=pos_label,
+        min_samples_leaf=min_samples_leaf,
+        class_weight=class_weight,
+        categorical_features=categorical_features,
+        thresholds=thresholds,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        n_jobs=n_jobs,
+    )
+    model._check_parameters()
+    model._check_size_limits()
+    with model._limits():
+        front = find_front(
+            model,
+            Rows(X, y, sample_weight),
+            callback,
+            supported_only=supported_only,
+            per_splits=per_splits,
+        )
+    model._warn_about_front(front)
+    return front

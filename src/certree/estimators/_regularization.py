@@ -1,0 +1,111 @@
+"""The regularization path as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any, Literal
+
+from certree.results._path import RegularizationPath
+from certree.results._progress import Callback
+
+from ._classifier import OptimalTreeClassifier
+from ._objective import read_metric
+from ._target import read_target
+
+
+def regularization_path(
+    X: Any,
+    y: Any,
+    *,
+    max_depth: int | None = 3,
+    max_splits: int | None = None,
+    sample_weight: Any = None,
+    objective: str = "accuracy",
+    min_samples_leaf: int = 1,
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
+    categorical_features: Any = "auto",
+    thresholds: Literal["auto", "all"] | int = "auto",
+    time_limit: float | None = 60.0,
+    memory_limit: int | str | None = "auto",
+    n_jobs: int | None = 1,
+    callback: Callback | None = None,
+) -> RegularizationPath:
+    """Find the best tree for every number of splits, in one search.
+
+    That answers every ``max_splits`` and every ``complexity`` at once, with the exact complexities
+    at which the best number of splits changes.
+
+    Parameters
+    ----------
+    X : table of shape (n_rows, n_features)
+        Training rows, as for :class:`OptimalTreeClassifier`.
+    y : array-like of shape (n_rows,)
+        Class labels.
+    max_depth : int or None, default=3
+        Largest depth; None: no limit, which needs `max_splits`.
+    max_splits : int or None, default=None
+        Largest number of splits; None: as many as the depth allows.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of the rows.
+    objective, min_samples_leaf, class_weight, categorical_features, thresholds
+        As for :class:`OptimalTreeClassifier`.
+    time_limit : float or None, default=60.0
+        Seconds; None: no limit. A search stopped by a limit warns (:class:`OptimalityWarning`)
+        and returns the trees found, with lower bounds.
+    memory_limit, n_jobs
+        As for :class:`OptimalTreeClassifier`.
+    callback : callable, optional
+        Called with a :class:`Progress` now and then; a true answer stops the search.
+
+    Returns
+    -------
+    RegularizationPath
+        One tree for each number of splits that helps.
+
+    See Also
+    --------
+    OptimalTreeClassifier : ``fit(X, y, path=True)`` keeps the path of a model as ``path_``.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import datasets, regularization_path
+    >>> X, y = datasets.load_binary_example(return_X_y=True)
+    >>> path = regularization_path(X, y, max_depth=3)
+    >>> path.tree(complexity=1).n_splits
+    0
+    """
+    model = OptimalTreeClassifier(
+        max_depth=max_depth,
+        max_splits=max_splits,
+        objective=objective,
+        min_samples_leaf=min_samples_leaf,
+        class_weight=class_weight,
+        categorical_features=categorical_features,
+        thresholds=thresholds,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        n_jobs=n_jobs,
+    )
+    model._check_parameters()
+    model._check_size_limits(path=True)
+    with model._limits():
+        path = _find(model, X, y, sample_weight, callback)
+    model._warn_about_path(path)
+    return path
+
+
+def _find(
+    model: OptimalTreeClassifier, X: Any, y: Any, sample_weight: Any, callback: Callback | None
+) -> RegularizationPath:
+    start = perf_counter()
+    metric = read_metric(model.objective)
+    if metric is not None:
+        model._refuse_with_metric(metric, None, path=True)
+    target = read_target(model, y, sample_weight, model._row_count(X))
+    columns = model._encode(X, target.sample_weight, target.rows)
+    return model._solve_path(columns, target, perf_counter() - start, callback)

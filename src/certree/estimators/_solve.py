@@ -1,0 +1,264 @@
+"""Solve a task on a table: the door for objectives that have no estimator of their own."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.encoding import TableEncoder
+from certree.results._path import RegularizationPath
+from certree.results._progress import Callback
+from certree.results._task_certificate import TaskCertificate
+from certree.tasks import Task
+from certree.tasks._task import Given
+from certree.tree import Tree
+
+from ._task_tree import BaseTaskTree
+
+
+@dataclass(frozen=True, repr=False)
+class Solution:
+    """The best tree for a task and what is proven about it; made by :func:`solve`.
+
+    Attributes
+    ----------
+    tree : Tree
+        The tree.
+    certificate : TaskCertificate
+        What is proven.
+    encoder : TableEncoder
+        The tests that were considered.
+    path : RegularizationPath or None
+        The best tree for every number of splits, if asked for.
+    """
+
+    tree: Tree
+    certificate: TaskCertificate
+    encoder: TableEncoder
+    path: RegularizationPath | None = None
+    _model: TaskTree | None = field(default=None, repr=False, compare=False)
+
+    def _solved_model(self, task: Task | None) -> TaskTree:
+        """Return the estimator behind it, for `verify`, with the task given or its own."""
+        if self._model is None:
+            raise ValueError("verify needs a solution that solve returned, not one made by hand.")
+        model = copy.copy(self._model)
+        model.task = self._model.task if task is None else task
+        if not isinstance(model.task, Task):
+            raise ValueError(
+                "A solution does not keep its task when pickled; pass it as verify(..., task=...)."
+            )
+        model.tree_, model.certificate_ = self.tree, self.certificate
+        return model
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Functions such as a task's leaf cost can often not be pickled.
+        state = dict(self.__dict__)
+        if self._model is not None:
+            state["_model"] = copy.copy(self._model)
+            state["_model"].task = None
+        return state
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return what the leaf of each row predicts."""
+        return self.tree.predict(X)
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the leaf that each row reaches."""
+        return self.tree.apply(X)
+
+    def __repr__(self) -> str:
+        return repr(self.certificate).replace(type(self.certificate).__name__, "Solution", 1)
+
+    def __str__(self) -> str:
+        return f"{self.tree.to_text()}\n\n{self.certificate}"
+
+
+class TaskTree(BaseTaskTree):
+    """An estimator for any task; `solve` is the door for users."""
+
+    def __init__(
+        self,
+        task: Any,
+        max_depth: int | None = 3,
+        max_splits: int | None = None,
+        complexity: float = 0.0,
+        complexity_per: Literal["split", "leaf"] = "split",
+        min_samples_leaf: int = 1,
+        test_costs: Any = None,
+        categorical_features: Any = "auto",
+        thresholds: Literal["auto", "all"] | int = "auto",
+        search: Literal["auto", "depth-first", "best-first"] = "auto",
+        time_limit: float | None = 60.0,
+        memory_limit: int | str | None = "auto",
+        gap: float = 0.0,
+        n_jobs: int | None = 1,
+        verbose: int = 0,
+    ) -> None:
+        self.task: Task = task
+        self.max_depth = max_depth
+        self.max_splits = max_splits
+        self.complexity = complexity
+        self.complexity_per = complexity_per
+        self.min_samples_leaf = min_samples_leaf
+        self.test_costs = test_costs
+        self.categorical_features = categorical_features
+        self.thresholds = thresholds
+        self.search = search
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.gap = gap
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        callback: Callback | None = None,
+        path: bool = False,
+    ) -> TaskTree:
+        """Solve the task on these rows."""
+        if not isinstance(self.task, Task):
+            raise TypeError(
+                f"task must be a certree.tasks.Task, such as tasks.RowCosts(costs), got "
+                f"{type(self.task).__name__}."
+            )
+        self._check_parameters()
+        self._fit_and_report(self.task, X, y, sample_weight, callback, path, stacklevel=7)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return what the leaf of each row predicts."""
+        values: NDArray[Any] = self._read(X, "predict")
+        return values
+
+    def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
+        task: Task = self.task
+        return task
+
+
+Answer_co = TypeVar("Answer_co", covariant=True)
+
+
+class Solvable(Protocol[Answer_co]):
+    """A task, or a composition of tasks and limits."""
+
+    def _solve(self, model: Any, given: Given) -> Answer_co:
+        """Solve it with the parameters of a model."""
+
+
+def solve(
+    task: Solvable[Answer_co],
+    X: Any,
+    y: Any = None,
+    *,
+    sample_weight: Any = None,
+    max_depth: int | None = 3,
+    max_splits: int | None = None,
+    complexity: float = 0.0,
+    complexity_per: Literal["split", "leaf"] = "split",
+    min_samples_leaf: int = 1,
+    test_costs: Any = None,
+    categorical_features: Any = "auto",
+    thresholds: Literal["auto", "all"] | int = "auto",
+    search: Literal["auto", "depth-first", "best-first"] = "auto",
+    time_limit: float | None = 60.0,
+    memory_limit: int | str | None = "auto",
+    gap: float = 0.0,
+    n_jobs: int | None = 1,
+    verbose: int = 0,
+    callback: Callback | None = None,
+    path: bool = False,
+) -> Answer_co:
+    """Find the best tree for a task, with a certificate.
+
+    Parameters
+    ----------
+    task : tasks.Task, tasks.Limited, tasks.Front or tasks.Separable
+        What is minimised: the sum of what the leaves cost; with limits on the whole tree
+        (``task & tasks.Limit(...)``), two objectives at once, or an objective by its parts.
+    X : table of shape (n_rows, n_features)
+        The rows, as for :class:`OptimalTreeClassifier`.
+    y : array-like of shape (n_rows,), optional
+        Classes or target, for tasks that need them.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of the rows.
+    max_depth, max_splits, min_samples_leaf
+        Limits on the trees, as for :class:`OptimalTreeClassifier`.
+    complexity : float, default=0.0
+        Penalty per split (or leaf) in units of the mean cost of a row: a split must lower it by
+        at least so much. For :class:`tasks.SquaredError`, in units of R2.
+    complexity_per : {"split", "leaf"}, default="split"
+        What the penalty counts.
+    test_costs : mapping, sequence or list of Measurement, optional
+        Prices of tests, as for :class:`CostSensitiveTreeClassifier`; for tasks with costs per
+        label only.
+    categorical_features, thresholds, search, time_limit, memory_limit, gap, n_jobs, verbose
+        As for :class:`OptimalTreeClassifier`; `gap` is in units of ``certificate.cost``.
+    callback : callable, optional
+        Called with a :class:`Progress` now and then; a true answer stops the search.
+    path : bool, default=False
+        Also find the best tree for every number of splits.
+
+    Returns
+    -------
+    Solution, LimitedSolution, TaskFront or SeparableSolution
+        Tree and certificate; for limits, without a tree if there is none; for two objectives, all
+        trees that no other beats in both; for an objective by its parts, all nondominated trees.
+
+    See Also
+    --------
+    check_task : Look for rows that break the laws of a task.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> costs = [[0, 4], [3, 0], [1, 2]]
+    >>> solution = solve(tasks.RowCosts(costs), [[0, 0], [0, 1], [1, 1]], max_depth=2)
+    >>> solution.certificate.cost, solution.tree.n_splits
+    (1, 2)
+    """
+    model = TaskTree(
+        task,
+        max_depth=max_depth,
+        max_splits=max_splits,
+        complexity=complexity,
+        complexity_per=complexity_per,
+        min_samples_leaf=min_samples_leaf,
+        test_costs=test_costs,
+        categorical_features=categorical_features,
+        thresholds=thresholds,
+        search=search,
+        time_limit=time_limit,
+        memory_limit=memory_limit,
+        gap=gap,
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    given = Given(X, y, sample_weight, callback, path)
+    if not hasattr(task, "_solve"):
+        raise TypeError(
+            f"task must be a certree.tasks.Task, such as tasks.RowCosts(costs), got "
+            f"{type(task).__name__}."
+        )
+    model._check_parameters()
+    with model._limits():
+        return task._solve(model, given)
+
+
+def solve_task(model: TaskTree, given: Given) -> Solution:
+    """Solve the task of a model."""
+    X, y, sample_weight, callback, path = given
+    model.fit(X, y, sample_weight, callback=callback, path=path)
+    return Solution(model.tree_, model.certificate_, model.encoder_, model._path, model)

@@ -1,0 +1,447 @@
+"""Solutions of composed tasks: the best tree within limits, and fronts of two objectives."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree._version import __version__
+from certree.encoding import TableEncoder
+from certree.engine._limited import LimitedFront, LimitedTree
+from certree.engine._scalar import Event
+from certree.exceptions import InfeasibleError, OptimalityWarning
+from certree.numbers._exact import read_fraction
+from certree.proofs._limit_front import solve_limited_front
+from certree.results._certificate import (
+    STATUSES,
+    Exact,
+    check_stated,
+    exact,
+    in_brackets,
+    many,
+    show,
+)
+from certree.results._limit_certificate import LimitedCertificate, LimitValue, NoTreeCertificate
+from certree.results._progress import Callback, Progress
+from certree.tasks import Front, Limited
+from certree.tasks._task import Given
+from certree.tree import Tree
+from certree.tree._plain import load_json, plain_fields, read_fields
+
+from ._certify import count_tests
+from ._limited_fit import (
+    LimitedSetting,
+    fit_limited,
+    leaf_minimum,
+    limit_values,
+    limited_tree,
+    set_up_limited,
+)
+from ._task_tree import BaseTaskTree
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Pair = tuple[Exact, Exact]
+"""Costs of a tree by the two objectives of a front."""
+
+
+@dataclass(frozen=True, repr=False)
+class LimitedSolution:
+    """The best tree within limits and what is proven about it; made by :func:`solve`.
+
+    Attributes
+    ----------
+    tree : Tree or None
+        The tree; None if no tree is within the limits, or none was found in time.
+    certificate : LimitedCertificate or NoTreeCertificate
+        What is proven: with or without a tree.
+    encoder : TableEncoder
+        The tests that were considered.
+    task : Limited
+        What was asked for.
+    parameters : mapping
+        The other arguments of :func:`solve`.
+    """
+
+    tree: Tree | None
+    certificate: LimitedCertificate | NoTreeCertificate
+    encoder: TableEncoder
+    task: Limited
+    parameters: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return what the leaf of each row predicts.
+
+        Raises
+        ------
+        InfeasibleError
+            If there is no tree; the message says why.
+        """
+        return self._tree().predict(X)
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the leaf that each row reaches."""
+        return self._tree().apply(X)
+
+    def _tree(self) -> Tree:
+        if self.tree is None:
+            assert isinstance(self.certificate, NoTreeCertificate)
+            raise InfeasibleError(self.certificate)
+        return self.tree
+
+    def __repr__(self) -> str:
+        return repr(self.certificate).replace(type(self.certificate).__name__, "Solution", 1)
+
+    def __str__(self) -> str:
+        if self.tree is None:
+            return str(self.certificate)
+        return f"{self.tree.to_text()}\n\n{self.certificate}"
+
+
+@dataclass(frozen=True)
+class FrontPoint:
+    """A tree of a front of two objectives.
+
+    Attributes
+    ----------
+    tree : Tree
+        The tree.
+    values : (int or Fraction, int or Fraction)
+        What it costs by each objective; the first includes the penalty.
+    objectives : (float, float)
+        The same in the terms of the objectives, such as accuracy or mean reward.
+    limits : tuple of LimitValue
+        The limits, if there are any, with the totals of the tree.
+    """
+
+    tree: Tree
+    values: Pair
+    objectives: tuple[float, float]
+    limits: tuple[LimitValue, ...] = ()
+
+    @property
+    def n_splits(self) -> int:
+        """Number of splits."""
+        return self.tree.n_splits
+
+
+@dataclass(frozen=True, repr=False)
+class TaskFrontCertificate:
+    """What was searched and what is proven about a front of two objectives.
+
+    Attributes
+    ----------
+    status : str
+        "optimal": the points are all there are; "infeasible": no tree keeps to the limits;
+        otherwise what stopped the search.
+    points : tuple of (cost, cost)
+        Costs by the two objectives, by rising first and falling second.
+    lower_points : tuple of (cost, cost)
+        Every tree within the limits has one of these that is no greater in both; the points
+        themselves, for a proven front.
+    tasks : (str, str)
+        What the objectives are called.
+    limits : tuple of LimitValue
+        Limits on all trees; without totals.
+    leaf_minimum : tuple of (label, int)
+        Rows that labels need in each leaf that has them.
+    rounding : (int or Fraction, int or Fraction)
+        Costs of any tree, as counted here, differ by at most this from those with the numbers as
+        they were given.
+    max_depth, max_splits, complexity, complexity_per, split_penalty, min_samples_leaf
+        What was searched, as for :class:`Certificate`.
+    n_rows, n_tests : int
+        Size of the table.
+    seconds : float
+        Wall-clock time.
+    counters : dict of str to int
+        Work done by the search.
+    n_solves : int
+        Number of searches without limits.
+    version : str
+        Version of certree that wrote the certificate.
+    n_tests_searched : int or None
+        As for :class:`Certificate`.
+    """
+
+    status: str
+    points: tuple[Pair, ...]
+    lower_points: tuple[Pair, ...]
+    tasks: tuple[str, str]
+    limits: tuple[LimitValue, ...]
+    leaf_minimum: tuple[tuple[str, int], ...]
+    rounding: Pair
+    max_depth: int | None
+    max_splits: int | None
+    complexity: Exact
+    complexity_per: str
+    split_penalty: Exact
+    min_samples_leaf: int
+    n_rows: int
+    n_tests: int
+    seconds: float
+    counters: dict[str, int] = field(hash=False)
+    n_solves: int = 0
+    version: str = ""
+    n_tests_searched: int | None = None
+
+    @property
+    def n_searched(self) -> int:
+        """Number of tests that were searched."""
+        return self.n_tests if self.n_tests_searched is None else self.n_tests_searched
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the front is proven: no tree is missing."""
+        return self.status in ("optimal", "infeasible")
+
+    def __repr__(self) -> str:
+        return in_brackets(self, many(len(self.points), "tree"), f"{self.n_rows} rows")
+
+    def __str__(self) -> str:
+        status = STATUSES.get(self.status, self.status)
+        what = f"{many(len(self.points), 'tree')} for {' and '.join(self.tasks)}"
+        return f"Certificate: {status}\n  {what}\n{self.statement()}"
+
+    def statement(self) -> str:
+        """Return in one sentence what is proven."""
+        if not self.is_optimal:
+            return (
+                f"The search was {STATUSES.get(self.status, self.status)}: nondominated trees may "
+                f"be missing, but every tree is no better than one of {len(self.lower_points)} "
+                "lower points."
+            )
+        if not self.points:
+            return "No tree within the limits on size keeps to all limits on totals."
+        return "These are all nondominated trees: every other tree within the limits is no better."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
+        return plain_fields(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> TaskFrontCertificate:
+        """Rebuild a certificate from what `to_dict` returned; ValueError if it is not that."""
+        values = read_fields(cls, data)
+        check_stated(values)
+        return cls(**values)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str) -> TaskFrontCertificate:
+        """Rebuild a certificate from what `to_json` returned; ValueError if it is another text."""
+        return cls.from_dict(load_json(text, f"{cls.__name__}.to_json"))
+
+
+class TaskFront(Sequence[FrontPoint]):
+    """All trees that no other beats in both objectives; made by :func:`solve`.
+
+    A sequence of points, by rising cost of the first objective and falling cost of the second.
+
+    Attributes
+    ----------
+    front : tuple of FrontPoint
+        The points.
+    certificate : TaskFrontCertificate
+        What is proven.
+    encoder : TableEncoder
+        The tests that were considered.
+    task : Front
+        What was asked for.
+    parameters : dict
+        The other arguments of :func:`solve`.
+    """
+
+    def __init__(
+        self,
+        front: Sequence[FrontPoint],
+        certificate: TaskFrontCertificate,
+        encoder: TableEncoder,
+        task: Front,
+        parameters: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.front = tuple(front)
+        self.certificate = certificate
+        self.encoder = encoder
+        self.task = task
+        self.parameters = dict(parameters or {})
+
+    def __len__(self) -> int:
+        """Return the number of points."""
+        return len(self.front)
+
+    def __iter__(self) -> Iterator[FrontPoint]:
+        return iter(self.front)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.front[index]
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the front is proven: no tree is missing."""
+        return self.certificate.is_optimal
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the costs of all trees; return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        """
+        import matplotlib.pyplot as plt
+
+        axes: Axes = plt.subplots()[1] if ax is None else ax
+        pairs = [[float(number) for number in point.values] for point in self.front]
+        xs, ys = ([pair[k] for pair in pairs] for k in (0, 1))
+        axes.step(xs, ys, where="post", marker="o")
+        axes.set_xlabel(f"first: {self.certificate.tasks[0]}")
+        axes.set_ylabel(f"second: {self.certificate.tasks[1]}")
+        return axes
+
+    def __repr__(self) -> str:
+        return f"TaskFront({len(self)} trees, {self.certificate.status})"
+
+    def __str__(self) -> str:
+        lines = [f"Front of {len(self)} trees, {STATUSES.get(self.certificate.status)}"]
+        lines += [
+            "  ".join(
+                ("", *(f"{show(v):>12}" for v in point.values), many(point.n_splits, "split"))
+            )
+            for point in self.front
+        ]
+        return "\n".join([*lines, self.certificate.statement()])
+
+
+def solve_with_limits(model: BaseTaskTree, task: Limited, given: Given) -> LimitedSolution:
+    """Find the best tree within limits, with the parameters of a model."""
+    _check(model, given)
+    watch = fit_limited(model, task, given.X, given.y, given.sample_weight, given.callback)
+    certificate: Any = model.certificate_
+    if isinstance(certificate, NoTreeCertificate):
+        _warn_without_tree(certificate)
+    else:
+        model._finish(watch, stacklevel=5)
+    tree = getattr(model, "tree_", None)
+    return LimitedSolution(tree, certificate, model.encoder_, task, _parameters(model))
+
+
+def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront:
+    """Find all trees that no other beats in two objectives, with the parameters of a model."""
+    _check(model, given)
+    if read_fraction(model.gap, "gap") != 0:
+        raise ValueError(f"gap={model.gap!r} has no meaning for a front; leave it at 0.")
+    limited = set_up_limited(model, task, given.X, given.y, given.sample_weight)
+    scales = [0, 1, *(0 for _ in limited.sources)]
+    options = model._engine_options()
+    first = limited.setting.problem
+    most = exact(first.largest * first.unit)
+    watch = None if given.callback is None else _FrontWatch(given.callback, most)
+    result = solve_limited_front(limited.problem, scales, options, callback=watch)
+    certificate = _certify_front(model, task, limited, result)
+    points = [_point(model, limited, tree) for tree in result.trees]
+    if not certificate.is_optimal:
+        warnings.warn(
+            f"{certificate.statement()} Raise the limit, or ask for smaller trees.",
+            OptimalityWarning,
+            stacklevel=4,
+        )
+    return TaskFront(points, certificate, model.encoder_, task, _parameters(model))
+
+
+def _parameters(model: BaseTaskTree) -> dict[str, Any]:
+    parameters: dict[str, Any] = model.get_params(deep=False)
+    return {name: value for name, value in parameters.items() if name != "task"}
+
+
+def _check(model: BaseTaskTree, given: Given) -> None:
+    """Refuse what is not known to trees within limits."""
+    model._check_parameters()
+    if getattr(model, "test_costs", None) is not None:
+        raise ValueError("test_costs cannot be combined with limits or fronts; leave them out.")
+    if given.path:
+        raise ValueError(
+            "path=True cannot be combined with limits or fronts; solve with max_splits instead."
+        )
+    if model.max_depth is None and model.max_splits is None:
+        penalty = read_fraction(model.complexity, "complexity")
+        if penalty == 0 or isinstance(getattr(model, "task", None), Front):
+            raise ValueError(
+                "Trees within limits need max_depth or max_splits"
+                + (", or a complexity above 0." if penalty == 0 else " for a front.")
+            )
+
+
+def _warn_without_tree(certificate: NoTreeCertificate) -> None:
+    if certificate.is_infeasible:
+        return
+    warnings.warn(
+        f"{certificate.statement()} Raise the limit of the search, or ask for a smaller tree.",
+        OptimalityWarning,
+        stacklevel=5,  # the caller of solve
+    )
+
+
+def _pair(limited: LimitedSetting, first: int, second: Fraction | int) -> Pair:
+    other = limited.on_rows.problems[1]
+    cost = limited.setting.objective.cost(first)
+    return exact(cost), exact(Fraction(second) * other.unit + other.constant)
+
+
+def _point(model: BaseTaskTree, limited: LimitedSetting, found: LimitedTree) -> FrontPoint:
+    tree, _ = limited_tree(model, limited, found.nodes)
+    values = _pair(limited, found.values[0], found.values[1])
+    first, second = limited.on_rows.problems
+    objectives = first.objective(Fraction(values[0])), second.objective(Fraction(values[1]))
+    return FrontPoint(tree, values, objectives, limit_values(limited, found.nodes))
+
+
+def _certify_front(
+    model: BaseTaskTree, task: Front, limited: LimitedSetting, result: LimitedFront
+) -> TaskFrontCertificate:
+    setting, objective = limited.setting, limited.setting.objective
+    first, second = limited.on_rows.problems
+    return TaskFrontCertificate(
+        status=result.status,
+        points=tuple(_pair(limited, *tree.values[:2]) for tree in result.trees),
+        lower_points=tuple(_pair(limited, *point) for point in result.lower_points),
+        tasks=(task.first.name, task.second.name),
+        limits=limit_values(limited),
+        leaf_minimum=leaf_minimum(limited),
+        rounding=(exact(first.rounding), exact(second.rounding)),
+        max_depth=None if model.max_depth is None else int(model.max_depth),
+        max_splits=None if model.max_splits is None else int(model.max_splits),
+        complexity=exact(objective.complexity),
+        complexity_per=model.complexity_per,
+        split_penalty=exact(objective.penalty),
+        min_samples_leaf=int(model.min_samples_leaf),
+        n_rows=len(setting.rows.weights),
+        **count_tests(model.encoder_),
+        seconds=setting.seconds + result.seconds,
+        counters=dict(result.counters),
+        n_solves=result.n_solves,
+        version=__version__,
+    )
+
+
+class _FrontWatch:
+    """Watch a search that has no incumbent: any cost is still possible."""
+
+    def __init__(self, callback: Callback, most: Exact) -> None:
+        self.callback = callback
+        self.most = most
+
+    def __call__(self, event: Event) -> bool:
+        progress = Progress(event["seconds"], event["work"], self.most, 0, self.most)
+        return bool(self.callback(progress))

@@ -1,0 +1,275 @@
+"""Solutions of objectives given by their parts: all nondominated trees, with their values."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import engine
+from certree.encoding import TableEncoder
+from certree.exceptions import OptimalityWarning
+from certree.numbers._exact import read_fraction
+from certree.proofs._programme import Candidate, OutOfTime, Programme, Sizes, nodes_of
+from certree.results._certificate import STATUSES, in_brackets, many, text_of_tests
+from certree.tasks import Separable
+from certree.tasks._task import Given
+from certree.tree import Tree
+
+from ._task_tree import BaseTaskTree
+
+
+@dataclass(frozen=True)
+class SeparablePoint:
+    """A tree and its value.
+
+    Attributes
+    ----------
+    tree : Tree
+        The tree.
+    value : object
+        What the objective makes of it.
+    """
+
+    tree: Tree
+    value: Any
+
+
+@dataclass(frozen=True, repr=False)
+class SeparableCertificate:
+    """What was searched and what is proven about the trees of a separable objective.
+
+    Attributes
+    ----------
+    status : str
+        "optimal": no nondominated value is missing; "infeasible": no tree is feasible;
+        "time_limit": the statement is about trees of `depth` only.
+    values : tuple
+        The values, one for each tree.
+    depth : int
+        All trees of up to this depth were tried.
+    max_depth, max_splits : int or None
+        Limits on the trees; None: no limit.
+    min_samples_leaf : int
+        Smallest number of rows in a leaf.
+    n_rows, n_tests : int
+        Size of the encoded table.
+    n_row_sets : int
+        Number of pairs of row set and depth that were solved.
+    n_samples : int
+        Number of samples on which the objective was seen to be separable.
+    seconds : float
+        Wall-clock time.
+    """
+
+    status: str
+    values: tuple[Any, ...]
+    depth: int
+    max_depth: int | None
+    max_splits: int | None
+    min_samples_leaf: int
+    n_rows: int
+    n_tests: int
+    n_row_sets: int
+    n_samples: int
+    seconds: float
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether no nondominated value is missing."""
+        return self.status in ("optimal", "infeasible")
+
+    def __repr__(self) -> str:
+        return in_brackets(self, many(len(self.values), "tree"), f"{self.n_rows} rows")
+
+    def __str__(self) -> str:
+        status = STATUSES.get(self.status, self.status)
+        return f"Certificate: {status}\n{self.statement()}"
+
+    def statement(self) -> str:
+        """Return in words what is proven, and what it rests on."""
+        limits = f"depth at most {self.depth}"
+        if self.max_splits is not None:
+            limits += f" and at most {self.max_splits} splits"
+        trees = f"No tree with {limits} over {text_of_tests(self.n_tests)}"
+        what = "is feasible" if not self.values else "has a value better than these"
+        return (
+            f"{trees} {what}, if the objective is separable; {self.n_samples} samples did not show "
+            "otherwise."
+        )
+
+
+class SeparableSolution(Sequence[SeparablePoint]):
+    """All nondominated trees of a separable objective; made by :func:`solve`.
+
+    Attributes
+    ----------
+    front : tuple of SeparablePoint
+        The trees and their values: one, if all values can be compared.
+    certificate : SeparableCertificate
+        What is proven.
+    encoder : TableEncoder
+        The tests that were considered.
+    task : Separable
+        What was asked for.
+    """
+
+    def __init__(
+        self,
+        front: Sequence[SeparablePoint],
+        certificate: SeparableCertificate,
+        encoder: TableEncoder,
+        task: Separable,
+    ) -> None:
+        self.front = tuple(front)
+        self.certificate = certificate
+        self.encoder = encoder
+        self.task = task
+
+    def __len__(self) -> int:
+        """Return the number of trees."""
+        return len(self.front)
+
+    def __iter__(self) -> Iterator[SeparablePoint]:
+        return iter(self.front)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.front[index]
+
+    def _only(self) -> SeparablePoint:
+        if len(self.front) != 1:
+            raise ValueError(
+                f"there are {len(self.front)} nondominated trees; choose one of them, such as "
+                "solution[0]."
+                if self.front
+                else self.certificate.statement()
+            )
+        return self.front[0]
+
+    @property
+    def tree(self) -> Tree:
+        """The tree, if there is but one."""
+        return self._only().tree
+
+    @property
+    def value(self) -> Any:
+        """Its value, if there is but one tree."""
+        return self._only().value
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return what the leaf of each row predicts, if there is but one tree."""
+        return self.tree.predict(X)
+
+    def __repr__(self) -> str:
+        return f"SeparableSolution({len(self)} trees, {self.certificate.status})"
+
+
+def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> SeparableSolution:
+    """Find all nondominated trees, with the parameters of a model."""
+    start = perf_counter()
+    _refuse(model, given)
+    n_samples = _check(task, given.X)
+    model._row_count(given.X)
+    columns = model._encode(given.X, None, None)
+    sizes = Sizes(
+        None if model.max_depth is None else int(model.max_depth),
+        None if model.max_splits is None else int(model.max_splits),
+        int(model.min_samples_leaf),
+    )
+    features = [test.feature for test in model.encoder_.candidates_]
+    programme = Programme(task, columns, features, sizes, model._engine_options().time_limit)
+    partial = model.encoder_._stopped_by
+    status, depth = "optimal", -1
+    found: list[Candidate] = []
+    try:
+        for front in programme.solve():
+            found, depth = front, depth + 1
+    except OutOfTime as stop:
+        status = str(stop)
+    if status == "optimal":
+        # Of tests that were left out nothing is known.
+        status = partial or ("optimal" if found else "infeasible")
+    certificate = SeparableCertificate(
+        status,
+        tuple(point.value for point in found),
+        depth,
+        sizes.max_depth,
+        sizes.max_splits,
+        sizes.min_leaf,
+        columns.shape[0],
+        len(model.encoder_.candidates_),
+        len(programme.known),
+        n_samples,
+        perf_counter() - start,
+    )
+    _warn(certificate)
+    points = [SeparablePoint(_tree(model, task, columns, one), one.value) for one in found]
+    return SeparableSolution(points, certificate, model.encoder_, task)
+
+
+def _refuse(model: BaseTaskTree, given: Given) -> None:
+    model._check_parameters()
+    for name, is_given in (
+        ("sample_weight", given.sample_weight is not None),
+        ("complexity", read_fraction(model.complexity, "complexity") != 0),
+        ("test_costs", getattr(model, "test_costs", None) is not None),
+        ("gap", read_fraction(model.gap, "gap") != 0),
+        ("path", given.path),
+        ("callback", given.callback is not None),
+    ):
+        if is_given:
+            raise ValueError(
+                f"{name} cannot be combined with tasks.Separable; whatever costs something is part "
+                "of its functions."
+            )
+    if model.max_depth is None and model.max_splits is None:
+        raise ValueError("tasks.Separable needs max_depth or max_splits.")
+
+
+def _check(task: Separable, X: Any) -> int:
+    """Refuse an objective that samples show not to be separable; return their number."""
+    from certree.tasks._check_task import check_task
+
+    if len(X) < 2:
+        return 0
+    report = check_task(task, X, n_samples=60)
+    if not report:
+        raise ValueError(f"{task!r} is not separable (theorem 4.6 of the STreeD paper). {report}")
+    return report.n_samples
+
+
+def _warn(certificate: SeparableCertificate) -> None:
+    if certificate.is_optimal:
+        return
+    warnings.warn(
+        f"The search was {STATUSES.get(certificate.status, certificate.status)}. "
+        f"{certificate.statement()} Raise the limit, or ask for smaller trees.",
+        OptimalityWarning,
+        stacklevel=5,  # the caller of solve
+    )
+
+
+def _tree(
+    model: BaseTaskTree, task: Separable, columns: NDArray[np.uint8], found: Candidate
+) -> Tree:
+    nodes = nodes_of(found.plan)
+    leaves = engine.leaves_of_rows(nodes, columns)
+    cells = np.zeros((len(nodes.test), len(task.labels)), dtype=np.int64)
+    np.add.at(cells, (leaves, nodes.label[leaves]), 1)
+    names = getattr(model, "feature_names_in_", None)
+    return Tree.from_arrays(
+        model.encoder_.candidates_,
+        nodes.test,
+        nodes.first_child,
+        nodes.label,
+        counts=engine.sums_of_nodes(nodes, cells),
+        classes=np.array(task.labels),
+        feature_names=None if names is None else names.tolist(),
+        n_features=model.n_features_in_,
+        n_columns=columns.shape[1],
+    )

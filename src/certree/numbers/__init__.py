@@ -1,0 +1,1 @@
+"""Users' decimals and fractions, and the integers that a search counts in."""

@@ -1,0 +1,1 @@
+"""Proofs that take several searches: metrics, limits on the whole tree, separable objectives."""

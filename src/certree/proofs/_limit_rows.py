@@ -1,0 +1,360 @@
+"""The rows of a limited problem: their types, and what trees make of their sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.engine._front import FrontTree
+from certree.engine._limited import LimitedProblem
+from certree.engine._scalar import Nodes
+
+# With more types than this, costs are given by row.
+_MOST_TYPES = 64
+
+# With so many rows, equal ones are merged first, by keys of 62 bits from columns and types.
+_MANY_ROWS = 4096
+_KEY_COLUMNS = 56
+
+# Up to here, keys are looked up in a table and not sorted.
+_TABLE = 2**20
+
+# All labels of a tree's leaves are tried if there are no more choices than this.
+_MOST_LABELLINGS = 2**16
+
+
+@dataclass(frozen=True)
+class LimitedNodes:
+    """A tree, the values of all planes for it, and the sums of its leaves by label."""
+
+    nodes: FrontTree
+    values: tuple[int, ...]
+    leaves: NDArray[np.intp]
+    """Nodes that are leaves."""
+    leaf_sums: NDArray[np.int64]
+    """Of shape (n_leaves, n_labels, n_sums)."""
+    allowed: NDArray[np.bool_]
+    """Which labels each leaf may take, of shape (n_leaves, n_labels)."""
+    is_allowed: bool
+    """Whether all leaves have labels that they may take."""
+    point: NDArray[np.int64]
+    """The sums of the tree, then its number of splits."""
+
+
+@dataclass(frozen=True)
+class RowTypes:
+    """Rows as multiples of a few types: ``values[i] == weights[i] * values_of_types[types[i]]``."""
+
+    types: NDArray[np.int32]
+    values: NDArray[np.int64]
+    weights: NDArray[np.int64] | None
+    totals: NDArray[np.int64]
+    """Weight of each type."""
+
+
+def row_types(values: NDArray[np.int64]) -> RowTypes | None:
+    """Return few types of which all rows are multiples, or None if there are too many."""
+    flat = values.reshape(len(values), -1)
+    found = _few_types(flat)
+    if found is not None:
+        types, first = found
+        return RowTypes(types, values[first], None, np.bincount(types).astype(np.int64))
+    factors = np.gcd.reduce(flat, axis=1)
+    weights = np.maximum(factors, 1)
+    units = flat // weights[:, None]
+    found = _few_types(units)
+    if found is None:
+        return None
+    types, first = found
+    totals = np.zeros(len(first), dtype=np.int64)
+    np.add.at(totals, types, weights)
+    return RowTypes(types, units[first].reshape(-1, *values.shape[1:]), weights, totals)
+
+
+def _few_types(flat: NDArray[np.int64]) -> tuple[NDArray[np.int32], list[int]] | None:
+    """Number the different rows, and return the first of each, or None if there are many."""
+    # Odd factors mix the entries into one number; rows of the same number are then compared.
+    factors = np.random.default_rng(1).integers(0, 2**62, flat.shape[1], dtype=np.int64) * 2 + 1
+    mixed = flat @ factors
+    types = np.full(len(flat), -1, dtype=np.int32)
+    first: list[int] = []
+    left = np.ones(len(flat), dtype=np.bool_)
+    while len(first) <= _MOST_TYPES:
+        at = int(left.argmax())
+        if not left[at]:
+            same = np.array_equal(flat[first][types], flat)
+            return (types, first) if same else None
+        equal = mixed == mixed[at]
+        types[equal] = len(first)
+        left &= ~equal
+        first.append(at)
+    return None
+
+
+def _merge_equal(problem: LimitedProblem, types: RowTypes) -> tuple[LimitedProblem, RowTypes]:
+    """Return large problems with fewer rows: those of the same columns and type become one."""
+    n_rows, n_columns = problem.columns.shape
+    if n_rows < _MANY_ROWS or n_columns > _KEY_COLUMNS or problem.label_counts is not None:
+        return problem, types
+    keys = types.types.astype(np.int64)
+    for column in np.asfortranarray(problem.columns).T:
+        keys = 2 * keys + column
+    first, group = _numbered(keys, len(types.totals) << n_columns)
+    weights = _counts(group, types.weights, len(first))
+    fewer = RowTypes(types.types[first], types.values, weights, types.totals)
+    values = types.values[fewer.types] * weights[:, None, None]
+    columns = np.asfortranarray(problem.columns[first])
+    return replace(problem, columns=columns, values=values, row_counts=None), fewer
+
+
+def _numbered(keys: NDArray[np.int64], end: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return where each different key is, and the number of each key; all are below `end`."""
+    if end > _TABLE:
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        return first, group
+    place = np.full(end, -1, dtype=np.intp)
+    place[keys] = np.arange(len(keys))
+    present = np.flatnonzero(place >= 0)
+    first = place[present]
+    place[present] = np.arange(len(present))
+    return first, place[keys]
+
+
+class Rows:
+    """The rows of a problem, ready to evaluate trees.
+
+    Parameters
+    ----------
+    problem : LimitedProblem
+        The problem; the attribute of this name may have fewer rows that amount to the same, and
+        bounds that are no farther than one beyond what trees can have.
+    min_leaf : int
+        Least number of rows of a leaf. If it is more than one, all rows are kept.
+    """
+
+    def __init__(self, problem: LimitedProblem, min_leaf: int = 1) -> None:
+        self.types = row_types(problem.values)
+        if self.types is not None and min_leaf <= 1:
+            problem, self.types = _merge_equal(problem, self.types)
+        self.problem = problem
+        self.columns = np.asfortranarray(problem.columns)
+        sums = problem.values if self.types is None else self.types.values
+        self.n_labels = sums.shape[1]
+        # By plane, row or type, and label, less the least of all labels; splits are apart.
+        planes = np.moveaxis(sums @ problem.planes[:, :-1].T, 2, 0)
+        low, high = planes.min(axis=2), planes.max(axis=2)
+        self.planes = np.ascontiguousarray(planes - low[:, :, None])
+        self.split_values = [int(v) for v in problem.planes[:, -1]]
+        each = None if self.types is None else self.types.totals
+        self.least = self._total(low, each)
+        self.most = self._total(high, each)
+        self.problem = self._with_near_bounds()
+
+    def _with_near_bounds(self) -> LimitedProblem:
+        """Return the problem with no bound farther than one beyond what trees can have."""
+        splits = len(self.columns) - 1
+        bounds = tuple(
+            min(max(bound, self.least[j] - 1), self.most[j] + splits * self.split_values[j])
+            for j, bound in enumerate(self.problem.bounds, start=1)
+        )
+        return (
+            self.problem if bounds == self.problem.bounds else replace(self.problem, bounds=bounds)
+        )
+
+    @staticmethod
+    def _total(by_type: NDArray[np.int64], each: NDArray[np.int64] | None) -> list[int]:
+        total = by_type.sum(axis=1) if each is None else by_type @ each
+        return [int(v) for v in total]
+
+    @property
+    def spans(self) -> list[int]:
+        """How far apart the values of each plane can be, splits aside."""
+        return [high - low for low, high in zip(self.least, self.most, strict=True)]
+
+    def leaf(self, label: int) -> LimitedNodes:
+        """Return the tree of one leaf."""
+        minus = np.array([-1], dtype=np.int32)
+        return self.evaluate(FrontTree(minus, minus, np.array([label], dtype=np.int32)))
+
+    def evaluate(self, nodes: Nodes) -> LimitedNodes:
+        """Return a tree with its values."""
+        tree = FrontTree(nodes.test, nodes.first_child, nodes.label)
+        leaves, codes = self._leaf_codes(tree)
+        sums = self._leaf_sums(codes, len(leaves))
+        labels = tree.label[leaves]
+        sums_of_tree = sums[np.arange(len(leaves)), labels].sum(axis=0)
+        point = np.append(sums_of_tree, tree.n_splits)
+        values = tuple((self.problem.planes @ point).tolist())
+        allowed = self._allowed(codes, len(leaves))
+        is_allowed = bool(allowed[np.arange(len(leaves)), labels].all())
+        return LimitedNodes(tree, values, leaves, sums, allowed, is_allowed, point)
+
+    def is_inside(self, tree: LimitedNodes, bounds: Sequence[int]) -> bool:
+        """Whether a tree is within bounds of the limits, in all their digits."""
+        if not all(v <= b for v, b in zip(tree.values[1:], bounds, strict=True)):
+            return False
+        values = self.problem.all_planes @ tree.point
+        return bool(self.problem.keeps_digits(values[None])[0])
+
+    def sizes(self, tree: LimitedNodes) -> NDArray[np.int64]:
+        """Return how many rows each leaf stands for."""
+        _, codes = self._leaf_codes(tree.nodes)
+        counts = self.problem.row_counts
+        ones = np.ones(len(codes), dtype=np.int64) if counts is None else counts
+        return _sums_by_code(codes, ones[:, None], len(tree.leaves))[:, 0]
+
+    def _leaf_codes(self, tree: FrontTree) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return the leaves, and for each row which of them it reaches."""
+        n_rows = len(self.columns)
+        leaves = np.flatnonzero(tree.test < 0)
+        if len(leaves) == 1:
+            return leaves, np.zeros(n_rows, dtype=np.intp)
+        codes = np.zeros(n_rows, dtype=np.uint8 if len(leaves) < 256 else np.int32)
+        reach: dict[int, NDArray[np.bool_]] = {0: np.ones(n_rows, dtype=np.bool_)}
+        n_leaves = 0
+        for node, test in enumerate(tree.test.tolist()):  # children come after their parents
+            here = reach.pop(node)
+            if test < 0:
+                if n_leaves:
+                    codes += here * codes.dtype.type(n_leaves)
+                n_leaves += 1
+                continue
+            child = int(tree.first_child[node])
+            reach[child] = here & self.columns[:, test].view(np.bool_)
+            reach[child + 1] = here ^ reach[child]
+        return leaves, codes.astype(np.intp)
+
+    def _leaf_sums(self, codes: NDArray[np.intp], n_leaves: int) -> NDArray[np.int64]:
+        if self.types is None:
+            values = self.problem.values
+            flat = values.reshape(len(values), -1)
+            return _sums_by_code(codes, flat, n_leaves).reshape(n_leaves, *values.shape[1:])
+        n_types = len(self.types.totals)
+        cells = codes * n_types + self.types.types
+        counts = _counts(cells, self.types.weights, n_leaves * n_types)
+        values = self.types.values
+        sums: NDArray[np.int64] = counts.reshape(n_leaves, n_types) @ values.reshape(n_types, -1)
+        return sums.reshape(n_leaves, *values.shape[1:])
+
+    def _allowed(self, codes: NDArray[np.intp], n_leaves: int) -> NDArray[np.bool_]:
+        counts, least = self.problem.label_counts, self.problem.label_min
+        if counts is None or least is None:
+            return np.ones((n_leaves, self.n_labels), dtype=np.bool_)
+        return np.asarray(_sums_by_code(codes, counts, n_leaves) >= least)
+
+    def best_labels(
+        self, tree: LimitedNodes, bounds: tuple[int, ...], below: int | None
+    ) -> LimitedNodes | None:
+        """Return the tree with the labels that are best within the bounds of the limits.
+
+        Parameters
+        ----------
+        tree : LimitedNodes
+            Any tree.
+        bounds : tuple of int
+            Of the limits.
+        below : int or None
+            Only labels with an objective below this are wanted.
+
+        Returns
+        -------
+        LimitedNodes or None
+            None if no labels are within the bounds, or there are too many choices to try.
+        """
+        totals = labellings(tree, self.problem.all_planes)
+        if totals is None:
+            return None
+        inside = (totals[:, 1 : len(bounds) + 1] <= np.array(bounds, dtype=np.int64)).all(axis=1)
+        if below is not None:
+            inside &= totals[:, 0] < below
+        inside &= self.problem.keeps_digits(totals)
+        if not inside.any():
+            return None
+        choices = np.flatnonzero(inside)
+        labels = labels_of(tree, int(choices[totals[choices, 0].argmin()]))
+        return self.evaluate(merged(FrontTree(tree.nodes.test, tree.nodes.first_child, labels)))
+
+
+def labellings(tree: LimitedNodes, planes: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Return the values of planes for all labels that the leaves may take, by rows.
+
+    None if there are no labels, or too many to try.
+    """
+    labels = [np.flatnonzero(row) for row in tree.allowed]
+    if not _is_product_small([len(some) for some in labels]):
+        return None
+    by_leaf = tree.leaf_sums @ planes[:, :-1].T  # (leaves, labels, planes)
+    totals = tree.nodes.n_splits * planes[None, :, -1]
+    for leaf, some in enumerate(labels):
+        totals = (totals[:, None, :] + by_leaf[leaf, some][None]).reshape(-1, len(planes))
+    return totals
+
+
+def labels_of(tree: LimitedNodes, choice: int) -> NDArray[np.int32]:
+    """Return the labels of all nodes for a row of `labellings`."""
+    chosen: NDArray[np.int32] = tree.nodes.label.copy()
+    for leaf in range(len(tree.leaves) - 1, -1, -1):
+        some = np.flatnonzero(tree.allowed[leaf])
+        choice, at = divmod(choice, len(some))
+        chosen[tree.leaves[leaf]] = some[at]
+    return chosen
+
+
+def _is_product_small(sizes: list[int]) -> bool:
+    product = 1
+    for size in sizes:
+        product *= size
+        if product > _MOST_LABELLINGS:
+            return False
+    return product > 0
+
+
+def _counts(
+    cells: NDArray[np.intp], weights: NDArray[np.int64] | None, n_cells: int
+) -> NDArray[np.int64]:
+    """Return the weight in each cell, exactly."""
+    if weights is None:
+        return np.bincount(cells, minlength=n_cells).astype(np.int64)
+    if int(weights.sum()) < 2**53:  # doubles hold such sums exactly
+        return np.bincount(cells, weights=weights, minlength=n_cells).astype(np.int64)
+    totals = np.zeros(n_cells, dtype=np.int64)
+    np.add.at(totals, cells, weights)
+    return totals
+
+
+def _sums_by_code(
+    codes: NDArray[np.intp], rows: NDArray[np.int64], n_codes: int
+) -> NDArray[np.int64]:
+    """Return the sums of the rows of each code."""
+    sizes = np.bincount(codes, minlength=n_codes)
+    has_rows = sizes > 0
+    starts = (np.cumsum(sizes) - sizes)[has_rows]
+    order = np.argsort(codes, kind="stable")
+    sums = np.zeros((n_codes, rows.shape[1]), dtype=np.int64)
+    sums[has_rows] = np.add.reduceat(rows[order], starts, axis=0)
+    return sums
+
+
+def merged(tree: FrontTree) -> FrontTree:
+    """Return a tree without splits between leaves of the same label."""
+    only = tree.label.copy()
+    # A child is numbered after its parent: backwards, all subtrees of one label become leaves.
+    for node in range(len(only) - 1, -1, -1):
+        if tree.test[node] >= 0:
+            child = tree.first_child[node]
+            only[node] = only[child] if only[child] == only[child + 1] else -1
+    test: list[int] = []
+    first_child: list[int] = []
+    pending = [0]
+    for node in pending:  # grows while it is read
+        is_leaf = only[node] >= 0
+        test.append(-1 if is_leaf else int(tree.test[node]))
+        first_child.append(-1 if is_leaf else len(pending))
+        if not is_leaf:
+            pending += [int(tree.first_child[node]), int(tree.first_child[node]) + 1]
+    return FrontTree(
+        np.array(test, dtype=np.int32), np.array(first_child, dtype=np.int32), only[pending]
+    )

@@ -1,0 +1,186 @@
+"""Scalar solves for limited problems: sums of planes, within limits that all solves share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from certree import engine
+from certree.engine import _vector
+from certree.engine._budget import Spending
+from certree.engine._front import FrontTree
+from certree.engine._limited import LimitedProblem
+from certree.numbers._exact import cost_budget
+
+from ._limit_rows import Rows
+
+# Values of sums of planes stay below this for every tree.
+_LARGEST = 2**58
+
+
+class Scalar(NamedTuple):
+    """What a scalar solve found: no tree has less than `value`; a tree if it is a better one."""
+
+    value: int
+    tree: FrontTree | None
+    is_complete: bool
+
+
+class Scalars:
+    """Minimises sums of planes, ignoring limits on them and which labels leaves may take.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of the problem.
+    options : Options
+        Limits of the trees; those on time and work are given with each solve.
+    """
+
+    def __init__(self, rows: Rows, options: engine.Options) -> None:
+        self.rows = rows
+        self.options = options
+        self.n_solves = 0
+        problem = rows.problem
+        self.budget = cost_budget(len(rows.columns), most_splits(problem, options))
+        for plane, span in enumerate(rows.spans):
+            if span > self.budget:
+                what = f"limit {problem.name(plane - 1)!r}" if plane else "objective"
+                raise ValueError(
+                    f"The {what} can differ by {span:.3g} between trees, but the search has room "
+                    f"for {self.budget:.3g} only; scale its amounts or the weights down."
+                )
+        self.splits = splits = most_splits(problem, options)
+        self._sizes = [
+            max(abs(low), abs(high)) + splits * split
+            for low, high, split in zip(rows.least, rows.most, rows.split_values, strict=True)
+        ]
+        self._session = self._open_session(problem)
+
+    def _open_session(self, problem: LimitedProblem) -> engine.Session | None:
+        types, counts = self.rows.types, problem.row_counts
+        counts_rows = counts is None or self.options.min_leaf <= 1 or bool((counts == 1).all())
+        if types is None or not counts_rows:
+            return None
+        return engine.Session(self.rows.columns, types.types, types.weights)
+
+    def _room_of_core(self, multipliers: Sequence[int]) -> Fraction:
+        """Return by how much multipliers may grow, or must shrink, for the integers of the core.
+
+        It makes room for a tree with the most splits, which all pay the penalty; a dearer one than
+        all leaves is cut.
+        """
+        leaves = sum(m * span for m, span in zip(multipliers, self.rows.spans, strict=True))
+        split = sum(m * s for m, s in zip(multipliers, self.rows.split_values, strict=True))
+        paid = min(split, leaves + 1) * (self.splits + 1)
+        return Fraction(self.budget, max(leaves + paid, 1))
+
+    def whole(self, multipliers: Sequence[Fraction]) -> tuple[int, ...]:
+        """Return integers in proportion to multipliers, or nearly so where they must be small."""
+        factor = lcm(*(m.denominator for m in multipliers))
+        exact = [int(m * factor) for m in multipliers]
+        common = gcd(*exact) or 1
+        exact = [m // common for m in exact]
+        share = min(self._room_of_core(exact), _room(exact, self._sizes, _LARGEST))
+        if share >= 1:
+            return tuple(exact)
+        # Rounded down; the one that counts most does not vanish.
+        kept = [int(m * share) for m in exact]
+        common = gcd(*kept) or 1
+        return tuple(m // common for m in kept)
+
+    def solve(
+        self,
+        multipliers: Sequence[int],
+        known: int | None,
+        spent: Spending,
+        callback: engine.Callback | None = None,
+        max_depth: int | None = None,
+    ) -> Scalar | None:
+        """Minimise a sum of planes.
+
+        Parameters
+        ----------
+        multipliers : sequence of int
+            Of the planes; not negative.
+        known : int or None
+            Only trees with less than this are wanted.
+        spent : Spending
+            Time and work left.
+        callback : callable, optional
+            As for `engine.solve`.
+        max_depth : int, optional
+            Another limit on the depth.
+
+        Returns
+        -------
+        Scalar or None
+            None if a limit was reached before.
+        """
+        options = spent.remaining()
+        if options is None:
+            return None
+        planes = self.rows.planes
+        costs = np.array(multipliers, dtype=np.int64) @ planes.reshape(len(planes), -1)
+        costs = costs.reshape(planes.shape[1:])
+        base = costs.min(axis=1)
+        types = self.rows.types
+        constant = int(base.sum() if types is None else base @ types.totals)
+        constant += sum(m * least for m, least in zip(multipliers, self.rows.least, strict=True))
+        costs -= base[:, None]
+        # Above the cost of a leaf for all, a dearer split is no different.
+        spread = costs.max(axis=1)
+        total = int(spread.sum() if types is None else spread @ types.totals)
+        if total == 0:
+            return Scalar(constant, None, True)
+        split = sum(m * s for m, s in zip(multipliers, self.rows.split_values, strict=True))
+        options = replace(
+            options,
+            error_scale=1,
+            split_penalty=min(split, total + 1),
+            gap=0,
+            known=None if known is None else (known - constant, 0),
+        )
+        if max_depth is not None:
+            options = replace(options, max_depth=max_depth)
+        result = self._call(costs, options, callback)
+        self.n_solves += 1
+        work = result.history[-1][1] if result.history else 0
+        spent.account(result.status, result.counters, work)
+        tree = FrontTree(result.test, result.first_child, result.label)
+        lower = result.lower_bound + constant
+        return Scalar(lower, tree if len(tree.test) else None, result.status == "optimal")
+
+    def _call(
+        self, costs: Any, options: engine.Options, callback: engine.Callback | None
+    ) -> engine.Result:
+        if self._session is not None:
+            return self._session.solve(costs, options, callback)
+        types, problem = self.rows.types, self.rows.problem
+        if types is not None:
+            costs = costs[types.types]
+            if types.weights is not None:
+                costs = costs * types.weights[:, None]
+        by_row = _vector.VectorProblem(self.rows.columns, costs, row_counts=problem.row_counts)
+        return _vector.solve(by_row, options, callback)
+
+
+def _room(multipliers: Sequence[int], sizes: Sequence[int], budget: int) -> Fraction:
+    """Return by how much multipliers may grow, or must shrink, for planes of these sizes."""
+    total = sum(m * size for m, size in zip(multipliers, sizes, strict=True))
+    return Fraction(budget, max(total, 1))
+
+
+def most_splits(problem: LimitedProblem, options: engine.Options) -> int:
+    """Return the number of splits that no tree within the options exceeds."""
+    most = len(problem.columns) - 1
+    if options.max_splits is not None:
+        most = min(most, options.max_splits)
+    if options.max_depth is not None and options.max_depth < 60:
+        most = min(most, 2**options.max_depth - 1)
+    return most

@@ -1,0 +1,298 @@
+"""Scalar solves for metric searches: shared limits, cuts proven, and trees found on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import engine
+from certree.engine._budget import Spending, current
+from certree.numbers._exact import cost_budget
+
+from ._metric_cuts import Cut
+
+# Seconds between events outside of solves, and for what remains to do once a limit is reached.
+_BETWEEN_EVENTS = 0.2
+_TO_FINISH = 0.2
+
+
+@dataclass(frozen=True)
+class Found:
+    """A tree, and where it is in the plane of false positives and negatives."""
+
+    test: NDArray[np.int32]
+    first_child: NDArray[np.int32]
+    label: NDArray[np.int32]
+    fp: int
+    fn: int
+    n_splits: int
+    leaf_sums: NDArray[np.int64] | None = None
+
+    @property
+    def point(self) -> tuple[int, int]:
+        """False positives and false negatives."""
+        return self.fp, self.fn
+
+
+@dataclass(frozen=True)
+class Relabellings:
+    """A tree with its first 0, 1, 2, ... leaves in some order positive, and the others negative.
+
+    Attributes
+    ----------
+    fp, fn, n_splits : list of int
+        By number of positive leaves; splits between leaves of the same label do not count.
+    """
+
+    nodes: Found
+    order: NDArray[np.intp]
+    fp: list[int]
+    fn: list[int]
+    n_splits: list[int]
+
+    def __len__(self) -> int:
+        """Return the number of choices."""
+        return len(self.fp)
+
+    def tree(self, i: int) -> Found:
+        """Return the tree with `i` positive leaves, without splits that do not count."""
+        label = np.where(self.nodes.test < 0, 0, -1).astype(np.int32)
+        label[self.order[:i]] = 1
+        return _merged(self.nodes, label, self.fp[i], self.fn[i])
+
+
+class Rows:
+    """The rows of a binary problem, with their weights by class."""
+
+    def __init__(self, problem: engine.Session | engine.Problem) -> None:
+        self.columns = problem.columns
+        types = np.unique(problem.row_types).tolist()
+        if not set(types) <= {0, 1}:
+            raise ValueError(
+                f"Metrics of false positives and negatives need row types 0 and 1, got {types[:9]}."
+            )
+        n_rows = len(problem.row_types)
+        weights = np.ones(n_rows, dtype=np.int64) if problem.weights is None else problem.weights
+        self.by_class = np.zeros((n_rows, 2), dtype=np.int64)
+        self.by_class[np.arange(n_rows), problem.row_types] = weights
+        self.negatives, self.positives = (int(total) for total in self.by_class.sum(axis=0))
+
+    def leaf(self, label: int) -> Found:
+        """Return the tree of one leaf."""
+        minus = np.array([-1], dtype=np.int32)
+        fp, fn = (self.negatives, 0) if label else (0, self.positives)
+        return Found(minus, minus, np.array([label], dtype=np.int32), fp, fn, 0)
+
+    def found(self, nodes: engine.Nodes) -> Found:
+        """Return a tree with its point."""
+        sums = self.leaf_sums(nodes)
+        fp, fn = int(sums[nodes.label == 1, 0].sum()), int(sums[nodes.label == 0, 1].sum())
+        splits = int(np.count_nonzero(nodes.test >= 0))
+        return Found(nodes.test, nodes.first_child, nodes.label, fp, fn, splits, sums)
+
+    def relabellings(self, nodes: Found) -> Relabellings:
+        """Return the labels of the leaves that are best for some weights of the two errors.
+
+        With leaves in the order of their share of positive rows, some first ones are positive and
+        the others negative.
+        """
+        sums = self.leaf_sums(nodes) if nodes.leaf_sums is None else nodes.leaf_sums
+        leaves = np.flatnonzero(nodes.test < 0)
+        share = sums[leaves, 0] / np.maximum(sums[leaves].sum(axis=1), 1)
+        order = leaves[np.argsort(share, kind="stable")]
+        fp = np.concatenate(([0], np.cumsum(sums[order, 0])))
+        fn = self.positives - np.concatenate(([0], np.cumsum(sums[order, 1])))
+        splits = _splits_left(nodes, order)
+        return Relabellings(nodes, order, fp.tolist(), fn.tolist(), splits.tolist())
+
+    def leaf_sums(self, nodes: engine.Nodes) -> NDArray[np.int64]:
+        """Return the weights of negative and positive rows in each leaf."""
+        leaves = engine.leaves_of_rows(nodes, self.columns)
+        sums = np.zeros((len(nodes.test), 2), dtype=np.int64)
+        if self.positives + self.negatives < 2**53:  # doubles hold such sums exactly
+            for side in (0, 1):
+                weights = self.by_class[:, side]
+                sums[:, side] = np.bincount(leaves, weights=weights, minlength=len(sums))
+        else:
+            np.add.at(sums, leaves, self.by_class)
+        return sums
+
+
+def _splits_left(nodes: engine.Nodes, order: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Return how many splits have both labels below them, for each number of positive leaves."""
+    first = np.zeros(len(nodes.test), dtype=np.int64)
+    first[order] = np.arange(len(order))
+    last = first.copy()
+    change = np.zeros(len(order) + 2, dtype=np.int64)
+    # A child is numbered after its parent.
+    for node in range(len(first) - 1, -1, -1):
+        if nodes.test[node] >= 0:
+            child = nodes.first_child[node]
+            first[node] = min(first[child], first[child + 1])
+            last[node] = max(last[child], last[child + 1])
+            # With j positive leaves its first one is positive and its last one negative
+            # for first < j <= last.
+            change[first[node] + 1] += 1
+            change[last[node] + 1] -= 1
+    return np.cumsum(change)[: len(order) + 1]
+
+
+def _merged(nodes: engine.Nodes, labels: NDArray[np.int32], fp: int, fn: int) -> Found:
+    """Return a tree with other labels, without splits between leaves of the same label."""
+    only = labels.copy()
+    # A child is numbered after its parent: backwards, all subtrees of one label become leaves.
+    for node in range(len(only) - 1, -1, -1):
+        if nodes.test[node] >= 0:
+            child = nodes.first_child[node]
+            only[node] = only[child] if only[child] == only[child + 1] else -1
+    test, first_child, label = [], [], []
+    pending = [0]
+    for node in pending:  # grows while it is read
+        is_leaf = only[node] >= 0
+        test.append(-1 if is_leaf else nodes.test[node])
+        first_child.append(-1 if is_leaf else len(pending))
+        label.append(only[node])
+        if not is_leaf:
+            pending += [nodes.first_child[node], nodes.first_child[node] + 1]
+    return Found(
+        np.array(test, dtype=np.int32),
+        np.array(first_child, dtype=np.int32),
+        np.array(label, dtype=np.int32),
+        fp,
+        fn,
+        len(test) // 2,
+    )
+
+
+class Oracle(Spending):
+    """Runs scalar solves within common limits and keeps what they prove.
+
+    Attributes
+    ----------
+    cuts : list of Cut
+        What has been proven.
+    """
+
+    def __init__(self, problem: engine.Session | engine.Problem, options: engine.Options) -> None:
+        if isinstance(problem, engine.Problem):
+            problem = engine.Session(problem.columns, problem.row_types, problem.weights)
+        super().__init__(options)
+        self.session = problem
+        self.rows = Rows(problem)
+        self.cuts: list[Cut] = []
+        self.callback: engine.Callback | None = None
+        self._next_event = _BETWEEN_EVENTS
+        self._end: float | None = None
+        self.max_splits = self._most_splits()
+        total = max(self.rows.positives + self.rows.negatives, 1)
+        # Weights up to this keep every cost within the 64 bits of the core.
+        self.largest_weight = max(cost_budget(len(self.rows.columns), self.max_splits) // total, 1)
+
+    def _most_splits(self) -> int:
+        """Return the number of splits that no tree within the limits exceeds."""
+        most = max(len(self.rows.columns) - 1, 0)
+        if self.options.max_splits is not None:
+            most = min(most, self.options.max_splits)
+        if self.options.max_depth is not None and self.options.max_depth < 60:
+            most = min(most, 2**self.options.max_depth - 1)
+        return most
+
+    def solve(
+        self,
+        weights: tuple[int, int, int],
+        known: tuple[int, int] | None = None,
+        *,
+        max_splits: int | None = None,
+        max_depth: int | None = None,
+    ) -> Found | None:
+        """Minimise ``fp * w_fp + fn * w_fn + splits * w_split``.
+
+        Parameters
+        ----------
+        weights : tuple of int
+            Of a false positive, a false negative and a split.
+        known : tuple of int, optional
+            Only trees below this value, or of this value and with fewer splits, are wanted.
+        max_splits : int, optional
+            A limit below that of the search; the cut then holds for so many splits only.
+        max_depth : int, optional
+            A limit below that of the search, for a first tree: nothing is then proven.
+
+        Returns
+        -------
+        Found or None
+            None where no such tree was found.
+        """
+        limits = self.remaining()
+        if limits is None:
+            return None
+        options = replace(limits, split_penalty=weights[2], known=known)
+        if max_splits is not None and max_splits < self.max_splits:
+            options = replace(options, max_splits=max_splits)
+        else:
+            max_splits = None
+        if max_depth is not None:
+            options = replace(options, max_depth=max_depth)
+        matrix = np.array([[0, weights[0]], [weights[1], 0]], dtype=np.int64)
+        result = self.session.solve(matrix, options, self.watch if self.callback else None)
+        work = result.history[-1][1] if result.history else 0
+        self.account(result.status, result.counters, work)
+        if max_depth is None:
+            self.cuts.append(Cut(*weights, result.lower_bound, max_splits))
+        return self.rows.found(result) if len(result.test) else None
+
+    def solve_path(self, weights: tuple[int, int]) -> list[Found]:
+        """Minimise ``fp * w_fp + fn * w_fn`` for every number of splits; return the trees."""
+        options = self.remaining()
+        if options is None:
+            return []
+        matrix = np.array([[0, weights[0]], [weights[1], 0]], dtype=np.int64)
+        result = self.session.solve_path(
+            matrix, replace(options, known=None), self.watch if self.callback else None
+        )
+        self.account(result.status, result.counters)
+        entries = result.entries
+        for entry, after in zip_longest(entries, entries[1:]):
+            limit: int | None = entry.splits
+            # Numbers of splits without an entry are no better than the entry before.
+            if result.status == "optimal":
+                limit = None if after is None else after.splits - 1
+            self.cuts.append(Cut(*weights, 0, entry.lower_bound, limit))
+        return [self.rows.found(entry) for entry in entries]
+
+    def remaining(self) -> engine.Options | None:
+        """Return the options with what is left of the limits, or None and the status."""
+        left = super().remaining()
+        return None if left is None else replace(left, error_scale=1, gap=0, partial="")
+
+    def is_over(self) -> bool:
+        """Whether loops between solves must end; called often in them.
+
+        Looks at the clock and asks the callback, and gives a moment to apply what is proven.
+        """
+        now = self.seconds
+        limit = self.options.time_limit
+        if self.status in ("optimal", "work_limit") and limit is not None and now > limit:
+            self.status = "time_limit"
+        call = current()
+        if self.status in ("optimal", "work_limit") and call is not None and call.is_interrupted:
+            self.status = "interrupted"
+        if self.status == "optimal" and self.callback is not None and now > self._next_event:
+            self._next_event = now + _BETWEEN_EVENTS
+            if self.watch({}):
+                self.status = "interrupted"
+        if self.status in ("optimal", "work_limit"):
+            return False
+        if self._end is None:
+            self._end = now + _TO_FINISH
+        return now > self._end
+
+    def watch(self, event: engine.Event) -> object:
+        """Pass an event on, with the time and work of all solves."""
+        assert self.callback is not None
+        moved: dict[str, Any] = {**event, "seconds": self.seconds, "work": self.work}
+        return self.callback(moved)

@@ -1,0 +1,176 @@
+"""The best tree for a metric with every number of splits, from shared path solves.
+
+One path solve gives the least weighted errors with at most k splits for every k: a cut for each
+slice, and a tree. Slices are closed one after the other, the one that is farthest from its bound
+first; the other slices profit from its cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import engine
+from certree.metrics import Metric
+from certree.metrics._numbers import Number
+
+from ._metric_cuts import Cut, box
+from ._metric_oracle import Found, Relabellings
+from ._metric_outer import Search, Slice
+
+
+@dataclass(frozen=True)
+class MetricPathEntry:
+    """The best tree with a number of splits.
+
+    Attributes
+    ----------
+    n_splits : int
+        Splits of the tree.
+    value : Fraction or Root
+        The metric, exactly.
+    bound : Fraction or Root
+        No tree with at most so many splits has a greater metric.
+    """
+
+    test: NDArray[np.int32]
+    first_child: NDArray[np.int32]
+    label: NDArray[np.int32]
+    fp: int
+    fn: int
+    n_splits: int
+    value: Number
+    bound: Number
+
+
+@dataclass(frozen=True)
+class MetricPath:
+    """Entries by rising number of splits and metric."""
+
+    status: str
+    entries: list[MetricPathEntry]
+    n_solves: int
+    seconds: float
+    counters: dict[str, int] = field(default_factory=dict)
+    cuts: list[Cut] = field(default_factory=list)
+
+
+class PathSearch(Search):
+    """A search in which every slice, of trees with at most k splits, has an incumbent."""
+
+    def __init__(
+        self,
+        problem: engine.Session | engine.Problem,
+        metric: Metric,
+        options: engine.Options,
+        callback: Callable[[engine.Event], object] | None = None,
+    ) -> None:
+        self.best: dict[int, Found] = {}
+        super().__init__(problem, metric, options, Fraction(0), callback)
+        self.is_sliced = True
+
+    def _slices(self) -> list[Slice]:
+        start, perfect = box(self.positives, self.negatives), self.value((0, 0))
+        return [Slice(k, start, perfect) for k in range(1, self.oracle.max_splits + 1)]
+
+    def consider(self, tree: Found) -> bool:
+        """Take a tree for all slices in which it is better, or as good and smaller."""
+        is_better = super().consider(tree)
+        value = self.value(tree.point)
+        for k in range(tree.n_splits, self.oracle.max_splits + 1):
+            known = self.best.get(k)
+            if known is None or (value, -tree.n_splits) > (
+                self.value(known.point),
+                -known.n_splits,
+            ):
+                self.best[k] = tree
+        return is_better
+
+    def _best_labels(self, choices: Relabellings) -> list[int]:
+        """Return the choices that are better than the incumbents of their numbers of splits."""
+        most = self.oracle.max_splits
+        return [
+            i
+            for i, splits in enumerate(choices.n_splits)
+            if self.value((choices.fp[i], choices.fn[i]))
+            > self.value(self.best[min(splits, most)].point)
+        ]
+
+    def goal(self, top: Slice) -> Number:
+        """Return the metric of the slice's incumbent."""
+        return self.value(self.best[top.splits].point)
+
+    def find(self) -> MetricPath:
+        """Search until all slices are closed, or a limit is reached."""
+        has_progress = True
+        status = "optimal"
+        while True:
+            worst = self._farthest()
+            if worst is None:
+                break
+            if self.oracle.status != "optimal":
+                status = self.oracle.status
+                break
+            moved = self._advance_path(worst, has_progress)
+            if not (moved or has_progress):
+                # Weights that would tell the last points apart do not fit into 64 bits.
+                status = "gap"
+                break
+            has_progress = moved
+        oracle = self.oracle
+        return MetricPath(
+            status,
+            self._entries(),
+            oracle.n_solves,
+            oracle.seconds,
+            dict(oracle.counters),
+            oracle.cuts,
+        )
+
+    def _farthest(self) -> Slice | None:
+        """Return the open slice whose bound is farthest above its incumbent."""
+        for top in self.slices:
+            if self.oracle.is_over():
+                break
+            if top.n_cuts < len(self.oracle.cuts) and top.value > self.goal(top):
+                self._refresh(top)
+        still_open = [top for top in self.slices if top.value > self.goal(top)]
+        self.bound = max([self.objective, *(top.value for top in still_open)])
+        return max(
+            still_open, key=lambda top: float(top.value) - float(self.goal(top)), default=None
+        )
+
+    def _advance_path(self, worst: Slice, has_progress: bool) -> bool:
+        """Solve a path for the worst corner; return whether it is cut off or trees are new."""
+        at = max(range(len(worst.polygon)), key=lambda i: self.value(worst.polygon[i]))
+        corner, n_met = worst.polygon[at], self.n_met
+        if has_progress:
+            line = self._separating(worst, at)
+            if line is None:
+                return True
+            weights = line[:2]
+        else:
+            weights = self._along_hull(worst, corner)[0][:2]
+        for found in self.oracle.solve_path(weights):
+            self.consider(found)
+            self.consider_labels(found)
+        if self.n_met > n_met or self.oracle.status != "optimal":
+            return True
+        return any(cut.excludes(corner, worst.splits) for cut in self.oracle.cuts[worst.n_cuts :])
+
+    def _entries(self) -> list[MetricPathEntry]:
+        bounds = {top.splits: max(top.value, self.goal(top)) for top in self.slices}
+        entries: list[MetricPathEntry] = []
+        for k in range(self.oracle.max_splits + 1):
+            tree = self.best[k]
+            value = self.value(tree.point)
+            if entries and value <= entries[-1].value:
+                continue
+            bound = bounds.get(k, value)
+            nodes = tree.test, tree.first_child, tree.label
+            entries.append(MetricPathEntry(*nodes, tree.fp, tree.fn, tree.n_splits, value, bound))
+        return entries

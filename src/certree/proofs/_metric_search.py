@@ -1,0 +1,148 @@
+"""The best trees for metrics of false positives and negatives, with proof.
+
+One tree for a metric, one for every number of splits, or all that are best for some weights of the
+two errors. See docs/theory/metrics.md for the theorems.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Literal
+
+from certree import engine
+from certree.metrics import Metric
+
+from ._metric_monotone import MonotoneSearch, monotone_path
+from ._metric_outer import MetricResult, Search
+from ._metric_path import MetricPath, PathSearch
+from ._metric_supported import SupportedFront, SupportedSearch
+
+__all__ = [
+    "MetricPath",
+    "MetricResult",
+    "SupportedFront",
+    "solve_metric",
+    "solve_metric_path",
+    "supported_front",
+]
+
+
+def solve_metric(
+    problem: engine.Session | engine.Problem,
+    metric: Metric,
+    options: engine.Options,
+    *,
+    complexity: Fraction = Fraction(0),
+    per: Literal["split", "leaf"] = "split",
+    gap: Fraction = Fraction(0),
+    first: engine.Nodes | None = None,
+    callback: Callable[[engine.Event], object] | None = None,
+) -> MetricResult:
+    """Find a tree that maximises a metric less a penalty for its size.
+
+    Parameters
+    ----------
+    problem : Session or Problem
+        Rows of the types 0 (negative) and 1 (positive); a cost matrix plays no part.
+    metric : Metric
+        What is maximised.
+    options : Options
+        Limits, which all solves share; penalty, gap and known value are set here.
+    complexity : Fraction
+        Penalty per split (or leaf), in units of the metric.
+    per : {"split", "leaf"}
+        What the penalty counts.
+    gap : Fraction
+        Stop when the bound is within this of the objective.
+    first : Nodes, optional
+        A tree within the limits to start from; its leaves get the labels that are best.
+    callback : callable, optional
+        Called now and then with seconds, work, upper_bound and lower_bound, where the bounds are
+        one minus the objective; a true answer stops the search.
+
+    Returns
+    -------
+    MetricResult
+    """
+    _check_kind(metric)
+    kind = MonotoneSearch if metric.kind == "monotone" else Search
+    search = kind(problem, metric, options, Fraction(complexity), callback)
+    if first is not None:
+        search.consider_labels(search.oracle.rows.found(first))
+    status = search.run(Fraction(gap))
+    offset = Fraction(complexity) if per == "leaf" else Fraction(0)
+    if not options.partial:
+        return search.result(status, offset)
+    # What is proven is proven of some tests only; what was known without a search holds for all.
+    search.bound, search.oracle.cuts = max(search.objective, search.first_bound), []
+    best = float(search.bound)
+    search.history = [(s, work, objective, best) for s, work, objective, _ in search.history]
+    return search.result(options.status(status), offset)
+
+
+def solve_metric_path(
+    problem: engine.Session | engine.Problem,
+    metric: Metric,
+    options: engine.Options,
+    *,
+    callback: Callable[[engine.Event], object] | None = None,
+) -> MetricPath:
+    """Find the best tree for every number of splits.
+
+    Parameters
+    ----------
+    problem : Session or Problem
+        As for `solve_metric`.
+    metric : Metric
+        What is maximised.
+    options : Options
+        Limits, of which `max_depth` or `max_splits` is needed.
+    callback : callable, optional
+        As for `solve_metric`; the bounds are those of the largest trees.
+
+    Returns
+    -------
+    MetricPath
+        One entry for each number of splits with which the metric is greater than with fewer.
+    """
+    _check_kind(metric)
+    if options.max_depth is None and options.max_splits is None:
+        raise ValueError(
+            "A path over numbers of splits needs max_depth or max_splits; give one of them."
+        )
+    if metric.kind == "monotone":
+        return monotone_path(problem, metric, options, callback)
+    return PathSearch(problem, metric, options, callback).find()
+
+
+def supported_front(
+    problem: engine.Session | engine.Problem,
+    options: engine.Options,
+    *,
+    callback: Callable[[engine.Event], object] | None = None,
+) -> SupportedFront:
+    """Find all trees that are corners of the convex hull: best for some weights of the two errors.
+
+    Parameters
+    ----------
+    problem : Session or Problem
+        As for `solve_metric`.
+    options : Options
+        Limits.
+    callback : callable, optional
+        Called now and then with seconds and work; a true answer stops the search.
+
+    Returns
+    -------
+    SupportedFront
+    """
+    return SupportedSearch(problem, options, callback).find()
+
+
+def _check_kind(metric: Metric) -> None:
+    if metric.kind in ("front", "chain"):
+        raise ValueError(
+            f"{metric.name} is no function of one confusion matrix, so no search for a metric "
+            "finds it."
+        )

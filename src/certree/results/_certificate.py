@@ -1,0 +1,437 @@
+"""What is proven about a fitted tree: its value, the bound, the gap, and what was searched."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from certree.numbers._fractions import to_float
+from certree.tree._plain import load_json, plain_fields, read_fields, shown
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+C = TypeVar("C", bound="Certificate")
+
+Exact = int | Fraction
+"""An exact number: an int when it is whole, a Fraction otherwise."""
+
+STATUSES = {
+    "optimal": "proven optimal",
+    "gap": "optimal up to the accepted gap",
+    "time_limit": "stopped by the time limit",
+    "memory_limit": "stopped by the memory limit",
+    "work_limit": "stopped by the work limit",
+    "interrupted": "interrupted",
+    "infeasible": "proven infeasible, no tree keeps to the limits",
+    "greedy": "grown greedily, with no proof",
+    "precision": "stopped where numbers exceed 64 bits",
+}
+
+# Numbers from here on, and their reciprocals, are shown by their size.
+_MOST_SHOWN = 10**40
+
+_NOT_NEGATIVE = (
+    *("n_splits", "depth", "n_rows", "n_row_groups", "n_tests", "n_solves", "n_rounds", "seconds"),
+    *("max_depth", "max_splits", "min_samples_leaf", "complexity", "split_penalty"),
+    *("total_weight", "weight_quantum", "positives", "negatives", "fp", "fn", "gap", "rounding"),
+)
+
+
+def exact(value: Exact) -> Exact:
+    """Return the same number, as an int when it is whole."""
+    if isinstance(value, Fraction) and value.denominator == 1:
+        return value.numerator
+    return value
+
+
+@dataclass(frozen=True, repr=False)
+class Certificate:
+    """What was searched and what is proven about the tree found.
+
+    All costs are exact numbers: int when whole, `fractions.Fraction` otherwise. For accuracy, the
+    cost of a tree is its weighted training errors plus `split_penalty` per split (or per leaf),
+    and ``objective = 1 - cost / total_weight``. For a metric of false positives and negatives, or
+    an area under the ROC curve, ``cost = 1 - objective``; where a root makes that irrational, it is
+    the nearest multiple of ``10**-15``. For a point of a front, the cost are the false negatives,
+    and no tree with as few false positives has fewer.
+
+    Attributes
+    ----------
+    status : str
+        "optimal", "gap" (the accepted gap was reached), "time_limit", "memory_limit",
+        "work_limit", "interrupted" or "precision": weights had to be rounded by more than is
+        negligible, or those that a metric needs next exceed 64 bits.
+    objective : float
+        The value in the user's terms: accuracy, or another metric, minus
+        ``complexity * n_splits`` (or leaves); the recall, for a point of a front.
+    cost : int or Fraction
+        What was minimised, for the tree found; the same as `upper_bound`.
+    lower_bound, upper_bound : int or Fraction
+        No tree within the limits costs less than `lower_bound`; the best costs at most
+        `upper_bound`.
+    gap : int or Fraction
+        ``upper_bound - lower_bound``; zero when the tree is proven optimal.
+    leaf_cost : int or Fraction
+        The part of the cost that is no penalty: the weighted errors, or one minus the metric.
+    n_splits, depth : int
+        Size of the tree found.
+    seconds : float
+        Wall-clock time of the fit, encoding included.
+    counters : dict of str to int
+        Work done by the search.
+    history : tuple of (seconds, work, upper_bound, lower_bound)
+        How incumbent and bound moved, in units of cost.
+    task : str
+        The objective that was asked for.
+    max_depth, max_splits : int or None
+        Limits on the trees searched; None: no limit.
+    complexity : int or Fraction
+        Penalty per split, or per leaf, in units of the objective.
+    complexity_per : str
+        "split" or "leaf".
+    split_penalty : int or Fraction
+        The same penalty in units of cost, as the search used it.
+    min_samples_leaf : int
+        Smallest number of rows in a leaf.
+    n_rows, n_tests : int
+        Number of rows and of tests asked for; rows of weight zero do not count.
+    n_row_groups : int or None
+        Number of different rows in it, when the search counted them.
+    total_weight : int or Fraction
+        Weight of all rows, class weights included.
+    weight_quantum : int or Fraction or None
+        The unit that the weights of rows, times those of their classes, were rounded to; None when
+        they are used exactly.
+    class_weights : tuple of (int or Fraction) or None
+        Weight of each class as it was asked for, in the order of ``classes_``; None: all one.
+    search : str
+        The search that was asked for.
+    version : str
+        Version of certree that wrote the certificate.
+    fp, fn : int or Fraction or None
+        Weight of false positives and of false negatives, for objectives that have a positive class.
+    positives, negatives : int or Fraction or None
+        Weight of the rows of the positive class, and of the others.
+    pos_label : object
+        The positive class.
+    n_solves : int or None
+        Number of searches that the proof took, for a metric.
+    cuts : tuple of (a, b, c, v) or None
+        What these searches proved: every tree has ``a * fp + b * fn + c * splits >= v``.
+    n_tests_searched : int or None
+        How many of the `n_tests` tests were searched, if a limit left no room for all; None: all
+        of them. The lower bound holds for all of them in any case.
+    rounding : int or Fraction
+        The sum over the rows of how much rounding changed their weight, that of their class
+        included; 0 when weights are used exactly. The weighted errors of any tree are within this
+        of those with the weights as they were given.
+
+    Examples
+    --------
+    >>> from certree import OptimalTreeClassifier
+    >>> model = OptimalTreeClassifier(max_depth=1).fit([[0], [1], [1]], [0, 1, 0])
+    >>> model.certificate_.status, model.certificate_.cost, model.certificate_.gap
+    ('optimal', 1, 0)
+    """
+
+    status: str
+    objective: float
+    cost: Exact
+    lower_bound: Exact
+    upper_bound: Exact
+    gap: Exact
+    leaf_cost: Exact
+    n_splits: int
+    depth: int
+    seconds: float
+    counters: dict[str, int] = field(hash=False)
+    history: tuple[tuple[float, int, Exact, Exact], ...]
+    task: str
+    max_depth: int | None
+    max_splits: int | None
+    complexity: Exact
+    complexity_per: str
+    split_penalty: Exact
+    min_samples_leaf: int
+    n_rows: int
+    n_row_groups: int | None
+    n_tests: int
+    total_weight: Exact
+    weight_quantum: Exact | None
+    class_weights: tuple[Exact, ...] | None
+    search: str
+    version: str
+    fp: Exact | None = None
+    fn: Exact | None = None
+    positives: Exact | None = None
+    negatives: Exact | None = None
+    pos_label: Any = None
+    n_solves: int | None = None
+    cuts: tuple[tuple[Exact, Exact, Exact, Exact], ...] | None = None
+    n_tests_searched: int | None = None
+    rounding: Exact = 0
+
+    @property
+    def counts_errors(self) -> bool:
+        """Whether the cost is weighted errors, and not one minus a metric."""
+        return self.positives is None
+
+    @property
+    def n_searched(self) -> int:
+        """Number of tests that were searched."""
+        return self.n_tests if self.n_tests_searched is None else self.n_tests_searched
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether no tree within the limits is better: the gap is zero, and rounding no matter."""
+        return self.gap == 0 and self.status != "precision"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
+        return plain_fields(self)
+
+    @classmethod
+    def from_dict(cls: type[C], data: Mapping[str, Any]) -> C:
+        """Rebuild a certificate from what `to_dict` returned.
+
+        Raises
+        ------
+        ValueError
+            If a field is missing, unknown or of another type, or does not fit the others.
+        """
+        values = read_fields(cls, data, may_be_none=cls._null_without_tree())
+        check_stated(values)
+        return cls(**values)
+
+    @classmethod
+    def _null_without_tree(cls) -> tuple[str, ...]:
+        """Return the fields that are null where there is no tree."""
+        return ()
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent)
+
+    @classmethod
+    def from_json(cls: type[C], text: str) -> C:
+        """Rebuild a certificate from what `to_json` returned; ValueError if it is another text."""
+        return cls.from_dict(load_json(text, f"{cls.__name__}.to_json"))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw how the cost of the best tree and the lower bound moved in time; return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        """
+        from ._plots import plot_history
+
+        return plot_history(self, ax)
+
+    def __repr__(self) -> str:
+        size = f"{many(self.n_splits, 'split')}, depth {self.depth}"
+        return in_brackets(self, *self._summary(), size, f"{self.n_rows} rows")
+
+    def _summary(self) -> tuple[str, ...]:
+        """Return the value of the tree in few words, and how good a tree may be at best."""
+        value = f"cost {show(self.cost)}"
+        if not self.counts_errors:
+            value = f"{self._name()} {self.objective:.6g}"
+        return (value,) if self.is_optimal else (value, f"gap {self.gap_text()}")
+
+    def __str__(self) -> str:
+        lines = [f"Certificate: {STATUSES.get(self.status, self.status)}"]
+        lines += [f"  {name:<12} {text}" for name, text in self._facts()]
+        lines.append(self.statement())
+        return "\n".join(lines)
+
+    def statement(self) -> str:
+        """Return in one sentence what is proven.
+
+        Examples
+        --------
+        >>> from certree import OptimalTreeClassifier
+        >>> model = OptimalTreeClassifier(max_depth=1).fit([[0], [1], [1]], [0, 1, 0])
+        >>> model.certificate_.statement()
+        'No tree with depth at most 1 over this test makes fewer than 1 error on these rows.'
+        """
+        tests = text_of_tests(self.n_tests)
+        trees = f"No tree{' with ' if self._limits() else ''}{self._limits()} over {tests}"
+        proven, found = self._proven_and_found()
+        if self.is_optimal:
+            return f"{trees} {proven} on these rows."
+        some = ""
+        if self.n_tests_searched is not None:
+            some = f" Only {self.n_tests_searched} of the {self.n_tests} tests were searched."
+        if self.counts_errors and self.lower_bound == 0:
+            return f"Nothing is proven yet; the tree found {found}.{some}"
+        return f"{trees} {proven} on these rows; the tree found {found}.{some}"
+
+    def _proven_and_found(self) -> tuple[str, str]:
+        """Return in words what no tree does, and what the tree found does."""
+        if self.task == "front":
+            fewer = f"{show(self.lower_bound)} false negatives"
+            proven = f"has at most {show(self.fp or 0)} false positives and fewer than {fewer}"
+            return proven, f"has {show(self.cost)}, at most {show(self.gap)} more than necessary"
+        if not self.counts_errors:
+            name = self._name() + ("" if self.complexity == 0 else " less penalty")
+            proven = f"has {name} above {show(exact(1 - Fraction(self.lower_bound)))}"
+            reached = show(exact(1 - Fraction(self.cost)))
+            return proven, f"has {reached}, at most {self.gap_text()} less than the best"
+        if self.complexity == 0:
+            proven = f"makes fewer than {self._errors(self.lower_bound)}"
+            found = f"makes {self._errors(self.cost)}"
+        else:
+            proven = f"costs less than {show(self.lower_bound)}"
+            found = f"costs {show(self.cost)}"
+        return proven, f"{found}, at most {self.gap_text()} more than the best"
+
+    def gap_text(self) -> str:
+        """Return the gap in words, with its share of all weight where it counts errors."""
+        if not self.counts_errors:
+            return show(self.gap)
+        share = to_float(self.gap / Fraction(self.total_weight))
+        return f"{show(self.gap)} ({share:.2%} of all weight)"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        name = "recall" if self.task == "front" else self._name()
+        if self.counts_errors and self._is_weighted():
+            name = f"weighted {name}"
+        penalty = "" if self.complexity == 0 else f" (penalty of {self._penalty()} included)"
+        rows = f"{self.n_rows} rows"
+        if self.n_row_groups is not None:
+            rows += f" ({self.n_row_groups} different)"
+        searched = self._limits() or "any depth and number of splits"
+        facts = [
+            ("objective", f"{name} {self.objective:.6g}{penalty}"),
+            ("cost", f"{show(self.cost)} = {self._breakdown()}"),
+            ("lower bound", show(self.lower_bound)),
+            ("gap", show(self.gap)),
+            ("tree", f"{many(self.n_splits, 'split')}, depth {self.depth}"),
+            ("searched", f"trees with {searched}, over {self._tests_text()}"),
+            ("data", f"{rows}, total weight {show(self.total_weight)}"),
+        ]
+        if self.positives is not None and self.negatives is not None:
+            wrong = f"{show(self.fp or 0)} false positives, {show(self.fn or 0)} false negatives"
+            totals = f"{show(self.positives)} positives and {show(self.negatives)} negatives"
+            facts.insert(4, ("confusion", f"{wrong} of {totals}"))
+            facts.insert(5, ("positive", repr(self.pos_label)))
+        if self.class_weights is not None:
+            facts.append(("per class", "weights " + ", ".join(map(show, self.class_weights))))
+        if self.weight_quantum is not None:
+            told = f"rounded to multiples of {show(self.weight_quantum)}"
+            facts.append(("weights", told + self._rounding_text()))
+        facts.append(("seconds", f"{self.seconds:.4g}"))
+        return facts
+
+    def _tests_text(self) -> str:
+        if self.n_tests_searched is None:
+            return many(self.n_tests, "test")
+        return f"{self.n_tests_searched} of {many(self.n_tests, 'test')}"
+
+    def _rounding_text(self) -> str:
+        return f", by {show(self.rounding)} in all"
+
+    def _limits(self) -> str:
+        limits = self._limit_texts()
+        return " and ".join([", ".join(limits[:-1]), limits[-1]] if limits[1:] else limits)
+
+    def _limit_texts(self) -> list[str]:
+        """Return what trees must keep to, each in words."""
+        limits = []
+        if self.max_depth is not None:
+            limits.append(f"depth at most {self.max_depth}")
+        if self.max_splits is not None:
+            limits.append(f"at most {many(self.max_splits, 'split')}")
+        if self.min_samples_leaf > 1:
+            # A tree without splits may have fewer rows than that.
+            of = "" if self.min_samples_leaf <= self.n_rows else " of a split"
+            limits.append(f"at least {self.min_samples_leaf} rows in every leaf{of}")
+        return limits
+
+    def _is_weighted(self) -> bool:
+        return self.total_weight != self.n_rows or self.class_weights is not None
+
+    def _errors(self, number: Exact) -> str:
+        return f"{show(number)} {'weighted ' if self._is_weighted() else ''}" + (
+            "error" if number == 1 else "errors"
+        )
+
+    def _penalty(self) -> str:
+        return f"{show(self.complexity)} per {self.complexity_per}"
+
+    def _name(self) -> str:
+        return self.task.replace("_", " ")
+
+    def _breakdown(self) -> str:
+        errors = self._errors(self.leaf_cost)
+        if self.task == "front":
+            errors = f"{show(self.leaf_cost)} false negatives"
+        elif not self.counts_errors:
+            value = exact(1 - Fraction(self.leaf_cost))
+            errors = f"1 - {show(value)}" if value >= 0 else f"1 - ({show(value)})"
+        if self.complexity == 0 or self.split_penalty == 0:
+            return errors
+        n = int((self.cost - self.leaf_cost) / Fraction(self.split_penalty or 1))
+        unit = "leaf" if self.complexity_per == "leaf" else "split"
+        return f"{errors} + {many(n, unit)} x {show(self.split_penalty)}"
+
+
+def in_brackets(record: Any, *facts: str) -> str:
+    """Return one line for the prompt and for notebooks: what it is, its status and some facts."""
+    status = STATUSES.get(record.status, record.status)
+    return f"<{type(record).__name__}: {', '.join((status, *facts))}>"
+
+
+def check_stated(values: Mapping[str, Any]) -> None:
+    """Raise ValueError if fields that were read from a file do not fit each other."""
+    for name, allowed in (("status", STATUSES), ("complexity_per", ("split", "leaf"))):
+        if values[name] not in allowed:
+            raise ValueError(
+                f"{name} must be one of {', '.join(allowed)}, got {shown(values[name])}."
+            )
+    for name in _NOT_NEGATIVE:
+        value = values.get(name) or 0
+        if min(value if isinstance(value, tuple) else (value,)) < 0:
+            raise ValueError(f"{name} must not be negative, got {shown(values[name])}.")
+    if values.get("total_weight") == 0:
+        raise ValueError("total_weight must be positive, got 0.")
+
+
+def text_of_tests(n_tests: int) -> str:
+    """Return in words what trees are made of."""
+    if n_tests == 0:
+        return "an empty set of tests"
+    return "this test" if n_tests == 1 else f"these {n_tests} tests"
+
+
+def show(number: Exact) -> str:
+    """Return an exact number as short text: a decimal when it ends, else with its fraction."""
+    number = exact(number)
+    size = abs(Fraction(number))
+    if size >= _MOST_SHOWN or 0 < size * _MOST_SHOWN < 1:
+        return f"~{Decimal(number.numerator) / Decimal(number.denominator):.7g}"
+    if isinstance(number, int):
+        return str(number)
+    text = f"{to_float(number):.10g}"
+    if not math.isfinite(to_float(number)):
+        return f"~{text}"
+    if Fraction(text) == number:
+        return text
+    if len(str(number)) > 12:
+        return f"~{float(number):.7g}"
+    return f"{float(number):.6g} ({number})"
+
+
+def many(number: int, noun: str) -> str:
+    """Return a number of things, such as ``1 split`` or ``3 leaves``."""
+    if number == 1:
+        return f"1 {noun}"
+    return f"{number} leaves" if noun == "leaf" else f"{number} {noun}s"

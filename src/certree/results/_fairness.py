@@ -1,0 +1,543 @@
+"""Fair trees: what is proven about one, and the price of fairness over all tolerances."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.tasks._rates import read_tolerance
+from certree.tree import Tree
+from certree.tree._plain import plain, shown
+
+from ._certificate import STATUSES, Certificate, Exact, exact, in_brackets, show, text_of_tests
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from certree.estimators import FairTreeClassifier
+
+_MOST_LINES = 30
+"""Of a curve with more trees, some in the middle are not printed."""
+
+_OF_TREE = ("objective", "cost", "upper_bound", "gap", "leaf_cost")
+"""What is null where there is no tree."""
+
+_MOST_NAMES = 5
+"""Of more tests that were left out, only so many are named."""
+
+
+@dataclass(frozen=True, repr=False)
+class FairnessCertificate(Certificate):
+    """What is proven about a fair tree: it is best among those within the tolerance.
+
+    As :class:`Certificate`, with these additions. If no tree is within the tolerance, the status is
+    "infeasible", there is no tree, and `objective`, `cost`, `upper_bound`, `gap` and `leaf_cost`
+    are None.
+
+    Attributes
+    ----------
+    constraint : str or None
+        What was compared between groups; None if no groups were given.
+    tolerance : int or Fraction
+        The largest difference of a rate between two groups that was allowed.
+    groups : tuple
+        The groups.
+    rates : tuple of (str, tuple of (int or Fraction))
+        Each rate that was compared, with its exact value in every group.
+    disparity : int or Fraction or None
+        The largest difference of a rate between two groups.
+    differences : tuple of (str, object, object, int or Fraction)
+        Every limit of the search: a rate, two groups, and the rate of the first minus that of the
+        second. If there is no tree: the least that any tree has, other limits aside, as far as it
+        is known.
+    unconstrained_cost : int or Fraction or None
+        No tree costs less, fair or not; what the best one costs, if that was proven. The price of
+        fairness is the rest of the cost; none is paid if this is None.
+    least_disparity : int or Fraction or None
+        The least that any tree within the other limits has; given if the status is "infeasible".
+    left_out : tuple of str
+        Tests that say nothing but the group, and were therefore not asked.
+    use_sensitive : bool
+        Whether they would have been.
+    dual : tuple of (a, (b_1, ..., b_n), v)
+        What searches without limits have proven: every tree has ``a * cost + b_1 * d_1 + ... +
+        b_n * d_n >= v`` for its differences d in the order of `differences`.
+
+    Examples
+    --------
+    >>> from certree import FairTreeClassifier
+    >>> X, y, a = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1], ["f", "f", "m", "m"]
+    >>> model = FairTreeClassifier(max_depth=2, tolerance=0).fit(X, y, sensitive_features=a)
+    >>> model.certificate_.disparity, model.certificate_.left_out
+    (0, ('x0 = 1',))
+    """
+
+    constraint: str | None = None
+    tolerance: Exact = 1
+    groups: tuple[Any, ...] = ()
+    rates: tuple[tuple[str, tuple[Exact, ...]], ...] = ()
+    disparity: Exact | None = None
+    differences: tuple[tuple[str, Any, Any, Exact | None], ...] = ()
+    unconstrained_cost: Exact | None = None
+    least_disparity: Exact | None = None
+    left_out: tuple[str, ...] = ()
+    use_sensitive: bool = False
+    dual: tuple[tuple[Exact, tuple[Exact, ...], Exact], ...] = ()
+
+    @property
+    def is_infeasible(self) -> bool:
+        """Whether it is proven that no tree is within the tolerance."""
+        return self.status == "infeasible"
+
+    @property
+    def has_tree(self) -> bool:
+        """Whether a tree within the tolerance was found."""
+        return cast(Any, self.cost) is not None
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> FairnessCertificate:
+        """Rebuild a certificate from what `to_dict` returned."""
+        restored = super().from_dict(data)
+        restored._check_groups()
+        return restored
+
+    @classmethod
+    def _null_without_tree(cls) -> tuple[str, ...]:
+        return (*_OF_TREE, "lower_bound")
+
+    def _check_groups(self) -> None:
+        """Raise ValueError if what was read of groups or of the tree does not fit together."""
+        from certree.tasks._rates import CONSTRAINTS
+
+        if self.constraint is not None and self.constraint not in CONSTRAINTS:
+            raise ValueError(
+                f"constraint must be one of {', '.join(CONSTRAINTS)}, got {shown(self.constraint)}."
+            )
+        known = [value is not None for value in (getattr(self, name) for name in _OF_TREE)]
+        if any(known) and not all(known):
+            raise ValueError(f"{', '.join(_OF_TREE)} are either all null or none of them is.")
+        if self.has_tree and cast(Any, self.lower_bound) is None:
+            raise ValueError("lower_bound must be a number where there is a tree, got null.")
+        for name, rates in self.rates:
+            if (
+                not rates
+                or len(rates) != len(self.groups)
+                or not 0 <= min(rates) <= max(rates) <= 1
+            ):
+                raise ValueError(
+                    f"rates must have a number from 0 to 1 for each of {len(self.groups)} groups, "
+                    f"but {shown(name)} does not."
+                )
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.has_tree else in_brackets(self, f"{self.n_rows} rows")
+
+    def _summary(self) -> tuple[str, ...]:
+        apart = () if self.disparity is None else (f"groups {show(self.disparity)} apart",)
+        return (*super()._summary(), *apart)
+
+    def statement(self) -> str:
+        """Return in one sentence what is proven."""
+        if self.has_tree:
+            return super().statement()
+        if not self.is_infeasible:
+            return f"The search was {STATUSES[self.status]} before it found a tree within limits."
+        least = ""
+        if self.least_disparity is not None:
+            least = f"; the closest that any comes is {show(self.least_disparity)}"
+        return f"There is no tree with {self._limits()} over {self._tests()}{least}."
+
+    def report(self) -> str:
+        """Return a table of the rates of all groups, and how far they are apart.
+
+        Examples
+        --------
+        >>> from certree import FairTreeClassifier
+        >>> X, y, a = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1], ["f", "f", "m", "m"]
+        >>> model = FairTreeClassifier(max_depth=2, tolerance=0).fit(X, y, sensitive_features=a)
+        >>> print(model.certificate_.report())
+        group  selection rate
+        'f'            1.0000
+        'm'            1.0000
+        apart          0.0000  (allowed: 0)
+        """
+        if not self.rates:
+            return "There are no groups to compare, or no tree."
+        titles = [_title(name) for name, _ in self.rates]
+        lines = [[repr(group)] for group in self.groups] + [["apart"]]
+        for _, rates in self.rates:
+            apart = max(rates) - min(rates)
+            for line, number in zip(lines, [*rates, apart], strict=True):
+                line.append(f"{float(number):.4f}")
+        table = _laid_out([["group", *titles], *lines])
+        return f"{table}  (allowed: {show(self.tolerance)})"
+
+    def _tests(self) -> str:
+        return text_of_tests(self.n_tests)
+
+    def _limit_texts(self) -> list[str]:
+        limits = super()._limit_texts()
+        if self.constraint is not None:
+            compared = " and ".join(f"{_title(name)}s" for name in self._compared())
+            limits.append(f"{compared} of groups at most {show(self.tolerance)} apart")
+        return limits
+
+    def _compared(self) -> list[str]:
+        from certree.tasks._rates import CONSTRAINTS
+
+        return [kind.name for kind in CONSTRAINTS[str(self.constraint)]]
+
+    def _facts(self) -> list[tuple[str, str]]:
+        if self.has_tree:
+            facts = super()._facts()
+        else:
+            searched = self._limits() or "any depth and number of splits"
+            over = "1 test" if self.n_tests == 1 else f"{self.n_tests} tests"
+            facts = [("searched", f"trees with {searched}, over {over}")]
+            facts.append(("data", f"{self.n_rows} rows, total weight {show(self.total_weight)}"))
+            facts.append(("seconds", f"{self.seconds:.4g}"))
+        if self.weight_quantum is not None and self.constraint is not None:
+            told = f"rounded to multiples of {show(self.weight_quantum)} in costs, exact in rates"
+            facts = [(name, told if name == "weights" else text) for name, text in facts]
+        added = []
+        for name, rates in self.rates:
+            each = ", ".join(
+                f"{group!r} {float(rate):.4g}"
+                for group, rate in zip(self.groups, rates, strict=True)
+            )
+            added.append((_short_title(name), f"{each}: {_apart(rates)} apart"))
+        if self.unconstrained_cost is not None:
+            added.append(("unfair trees", f"cost at least {show(self.unconstrained_cost)}"))
+        if self.left_out:
+            names = ", ".join(self.left_out[:_MOST_NAMES])
+            more = len(self.left_out) - _MOST_NAMES
+            added.append(("left out", names + (f" and {more} more" if more > 0 else "")))
+        return [*facts[:-1], *added, facts[-1]]
+
+
+@dataclass(frozen=True)
+class FairnessReport:
+    """Rates of groups on some rows, by :meth:`FairTreeClassifier.fairness_report`.
+
+    Attributes
+    ----------
+    groups : tuple
+        The groups among these rows.
+    weights : tuple of float
+        Their weights.
+    rates : dict
+        For each rate a dict from groups to its value; NaN for a group that has no row to count.
+    differences : dict
+        For each rate the largest difference between two groups that have it.
+    disparity : float
+        The largest difference of a rate that the constraint of the model compares.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import FairTreeClassifier
+    >>> X, y, a = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1], ["f", "f", "m", "m"]
+    >>> model = FairTreeClassifier(max_depth=2, tolerance=0).fit(X, y, sensitive_features=a)
+    >>> print(model.fairness_report(X, y, sensitive_features=a))
+    group  weight  selection rate  true positive rate  false positive rate  error rate
+    'f'         2          1.0000              1.0000               1.0000      0.5000
+    'm'         2          1.0000              1.0000                  nan      0.0000
+    apart                  0.0000              0.0000               0.0000      0.5000
+    """
+
+    groups: tuple[Any, ...]
+    weights: tuple[float, ...]
+    rates: dict[str, dict[Any, float]]
+    differences: dict[str, float]
+    disparity: float
+
+    def __str__(self) -> str:
+        lines = [["group", "weight", *map(_title, self.rates)]]
+        for group, weight in zip(self.groups, self.weights, strict=True):
+            numbers = [f"{of_groups[group]:.4f}" for of_groups in self.rates.values()]
+            lines.append([repr(group), f"{weight:g}", *numbers])
+        lines.append(["apart", "", *(f"{apart:.4f}" for apart in self.differences.values())])
+        return _laid_out(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; groups become texts."""
+        return {
+            "groups": [str(group) for group in self.groups],
+            "weights": list(self.weights),
+            "rates": {name: list(of_groups.values()) for name, of_groups in self.rates.items()},
+            "differences": dict(self.differences),
+            "disparity": self.disparity,
+        }
+
+
+CurvePoint = tuple[Exact, Exact, int]
+"""Disparity, cost, and number of splits."""
+
+
+class FairnessCurve(Sequence["FairTreeClassifier"]):
+    """The price of fairness: the best tree for every tolerance, from one search.
+
+    Made by :meth:`FairTreeClassifier.fairness_curve`. A sequence of fitted models, by rising
+    disparity and falling cost: all trees that no other beats in both.
+
+    Parameters
+    ----------
+    model : FairTreeClassifier
+        A model fitted to one of the points; the others are made from it.
+    trees : sequence of Tree
+        The trees, in the order of the points.
+    certificates : sequence of FairnessCertificate
+        What is proven about each.
+    points : sequence of (disparity, cost, splits)
+        Exact disparity, exact cost and splits of each tree.
+    status : str
+        "optimal": the points are all there are; otherwise what stopped the search.
+    lower_points : sequence of (disparity, cost)
+        Every tree has one of these that is no greater in either, if the search was stopped.
+    least_tolerance : int or Fraction
+        Where the curve begins: smaller tolerances were not asked for.
+    seconds : float
+        Time of the search, encoding included.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import FairTreeClassifier
+    >>> X, y, a = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 1], ["f", "f", "m", "m"]
+    >>> curve = FairTreeClassifier(max_depth=2).fairness_curve(X, y, sensitive_features=a)
+    >>> curve.tolerances.tolist(), curve.costs.tolist()
+    ([0.0], [1])
+    >>> curve.at(0.2).predict(X).tolist()
+    [1, 1, 1, 1]
+    """
+
+    def __init__(
+        self,
+        model: FairTreeClassifier,
+        trees: Sequence[Tree],
+        certificates: Sequence[FairnessCertificate],
+        points: Sequence[CurvePoint],
+        status: str,
+        lower_points: Sequence[tuple[Exact, Exact]],
+        least_tolerance: Exact,
+        seconds: float,
+    ) -> None:
+        self._model = model
+        self._trees = trees
+        self._certificates = certificates
+        self.points = tuple(points)
+        self.status = status
+        self.lower_points = tuple(lower_points)
+        self.least_tolerance = least_tolerance
+        self.seconds = seconds
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """The trees, in the order of the points."""
+        return tuple(self._trees)
+
+    @property
+    def certificates(self) -> tuple[FairnessCertificate, ...]:
+        """What is proven about each tree."""
+        return tuple(self._certificates)
+
+    @property
+    def tolerances(self) -> NDArray[np.float64]:
+        """The tolerances at which the best tree changes: the disparity of each tree."""
+        return np.array([float(point[0]) for point in self.points])
+
+    @property
+    def costs(self) -> NDArray[Any]:
+        """What each tree costs: weighted errors and penalty."""
+        costs = [point[1] for point in self.points]
+        whole = all(isinstance(cost, int) for cost in costs)
+        return np.array([cost if whole else float(cost) for cost in costs])
+
+    @property
+    def errors(self) -> NDArray[np.float64]:
+        """Share of the weight that each tree gets wrong."""
+        shares = [c.leaf_cost / Fraction(c.total_weight) for c in self.certificates]
+        return np.array([float(share) for share in shares])
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the curve is proven complete."""
+        return self.status == "optimal"
+
+    def __len__(self) -> int:
+        return len(self._trees)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        return self._fitted(place, self._certificates[place])
+
+    def at(self, tolerance: Any) -> FairTreeClassifier:
+        """Return the fitted model that is best for a tolerance.
+
+        Parameters
+        ----------
+        tolerance : float, Fraction or str
+            Read as the decimal or fraction that is written.
+
+        Raises
+        ------
+        ValueError
+            If no tree is within it.
+        """
+        allowed = read_tolerance(tolerance)
+        places = [i for i, point in enumerate(self.points) if point[0] <= allowed]
+        if not places:
+            raise ValueError(self._nothing_within(tolerance, allowed))
+        found = self._certificates[places[-1]]
+        bound, status = self.bound(places[-1], exact(allowed))
+        certificate = replace(
+            found,
+            tolerance=exact(allowed),
+            status=status,
+            lower_bound=bound,
+            gap=exact(found.cost - bound),
+        )
+        return self._fitted(places[-1], certificate)
+
+    def bound(self, place: int, tolerance: Exact) -> tuple[Exact, str]:
+        """Return what no tree within a tolerance costs less than, and the status of a tree."""
+        cost = self.points[place][1]
+        bound = min([cost, *(c for gap, c in self.lower_points if gap <= tolerance)])
+        if bound == cost:
+            return bound, "optimal"
+        return bound, "precision" if self.is_optimal else self.status
+
+    def _nothing_within(self, tolerance: Any, allowed: Fraction) -> str:
+        if not len(self):
+            return "The curve has no trees."
+        if allowed < self.least_tolerance:
+            return (
+                f"tolerance={tolerance!r} is below least_tolerance={show(self.least_tolerance)}, "
+                "where the curve begins; ask for a curve with a smaller one."
+            )
+        closest = show(self.points[0][0])
+        return f"No tree of the curve is within tolerance={tolerance!r}; the closest has {closest}."
+
+    def _fitted(self, place: int, certificate: FairnessCertificate) -> FairTreeClassifier:
+        model = copy.copy(self._model)
+        model.tree_ = self._trees[place]
+        model.tolerance = _short(certificate.tolerance)
+        model._keep_certificate(certificate)
+        return model
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: status, points, and each tree."""
+        return {
+            "status": self.status,
+            "points": plain(self.points),
+            "lower_points": plain(self.lower_points),
+            "trees": [tree.to_dict() for tree in self.trees],
+        }
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with one row per tree: tolerance, error, cost, splits."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                "A data frame needs pandas; install it with `pip install pandas`, or use "
+                "to_dict(), which needs nothing."
+            ) from error
+        return pd.DataFrame(
+            {
+                "tolerance": self.tolerances,
+                "error": self.errors,
+                "cost": self.costs,
+                "splits": [point[2] for point in self.points],
+            }
+        )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the least training error against the tolerance; return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure.
+        """
+        from ._plots import plot_fairness
+
+        return plot_fairness(self, ax)
+
+    def __repr__(self) -> str:
+        return f"FairnessCurve({len(self)} trees, status={self.status!r})"
+
+    def __str__(self) -> str:
+        status = STATUSES.get(self.status, self.status)
+        lines = [
+            f"Fairness curve of {_many(len(self))}: {status}, {self.seconds:.3g} s",
+            f"{'':>4} {'tolerance':>10} {'error':>10} {'cost':>10} {'splits':>7}",
+        ]
+        shown = range(len(self))
+        half = _MOST_LINES // 2
+        for i in shown:
+            if len(self) > _MOST_LINES and half <= i < len(self) - half:
+                if lines[-1] != "   ...":
+                    lines.append("   ...")
+                continue
+            gap, cost, splits = self.points[i]
+            lines.append(
+                f"{i:>4} {float(gap):>10.4g} {self.errors[i]:>10.4g} {show(cost):>10} {splits:>7}"
+            )
+        return "\n".join(lines)
+
+
+def _laid_out(lines: Sequence[Sequence[str]]) -> str:
+    """Return a table as text; all columns but the first are right-aligned."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return "\n".join(
+        "  ".join(
+            [
+                line[0].ljust(widths[0]),
+                *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
+            ]
+        )
+        for line in lines
+    )
+
+
+def _many(number: int) -> str:
+    return "1 tree" if number == 1 else f"{number} trees"
+
+
+def _title(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _short_title(name: str) -> str:
+    short = {
+        "selection_rate": "selected",
+        "true_positive_rate": "true pos.",
+        "false_positive_rate": "false pos.",
+        "error_rate": "errors",
+    }
+    return short.get(name, _title(name))
+
+
+def _apart(rates: Sequence[Exact]) -> str:
+    return f"{float(max(rates) - min(rates)):.4g}"
+
+
+def _short(number: Exact) -> Any:
+    """Return an exact number as a float that reads back as the same decimal, if there is one."""
+    value = float(number)
+    return value if Fraction(str(value)) == number else number

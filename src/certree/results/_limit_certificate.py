@@ -1,0 +1,396 @@
+"""Certificates of trees within limits: totals of the tree, dual cuts, and why there is no tree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from certree.tree._plain import load_json, plain_fields, read_fields
+
+from ._certificate import (
+    STATUSES,
+    Exact,
+    check_stated,
+    exact,
+    in_brackets,
+    many,
+    show,
+    text_of_tests,
+)
+from ._task_certificate import TaskCertificate
+
+Cut = tuple[Exact, ...]
+"""``(a, b_1, ..., b_n, v)``: every tree has ``a * cost + sum(b_j * total_j) >= v``."""
+
+
+class Reach(NamedTuple):
+    """How near trees come to a bound.
+
+    Attributes
+    ----------
+    bound : int or Fraction
+        No tree comes nearer than this.
+    attained : int or Fraction or None
+        What some tree has; the same as `bound`, unless the search was stopped.
+    """
+
+    bound: Exact
+    attained: Exact | None
+
+
+@dataclass(frozen=True)
+class LimitValue:
+    """A limit, and what a tree makes of it.
+
+    Attributes
+    ----------
+    name : str
+        Name of the limit.
+    value : int or Fraction or None
+        Total of the tree; None if there is no tree.
+    at_most, at_least : int or Fraction or None
+        The bounds, as they were given.
+    rounding : int or Fraction
+        By how much totals are rounded: 0, since limits are kept exactly.
+    unit : int or Fraction
+        All totals are multiples of this.
+    least : Reach or None
+        If no tree keeps to all limits, and there is an `at_most`: the least total that any tree has
+        which keeps to `at_least`.
+    greatest : Reach or None
+        If no tree keeps to all limits, and there is an `at_least`: the greatest total that any
+        tree has which keeps to `at_most`.
+    """
+
+    name: str
+    value: Exact | None
+    at_most: Exact | None
+    at_least: Exact | None
+    rounding: Exact = 0
+    unit: Exact = 1
+    least: Reach | None = None
+    greatest: Reach | None = None
+
+    @property
+    def closest(self) -> Exact | None:
+        """The attained total nearest to the bounds; that of the tree, if there is one."""
+        if self.value is not None:
+            return self.value
+        found = [
+            reach.attained
+            for reach in (self.least, self.greatest)
+            if reach is not None and reach.attained is not None
+        ]
+        return min(found, key=self.excess, default=None)
+
+    def excess(self, total: Exact) -> Exact:
+        """Return how far a total is out of bounds; 0 if it is within."""
+        over = [Fraction(0)]
+        if self.at_most is not None:
+            over.append(Fraction(total) - self.at_most)
+        if self.at_least is not None:
+            over.append(Fraction(self.at_least) - total)
+        return exact(max(over))
+
+    @property
+    def is_kept_alone(self) -> bool | None:
+        """Whether some tree keeps to this limit, others aside; None if that is not known."""
+        closest = self.closest
+        if closest is not None and self.excess(closest) == 0:
+            return True
+        for reach, sign in ((self.least, 1), (self.greatest, -1)):
+            limit = self.at_most if sign == 1 else self.at_least
+            if reach is not None and limit is not None and sign * (reach.bound - limit) > 0:
+                return False
+        return None
+
+    def bounds_text(self) -> str:
+        """Return the bounds in words."""
+        parts = []
+        if self.at_least is not None:
+            parts.append(f"at least {show(self.at_least)}")
+        if self.at_most is not None:
+            parts.append(f"at most {show(self.at_most)}")
+        return " and ".join(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
+        return plain_fields(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> LimitValue:
+        """Rebuild what `to_dict` returned; ValueError if it is something else."""
+        return cls(**read_fields(cls, data))
+
+
+@dataclass(frozen=True, repr=False)
+class LimitedCertificate(TaskCertificate):
+    """What is proven about the best tree that keeps to limits on its totals.
+
+    As :class:`TaskCertificate`; bounds and statement are about trees within the limits.
+
+    Attributes
+    ----------
+    limits : tuple of LimitValue
+        The limits, with the totals of the tree.
+    dual_cuts : tuple of (a, b_1, ..., b_n, v)
+        What searches without limits have proven: every tree has
+        ``a * cost + b_1 * total_1 + ... + b_n * total_n >= v``.
+    dual_bound : int or Fraction or None
+        The lower bound that these give for trees within the limits.
+    n_rounds : int
+        Number of searches in the gap that was left between this bound and a tree.
+    leaf_minimum : tuple of (label, int)
+        Rows that labels need in each leaf that has them.
+    notes : tuple of str
+        What else there is to say of the problem, such as columns that were left out.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.Misclassification() & tasks.Limit("ones", {1: 1}, at_most=1)
+    >>> solution = solve(task, [[0], [1], [1]], [1, 0, 1], max_depth=1)
+    >>> solution.certificate.cost, solution.certificate.limits[0].value
+    (1, 1)
+    """
+
+    limits: tuple[LimitValue, ...] = ()
+    dual_cuts: tuple[Cut, ...] = ()
+    dual_bound: Exact | None = None
+    n_rounds: int = 0
+    leaf_minimum: tuple[tuple[str, int], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def _limit_texts(self) -> list[str]:
+        texts = [*super()._limit_texts(), *map(_total_text, self.limits)]
+        return [*texts, *map(_minimum_text, self.leaf_minimum)]
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = super()._facts()
+        totals = [
+            ("limit", f"{limit.name}: {show(limit.value or 0)}, {limit.bounds_text()}")
+            for limit in self.limits
+        ]
+        facts[4:4] = totals
+        if self.dual_bound is not None:
+            facts.insert(3, ("dual bound", show(self.dual_bound)))
+        facts[-1:-1] = [("note", note) for note in self.notes]
+        return facts
+
+
+@dataclass(frozen=True, repr=False)
+class NoTreeCertificate:
+    """What is proven if there is no tree within the limits, or none was found in time.
+
+    Attributes
+    ----------
+    status : str
+        "infeasible": no tree keeps to all limits; otherwise what stopped the search.
+    limits : tuple of LimitValue
+        The limits, with the totals that come closest to them.
+    lower_bound : int or Fraction
+        No tree within the limits costs less.
+    proof : str
+        "dual": one of `dual_cuts` shows that there is no such tree; "search": trying all trees
+        that they left did; "" if nothing was proven.
+    dual_cuts : tuple of (a, b_1, ..., b_n, v)
+        As for :class:`LimitedCertificate`.
+    task, max_depth, max_splits, complexity, complexity_per, split_penalty, min_samples_leaf
+        What was searched, as for :class:`Certificate`.
+    n_rows, n_tests : int
+        Size of the table.
+    total_weight : int or Fraction
+        Weight of all rows.
+    seconds : float
+        Wall-clock time.
+    counters : dict of str to int
+        Work done by the search.
+    n_solves, n_rounds : int
+        Number of searches without limits, and of those within them.
+    rounding : int or Fraction
+        As for :class:`TaskCertificate`.
+    leaf_minimum, notes
+        As for :class:`LimitedCertificate`.
+    version : str
+        Version of certree that wrote the certificate.
+    n_tests_searched : int or None
+        As for :class:`Certificate`.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.Misclassification() & tasks.Limit("ones", [0, 1], at_least=7)
+    >>> certificate = solve(task, [[0], [1], [1]], [0, 1, 1], max_depth=1).certificate
+    >>> certificate.status, certificate.limits[0].closest
+    ('infeasible', 3)
+    """
+
+    status: str
+    limits: tuple[LimitValue, ...]
+    lower_bound: Exact
+    proof: str
+    dual_cuts: tuple[Cut, ...]
+    task: str
+    max_depth: int | None
+    max_splits: int | None
+    complexity: Exact
+    complexity_per: str
+    split_penalty: Exact
+    min_samples_leaf: int
+    n_rows: int
+    n_tests: int
+    total_weight: Exact
+    seconds: float
+    counters: dict[str, int] = field(hash=False)
+    n_solves: int = 0
+    n_rounds: int = 0
+    rounding: Exact = 0
+    leaf_minimum: tuple[tuple[str, int], ...] = ()
+    notes: tuple[str, ...] = ()
+    version: str = ""
+    n_tests_searched: int | None = None
+
+    @property
+    def n_searched(self) -> int:
+        """Number of tests that were searched."""
+        return self.n_tests if self.n_tests_searched is None else self.n_tests_searched
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the tree is proven optimal: there is none."""
+        return False
+
+    @property
+    def is_infeasible(self) -> bool:
+        """Whether it is proven that no tree keeps to all limits."""
+        return self.status == "infeasible"
+
+    def statement(self) -> str:
+        """Return in words what is proven."""
+        tests = text_of_tests(self.n_tests)
+        sizes = _sizes(self)
+        trees = f"No tree{' with ' if sizes else ''}{sizes} over {tests}"
+        if not self.is_infeasible:
+            within = ", ".join([*([sizes] if sizes else []), *map(_total_text, self.limits)])
+            return (
+                f"The search was {STATUSES.get(self.status, self.status)} before a tree was found "
+                f"with {within}; none costs less than {show(self.lower_bound)}."
+            )
+        if len(self.limits) == 1:
+            limit = self.limits[0]
+            return (
+                f"{trees} has a total of {limit.name!r} of {limit.bounds_text()} on these rows; "
+                f"{_closest_text(limit)}."
+            )
+        if not self.limits:
+            return f"{trees} has enough rows for the labels of all its leaves."
+        how = "; ".join(
+            f"{limit.name!r} {limit.bounds_text()}: {_closest_text(limit)}" for limit in self.limits
+        )
+        text = f"{trees} keeps to all {len(self.limits)} limits on these rows. {how}."
+        if all(limit.is_kept_alone for limit in self.limits):
+            text += " Each limit can be kept by itself, but not all of them by one tree."
+        return text
+
+    def __repr__(self) -> str:
+        return in_brackets(self, many(len(self.limits), "limit"), f"{self.n_rows} rows")
+
+    def __str__(self) -> str:
+        lines = [f"Certificate: {STATUSES.get(self.status, self.status)}"]
+        lines += [f"  {name:<12} {text}" for name, text in self._facts()]
+        lines.append(self.statement())
+        return "\n".join(lines)
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [
+            ("limit", f"{limit.name}: {limit.bounds_text()}; {_closest_text(limit)}")
+            for limit in self.limits
+        ]
+        if self.proof:
+            how = {"dual": "by a dual cut", "search": "by search"}
+            facts.append(("proof", how.get(self.proof, self.proof)))
+        else:
+            facts.append(("lower bound", show(self.lower_bound)))
+        searched = _sizes(self) or "any depth and number of splits"
+        facts.append(("searched", f"trees with {searched}, over {self.n_tests} tests"))
+        facts.append(("data", f"{self.n_rows} rows, total weight {show(self.total_weight)}"))
+        facts += [("note", note) for note in self.notes]
+        facts.append(("seconds", f"{self.seconds:.4g}"))
+        return facts
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
+        return plain_fields(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> NoTreeCertificate:
+        """Rebuild a certificate from what `to_dict` returned.
+
+        Raises
+        ------
+        ValueError
+            If a field is missing, unknown or of another type, or does not fit the others.
+        """
+        values = read_fields(cls, data)
+        check_stated(values)
+        return cls(**values)
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent)
+
+    @classmethod
+    def from_json(cls, text: str) -> NoTreeCertificate:
+        """Rebuild a certificate from what `to_json` returned; ValueError if it is another text."""
+        return cls.from_dict(load_json(text, f"{cls.__name__}.to_json"))
+
+
+def _sizes(certificate: NoTreeCertificate) -> str:
+    parts = []
+    if certificate.max_depth is not None:
+        parts.append(f"depth at most {certificate.max_depth}")
+    if certificate.max_splits is not None:
+        parts.append(f"at most {certificate.max_splits} splits")
+    if certificate.min_samples_leaf > 1:
+        # A tree without splits may have fewer rows than that.
+        of = "" if certificate.min_samples_leaf <= certificate.n_rows else " of a split"
+        parts.append(f"at least {certificate.min_samples_leaf} rows in every leaf{of}")
+    parts += map(_minimum_text, certificate.leaf_minimum)
+    return ", ".join(parts)
+
+
+def _minimum_text(pair: tuple[str, int]) -> str:
+    return f"at least {pair[1]} rows for {pair[0]!r} in every leaf that has it"
+
+
+def _total_text(limit: LimitValue) -> str:
+    return f"a total of {limit.name!r} of {limit.bounds_text()}"
+
+
+def _closest_text(limit: LimitValue) -> str:
+    """Return in words how near trees come to a limit."""
+    parts = []
+    for reach, what in ((limit.least, "least"), (limit.greatest, "greatest")):
+        if reach is None:
+            continue
+        within = _other_side(limit, reach, what)
+        if reach.attained == reach.bound:
+            parts.append(f"the {what}{within} that any tree has is {show(reach.bound)}")
+        else:
+            side = "no less" if what == "least" else "no more"
+            known = "" if reach.attained is None else f", and one has {show(reach.attained)}"
+            parts.append(f"trees have {side} than {show(reach.bound)}{within}{known}")
+    return " and ".join(parts) if parts else "how near trees come was not found out"
+
+
+def _other_side(limit: LimitValue, reach: Reach, what: str) -> str:
+    """Return in words which trees were asked, if those that keep to the other bound were."""
+    near = reach.bound if reach.attained is None else reach.attained
+    if what == "least" and limit.at_least is not None and near >= limit.at_least:
+        return f" of at least {show(limit.at_least)}"
+    if what == "greatest" and limit.at_most is not None and near <= limit.at_most:
+        return f" of at most {show(limit.at_most)}"
+    return ""

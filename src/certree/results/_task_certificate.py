@@ -1,0 +1,111 @@
+"""The certificate of a task: costs that are no error counts, and what rounding may hide."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from certree.numbers._fractions import to_float
+
+from ._certificate import Certificate, Exact, show
+
+_LEAVES = {
+    "squared_error": "squared error",
+    "reward": "lost against the best treatment of every row",
+    "accuracy": "errors",
+}
+_VERBS = {
+    "cost": ("costs less than {}", "costs {}"),
+    "squared_error": ("has a squared error below {}", "has {}"),
+    "reward": ("loses less than {}", "loses {}"),
+    "accuracy": ("makes fewer than {} errors", "makes {}"),
+}
+"""In words what no tree does, and what the tree found does, where there is no penalty."""
+
+
+@dataclass(frozen=True, repr=False)
+class TaskCertificate(Certificate):
+    """What is proven about a tree that minimises costs, regret, squared error or a leaf cost.
+
+    As :class:`Certificate`, with these differences. `cost` is the total cost of the leaves,
+    `leaf_cost` (for rewards: what is lost against the best treatment of every row), plus what rows
+    pay for tests, plus the penalty. Real numbers were turned into integers first; see `rounding`.
+
+    Attributes
+    ----------
+    objective : float
+        The value in the user's terms, penalty included: mean cost, mean reward, R2, or the cost.
+    rounding : int or Fraction
+        The cost of any tree within the limits, as counted here, differs by at most this from the
+        cost with the numbers as they were given; 0 when nothing was rounded. For a function of your
+        own: from the sum of what it returns for the sums of the rounded statistics. Weights are
+        used as they were given, except for prices of tests, which rows pay by rounded weights
+        (`weight_quantum`).
+    unit : int or Fraction
+        All costs are multiples of this, apart from what every tree pays.
+    test_cost : int or Fraction
+        What all rows together pay for the tests that they pass, where these have prices.
+
+    Examples
+    --------
+    >>> from certree import OptimalTreeRegressor
+    >>> model = OptimalTreeRegressor(max_depth=1).fit([[0], [0], [1]], [1.0, 2.0, 7.5])
+    >>> model.certificate_.cost, model.certificate_.gap
+    (Fraction(1, 2), 0)
+    >>> float(model.certificate_.rounding) < 1e-9
+    True
+    """
+
+    rounding: Exact = 0
+    unit: Exact = 1
+    test_cost: Exact = 0
+
+    @property
+    def counts_errors(self) -> bool:
+        """Whether the cost is weighted errors: never, for a task."""
+        return False
+
+    def _name(self) -> str:
+        names = {"squared_error": "R2", "reward": "mean reward", "cost": "mean cost"}
+        return names.get(self.task, self.task.replace("_", " "))
+
+    def gap_text(self) -> str:
+        """Return the gap in words."""
+        return _short(self.gap)
+
+    def _proven_and_found(self) -> tuple[str, str]:
+        less, here = _VERBS.get(self.task if self.complexity == 0 else "", _VERBS["cost"])
+        found = here.format(_short(self.cost))
+        proven = less.format(_short(self.lower_bound))
+        return proven, f"{found}, at most {self.gap_text()} more than the best"
+
+    def _facts(self) -> list[tuple[str, str]]:
+        facts = [
+            (name, _short(self.lower_bound) if name == "lower bound" else text)
+            for name, text in super()._facts()
+        ]
+        facts[1] = ("cost", f"{_short(self.cost)} = {self._breakdown()}")
+        if self.rounding:
+            facts.insert(-1, ("rounding", f"costs are counted to {to_float(self.rounding):.3g}"))
+        return facts
+
+    def _rounding_text(self) -> str:
+        # What is rounded here are costs.
+        return ""
+
+    def _breakdown(self) -> str:
+        leaves = f"{_short(self.leaf_cost)} {_LEAVES.get(self.task, 'in the leaves')}"
+        if self.test_cost:
+            leaves += f" + {_short(self.test_cost)} for tests"
+        if self.complexity == 0 or self.split_penalty == 0:
+            return leaves
+        paid = self.leaf_cost + self.test_cost
+        n_paid = round((self.cost - paid) / Fraction(self.split_penalty))
+        unit = "leaves" if self.complexity_per == "leaf" else "splits"
+        return f"{leaves} + {n_paid} {unit} x {_short(self.split_penalty)}"
+
+
+def _short(number: Exact) -> str:
+    """Return an exact number as text, long fractions as decimals."""
+    text = show(number)
+    return text if len(text) <= 20 else f"~{to_float(number):.10g}"

@@ -1,0 +1,391 @@
+"""Tasks in which a leaf takes the label that costs its rows least."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from fractions import Fraction
+from math import ceil
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.encoding._classes import check_labels, encode_labels
+from certree.numbers._exact import class_fractions, read_fraction
+from certree.numbers._fixed_point import (
+    LabelCosts,
+    check_numbers,
+    first_place,
+    label_costs,
+    round_up,
+)
+from certree.numbers._fractions import common_unit
+
+from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
+
+# Weights of classes that are multiples of one number up to this are exact.
+_MOST_MULTIPLE = 10**15
+
+
+class LabelProblem(LeafProblem):
+    """Costs per row and label as integers; a leaf costs the least of their sums.
+
+    The cheapest label of a row is left out of the sums, and is the constant that all trees pay.
+    Sums of minima are at most the minimum of sums, so the cost is superadditive; a row more costs
+    a leaf at most its dearest label.
+    """
+
+    kind: ClassVar[str] = "min_label"
+
+    def __init__(
+        self,
+        labels: NDArray[Any],
+        costs: NDArray[np.float64],
+        rows: Rows,
+        row_codes: NDArray[np.intp] | None = None,
+    ) -> None:
+        weighed, weights = rows.weigh(costs)
+        paying = int(rows.weights.sum())
+        scaled: LabelCosts = label_costs(
+            weighed, weights, rows.quantum, rows.most, rows.prices, rows.most_paid, paying
+        )
+        differences = (weighed - weighed.min(axis=1, keepdims=True)) * weights[:, None]
+        self.whole = Fraction(float(differences.sum(axis=0).min())) * rows.quantum
+        self.labels = labels
+        self.statistics = scaled.costs
+        self.prices = scaled.prices
+        self.unit = scaled.unit
+        self.constant = scaled.constant
+        self.rounding = scaled.rounding + _weight_rounding(weighed, rows)
+        self.total_weight = rows.total_weight
+        self.complexity_unit = rows.total_weight
+        self.row_codes = scaled.costs.argmin(axis=1) if row_codes is None else row_codes
+        self.counted = "best for" if row_codes is None else ""
+        paid = Fraction(rows.most_paid) * paying * rows.quantum / scaled.unit
+        self.largest = int(scaled.costs.max(axis=1).sum()) + ceil(paid)
+
+    def units(self, sums: Sums) -> NDArray[np.int64]:
+        return np.asarray(sums.min(axis=1))
+
+    def single_leaf(self) -> Fraction:
+        # Before rounding, which may leave nothing of it.
+        return self.whole
+
+    def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
+        chosen: NDArray[Any] = self.labels[sums.argmin(axis=1)]
+        return chosen
+
+    def describe(self, sums: Sums) -> list[str] | None:
+        return None
+
+    def objective(self, cost: Fraction) -> float:
+        return float(cost / self.total_weight)
+
+    def classes(self) -> NDArray[Any]:
+        return self.labels
+
+    def codes(self) -> NDArray[np.intp]:
+        return self.row_codes.astype(np.intp, copy=False)
+
+
+class AccuracyProblem(LabelProblem):
+    """As such, but told as a share of right answers; costs are in units of a class weight."""
+
+    def __init__(
+        self,
+        labels: NDArray[Any],
+        class_weights: list[Fraction],
+        rows: Rows,
+        codes: NDArray[np.intp],
+    ) -> None:
+        prices, price_unit = _as_prices(class_weights)
+        costs = np.repeat(prices[codes][:, None], len(labels), axis=1)
+        costs[np.arange(len(codes)), codes] = 0.0
+        if rows.prices is not None:
+            # Prices of tests share the unit of errors.
+            costs, price_unit = costs * float(price_unit), Fraction(1)
+        super().__init__(labels, costs, rows, codes)
+        self.unit *= price_unit
+        self.rounding *= price_unit
+        self.whole *= price_unit
+        # Right answers are a share of the weight of all rows, that of their classes included.
+        totals = [rows.weight_of(codes == k) for k in range(len(labels))]
+        self.total_weight = sum(map(Fraction.__mul__, class_weights, totals), Fraction(0))
+        self.complexity_unit = self.total_weight
+        counted = [read_fraction(price, "class_weight") * price_unit for price in prices.tolist()]
+        change = sum(
+            abs(used - weight) * total
+            for used, weight, total in zip(counted, class_weights, totals, strict=True)
+        )
+        if rows.given is not None:
+            # Totals of weights that are no integers are floats.
+            change += self.total_weight / 2**50
+        self.rounding = round_up(self.rounding + change)
+
+    def objective(self, cost: Fraction) -> float:
+        return float(1 - cost / self.total_weight)
+
+
+class RewardProblem(LabelProblem):
+    """As such, but told as a mean reward; the cost is the regret against the rows' best."""
+
+    def __init__(
+        self, labels: NDArray[Any], rewards: NDArray[np.float64], rows: Rows, maximise: bool
+    ) -> None:
+        super().__init__(labels, -rewards if maximise else rewards, rows)
+        self.sign = -1 if maximise else 1
+        self.best_total = self.constant
+        self.constant = Fraction(0)
+
+    def objective(self, cost: Fraction) -> float:
+        return float(self.sign * (cost + self.best_total) / self.total_weight)
+
+
+class _LabelTask(Task):
+    """A task with costs per row and label."""
+
+    laws: Laws = Laws(superadditive=True)
+
+    @abstractmethod
+    def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
+        """Return the labels, what each costs each row, and the rows' own labels or None."""
+
+    def on(self, y: Any, rows: Rows) -> LabelProblem:
+        labels, costs, codes = self.table(y, rows.n_rows)
+        own = None if codes is None else rows.select(codes)
+        return LabelProblem(labels, rows.select(costs), rows, own)
+
+    def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
+        _, costs, _ = self.table(y, n_rows)
+        return LeafCosts(costs, lambda sums: sums.min(axis=1), any_sign=True)
+
+
+class Misclassification(_LabelTask):
+    """The weight of the rows that get a wrong label.
+
+    Parameters
+    ----------
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, as for :class:`OptimalTreeClassifier`: "balanced" gives all classes
+        the same weight in total, sample weights included.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> solution = solve(tasks.Misclassification(), [[0], [1], [1]], [0, 1, 0], max_depth=1)
+    >>> solution.certificate.cost
+    1
+    """
+
+    name: ClassVar[str] = "accuracy"
+
+    def __init__(
+        self, class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
+    ) -> None:
+        self.class_weight = class_weight
+
+    def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
+        classes, codes = encode_labels(check_labels(y, n_rows, type(self).__name__))
+        totals = [Fraction(int(count)) for count in np.bincount(codes, minlength=len(classes))]
+        prices, unit = _as_prices(class_fractions(self.class_weight, classes.tolist(), totals))
+        costs = np.repeat(prices[codes][:, None] * float(unit), len(classes), axis=1)
+        costs[np.arange(n_rows), codes] = 0.0
+        return classes, costs, codes
+
+    def on(self, y: Any, rows: Rows) -> LabelProblem:
+        classes, codes = encode_labels(check_labels(y, rows.n_rows, type(self).__name__))
+        own = rows.select(codes).astype(np.intp)
+        totals = [rows.weight_of(own == k) for k in range(len(classes))]
+        weights = class_fractions(self.class_weight, classes.tolist(), totals)
+        return AccuracyProblem(classes, weights, rows, own)
+
+    def __repr__(self) -> str:
+        return f"Misclassification(class_weight={self.class_weight!r})"
+
+
+class CostMatrix(_LabelTask):
+    """What a label costs a row of a class.
+
+    Parameters
+    ----------
+    matrix : array-like of shape (n_classes, n_classes)
+        Row: true class; column: predicted class.
+    classes : array-like of shape (n_classes,), optional
+        The classes that rows and columns stand for; by default those of y in sorted order, or 0 to
+        ``n_classes - 1`` if y holds such numbers only.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.CostMatrix([[0, 1], [5, 0]])
+    >>> solution = solve(task, [[0], [1], [1]], [0, 1, 0], max_depth=1)
+    >>> solution.certificate.cost
+    1
+    """
+
+    name: ClassVar[str] = "cost"
+    argument: ClassVar[str] = "matrix"
+    """What the user calls the matrix."""
+
+    def __init__(self, matrix: Any, classes: Any = None) -> None:
+        self.matrix = matrix
+        self.classes = classes
+
+    def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
+        labels = check_labels(y, n_rows, type(self).__name__)
+        matrix = check_numbers(self.matrix, self.argument, (None, None))
+        classes, codes = match_classes(labels, self.classes, matrix.shape[1], self.argument)
+        if matrix.shape[0] != len(classes):
+            raise ValueError(
+                f"{self.argument} must have one row and one column per class, {len(classes)} x "
+                f"{len(classes)}, got {matrix.shape[0]} x {matrix.shape[1]}."
+            )
+        return classes, matrix[codes], codes
+
+    def __repr__(self) -> str:
+        return f"CostMatrix({self.matrix!r})"
+
+
+class RowCosts(_LabelTask):
+    """What each label costs each row.
+
+    Parameters
+    ----------
+    costs : array-like of shape (n_rows, n_labels)
+        Finite costs of any sign.
+    labels : array-like of shape (n_labels,), optional
+        What the columns stand for; by default 0 to ``n_labels - 1``. They may be numbers to be
+        predicted, such as the candidates of a quantile.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.RowCosts([[0, 2.5], [1, 0], [3, 0.5]], labels=["wait", "act"])
+    >>> solve(task, [[0], [1], [1]], max_depth=1).certificate.cost
+    Fraction(1, 2)
+    """
+
+    name: ClassVar[str] = "cost"
+
+    def __init__(self, costs: Any, labels: Any = None) -> None:
+        self.costs = costs
+        self.labels = labels
+
+    def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
+        costs = check_numbers(self.costs, "costs", (n_rows, None))
+        return read_labels(self.labels, costs.shape[1], "costs"), costs, None
+
+    def __repr__(self) -> str:
+        return f"RowCosts(costs of shape {np.shape(self.costs)})"
+
+
+class Rewards(_LabelTask):
+    """What each treatment brings each row; the policy with the largest mean reward is sought.
+
+    The cost of a tree is its regret: what it loses against the best treatment of every row.
+
+    Parameters
+    ----------
+    rewards : array-like of shape (n_rows, n_treatments)
+        Finite scores.
+    treatments : array-like of shape (n_treatments,), optional
+        What the columns stand for; by default 0 to ``n_treatments - 1``.
+    maximise : bool, default=True
+        Whether larger is better.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.Rewards([[1, 0], [0, 3], [2, 1]], treatments=["a", "b"])
+    >>> solution = solve(task, [[0], [1], [1]], max_depth=1)
+    >>> solution.tree.predict([[0], [1]]).tolist(), solution.certificate.cost
+    (['a', 'b'], 1)
+    """
+
+    name: ClassVar[str] = "reward"
+
+    def __init__(self, rewards: Any, treatments: Any = None, maximise: bool = True) -> None:
+        self.rewards = rewards
+        self.treatments = treatments
+        self.maximise = maximise
+
+    def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
+        rewards = check_numbers(self.rewards, "rewards", (n_rows, None))
+        labels = read_labels(self.treatments, rewards.shape[1], "rewards", "treatments")
+        return labels, -rewards if self.maximise else rewards, None
+
+    def on(self, y: Any, rows: Rows) -> LabelProblem:
+        labels, costs, _ = self.table(y, rows.n_rows)
+        rewards = rows.select(-costs if self.maximise else costs)
+        return RewardProblem(labels, rewards, rows, self.maximise)
+
+    def __repr__(self) -> str:
+        return f"Rewards(rewards of shape {np.shape(self.rewards)}, maximise={self.maximise})"
+
+
+def _as_prices(weights: list[Fraction]) -> tuple[NDArray[np.float64], Fraction]:
+    """Return what an error costs each class, and the unit of that: integers if they are few."""
+    unit = common_unit(weights, _MOST_MULTIPLE)
+    if unit is None:
+        # Relative to the largest, which may be beyond all floats.
+        unit = max(weights)
+    return np.array([float(weight / unit) for weight in weights]), unit
+
+
+def _weight_rounding(weighed: NDArray[np.float64], rows: Rows) -> Fraction:
+    """Return the most that weights which are no integers change the cost of a tree.
+
+    That is what float64 does to a row's cost and to its cheapest one; tests are paid for by rounded
+    weights.
+    """
+    if rows.weight_errors is None:
+        return Fraction(0)
+    noise = 2 * len(weighed) * rows.noise(weighed) * rows.quantum
+    paid = Fraction(0)
+    if rows.most_paid:
+        paid = Fraction(float(rows.weight_errors.sum())) * Fraction(rows.most_paid)
+    return round_up((noise + paid) * (1 + Fraction(1, 10**6)))
+
+
+def read_labels(labels: Any, n_columns: int, what: str, named: str = "labels") -> NDArray[Any]:
+    """Return what columns stand for: as given, or their numbers."""
+    if n_columns == 0:
+        raise ValueError(f"{what} must have at least one column, got none.")
+    if labels is None:
+        return np.arange(n_columns)
+    given = np.asarray(labels)
+    if given.shape != (n_columns,):
+        raise ValueError(
+            f"{what} has {n_columns} columns, so {named} must name as many; got {given.tolist()}."
+        )
+    if len(set(given.tolist())) < n_columns:
+        raise ValueError(
+            f"{named} must be distinct, one for each column of {what}, got {given.tolist()}."
+        )
+    return given
+
+
+def match_classes(
+    labels: NDArray[Any], classes: Any, n_columns: int, what: str
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the classes that columns stand for, and the position of each row's class."""
+    seen, codes = encode_labels(labels)
+    if classes is None and len(seen) == n_columns:
+        return seen, codes.astype(np.intp)
+    if classes is None:
+        integers = seen.dtype.kind in "iu" and int(seen.min()) >= 0 and int(seen.max()) < n_columns
+        if not integers:
+            raise ValueError(
+                f"{what} has {n_columns} columns, but y has {len(seen)} classes, "
+                f"{seen.tolist()}; say with classes what the columns stand for."
+            )
+        classes = np.arange(n_columns)
+    known = read_labels(classes, n_columns, what, "classes")
+    position = {label: k for k, label in enumerate(known.tolist())}
+    unknown = np.array([label not in position for label in seen.tolist()])[codes]
+    if unknown.any():
+        place, value = first_place(unknown, labels)
+        raise ValueError(f"y{place} = {value!r} is none of the classes {known.tolist()}.")
+    order = np.array([position[label] for label in seen.tolist()], dtype=np.intp)
+    return known, order[codes]

@@ -1,0 +1,204 @@
+"""What multiway tests need of a tree: defaults for unseen values, an order for code, collapsing."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.encoding import Multiway, Test
+
+if TYPE_CHECKING:
+    from ._tree import Tree
+
+    TreeType = TypeVar("TreeType", bound=Tree)
+
+
+def with_defaults(
+    tests: Sequence[Test],
+    test: NDArray[np.int32],
+    first_child: NDArray[np.int32],
+    counts: NDArray[Any],
+) -> tuple[list[Test], NDArray[np.int32], list[int]]:
+    """Let each node's multiway test send unseen values to the child with the most weight.
+
+    Returns the tests, the position of each node's test among them, and the position of each
+    in the list that was given.
+    """
+    found: dict[Test, int] = {}
+    origin: list[int] = []
+    result = np.full(test.shape, -1, dtype=np.int32)
+    weights = counts.sum(axis=1)
+    for node in np.flatnonzero(test >= 0).tolist():
+        asked = tests[test[node]]
+        if isinstance(asked, Multiway):
+            first = int(first_child[node])
+            heaviest = int(weights[first : first + asked.n_outcomes].argmax())
+            asked = replace(asked, default=heaviest)
+        if asked not in found:
+            found[asked] = len(origin)
+            origin.append(int(test[node]))
+        result[node] = found[asked]
+    # In the order of the list that was given, so that equal trees are made of equal parts.
+    listed = list(found)
+    order = sorted(range(len(origin)), key=lambda k: (origin[k], getattr(listed[k], "default", 0)))
+    place = {old: new for new, old in enumerate(order)}
+    inner = result >= 0
+    result[inner] = [place[int(k)] for k in result[inner]]
+    return [listed[k] for k in order], result, [origin[k] for k in order]
+
+
+def default_last(tree: TreeType) -> TreeType:
+    """Return the tree with the default outcome of every multiway test as its last.
+
+    Code can then ask for all outcomes but the last, and end with an else.
+    """
+    if all(_is_last(test) for test in tree.tests):
+        return tree
+    tests: list[Test] = []
+    for test in tree.tests:
+        if isinstance(test, Multiway) and not _is_last(test):
+            groups = [*test.categories]
+            groups.append(groups.pop(test.default))
+            test = replace(test, categories=tuple(groups), default=len(groups) - 1)
+        tests.append(test)
+    order = np.arange(tree.n_nodes)
+    for node in np.flatnonzero(tree.test >= 0).tolist():
+        test, children = tree.node_test(node), list(tree.children(node))
+        if isinstance(test, Multiway):
+            moved = [*children]
+            moved.append(moved.pop(test.default))
+            order[children] = moved
+    return type(tree)(
+        tests,
+        tree.test[order],
+        tree.first_child[order],
+        tree.label[order],
+        counts=tree.counts[order],
+        classes=tree.classes,
+        feature_names=tree.feature_names if tree.has_names else None,
+        n_features=tree.n_features,
+        columns=tree.columns,
+        n_columns=tree.n_columns,
+    )
+
+
+def _is_last(test: Test) -> bool:
+    return not isinstance(test, Multiway) or test.default == test.n_outcomes - 1
+
+
+# ---- collapsing ----------------------------------------------------------------------------------
+
+
+@dataclass
+class _Node:
+    """A node of the collapsed tree; `form` is the same for subtrees that predict the same way."""
+
+    counts: NDArray[Any]
+    label: int
+    column: int = -1
+    test: Test | None = None
+    children: list[_Node] = field(default_factory=list)
+    form: Hashable = None
+
+
+def collapsed(tree: TreeType) -> TreeType:
+    """Merge siblings with equal subtrees below a multiway test into one edge."""
+    made: dict[int, _Node] = {}
+    for node in reversed(tree.preorder.tolist()):
+        made[node] = _collapse(tree, node, [made.pop(child) for child in tree.children(node)])
+    return _rebuild(tree, made[0])
+
+
+def _collapse(tree: Tree, node: int, children: list[_Node]) -> _Node:
+    result = _Node(tree.counts[node], int(tree.label[node]))
+    if not children:
+        result.form = result.label
+        return result
+    test = tree.node_test(node)
+    if isinstance(test, Multiway):
+        groups: dict[Hashable, list[int]] = {}
+        for outcome, child in enumerate(children):
+            groups.setdefault(child.form, []).append(outcome)
+        if len(groups) == 1:
+            # All outcomes lead to the same: nothing is asked.
+            return _merge(children)
+        default = list(groups).index(children[test.default].form)
+        categories = tuple(
+            tuple(value for outcome in outcomes for value in test.categories[outcome])
+            for outcomes in groups.values()
+        )
+        test = replace(test, categories=categories, default=default)
+        children = [_merge([children[o] for o in outcomes]) for outcomes in groups.values()]
+    result.test, result.children = test, children
+    result.column = tree.columns[int(tree.test[node])]
+    result.form = _form(test, children)
+    return result
+
+
+def _form(test: Test, children: list[_Node]) -> Hashable:
+    if not isinstance(test, Multiway):
+        return (test, *(child.form for child in children))
+    edges = frozenset(
+        (frozenset(group), child.form)
+        for group, child in zip(test.categories, children, strict=True)
+    )
+    return (test.feature, edges)
+
+
+def _merge(nodes: list[_Node]) -> _Node:
+    """Return one subtree for several of the same form, with the counts of all."""
+    first = nodes[0]
+    if len(nodes) == 1:
+        return first
+    counts = np.sum([node.counts for node in nodes], axis=0)
+    if not isinstance(first.test, Multiway):
+        children = [
+            _merge([node.children[k] for node in nodes]) for k in range(len(first.children))
+        ]
+        return replace(first, counts=counts, children=children)
+    # Equal forms have the same sets of categories, perhaps in another order.
+    edges: list[dict[frozenset[Any], _Node]] = []
+    defaults = set()
+    for node in nodes:
+        assert isinstance(node.test, Multiway)
+        groups = [frozenset(group) for group in node.test.categories]
+        edges.append(dict(zip(groups, node.children, strict=True)))
+        defaults.add(groups[node.test.default])
+    children = [
+        _merge([edge[frozenset(group)] for edge in edges]) for group in first.test.categories
+    ]
+    test = first.test
+    if len(defaults) > 1:
+        heaviest = int(np.argmax([child.counts.sum() for child in children]))
+        test = replace(test, default=heaviest)
+    return replace(first, counts=counts, children=children, test=test)
+
+
+def _rebuild(tree: TreeType, root: _Node) -> TreeType:
+    """Return the flat arrays of a collapsed tree."""
+    tests: dict[Test, tuple[int, int]] = {}
+    nodes, test, first_child = [root], [], []
+    for node in nodes:  # grows while it is walked
+        if node.test is None:
+            test.append(-1)
+            first_child.append(-1)
+            continue
+        test.append(tests.setdefault(node.test, (len(tests), node.column))[0])
+        first_child.append(len(nodes))
+        nodes.extend(node.children)
+    return type(tree)(
+        list(tests),
+        test,
+        first_child,
+        [node.label for node in nodes],
+        counts=np.array([node.counts for node in nodes]),
+        classes=tree.classes,
+        feature_names=tree.feature_names if tree.has_names else None,
+        n_features=tree.n_features,
+        columns=[column for _, column in tests.values()],
+        n_columns=tree.n_columns,
+    )

@@ -1,0 +1,128 @@
+"""How tests, classes and numbers read; shared by the exports that people look at."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from certree.encoding import SidedTest, Test, Threshold
+
+if TYPE_CHECKING:
+    from ._tree import Tree
+
+# Eight hues that stay apart for colour-blind readers; classes beyond the eighth start again.
+PALETTE = (
+    "#0072B2",
+    "#E69F00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#D55E00",
+    "#8C7A00",
+    "#777777",
+)
+
+
+def plain(value: Any) -> Any:
+    """Return a NumPy scalar as the Python value it stands for, anything else unchanged."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def one_line(text: str) -> str:
+    """Escape control characters and line separators, so that a name cannot break a layout."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def shorten(text: str, width: int) -> str:
+    """Return at most `width` characters of one line, the end kept and the middle replaced."""
+    text = one_line(text)
+    if len(text) <= width:
+        return text
+    tail = width // 3
+    return text[: width - tail - 1] + "…" + text[len(text) - tail :]
+
+
+def text_width(text: str) -> int:
+    """Count the columns a text takes: wide East Asian characters take two."""
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def weight(value: float, decimals: int | None = None) -> str:
+    """Format a weighted count: whole ones as integers, others with two digits or `decimals`."""
+    if float(value).is_integer():
+        return str(int(value))
+    return f"{float(value):.{2 if decimals is None else decimals}f}"
+
+
+def condition(tree: Tree, node: int, outcome: int, decimals: int | None = None) -> str:
+    """Describe one outcome of a node's test, thresholds rounded to `decimals` when given."""
+    return _describe(tree.node_test(node), outcome, decimals) + _missing_words(tree, node, outcome)
+
+
+def question(tree: Tree, node: int, decimals: int | None = None) -> str:
+    """Return what is written in the node of a drawing: the condition, or the column if multiway.
+
+    The edges say where missing values go.
+    """
+    test = tree.node_test(node)
+    return _describe(test, 0, decimals) if test.n_outcomes == 2 else test.name
+
+
+def answer(tree: Tree, child: int) -> str:
+    """Return what is written on the edge that leads to a node of a drawing; nothing at the root."""
+    node = int(tree.parent[child])
+    if node < 0:
+        return ""
+    test, outcome = tree.node_test(node), child - int(tree.first_child[node])
+    words = ("yes", "no")[outcome] if test.n_outcomes == 2 else test.describe(outcome)
+    return words + _missing_words(tree, node, outcome)
+
+
+def _describe(test: Test, outcome: int, decimals: int | None) -> str:
+    """Return an outcome without a word about missing values."""
+    if decimals is not None and isinstance(test, Threshold):
+        return f"{test.name} {('<=', '>')[outcome]} {test.threshold:.{decimals}f}"
+    return (test.silent() if isinstance(test, SidedTest) else test).describe(outcome)
+
+
+def _missing_words(tree: Tree, node: int, outcome: int) -> str:
+    """Return what to add to an outcome about missing values: nothing if none can arrive there."""
+    test = tree.node_test(node)
+    if not isinstance(test, SidedTest):
+        return ""
+    below = node
+    while (above := int(tree.parent[below])) >= 0:
+        asked = tree.node_test(above)
+        taken = below - int(tree.first_child[above])
+        if asked.feature == test.feature and asked.missing_outcome != taken:
+            return ""
+        below = above
+    return test.missing_words(outcome)
+
+
+def class_name(tree: Tree, label: int) -> str:
+    """Return class number `label` as text; numbers that are no labels to six digits."""
+    value = plain(tree.classes[label])
+    return f"{value:.6g}" if tree.notes is not None and isinstance(value, float) else str(value)
+
+
+def share(tree: Tree, node: int, label: int, decimals: int | None = None) -> str:
+    """Return how much of the node's weight has class `label`, such as ``11 of 12``."""
+    counts = tree.counts[node]
+    return f"{weight(counts[label], decimals)} of {weight(counts.sum(), decimals)}"
+
+
+def percent(tree: Tree, node: int, label: int, decimals: int = 1) -> str:
+    """Return the share of class `label` in the node as a percentage."""
+    return f"{100 * tree.probabilities[node, label]:.{decimals}f}%"
+
+
+def support(tree: Tree, node: int, label: int, decimals: int | None = None) -> str:
+    """Return what stands below the prediction of a leaf: its note, or the share of its class."""
+    if tree.notes is not None:
+        return one_line(tree.notes[node])
+    return f"{share(tree, node, label, decimals)} ({percent(tree, node, label)})"
