@@ -31,7 +31,7 @@ from .estimators._limited_fit import (
     limited_tree,
     set_up_limited,
 )
-from .estimators._task_tree import BaseTaskTree
+from .estimators._task_tree import BaseTaskTree, hides_much
 from .exceptions import InfeasibleError, OptimalityWarning
 from .tasks import Front, Limited
 from .tasks._base import Given
@@ -403,8 +403,11 @@ def _certify_front(
 ) -> TaskFrontCertificate:
     setting, objective = limited.setting, limited.setting.objective
     first, second = limited.on_rows.problems
+    status = result.status
+    if status == "optimal" and (hides_much(first) or hides_much(second)):
+        status = "precision"
     return TaskFrontCertificate(
-        status=result.status,
+        status=status,
         points=tuple(_pair(limited, *tree.values[:2]) for tree in result.trees),
         lower_points=tuple(_pair(limited, *point) for point in result.lower_points),
         tasks=(task.first.name, task.second.name),
