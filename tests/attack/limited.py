@@ -12,8 +12,8 @@ from certree import CostSensitiveTreeClassifier, PolicyTree, solve, tasks
 
 from . import truth
 from .checks import Attack, show
-from .problems import Nature, Problem
-from .trees import judge_front, penalties, row_weights
+from .problems import HARD, ORDINARY, Nature, Problem
+from .trees import judge_front, nature_of, penalties, row_weights
 
 Table = list[list[Fraction]]
 """A number for each row of the table and each label."""
@@ -363,7 +363,12 @@ def prices(attack: Attack) -> None:
     problem.harder(nature)
     asked, nature = draw.numbers((n_columns,), signed=False)
     problem.harder(nature)
-    asked = asked * draw.one_of(1, 0.1, 0.01)
+    # Rows pay for tests by their weight, so prices share their digits with weights.
+    problem.harder(nature_of(list(problem.weights), 2**24))
+    factor = draw.one_of(1, 0.1, 0.01)
+    # Products of decimals as float64 are no short decimals.
+    problem.harder(ORDINARY if factor == 1 else HARD)
+    asked = asked * factor
     wishes = {**draw.complexity(), **draw.search()}
     problem.notes = {**wishes, "matrix": matrix.tolist(), "test_costs": asked.tolist()}
     model = CostSensitiveTreeClassifier(

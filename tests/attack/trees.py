@@ -358,6 +358,7 @@ def front(attack: Attack) -> None:
     per_splits = draw.chance(0.3)
     problem.notes = {"class_weight": given, "per_splits": per_splits}
     weights = row_weights(problem, given)
+    problem.harder(nature_of(weights, 2**29))
     found = attack.call(
         lambda: pareto_front(
             problem.X,

@@ -30,7 +30,15 @@ from certree.tasks._task import Laws, LeafCosts, LeafProblem, Rows, Task
 from certree.tree import Tree
 
 from ._certify import count_tests
-from ._task_tree import BaseTaskTree, Setting, TaskObjective, _counts, _notes, node_sums
+from ._task_tree import (
+    BaseTaskTree,
+    Setting,
+    TaskObjective,
+    _counts,
+    _notes,
+    hides_much,
+    node_sums,
+)
 
 # The most that the splits of a tree may cost, and its leaves, in units of the search.
 _MOST_PENALTIES = 2**56
@@ -181,7 +189,10 @@ def keep_limited(
         return
     model.tree_, sums = limited_tree(model, limited, result)
     model._node_costs = limited.setting.problem.units(sums).astype(np.float64)
-    model.certificate_ = _certify(model, limited, result, notes)
+    certificate = _certify(model, limited, result, notes)
+    if certificate.status in ("optimal", "gap") and hides_much(limited.setting.problem):
+        certificate = replace(certificate, status="precision")
+    model.certificate_ = certificate
 
 
 def limited_tree(

@@ -44,7 +44,15 @@ from ._limited_fit import (
     limited_tree,
     set_up_limited,
 )
-from ._task_tree import BaseTaskTree
+<<<<<<< HEAD:src/certree/estimators/_solve_limited.py
+from ._task_tree import BaseTaskTree, hides_much
+=======
+from .estimators._task_tree import BaseTaskTree, hides_much
+from .exceptions import InfeasibleError, OptimalityWarning
+from .tasks import Front, Limited
+from .tasks._base import Given
+from .tree import Tree
+>>>>>>> main:src/certree/_solve_limited.py
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -412,8 +420,11 @@ def _certify_front(
 ) -> TaskFrontCertificate:
     setting, objective = limited.setting, limited.setting.objective
     first, second = limited.on_rows.problems
+    status = result.status
+    if status == "optimal" and (hides_much(first) or hides_much(second)):
+        status = "precision"
     return TaskFrontCertificate(
-        status=result.status,
+        status=status,
         points=tuple(_pair(limited, *tree.values[:2]) for tree in result.trees),
         lower_points=tuple(_pair(limited, *point) for point in result.lower_points),
         tasks=(task.first.name, task.second.name),

@@ -315,7 +315,7 @@ class BaseTaskTree(BaseOptimalTree):
         self._node_costs = setting.problem.units(sums).astype(np.float64)
         certificate = self._certify_task(setting, result)
         status = certificate.status
-        if status in ("optimal", "gap") and _hides_much(setting.problem):
+        if status in ("optimal", "gap") and hides_much(setting.problem):
             status = "precision"
         paid = _units_paid(setting, result, leaves) * setting.problem.unit
         self.certificate_ = replace(
@@ -454,7 +454,7 @@ class BaseTaskTree(BaseOptimalTree):
         return result / total if total > 0 else result
 
 
-def _hides_much(problem: LeafProblem) -> bool:
+def hides_much(problem: LeafProblem) -> bool:
     """Return whether rounding is more than a thousandth of what a tree without splits costs."""
     return 0 < problem.single_leaf() < problem.hidden * _NEGLIGIBLE
 

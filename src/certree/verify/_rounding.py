@@ -28,7 +28,7 @@ _MARGIN = 4
 # More than this share of the cost and the weight of all rows is not called optimal.
 _NOTICED = Fraction(1, 2**9)
 
-# No rounding may hide more than this share of what all rows can cost.
+# No rounding may hide more than this share of what all rows can cost, unless the status says so.
 _COARSEST = Fraction(1, 2**10)
 
 
@@ -73,8 +73,18 @@ def allowed_for_labels(
     moved = Fraction(0) if quantum is None else len(data.weights) * quantum * paid
     noise = len(data.weights) * largest * heaviest / 2**46
     # Products of weights and costs are rounded to a power of ten; prices by units of weight.
-    bound = 10 * error * (len(data.weights) + len(prices) * n_units) + noise + 2 * moved
-    return min(bound, (total + noise) * _COARSEST)
+    # With limits, the costs of two objectives share the range.
+    coarse = 640 if with_limits else 20
+    bound = coarse * error * (len(data.weights) + len(prices) * n_units) + noise + 2 * moved
+    own = sum((data.weights[row] * min(line) for row, line in leaves.amounts.items()), Fraction(0))
+    if leaves.least(data.rows) == own:
+        # A tree without splits costs nothing above what every tree does: there is nothing to hide.
+        return bound
+    return min(bound, (total + noise) * _coarsest(certificate))
+
+
+def _coarsest(certificate: Any) -> Fraction:
+    return Fraction(1) if certificate.status == "precision" else _COARSEST
 
 
 def allowed_for_squares(data: Data, leaves: Leaves, certificate: Any) -> Fraction:
@@ -101,7 +111,7 @@ def allowed_for_squares(data: Data, leaves: Leaves, certificate: Any) -> Fractio
     largest = max(map(abs, values))
     error = root_above(Fraction(128 * len(data.weights), most)) + Fraction(1, 2**28)
     digits = largest / width / 2**46
-    return min(floors + 4 * whole * (error + digits), whole * _COARSEST + floors)
+    return min(floors + 8 * whole * (error + digits), whole * _coarsest(certificate) + floors)
 
 
 def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any) -> Fraction:
