@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -9,6 +12,8 @@ if TYPE_CHECKING:
     from .results._limit_certificate import NoTreeCertificate
 
 __all__ = ["CertificateError", "InfeasibleError", "OptimalityWarning"]
+
+_LIBRARIES = ("certree", "sklearn", "joblib")
 
 
 class CertificateError(ValueError):
@@ -48,3 +53,15 @@ class OptimalityWarning(UserWarning):
 
     .. versionadded:: 0.1
     """
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user's code from which all began, however deep the cause is."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and _is_library(frame):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_library(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in _LIBRARIES

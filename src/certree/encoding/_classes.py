@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
+
+from certree.exceptions import warn
 
 _MANY_CLASSES = 50
 
@@ -56,11 +57,10 @@ def _warn_of_many(labels: NDArray[Any]) -> None:
     """Warn where numbers are more likely measured than names of classes."""
     n_classes = len(np.unique(labels))
     if n_classes > max(_MANY_CLASSES, len(labels) // 4):
-        warnings.warn(
+        warn(
             f"y has {n_classes} different numbers in {len(labels)} rows, each taken for a class of "
             "its own; to predict numbers use OptimalTreeRegressor.",
             UserWarning,
-            stacklevel=5,
         )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from certree.exceptions import warn
 from certree.numbers._exact import scale_weights
 
 from ._cuts import choose_cuts, choose_gaps
@@ -520,7 +519,7 @@ def _categories(name: str, column: NDArray[Any]) -> list[Any]:
                 "cannot tell apart; give the categories as strings."
             )
     if len(values) == len(column) >= _IDENTIFIER_ROWS:
-        _warn(
+        warn(
             f"The categorical column {name!r} has a different value in each of {len(column)} rows, "
             "like an identifier. A tree can only learn such rows by heart; drop the column, or "
             "group its values."
@@ -536,7 +535,7 @@ def _warn_of_numbers(table: Table, declared: Sequence[bool]) -> None:
         present = (value for value in table.column(i) if value is not None)
         example = next(present, "")
         if _is_number(example) and all(map(_is_number, set(present))):
-            _warn(
+            warn(
                 f"The column {name!r} holds numbers as text, such as {example!r}, and is taken for "
                 "categories without an order. Convert it to numbers, for instance with "
                 "astype(float), or name it in categorical_features if it holds categories."
@@ -549,15 +548,3 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _warn(message: str) -> None:
-    """Warn at the line outside this package and scikit-learn from which all began."""
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and _is_library(frame.f_globals.get("__name__", "")):
-        level, frame = level + 1, frame.f_back
-    warnings.warn(message, UserWarning, stacklevel=level)
-
-
-def _is_library(module: str) -> bool:
-    return module.partition(".")[0] in ("certree", "sklearn")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -10,10 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.exceptions import OptimalityWarning
 from certree.numbers._exact import read_fraction
-from certree.results._limit_certificate import NoTreeCertificate
-from certree.results._progress import Callback
 from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
 from certree.tasks._task import Task
@@ -21,7 +17,7 @@ from certree.tasks._task import Task
 from ._parameters import is_whole
 
 if TYPE_CHECKING:
-    from ._task_tree import BaseTaskTree
+    pass
 
 
 def capacity_limits(
@@ -159,39 +155,3 @@ def with_limits(
     if not limits and minimum is None:
         return task
     return Limited(task, limits, minimum)
-
-
-def fit_within(
-    model: BaseTaskTree,
-    task: Limited,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    callback: Callback | None,
-    *,
-    path: bool,
-    stacklevel: int,
-) -> None:
-    """Fit a model within limits, and warn if there is no tree or no proof."""
-    from ._limited_fit import fit_limited
-
-    if path:
-        raise ValueError("There is no path of trees within limits; fit without path=True.")
-    if model.test_costs is not None:
-        raise ValueError(
-            "test_costs cannot be combined with limits on the whole tree: what a test costs "
-            "depends on the tests above it, and not on the rows of a leaf alone; leave one of the "
-            "two out."
-        )
-    watch = fit_limited(model, task, X, y, sample_weight, callback)
-    model._path = None
-    certificate: Any = model.certificate_
-    if not isinstance(certificate, NoTreeCertificate):
-        model._finish(watch, stacklevel + 1)
-        return
-    kind = UserWarning if certificate.is_infeasible else OptimalityWarning
-    warnings.warn(
-        f"{certificate.statement()} There is nothing to predict with.",
-        kind,
-        stacklevel=stacklevel,
-    )

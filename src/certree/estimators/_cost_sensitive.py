@@ -29,7 +29,8 @@ from certree.tasks._task import Rows, Task
 
 from ._capacity import capacity_limits, split_limits, with_limits
 from ._measurements import Measurements
-from ._task_tree import BaseTaskTree, Setting
+from ._task_setting import Setting
+from ._task_tree import BaseTaskTree
 
 
 class _LabelledCosts(RowCosts):

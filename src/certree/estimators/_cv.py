@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -17,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree.encoding._classes import check_labels, encode_labels
 from certree.engine._budget import Budget, budget
-from certree.exceptions import OptimalityWarning
+from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._error_weights import class_fractions
 from certree.numbers._weights import read_weights, relative_weights
 from certree.results._certificate import Certificate
@@ -353,22 +352,20 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _warn(self, found: list[list[Sizes]], n_folds: int) -> None:
         if len(found) < n_folds:
-            warnings.warn(
+            warn(
                 f"Cross-validation was interrupted: depth and size were chosen by {len(found)} of "
                 f"{n_folds} folds, and the tree for all rows is the best one found at once. Let it "
                 "run longer.",
                 OptimalityWarning,
-                stacklevel=3,
             )
         stopped = [sizes for fold in found for sizes in fold if sizes.status != "optimal"]
         if stopped:
             total = sum(len(fold) for fold in found)
-            warnings.warn(
+            warn(
                 f"{len(stopped)} of {total} searches in cross-validation ended before their trees "
                 f"were proven best ({stopped[0].status}), so that scores are those of the best "
                 "trees found. Raise time_limit, or try smaller depths.",
                 OptimalityWarning,
-                stacklevel=3,
             )
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
-from certree.exceptions import InfeasibleError, OptimalityWarning
+from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.numbers._exact import parse_complexity
 from certree.results._certificate import STATUSES, Exact, show
 from certree.results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
@@ -225,12 +224,11 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
         with self._limits():
             rows = prepare(self, X, y, sensitive_features, sample_weight)
             if rows.comparison is None:
-                warnings.warn(
+                warn(
                     "No sensitive_features were given, so there are no groups to compare: the tree "
                     "is the best without a constraint. Call fit(X, y, sensitive_features=...), or "
                     "name sensitive_columns.",
                     UserWarning,
-                    stacklevel=2,
                 )
             self.classes_ = rows.target.classes
             self.n_classes_ = len(rows.target.classes)
@@ -280,12 +278,11 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
             model.n_classes_ = len(rows.target.classes)
             curve = find_curve(model, rows, read_tolerance(least_tolerance), callback)
         if not curve.is_optimal:
-            warnings.warn(
+            warn(
                 f"The search for the curve was {STATUSES.get(curve.status, curve.status)}: "
                 f"{len(curve)} trees were found, and others may be missing; its lower_points bound "
                 "what any tree can reach. Raise the limit, or ask for smaller trees.",
                 OptimalityWarning,
-                stacklevel=2,
             )
         return curve
 
@@ -343,20 +340,18 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
     def _warn_without_tree(self) -> None:
         certificate = self.certificate_
         if not certificate.is_infeasible:
-            warnings.warn(
+            warn(
                 f"{certificate.statement()} There is nothing to predict with: raise the limit, or "
                 "the tolerance.",
                 OptimalityWarning,
-                stacklevel=3,
             )
             return
         closest = certificate.least_disparity
         advice = "" if closest is None else f" A tolerance of {_at_least(closest)} can be kept to."
-        warnings.warn(
+        warn(
             f"No tree is within tolerance={self.tolerance!r}, which is proven; there is nothing to "
             f"predict with.{advice}",
             UserWarning,
-            stacklevel=3,
         )
 
     def predict(self, X: Any) -> NDArray[Any]:

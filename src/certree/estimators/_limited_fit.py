@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from certree import engine
 from certree._version import __version__
 from certree.engine._limited import DualCut, LimitedProblem, LimitedResult
+from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.proofs._limit_search import solve_limited
 from certree.results._certificate import Exact, exact
@@ -25,20 +26,15 @@ from certree.results._limit_certificate import (
     Reach,
 )
 from certree.results._progress import Callback, Observer
-from certree.tasks._limited import LimitedOnRows, _Composed
+from certree.tasks._limited import Limited, LimitedOnRows, _Composed
 from certree.tasks._task import Laws, LeafCosts, LeafProblem, Rows, Task
 from certree.tree import Tree
 
 from ._certify import count_tests
-from ._task_tree import (
-    BaseTaskTree,
-    Setting,
-    TaskObjective,
-    _counts,
-    _notes,
-    hides_much,
-    node_sums,
-)
+from ._task_setting import Setting, TaskObjective, hides_much, node_counts, node_notes, node_sums
+
+if TYPE_CHECKING:
+    from ._task_tree import BaseTaskTree
 
 # The most that the splits of a tree may cost, and its leaves, in units of the search.
 _MOST_PENALTIES = 2**56
@@ -150,6 +146,35 @@ def _with_full_penalty(model: BaseTaskTree, setting: Setting) -> TaskObjective:
     )
 
 
+def fit_within(
+    model: BaseTaskTree,
+    task: Limited,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    callback: Callback | None,
+    *,
+    path: bool,
+) -> None:
+    """Fit a model within limits, and warn if there is no tree or no proof."""
+    if path:
+        raise ValueError("There is no path of trees within limits; fit without path=True.")
+    if model.test_costs is not None:
+        raise ValueError(
+            "test_costs cannot be combined with limits on the whole tree: what a test costs "
+            "depends on the tests above it, and not on the rows of a leaf alone; leave one of the "
+            "two out."
+        )
+    watch = fit_limited(model, task, X, y, sample_weight, callback)
+    model._path = None
+    certificate: Any = model.certificate_
+    if not isinstance(certificate, NoTreeCertificate):
+        model._finish(watch)
+        return
+    kind = UserWarning if certificate.is_infeasible else OptimalityWarning
+    warn(f"{certificate.statement()} There is nothing to predict with.", kind)
+
+
 def fit_limited(
     model: BaseTaskTree,
     task: _Composed,
@@ -206,7 +231,7 @@ def limited_tree(
     assert classes is not None
     label = np.where(nodes.test < 0, nodes.label, -1).astype(np.int32)
     names = getattr(model, "feature_names_in_", None)
-    counts = _counts(setting, nodes, leaves, label[leaves], len(classes))
+    counts = node_counts(setting, nodes, leaves, label[leaves], len(classes))
     tree = Tree.from_arrays(
         model.encoder_.candidates_,
         nodes.test,
@@ -217,7 +242,7 @@ def limited_tree(
         feature_names=None if names is None else names.tolist(),
         n_features=model.n_features_in_,
         n_columns=setting.columns.shape[1],
-        notes=_notes(setting.problem, sums, counts, label),
+        notes=node_notes(setting.problem, sums, counts, label),
     )
     return tree, sums
 

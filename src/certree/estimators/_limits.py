@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-import warnings
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -17,7 +15,7 @@ from numpy.typing import NDArray
 from certree.encoding import TableEncoder
 from certree.encoding._room import Room
 from certree.engine._budget import current
-from certree.exceptions import OptimalityWarning
+from certree.exceptions import OptimalityWarning, warn
 
 from ._parameters import is_whole
 
@@ -108,24 +106,15 @@ def encode_within(
         call.held = columns.nbytes
     if encoder._stopped_by:
         n_tests = len(encoder.tests_)
-        warnings.warn(
+        warn(
             f"Only {n_tests} of the {n_tests + encoder._n_left_out} tests asked for are searched, "
             f"which is what {_LIMITS[encoder._stopped_by]} leaves room for: cut points near "
             "quantiles, and the most frequent categories. Trees over the others may be better, so "
             "the lower bound is what holds for any tree. Raise the limit, or ask for fewer tests "
             "with thresholds.",
             OptimalityWarning,
-            stacklevel=_level_of_caller(),
         )
     return columns
-
-
-def _level_of_caller() -> int:
-    """Return the `stacklevel` of the code that called certree."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("certree"):
-        level, frame = level + 1, frame.f_back
-    return level
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from fractions import Fraction
@@ -16,7 +15,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from certree import engine
 from certree.encoding import TableEncoder, compare_columns, read_table
 from certree.engine._budget import Budget, budget, current
-from certree.exceptions import OptimalityWarning
+from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import cost_budget, read_fraction
 from certree.results._certificate import STATUSES, Certificate, Exact, show
 from certree.results._pareto import ParetoFront
@@ -92,13 +91,12 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             )
         # With leaves of a single row, a tree that separates all it can is best, and found at once.
         if int(self.min_samples_leaf) > 1 and read_fraction(self.complexity, "complexity") == 0:
-            warnings.warn(
+            warn(
                 "Nothing limits the size of the tree: max_depth and max_splits are None, and "
                 "complexity is 0, so that trees with as many splits as there are rows are "
                 "searched. The search may well end at time_limit or memory_limit; set a "
                 "complexity, such as 0.01, or a limit.",
                 UserWarning,
-                stacklevel=3,
             )
 
     def _row_count(self, X: Any) -> int:
@@ -176,7 +174,7 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             return None
         return Observer(to_cost, callback, ProgressLine(total_weight) if self.verbose else None)
 
-    def _finish(self, watch: Observer | None, stacklevel: int = 3) -> None:
+    def _finish(self, watch: Observer | None) -> None:
         """End the progress line, and warn with the gap if a limit ended the search."""
         certificate = self.certificate_
         if watch is not None:
@@ -197,37 +195,34 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             cause, advice = "The callback stopped the search", "Let it run longer for a proof."
         else:
             cause, advice = "The search was interrupted", "Let it run longer for a proof."
-        warnings.warn(
+        warn(
             f"{cause} before the tree was proven optimal: its cost is {show(certificate.cost)}, no "
             f"tree can cost less than {show(certificate.lower_bound)}, so the gap is "
             f"{certificate.gap_text()}. {advice}",
             OptimalityWarning,
-            stacklevel=stacklevel,
         )
 
-    def _warn_about_path(self, path: RegularizationPath | None, stacklevel: int = 3) -> None:
+    def _warn_about_path(self, path: RegularizationPath | None) -> None:
         """Warn if a limit ended the search for a path."""
         if path is None or path.is_optimal:
             return
         proven = sum(entry.is_optimal for entry in path)
-        warnings.warn(
+        warn(
             f"The path was {STATUSES.get(path.status, path.status)}: {proven} of {len(path)} trees "
             "are proven best for their number of splits. Raise the limit, or ask for a smaller "
             "max_depth or max_splits.",
             OptimalityWarning,
-            stacklevel=stacklevel,
         )
 
     def _warn_about_front(self, front: ParetoFront | None) -> None:
         """Warn if a limit ended the search for a front."""
         if front is None or front.is_optimal:
             return
-        warnings.warn(
+        warn(
             f"The search for the front was {STATUSES.get(front.status, front.status)}: "
             f"{len(front)} trees were found, and others may be missing; its lower_points bound "
             "what any tree can reach. Raise the limit, or ask for smaller trees.",
             OptimalityWarning,
-            stacklevel=3,
         )
 
     def apply(self, X: Any) -> NDArray[np.intp]:

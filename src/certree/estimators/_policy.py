@@ -31,7 +31,8 @@ from ._policy_scores import (
     policy_scores,
     read_history,
 )
-from ._task_tree import BaseTaskTree, Setting
+from ._task_setting import Setting
+from ._task_tree import BaseTaskTree
 
 
 class PolicyValue(NamedTuple):
@@ -365,7 +366,7 @@ class PolicyTree(BaseTaskTree):
         self.rewards_ = rewards
         self.treatments_ = read_labels(treatments, rewards.shape[1], "rewards", "treatments")
         task = self._task(rewards, len(rewards), sample_weight)
-        self._fit_and_report(task, X, None, sample_weight, callback, path, stacklevel=5)
+        self._fit_and_report(task, X, None, sample_weight, callback, path)
 
     def _keep(self, setting: Setting, result: engine.Result) -> None:
         super()._keep(setting, result)

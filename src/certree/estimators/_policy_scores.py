@@ -16,7 +16,6 @@ are cross-fitted: the estimate for a row comes from models that have not seen it
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -31,6 +30,7 @@ from sklearn.utils import _safe_indexing
 
 from certree.encoding import TableEncoder
 from certree.encoding._classes import check_labels, encode_labels
+from certree.exceptions import warn
 from certree.numbers._fixed_point import check_numbers, first_place
 
 METHODS = ("dm", "ipw", "dr")
@@ -368,12 +368,11 @@ def _clipped(
     for k, label in enumerate(history.treatments.tolist()):
         share = float(small[:, k].mean())
         if share > _POOR_OVERLAP:
-            warnings.warn(
+            warn(
                 f"Poor overlap: for {share:.0%} of the rows the propensity of treatment {label!r} "
                 f"is below clip={clip:g} and is raised to it. What that treatment would bring "
                 "them is an extrapolation; a policy that gives it to them rests on few rows.",
                 UserWarning,
-                stacklevel=2,
             )
     clipped: NDArray[np.float64] = np.maximum(propensities, clip)
     given = clipped[np.arange(len(clipped)), history.codes]

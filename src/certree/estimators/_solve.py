@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
@@ -13,10 +14,12 @@ from certree.encoding import TableEncoder
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
-from certree.tasks import Task
+from certree.tasks import Front, Limited, Separable, Task
 from certree.tasks._task import Given
 from certree.tree import Tree
 
+from ._solve_limited import solve_for_front, solve_with_limits
+from ._solve_separable import solve_separable
 from ._task_tree import BaseTaskTree
 
 
@@ -131,7 +134,7 @@ class TaskTree(BaseTaskTree):
                 f"{type(self.task).__name__}."
             )
         self._check_parameters()
-        self._fit_and_report(self.task, X, y, sample_weight, callback, path, stacklevel=7)
+        self._fit_and_report(self.task, X, y, sample_weight, callback, path)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -247,18 +250,28 @@ def solve(
         verbose=verbose,
     )
     given = Given(X, y, sample_weight, callback, path)
-    if not hasattr(task, "_solve"):
+    solver = next((way for kind, way in _WAYS.items() if isinstance(task, kind)), None)
+    if solver is None:
         raise TypeError(
             f"task must be a certree.tasks.Task, such as tasks.RowCosts(costs), got "
             f"{type(task).__name__}."
         )
     model._check_parameters()
     with model._limits():
-        return task._solve(model, given)
+        return solver(model, task, given)
 
 
-def solve_task(model: TaskTree, given: Given) -> Solution:
+def _solve_task(model: TaskTree, task: Task, given: Given) -> Solution:
     """Solve the task of a model."""
     X, y, sample_weight, callback, path = given
     model.fit(X, y, sample_weight, callback=callback, path=path)
     return Solution(model.tree_, model.certificate_, model.encoder_, model._path, model)
+
+
+_WAYS: dict[type, Callable[[Any, Any, Given], Any]] = {
+    Limited: solve_with_limits,
+    Front: solve_for_front,
+    Separable: solve_separable,
+    Task: _solve_task,
+}
+"""How each kind of task is solved, with the parameters of a model."""

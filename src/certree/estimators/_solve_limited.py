@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -16,7 +15,7 @@ from certree._version import __version__
 from certree.encoding import TableEncoder
 from certree.engine._limited import LimitedFront, LimitedTree
 from certree.engine._scalar import Event
-from certree.exceptions import InfeasibleError, OptimalityWarning
+from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.proofs._limit_front import solve_limited_front
 from certree.results._certificate import (
@@ -44,15 +43,8 @@ from ._limited_fit import (
     limited_tree,
     set_up_limited,
 )
-<<<<<<< HEAD:src/certree/estimators/_solve_limited.py
-from ._task_tree import BaseTaskTree, hides_much
-=======
-from .estimators._task_tree import BaseTaskTree, hides_much
-from .exceptions import InfeasibleError, OptimalityWarning
-from .tasks import Front, Limited
-from .tasks._base import Given
-from .tree import Tree
->>>>>>> main:src/certree/_solve_limited.py
+from ._task_setting import hides_much
+from ._task_tree import BaseTaskTree
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -340,7 +332,7 @@ def solve_with_limits(model: BaseTaskTree, task: Limited, given: Given) -> Limit
     if isinstance(certificate, NoTreeCertificate):
         _warn_without_tree(certificate)
     else:
-        model._finish(watch, stacklevel=5)
+        model._finish(watch)
     tree = getattr(model, "tree_", None)
     return LimitedSolution(tree, certificate, model.encoder_, task, _parameters(model))
 
@@ -360,10 +352,9 @@ def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront
     certificate = _certify_front(model, task, limited, result)
     points = [_point(model, limited, tree) for tree in result.trees]
     if not certificate.is_optimal:
-        warnings.warn(
+        warn(
             f"{certificate.statement()} Raise the limit, or ask for smaller trees.",
             OptimalityWarning,
-            stacklevel=4,
         )
     return TaskFront(points, certificate, model.encoder_, task, _parameters(model))
 
@@ -394,10 +385,9 @@ def _check(model: BaseTaskTree, given: Given) -> None:
 def _warn_without_tree(certificate: NoTreeCertificate) -> None:
     if certificate.is_infeasible:
         return
-    warnings.warn(
+    warn(
         f"{certificate.statement()} Raise the limit of the search, or ask for a smaller tree.",
         OptimalityWarning,
-        stacklevel=5,  # the caller of solve
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -13,11 +12,12 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import TableEncoder
-from certree.exceptions import OptimalityWarning
+from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.proofs._programme import Candidate, OutOfTime, Programme, Sizes, nodes_of
 from certree.results._certificate import STATUSES, in_brackets, many, text_of_tests
 from certree.tasks import Separable
+from certree.tasks._check_task import check_task
 from certree.tasks._task import Given
 from certree.tree import Tree
 
@@ -233,8 +233,6 @@ def _refuse(model: BaseTaskTree, given: Given) -> None:
 
 def _check(task: Separable, X: Any) -> int:
     """Refuse an objective that samples show not to be separable; return their number."""
-    from certree.tasks._check_task import check_task
-
     if len(X) < 2:
         return 0
     report = check_task(task, X, n_samples=60)
@@ -246,11 +244,10 @@ def _check(task: Separable, X: Any) -> int:
 def _warn(certificate: SeparableCertificate) -> None:
     if certificate.is_optimal:
         return
-    warnings.warn(
+    warn(
         f"The search was {STATUSES.get(certificate.status, certificate.status)}. "
         f"{certificate.statement()} Raise the limit, or ask for smaller trees.",
         OptimalityWarning,
-        stacklevel=5,  # the caller of solve
     )
 
 

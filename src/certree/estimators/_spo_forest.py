@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree import engine
 from certree.encoding import TableEncoder
 from certree.engine._budget import Budget, budget, current
-from certree.exceptions import OptimalityWarning
+from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import scale_weights
 from certree.oracles import Oracle
 from certree.tasks._task import Rows
@@ -168,11 +168,10 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
                 growing = self._set_up(X, y, sample_weight, n_rows)
             self.estimators_ = self._grow(growing, call)
         if len(self.estimators_) < int(self.n_estimators):
-            warnings.warn(
+            warn(
                 f"The forest was interrupted: it has {len(self.estimators_)} of "
                 f"{self.n_estimators} trees.",
                 OptimalityWarning,
-                stacklevel=2,
             )
         return self
 

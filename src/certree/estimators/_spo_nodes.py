@@ -12,7 +12,7 @@ from certree import engine
 from certree.numbers._fractions import to_float
 
 from ._greedy import Growth
-from ._task_tree import Setting, node_sums
+from ._task_setting import Setting, node_sums
 
 
 def sums_of_nodes(setting: Setting, nodes: engine.Nodes) -> NDArray[np.int64]:

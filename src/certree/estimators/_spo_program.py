@@ -27,7 +27,7 @@ from certree.oracles import Constraints, OracleError, _highs
 from ._greedy import Nodes
 from ._spo_nodes import sums_of_nodes, value_of_tree
 from ._spo_problem import SPOProblem
-from ._task_tree import Setting
+from ._task_setting import Setting
 
 # HiGHS keeps constraints to this, instead of its usual 1e-6, which large constants would magnify.
 _TOLERANCE = 1e-9

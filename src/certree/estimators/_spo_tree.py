@@ -36,7 +36,9 @@ from ._spo_nodes import (
     weights_of_nodes,
 )
 from ._spo_problem import SPOLoss, SPOProblem, read_costs, read_target, read_weights
-from ._task_tree import BaseTaskTree, Setting
+from ._spo_program import solve_program
+from ._task_setting import Setting
+from ._task_tree import BaseTaskTree
 
 METHODS = ("exact", "greedy", "milp")
 CRITERIA = ("spo", "squared_error")
@@ -456,8 +458,6 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     # ---- the mixed-integer program -----------------------------------------------------------
 
     def _fit_program(self, setting: Setting) -> None:
-        from ._spo_program import solve_program
-
         start = perf_counter()
         options = self._engine_options()
         found = solve_program(

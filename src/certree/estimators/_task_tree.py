@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
-import warnings
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter
 from typing import Any
@@ -16,7 +14,7 @@ from numpy.typing import NDArray
 from certree import engine
 from certree._version import __version__
 from certree.engine import _vector
-from certree.exceptions import InfeasibleError
+from certree.exceptions import InfeasibleError, warn
 from certree.numbers._exact import (
     ScaledWeights,
     check_weights,
@@ -34,80 +32,27 @@ from certree.results._task_certificate import TaskCertificate
 from certree.tasks._limited import Limited
 from certree.tasks._task import LeafProblem, Rows, Task
 from certree.tree import Tree
-from certree.tree._leaf_text import weight
 
-from ._capacity import fit_within
-from ._certify import count_tests, float_counts
+from ._certify import count_tests
+from ._limited_fit import fit_within
 from ._measurements import Measurements
 from ._optimal_tree import SHARE_BEFORE_PATH, BaseOptimalTree
+from ._task_setting import (
+    Setting,
+    Stated,
+    TaskObjective,
+    hides_much,
+    node_counts,
+    node_notes,
+    node_sums,
+    units_paid,
+)
 
 # Share of the integer range kept free for the denominator of the complexity.
 _RESERVED = 2**10
 
-# Rounding of more than one in so many parts of what there is to save leaves nothing optimal.
-_NEGLIGIBLE = 2**10
-
 # Weights by which rows pay for tests, where they are rounded.
 _STEPS = 2**20
-
-
-@dataclass(frozen=True)
-class TaskObjective:
-    """What the search minimises, and how it relates to the user's cost.
-
-    ``U = error_scale * (units of the leaves) + split_penalty * splits``, and the cost is
-    ``(U + offset) * unit + constant``.
-    """
-
-    error_scale: int
-    split_penalty: int
-    offset: int
-    unit: Fraction
-    constant: Fraction
-    penalty: Fraction
-    complexity: Fraction
-
-    def cost(self, value: int) -> Fraction:
-        """Return the cost that U = `value` stands for."""
-        # In integers until the end: this is done for every entry of the history.
-        unit, constant = self.unit, self.constant
-        common = unit.denominator * constant.denominator
-        units = (int(value) + self.offset) * unit.numerator * constant.denominator
-        return Fraction(units + constant.numerator * unit.denominator, common)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A task on the rows of a table, ready to be solved."""
-
-    name: str
-    rows: Rows
-    columns: NDArray[np.uint8]
-    problem: LeafProblem
-    objective: TaskObjective
-    weights_are_exact: bool
-    measurements: Measurements | None
-    seconds: float
-
-    def engine_problem(self) -> _vector.VectorProblem:
-        """Return what the core is asked to solve."""
-        settings = dict(self.problem.engine_settings())
-        if self.measurements is not None:
-            settings["test_costs"] = self.measurements.for_engine(self.problem)
-            settings["weights"] = self.rows.weights
-        return _vector.VectorProblem(
-            self.columns, self.problem.statistics, kind=self.problem.kind, **settings
-        )
-
-
-@dataclass(frozen=True)
-class Stated:
-    """A task in integers: the rows, what their leaves cost, what is minimised, and prices."""
-
-    rows: Rows
-    problem: LeafProblem
-    objective: TaskObjective
-    measurements: Measurements | None
 
 
 class BaseTaskTree(BaseOptimalTree):
@@ -127,7 +72,7 @@ class BaseTaskTree(BaseOptimalTree):
     ) -> Task | Limited:
         """Return what is minimised, for what a user passes to `fit` or `verify`."""
 
-    def _check_size_limits(self, path: bool = False, stacklevel: int = 3) -> None:
+    def _check_size_limits(self, path: bool = False) -> None:
         """Warn if nothing limits the size of the tree and that makes the search endless."""
         if self.max_depth is not None or self.max_splits is not None:
             return
@@ -137,12 +82,11 @@ class BaseTaskTree(BaseOptimalTree):
                 "row has a leaf of its own."
             )
         if int(self.min_samples_leaf) > 1 and _complexity(self.complexity) == 0:
-            warnings.warn(
+            warn(
                 "Nothing limits the size of the tree: max_depth and max_splits are None, and "
                 "complexity is 0. The search may well end at time_limit or memory_limit; set a "
                 "complexity or a limit.",
                 UserWarning,
-                stacklevel=stacklevel,
             )
 
     def _set_up(self, task: Task, X: Any, y: Any, sample_weight: Any) -> Setting:
@@ -263,20 +207,17 @@ class BaseTaskTree(BaseOptimalTree):
         sample_weight: Any,
         callback: Callback | None,
         path: bool,
-        stacklevel: int = 4,
     ) -> None:
         """Solve a task, keep tree and certificate, and warn of what was not proven."""
         if isinstance(task, Limited):
             with self._limits():
-                fit_within(
-                    self, task, X, y, sample_weight, callback, path=path, stacklevel=stacklevel
-                )
+                fit_within(self, task, X, y, sample_weight, callback, path=path)
             return
-        self._check_size_limits(path, stacklevel)
+        self._check_size_limits(path)
         with self._limits():
             watch = self._fit_task(task, X, y, sample_weight, callback, path=path)
-        self._finish(watch, stacklevel)
-        self._warn_about_path(self._path, stacklevel)
+        self._finish(watch)
+        self._warn_about_path(self._path)
 
     def _fit_task(
         self,
@@ -317,7 +258,7 @@ class BaseTaskTree(BaseOptimalTree):
         status = certificate.status
         if status in ("optimal", "gap") and hides_much(setting.problem):
             status = "precision"
-        paid = _units_paid(setting, result, leaves) * setting.problem.unit
+        paid = units_paid(setting, result, leaves) * setting.problem.unit
         self.certificate_ = replace(
             certificate,
             status=status,
@@ -342,7 +283,7 @@ class BaseTaskTree(BaseOptimalTree):
         label = np.full(len(leaf), -1, dtype=np.int32)
         label[leaf] = [positions[value] for value in predictions[leaf].tolist()]
         names = getattr(self, "feature_names_in_", None)
-        counts = _counts(setting, result, leaves, label[leaves], len(classes))
+        counts = node_counts(setting, result, leaves, label[leaves], len(classes))
         return Tree.from_arrays(
             self.encoder_.candidates_,
             result.test,
@@ -353,7 +294,7 @@ class BaseTaskTree(BaseOptimalTree):
             feature_names=None if names is None else names.tolist(),
             n_features=self.n_features_in_,
             n_columns=setting.columns.shape[1],
-            notes=_notes(problem, sums, counts, label),
+            notes=node_notes(problem, sums, counts, label),
         )
 
     def _certify_task(self, setting: Setting, result: engine.Result) -> TaskCertificate:
@@ -452,83 +393,6 @@ class BaseTaskTree(BaseOptimalTree):
             result[tree.node_test(node).feature] += max(self._node_costs[node] - below, 0.0)
         total = result.sum()
         return result / total if total > 0 else result
-
-
-def hides_much(problem: LeafProblem) -> bool:
-    """Return whether rounding is more than a thousandth of what a tree without splits costs."""
-    return 0 < problem.single_leaf() < problem.hidden * _NEGLIGIBLE
-
-
-def node_sums(
-    setting: Setting, result: engine.Nodes, leaves: NDArray[np.intp]
-) -> NDArray[np.int64]:
-    """Return the sums of the statistics in every node."""
-    statistics = setting.problem.statistics
-    sums = np.zeros((len(result.test), statistics.shape[1]), dtype=np.int64)
-    np.add.at(sums, leaves, statistics)
-    return engine.sums_of_nodes(result, sums)
-
-
-def _units_paid(setting: Setting, result: engine.Nodes, leaves: NDArray[np.intp]) -> int:
-    """Return what all rows pay for tests, in units of the search."""
-    if setting.measurements is None:
-        return 0
-    prices = setting.measurements.for_engine(setting.problem)
-    sums = np.zeros(len(result.test), dtype=np.int64)
-    np.add.at(sums, leaves, setting.rows.weights)
-    weights = engine.sums_of_nodes(result, sums)
-    made: dict[int, list[int]] = {0: []}
-    total = 0
-    for node in np.flatnonzero(result.test >= 0).tolist():
-        number = int(prices["feature"][result.test[node]])
-        price = setting.measurements.charge(
-            number, made[node], prices["price"], prices["discounted"]
-        )
-        total += price * int(weights[node])
-        child = int(result.first_child[node])
-        made[child] = made[child + 1] = [*made[node], number]
-    return total
-
-
-def _counts(
-    setting: Setting,
-    result: engine.Nodes,
-    leaves: NDArray[np.intp],
-    predicted: NDArray[np.int32],
-    n_classes: int,
-) -> NDArray[Any]:
-    """Return the weight of the rows in every node by their class, or by what they get."""
-    codes = setting.problem.codes()
-    if codes is None:
-        codes = predicted.astype(np.intp)
-    given, quantum, total = setting.rows.given, setting.rows.quantum, setting.rows.total_weight
-    weights = setting.rows.weights if given is None else given
-    if given is not None and total >= 10**290:
-        # As shares of all weight, as for integers.
-        weights = setting.rows.shares / math.fsum(setting.rows.shares)
-    cells = np.zeros((len(result.test), n_classes), dtype=weights.dtype)
-    np.add.at(cells, (leaves, codes), weights)
-    counts = engine.sums_of_nodes(result, cells)
-    if given is not None:
-        return counts
-    return counts if quantum == 1 else float_counts(counts, quantum, total)
-
-
-def _notes(
-    problem: LeafProblem, sums: NDArray[np.int64], counts: NDArray[Any], label: NDArray[np.int32]
-) -> list[str] | None:
-    """Return a remark on each node, which says what is counted if that is no class of the rows."""
-    told = problem.describe(sums)
-    if told is not None or not problem.counted:
-        return told
-    totals = counts.sum(axis=1).tolist()
-    shown = counts[np.arange(len(label)), np.maximum(label, 0)].tolist()
-    return [
-        f"{problem.counted} {weight(part)} of {weight(total)}, {part / (total or 1):.1%}"
-        if of_leaf >= 0
-        else f"{weight(total)} in all"
-        for part, total, of_leaf in zip(shown, totals, label.tolist(), strict=True)
-    ]
 
 
 def _complexity(value: Any) -> Fraction:

@@ -11,6 +11,7 @@ import numpy as np
 
 from certree.numbers._exact import read_fraction
 
+from ._binary_labels import confusion
 from ._numbers import Exact, Number
 
 KINDS = ("linear", "linear-fractional", "supported", "monotone", "front", "chain")
@@ -114,8 +115,6 @@ class Metric(ABC):
         -------
         float
         """
-        from ._binary_labels import confusion
-
         return self(*confusion(self.name, y_true, y_pred, pos_label, sample_weight))
 
     def scorer(self, pos_label: Any = None) -> Any:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from certree.numbers._fractions import to_float
 from certree.tree._plain import load_json, plain_fields, read_fields, shown
 
+from ._plots import plot_history
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -231,8 +233,6 @@ class Certificate:
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         """
-        from ._plots import plot_history
-
         return plot_history(self, ax)
 
     def __repr__(self) -> str:

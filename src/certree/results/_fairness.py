@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.tasks._rates import read_tolerance
+from certree.tasks._rates import CONSTRAINTS, read_tolerance
 from certree.tree import Tree
 from certree.tree._plain import plain, shown
 
 from ._certificate import STATUSES, Certificate, Exact, exact, in_brackets, show, text_of_tests
+from ._plots import plot_fairness
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,8 +114,6 @@ class FairnessCertificate(Certificate):
 
     def _check_groups(self) -> None:
         """Raise ValueError if what was read of groups or of the tree does not fit together."""
-        from certree.tasks._rates import CONSTRAINTS
-
         if self.constraint is not None and self.constraint not in CONSTRAINTS:
             raise ValueError(
                 f"constraint must be one of {', '.join(CONSTRAINTS)}, got {shown(self.constraint)}."
@@ -189,8 +188,6 @@ class FairnessCertificate(Certificate):
         return limits
 
     def _compared(self) -> list[str]:
-        from certree.tasks._rates import CONSTRAINTS
-
         return [kind.name for kind in CONSTRAINTS[str(self.constraint)]]
 
     def _facts(self) -> list[tuple[str, str]]:
@@ -474,8 +471,6 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         """
-        from ._plots import plot_fairness
-
         return plot_fairness(self, ax)
 
     def __repr__(self) -> str:

@@ -24,6 +24,7 @@ from certree.tree import Tree
 from certree.tree._plain import plain_fields
 
 from ._certificate import STATUSES, Certificate, Exact, exact, in_brackets, many, show
+from ._plots import plot_front
 from ._rounding import at_most, nearest
 
 if TYPE_CHECKING:
@@ -417,8 +418,6 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         """
-        from ._plots import plot_front
-
         return plot_front(self, picks, ax)
 
     def __repr__(self) -> str:

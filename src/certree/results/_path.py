@@ -20,6 +20,7 @@ from certree.tree import Tree
 from certree.tree._plain import plain
 
 from ._certificate import STATUSES, Exact, exact, show
+from ._plots import plot_path
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -253,8 +254,6 @@ class RegularizationPath(Sequence[PathEntry]):
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         """
-        from ._plots import plot_path
-
         return plot_path(self, ax)
 
     def __repr__(self) -> str:

@@ -10,11 +10,10 @@ import numpy as np
 
 from certree import metrics
 
-from ._certificate import Certificate
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ._certificate import Certificate
     from ._fairness import FairnessCurve
     from ._pareto import ParetoFront
     from ._path import RegularizationPath

@@ -15,7 +15,7 @@ from certree.numbers._digits import Amounts, to_digits, whole_numbers
 from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import check_numbers
 
-from ._task import Rows
+from ._task import Composable, Rows
 
 # Two computations of one sum of floats may differ by this share of it.
 _NOISE = 1e-9
@@ -62,7 +62,7 @@ class LimitOnRows:
         return self.unit * (1 << self.amounts.shift)
 
 
-class Limit:
+class Limit(Composable):
     """A limit on a sum over all rows of a tree, of amounts that depend on their labels.
 
     Every row adds the amount of the label that its leaf has, times its weight. Only trees whose
@@ -180,11 +180,6 @@ class Limit:
         _check_additive(function, table, what)
         return table
 
-    def __and__(self, other: object) -> Any:
-        from ._limited import combine
-
-        return combine(self, other)
-
     def __repr__(self) -> str:
         bounds = ", ".join(
             f"{what}={bound!r}"
@@ -194,7 +189,7 @@ class Limit:
         return f"Limit({self.name!r}, {bounds})"
 
 
-class LeafMinimum:
+class LeafMinimum(Composable):
     """A label needs a minimum of rows in each leaf that has it.
 
     Parameters
@@ -246,11 +241,6 @@ class LeafMinimum:
         if (table < 0).any() or (table != np.rint(table)).any():
             raise ValueError("counts of LeafMinimum must be whole numbers of at least 0.")
         return np.ascontiguousarray(rows.select(table).astype(np.int64)), needed
-
-    def __and__(self, other: object) -> Any:
-        from ._limited import combine
-
-        return combine(self, other)
 
     def __repr__(self) -> str:
         return f"LeafMinimum({self.at_least!r})"

@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,7 @@ from certree.engine._limited import Finer
 
 from ._label_costs import LabelProblem, _LabelTask
 from ._limit import LeafMinimum, Limit, LimitOnRows
-from ._task import Given, Rows, Task
-
-if TYPE_CHECKING:
-    from certree.estimators._solve_limited import LimitedSolution, TaskFront
+from ._task import Composable, Rows, Task
 
 # Totals of an objective that has to be rounded stay below this, so that it can be weighed against
 # limits in 60 bits; exact ones may be larger, at the price of coarser multipliers.
@@ -137,7 +134,7 @@ class Planes:
             self.sources.append((number, sign))
 
 
-class _Composed(ABC):
+class _Composed(Composable, ABC):
     """Objectives over one set of labels, with limits."""
 
     limits: tuple[Limit, ...]
@@ -164,9 +161,6 @@ class _Composed(ABC):
     def labels(self, y: Any, n_rows: int) -> NDArray[Any]:
         """Return the labels to choose from."""
         return self.objectives()[0].table(y, n_rows)[0]
-
-    def __and__(self, other: object) -> Any:
-        return combine(self, other)
 
 
 class Limited(_Composed):
@@ -210,12 +204,6 @@ class Limited(_Composed):
     def objectives(self) -> tuple[_LabelTask, ...]:
         """Return what is minimised."""
         return (self.objective,)
-
-    def _solve(self, model: Any, given: Given) -> LimitedSolution:
-        """Solve the task with the parameters of a model; :func:`certree.solve` is the door."""
-        from certree.estimators._solve_limited import solve_with_limits
-
-        return solve_with_limits(model, self, given)
 
     def __repr__(self) -> str:
         parts: list[Any] = [self.objective, *self.limits]
@@ -270,12 +258,6 @@ class Front(_Composed):
         """Return what is minimised."""
         return self.first, self.second
 
-    def _solve(self, model: Any, given: Given) -> TaskFront:
-        """Solve the task with the parameters of a model; :func:`certree.solve` is the door."""
-        from certree.estimators._solve_limited import solve_for_front
-
-        return solve_for_front(model, self, given)
-
     def __repr__(self) -> str:
         front = f"Front({self.first!r}, {self.second!r})"
         parts: list[Any] = [*self.limits, *([] if self.minimum is None else [self.minimum])]
@@ -320,6 +302,9 @@ def combine(first: object, second: object) -> Any:
     else:
         extended.limits = _distinct((*extended.limits, second))
     return extended
+
+
+Composable.combine = staticmethod(combine)
 
 
 def _objective_on(task: _LabelTask, y: Any, rows: Rows) -> LabelProblem:

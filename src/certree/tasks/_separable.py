@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ._task import Given
-
-if TYPE_CHECKING:
-    from certree.estimators._solve_separable import SeparableSolution
 
 Value = Any
 """What rows cost with a label, and what trees cost: a number, a tuple, or anything else."""
@@ -107,12 +102,6 @@ class Separable:
         self.better = better
         self.feasible = feasible
         self.split_cost = split_cost
-
-    def _solve(self, model: Any, given: Given) -> SeparableSolution:
-        """Solve it with the parameters of a model; :func:`certree.solve` is the door."""
-        from certree.estimators._solve_separable import solve_separable
-
-        return solve_separable(model, self, given)
 
     def __repr__(self) -> str:
         return f"Separable(labels={self.labels!r})"

@@ -7,16 +7,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.numbers._digits import whole_numbers
 from certree.numbers._weights import read_weights
-
-if TYPE_CHECKING:
-    from certree.estimators._solve import Solution
 
 Sums = NDArray[np.int64]
 """Sums of statistics, one line per leaf."""
@@ -242,7 +239,21 @@ class Given(NamedTuple):
     path: bool
 
 
-class Task(ABC):
+class Composable:
+    """What ``&`` puts together: tasks, limits and minima.
+
+    The algebra needs all of them, so it is defined after them, in :mod:`certree.tasks._limited`,
+    which sets `combine`.
+    """
+
+    combine: ClassVar[Callable[[object, object], Any]]
+
+    def __and__(self, other: object) -> Any:
+        """Return both together: a task with a limit on the whole tree; see :class:`Limit`."""
+        return Composable.combine(self, other)
+
+
+class Task(Composable, ABC):
     """What is minimised over trees: the sum of what the leaves cost.
 
     The cost of a leaf is a function of the sum of a vector over its rows. Subclasses say which
@@ -262,18 +273,6 @@ class Task(ABC):
     @abstractmethod
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
         """Return statistics and leaf cost in the user's own numbers, to be looked at by itself."""
-
-    def _solve(self, model: Any, given: Given) -> Solution:
-        """Solve the task with the parameters of a model; :func:`certree.solve` is the door."""
-        from certree.estimators._solve import solve_task
-
-        return solve_task(model, given)
-
-    def __and__(self, other: object) -> Any:
-        """Return this task with a limit on the whole tree; see :class:`Limit`."""
-        from ._limited import combine
-
-        return combine(self, other)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"

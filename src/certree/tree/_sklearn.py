@@ -9,7 +9,6 @@ same leaves as here, wherever float32 tells the values next to a threshold apart
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding import Flag, Missing, Multiway, Table, Test, Threshold
+from certree.exceptions import warn
 
 from ._routing import route
 
@@ -219,12 +219,11 @@ def _warn_of_rounding(tree: Tree, inner: Any, table: Table | None) -> None:
     if table is None:
         fine = [test for test in tree.tests if isinstance(test, Threshold) and _is_fine(test)]
         if fine:
-            warnings.warn(
+            warn(
                 "scikit-learn rounds values to float32, which is coarser than these questions of "
                 f"the tree: {_listed([test.describe(0) for test in fine])}. Values next to them "
                 "may go the other way; pass X to to_sklearn to see which rows do.",
                 UserWarning,
-                stacklevel=4,  # the caller of Tree.to_sklearn
             )
         return
     asked = {test.feature for test in tree.tests}
@@ -241,13 +240,12 @@ def _warn_of_rounding(tree: Tree, inner: Any, table: Table | None) -> None:
             for test in tree.tests
             if isinstance(test, Threshold) and np.greater_equal(*_neighbours(test, table))
         ]
-        warnings.warn(
+        warn(
             f"{len(different)} of {table.n_rows} rows reach another leaf in scikit-learn, which "
             f"rounds values to float32: rows {_listed(map(str, different.tolist()))}. Values on "
             f"the two sides of {_listed(confused)} are the same in float32; subtract a constant "
             "from the column before training, or use to_python or to_sql.",
             UserWarning,
-            stacklevel=4,  # the caller of Tree.to_sklearn
         )
 
 

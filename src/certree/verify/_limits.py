@@ -8,7 +8,6 @@ must all single leaves; the bounds that follow are recomputed, and `_limits_forc
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from math import ceil, floor
@@ -28,65 +27,17 @@ from ._audit import (
     with_candidates,
 )
 from ._leaves import Leaves, leaves_of_task
-from ._limits_read import Asked, Minimum, Total, read_asked
-from ._numbers import Exact, exact, read, show, text
+from ._limits_force import check_by_force, check_single_leaves, check_whole_front
+from ._limits_read import Asked, Cut, Problem, Total, read_asked, roundings, slack_of
+from ._numbers import exact, read, show, text
 from ._rounding import allowed_for_labels
 from ._story import check_bounds, check_no_confusion, check_searched
 from ._task import check_leeway, check_objective, leaves_of_estimator
 from ._weights import are_short, check_quantum, cost_range
 
-Cut = tuple[Exact, ...]
-"""``(a, b_1, ..., b_n, v)``: every tree has ``a * cost + sum(b_j * total_j) >= v``."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What was asked, in the user's own numbers."""
-
-    audit: Audit
-    data: Data
-    leaves: Sequence[Leaves]
-    totals: Sequence[Total]
-    minimum: Minimum | None
-
-    @property
-    def labels(self) -> Sequence[Any]:
-        """The labels to choose from."""
-        return self.leaves[0].labels or ()
-
-    @property
-    def penalty(self) -> Fraction:
-        """What a split costs."""
-        return Fraction(self.audit.certificate.split_penalty)
-
-    @property
-    def first(self) -> Fraction:
-        """What every tree pays: its first leaf, where leaves are paid for."""
-        per_leaf = self.audit.certificate.complexity_per == "leaf"
-        return self.penalty if per_leaf else Fraction(0)
-
-    def leaf_cost(self, k: int, walk: Walk) -> Fraction:
-        """Return what a tree costs by an objective, without penalty."""
-        leaves = self.leaves[k]
-        parts = (leaves.of(walk.rows[leaf], walk.tree.value(leaf)) for leaf in walk.leaves)
-        return sum(parts, Fraction(0))
-
-    def total(self, total: Total, walk: Walk) -> Fraction:
-        """Return the total of a limit for a tree."""
-        place = {label: k for k, label in enumerate(self.labels)}
-        return sum(
-            (
-                total.of(self.data, walk.rows[leaf], place[walk.tree.value(leaf)])
-                for leaf in walk.leaves
-            ),
-            Fraction(0),
-        )
-
 
 def check_limited(model: Any, given: Given) -> Result:
     """Check an estimator or a solution within limits, with or without a tree."""
-    from ._limits_force import check_by_force, check_single_leaves
-
     is_estimator = hasattr(model, "certificate_")
     certificate = model.certificate_ if is_estimator else model.certificate
     tree = getattr(model, "tree_" if is_estimator else "tree", None)
@@ -145,8 +96,6 @@ def check_task_front(front: Any, given: Given) -> Result:
     _check_order(audit, certificate)
     audit.raise_if_different()
     if given.exhaustive:
-        from ._limits_force import check_whole_front
-
         check_whole_front(problem)
         audit.raise_if_different()
     first = certificate.points[0][0] if certificate.points else None
@@ -211,15 +160,6 @@ def _weighted(leaves: Leaves) -> list[list[Fraction]]:
     assert leaves.amounts is not None
     labels = leaves.labels or ()
     return [[leaves.of([row], label) for label in labels] for row in leaves.amounts]
-
-
-def roundings(certificate: Any) -> list[Fraction]:
-    """Return by how much costs may be off, for each objective."""
-    stated = certificate.rounding
-    return [Fraction(r) for r in (stated if isinstance(stated, tuple) else (stated,))]
-
-
-# ---- the checks --------------------------------------------------------------------------------
 
 
 def _check_stated_limits(problem: Problem) -> None:
@@ -325,11 +265,6 @@ def largest_within(problem: Problem, cut: Cut) -> Fraction | None:
         whole = (floor(units) if factor > 0 else ceil(units)) * limit.unit
         most += factor * (min(whole, reach) if factor > 0 else max(whole, reach))
     return most
-
-
-def slack_of(certificate: Any, cut: Cut) -> Fraction:
-    """Return how far rounding may move the two sides of a cut."""
-    return abs(Fraction(cut[0])) * Fraction(certificate.rounding)
 
 
 def _check_dual(problem: Problem) -> None:

@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from ._force import Sizes, label_points
-from ._limits import Problem, roundings, slack_of
-from ._limits_read import Total
+from ._limits_read import Problem, Total, roundings, slack_of
 from ._metric import all_tests
 from ._numbers import exact, show, text
 

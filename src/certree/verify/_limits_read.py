@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ._audit import Data
-from ._leaves import Amounts
+from ._audit import Audit, Data, Walk
+from ._leaves import Amounts, Leaves
 from ._numbers import Exact, as_array, exact, plain_list, read, show
+
+Cut = tuple[Exact, ...]
+"""``(a, b_1, ..., b_n, v)``: every tree has ``a * cost + sum(b_j * total_j) >= v``."""
 
 
 @dataclass(frozen=True)
@@ -140,3 +143,61 @@ def _minimum(at_least: Any, counts: Any, data: Data, labels: Sequence[Any]) -> M
         return Minimum(needed, {row: [1] * len(labels) for row in range(data.n_rows)}, labels)
     lines = np.asarray(counts).tolist()
     return Minimum(needed, {r: [int(n) for n in line] for r, line in enumerate(lines)}, labels)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What was asked, in the user's own numbers."""
+
+    audit: Audit
+    data: Data
+    leaves: Sequence[Leaves]
+    totals: Sequence[Total]
+    minimum: Minimum | None
+
+    @property
+    def labels(self) -> Sequence[Any]:
+        """The labels to choose from."""
+        return self.leaves[0].labels or ()
+
+    @property
+    def penalty(self) -> Fraction:
+        """What a split costs."""
+        return Fraction(self.audit.certificate.split_penalty)
+
+    @property
+    def first(self) -> Fraction:
+        """What every tree pays: its first leaf, where leaves are paid for."""
+        per_leaf = self.audit.certificate.complexity_per == "leaf"
+        return self.penalty if per_leaf else Fraction(0)
+
+    def leaf_cost(self, k: int, walk: Walk) -> Fraction:
+        """Return what a tree costs by an objective, without penalty."""
+        leaves = self.leaves[k]
+        parts = (leaves.of(walk.rows[leaf], walk.tree.value(leaf)) for leaf in walk.leaves)
+        return sum(parts, Fraction(0))
+
+    def total(self, total: Total, walk: Walk) -> Fraction:
+        """Return the total of a limit for a tree."""
+        place = {label: k for k, label in enumerate(self.labels)}
+        return sum(
+            (
+                total.of(self.data, walk.rows[leaf], place[walk.tree.value(leaf)])
+                for leaf in walk.leaves
+            ),
+            Fraction(0),
+        )
+
+
+def roundings(certificate: Any) -> list[Fraction]:
+    """Return by how much costs may be off, for each objective."""
+    stated = certificate.rounding
+    return [Fraction(r) for r in (stated if isinstance(stated, tuple) else (stated,))]
+
+
+# ---- the checks --------------------------------------------------------------------------------
+
+
+def slack_of(certificate: Any, cut: Cut) -> Fraction:
+    """Return how far rounding may move the two sides of a cut."""
+    return abs(Fraction(cut[0])) * Fraction(certificate.rounding)
