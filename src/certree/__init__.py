@@ -1,6 +1,7 @@
 """Certified optimal decision trees: the best tree there is, and the proof."""
 
-from . import datasets, metrics, oracles, tasks
+from certree import datasets, metrics, oracles, tasks
+
 from ._version import __version__
 from .encoding import TableEncoder
 from .estimators import (

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree.engine._limited import Finer, LimitedProblem, LimitedResult
 from certree.engine._scalar import leaves_of_rows
+from certree.engine._within_limits import Finer, LimitedProblem, LimitedResult
 from certree.numbers import _digits
 from certree.numbers._digits import Amounts, bound_digits, to_digits, whole_numbers
 from certree.proofs._limit_front import solve_limited_front

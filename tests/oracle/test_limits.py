@@ -15,8 +15,8 @@ import pytest
 from numpy.typing import NDArray
 
 from certree import _core
-from certree.engine._limited import LimitedProblem, LimitedResult, search_inside
 from certree.engine._scalar import Nodes, Options, leaves_of_rows
+from certree.engine._within_limits import LimitedProblem, LimitedResult, search_inside
 from certree.proofs._limit_front import solve_limited_front
 from certree.proofs._limit_search import solve_limited
 from tests.oracle.enumeration import all_trees

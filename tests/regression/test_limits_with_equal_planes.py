@@ -11,8 +11,8 @@ import random
 import numpy as np
 import pytest
 
-from certree.engine._limited import LimitedProblem, search_inside
 from certree.engine._scalar import Options
+from certree.engine._within_limits import LimitedProblem, search_inside
 from tests.oracle.limits import LimitOracle
 
 # The objective; one sum from below, from above, and from above once more but less tightly.

@@ -22,7 +22,7 @@ from certree import (
     plot_roc,
     verify,
 )
-from certree.verify import _metric
+from certree.verify import _metric_audit as _metric
 
 PICKS = [name for name in metrics.names() if metrics.get(name).kind not in ("front", "chain")]
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from certree.engine._budget import budget
 from certree.engine._front import FrontTree
-from certree.engine._limited import LimitedProblem
 from certree.engine._scalar import Options
+from certree.engine._within_limits import LimitedProblem
 from certree.proofs._limit_front import solve_limited_front
 from certree.proofs._limit_model import best_in_model, best_on_line, model_value
 from certree.proofs._limit_rows import Rows, merged, row_types

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ._binary import load_binary_example
+from ._bits import load_binary_example
 from ._credit import load_credit
+from ._decision_data import make_news, make_shortest_path, make_two_roads
 from ._fourclass import make_fourclass
-from ._policy import make_policy_example
-from ._spo import make_news, make_shortest_path, make_two_roads
+from ._treatments import make_policy_example
 
 __all__ = [
     "load_binary_example",

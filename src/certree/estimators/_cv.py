@@ -23,8 +23,8 @@ from certree.results._certificate import Certificate
 from certree.tree import Tree
 
 from ._binary import find_positive
+from ._budgets import memory_bytes
 from ._classifier import OptimalTreeClassifier
-from ._limits import memory_bytes
 from ._metric_fit import Rows
 from ._objective import check_objective, is_direct, read_metric, task_name
 from ._optimal_tree import BaseOptimalTree

@@ -14,7 +14,7 @@ import numpy as np
 from certree import engine
 from certree.engine._budget import current
 from certree.engine._front import FrontTree
-from certree.engine._limited import (
+from certree.engine._within_limits import (
     DualCut,
     LimitedFront,
     LimitedProblem,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import read_table
-from certree.engine._limited import LimitedProblem
+from certree.engine._within_limits import LimitedProblem
 from certree.numbers._digits import whole_numbers
 from certree.numbers._weights import read_weights
 from certree.proofs._fair_limits import FairLimits

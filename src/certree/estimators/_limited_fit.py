@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree._version import __version__
-from certree.engine._limited import DualCut, LimitedProblem, LimitedResult
+from certree.engine._within_limits import DualCut, LimitedProblem, LimitedResult
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.proofs._limit_search import solve_limited

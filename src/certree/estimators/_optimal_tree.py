@@ -23,7 +23,7 @@ from certree.results._path import RegularizationPath
 from certree.results._progress import Callback, Observer, ProgressLine
 from certree.tree import Tree
 
-from ._limits import encode_within, memory_bytes, thread_count
+from ._budgets import encode_within, memory_bytes, thread_count
 from ._parameters import Check, Number, OneOf, WholeNumber, check_parameters
 
 SEARCHES = ("auto", "depth-first", "best-first")

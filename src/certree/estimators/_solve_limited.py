@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from certree._version import __version__
 from certree.encoding import TableEncoder
-from certree.engine._limited import LimitedFront, LimitedTree
 from certree.engine._scalar import Event
+from certree.engine._within_limits import LimitedFront, LimitedTree
 from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.proofs._limit_front import solve_limited_front

@@ -25,7 +25,7 @@ from certree.oracles import Oracle
 from certree.tasks._task import Rows
 
 from . import _greedy
-from ._limits import encode_within
+from ._budgets import encode_within
 from ._optimal_tree import BaseOptimalTree
 from ._parameters import Check, OneOf, WholeNumber, check_parameters, is_whole
 from ._spo_base import DecisionMixin

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.engine._limited import Finer
+from certree.engine._within_limits import Finer
 from certree.numbers._digits import Amounts, to_digits
 from certree.tasks._rates import LARGEST_SCALE, Comparison, Groups, RateKind
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from certree import engine
 from certree.engine._budget import Spending
-from certree.engine._limited import DualCut
+from certree.engine._within_limits import DualCut
 
 from ._limit_model import Step, Values, best_in_model, best_on_line
 from ._limit_rows import LimitedNodes, Rows

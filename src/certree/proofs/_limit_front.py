@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.engine._budget import Spending
 from certree.engine._front import FrontTree
-from certree.engine._limited import LimitedFront, LimitedProblem, LimitedTree, search_inside
+from certree.engine._within_limits import LimitedFront, LimitedProblem, LimitedTree, search_inside
 
 from ._limit_dual import Dual, cut_bound
 from ._limit_rows import LimitedNodes, Rows, labellings, labels_of, merged

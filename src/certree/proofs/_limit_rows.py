@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.engine._front import FrontTree
-from certree.engine._limited import LimitedProblem
 from certree.engine._scalar import Nodes
+from certree.engine._within_limits import LimitedProblem
 
 # With more types than this, costs are given by row.
 _MOST_TYPES = 64

@@ -14,7 +14,7 @@ from certree import engine
 from certree.engine import _vector
 from certree.engine._budget import Spending
 from certree.engine._front import FrontTree
-from certree.engine._limited import LimitedProblem
+from certree.engine._within_limits import LimitedProblem
 from certree.numbers._exact import cost_budget
 
 from ._limit_rows import Rows

@@ -17,7 +17,7 @@ import numpy as np
 from certree import engine
 from certree.engine._budget import Spending
 from certree.engine._front import FrontTree
-from certree.engine._limited import Closest, LimitedProblem, LimitedResult, search_inside
+from certree.engine._within_limits import Closest, LimitedProblem, LimitedResult, search_inside
 
 from ._limit_dual import Dual
 from ._limit_rows import LimitedNodes, Rows

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.engine._limited import Finer
+from certree.engine._within_limits import Finer
 
 from ._label_costs import LabelProblem, _LabelTask
 from ._limit import LeafMinimum, Limit, LimitOnRows

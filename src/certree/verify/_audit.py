@@ -12,9 +12,9 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._numbers import Exact, exact, read_list, text
-from ._table import Table, read_table
-from ._tests import Candidates, Key, Test, Wishes, outcome_of, plain_test
+from ._candidates import Candidates, Key, Test, Wishes, outcome_of, plain_test
+from ._plain_numbers import Exact, exact, read_list, text
+from ._raw_table import Table, read_table
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Any
 from certree.exceptions import CertificateError
 
 from ._audit import Audit, Given, Result
-from ._fair import all_trees, apart_by, check_fair, set_up
+from ._fair_audit import all_trees, apart_by, check_fair, set_up
 from ._fields import STATUSES, check_types, is_exact
-from ._numbers import Exact, exact, text
+from ._plain_numbers import Exact, exact, text
 
 Pair = tuple[Exact, Exact]
 """Disparity and cost of a tree."""

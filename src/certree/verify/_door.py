@@ -11,14 +11,14 @@ from typing import Any
 from ._audit import Given, Result
 from ._curve import check_curve
 from ._errors import check_classifier, check_pareto_front
-from ._fair import check_fair
+from ._fair_audit import check_fair
 from ._fields import CHECKED, check_types
 from ._gap import check_gap
-from ._limits import check_limited, check_task_front
-from ._numbers import Exact, show
-from ._separable import check_separable
-from ._spo import check_spo
-from ._task import check_task
+from ._limits_audit import check_limited, check_task_front
+from ._plain_numbers import Exact, show
+from ._separable_audit import check_separable
+from ._spo_audit import check_spo
+from ._task_audit import check_task
 
 
 def _check_task(model: Any, given: Given) -> Result:

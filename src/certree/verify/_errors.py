@@ -21,12 +21,11 @@ from ._audit import (
 )
 from ._fields import check_types
 from ._force import Sizes, label_points, least_cost
-from ._front import check_front, check_whole_front
-from ._metric import Objective, all_tests, check_metric_cost, check_metric_optimum, metric_of
-from ._numbers import Exact, common_unit, exact, is_close, show, text
-from ._path import check_path
-from ._story import check_bounds, check_no_confusion, check_parameters
-from ._weights import (
+from ._front_audit import check_front, check_whole_front
+from ._metric_audit import Objective, all_tests, check_metric_cost, check_metric_optimum, metric_of
+from ._path_audit import check_path
+from ._plain_numbers import Exact, common_unit, exact, is_close, show, text
+from ._stated_weights import (
     are_short,
     check_penalty,
     class_totals,
@@ -37,6 +36,7 @@ from ._weights import (
     weighted_by_class,
     with_classes,
 )
+from ._story import check_bounds, check_no_confusion, check_parameters
 
 
 def check_classifier(model: Any, given: Given) -> Result:

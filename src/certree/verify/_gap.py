@@ -12,10 +12,10 @@ from ._audit import Audit, Data, Given, PlainTree, Result, Walk, read_rows, walk
 from ._errors import check_cost, check_own_size
 from ._fields import check_types
 from ._formulas import is_value
-from ._metric import metric_of
-from ._numbers import Exact, exact, text
+from ._metric_audit import metric_of
+from ._plain_numbers import Exact, exact, text
+from ._stated_weights import by_stated_weights, class_totals, with_classes
 from ._story import check_bounds
-from ._weights import by_stated_weights, class_totals, with_classes
 
 
 def check_gap(gap: Any, given: Given) -> Result:

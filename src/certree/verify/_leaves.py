@@ -13,7 +13,7 @@ from certree.exceptions import CertificateError
 
 from ._audit import Data, Given
 from ._force import Charges
-from ._numbers import as_array, common_unit, plain_list, read, read_list, read_table
+from ._plain_numbers import as_array, common_unit, plain_list, read, read_list, read_table
 
 Amounts = Mapping[int, Sequence[Fraction]]
 """For each row what each label costs or adds."""

@@ -8,8 +8,8 @@ from typing import Any
 
 from ._force import Sizes, label_points
 from ._limits_read import Problem, Total, roundings, slack_of
-from ._metric import all_tests
-from ._numbers import exact, show, text
+from ._metric_audit import all_tests
+from ._plain_numbers import exact, show, text
 
 
 def _points(problem: Problem) -> tuple[list[tuple[Fraction, ...]], list[tuple[int, int]]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._audit import Audit, Data, Walk
 from ._leaves import Amounts, Leaves
-from ._numbers import Exact, as_array, exact, plain_list, read, show
+from ._plain_numbers import Exact, as_array, exact, plain_list, read, show
 
 Cut = tuple[Exact, ...]
 """``(a, b_1, ..., b_n, v)``: every tree has ``a * cost + sum(b_j * total_j) >= v``."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from ._audit import Audit
 from ._fields import is_exact
-from ._numbers import read, text
+from ._plain_numbers import read, text
 
 
 def check_parameters(audit: Audit, task: str) -> None:

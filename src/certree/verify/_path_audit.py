@@ -9,7 +9,7 @@ from typing import Any
 
 from ._audit import Audit, Data, Walk, check_size, walk_down
 from ._fields import check_types
-from ._numbers import Exact, is_close
+from ._plain_numbers import Exact, is_close
 
 
 def check_path(

@@ -8,8 +8,8 @@ from typing import Any
 
 from ._audit import Audit, Data, check_size, walk_down
 from ._fields import check_types
-from ._metric import all_points, compare_positive, count_confusion, positive_class
-from ._numbers import text
+from ._metric_audit import all_points, compare_positive, count_confusion, positive_class
+from ._plain_numbers import text
 
 
 def check_front(

@@ -13,11 +13,11 @@ import numpy as np
 from certree.exceptions import CertificateError
 
 from ._audit import Audit, Data, Given, Result, Walk, check_predictions, walk_down
+from ._candidates import Test, outcome_of
 from ._errors import check_cost, check_counts, check_own_size, error_amounts, read_classes
 from ._force import Sizes, all_different, different, label_points
-from ._numbers import Exact, exact, read, read_list, show, text
+from ._plain_numbers import Exact, exact, read, read_list, show, text
 from ._story import check_bounds, check_no_confusion, check_parameters
-from ._tests import Test, outcome_of
 
 # What each constraint compares: the rate, the rows that count, and whether errors are counted.
 _COMPARED = {

@@ -21,7 +21,7 @@ from ._audit import (
     with_candidates,
 )
 from ._force import AllTrees, Count, Point, Points, Sizes
-from ._metric import all_tests
+from ._metric_audit import all_tests
 
 _NOISE = 1e-9
 

@@ -13,8 +13,8 @@ from typing import Any
 from ._audit import Data
 from ._force import Charges
 from ._leaves import Leaves, units_of_weight
-from ._numbers import common_unit, decimals, root_above
-from ._weights import are_short, cost_range, most_splits
+from ._plain_numbers import common_unit, decimals, root_above
+from ._stated_weights import are_short, cost_range, most_splits
 
 # Of the range, so much is kept free for the denominator of a penalty.
 _RESERVED = 2**10

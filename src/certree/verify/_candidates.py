@@ -17,8 +17,8 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._numbers import Exact
-from ._table import Column, Table
+from ._plain_numbers import Exact
+from ._raw_table import Column, Table
 
 Test = Mapping[str, Any]
 """A test as a dictionary of its fields, with its kind."""

@@ -16,7 +16,7 @@ from ._area import all_areas, area
 from ._audit import Audit, Data, Walk
 from ._force import Point, Sizes, different, label_points, nondominated
 from ._formulas import FORMULAS, as_float, is_value
-from ._numbers import Exact, common_unit, exact, is_close, show, text
+from ._plain_numbers import Exact, common_unit, exact, is_close, show, text
 
 _NAMES = {
     "accuracy": "Accuracy",

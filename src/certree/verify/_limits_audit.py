@@ -29,11 +29,11 @@ from ._audit import (
 from ._leaves import Leaves, leaves_of_task
 from ._limits_force import check_by_force, check_single_leaves, check_whole_front
 from ._limits_read import Asked, Cut, Problem, Total, read_asked, roundings, slack_of
-from ._numbers import exact, read, show, text
-from ._rounding import allowed_for_labels
+from ._plain_numbers import exact, read, show, text
+from ._rounding_rules import allowed_for_labels
+from ._stated_weights import are_short, check_quantum, cost_range
 from ._story import check_bounds, check_no_confusion, check_searched
-from ._task import check_leeway, check_objective, leaves_of_estimator
-from ._weights import are_short, check_quantum, cost_range
+from ._task_audit import check_leeway, check_objective, leaves_of_estimator
 
 
 def check_limited(model: Any, given: Given) -> Result:

@@ -40,12 +40,12 @@ from ._leaves import (
     row_costs,
     squares,
 )
-from ._metric import all_tests
-from ._numbers import Exact, common_unit, is_close, plain_list, read, show
-from ._path import check_path
-from ._rounding import allowed_for_function, allowed_for_labels, allowed_for_squares
+from ._metric_audit import all_tests
+from ._path_audit import check_path
+from ._plain_numbers import Exact, common_unit, is_close, plain_list, read, show
+from ._rounding_rules import allowed_for_function, allowed_for_labels, allowed_for_squares
+from ._stated_weights import are_short, check_penalty, check_quantum, cost_range
 from ._story import check_bounds, check_no_confusion, check_parameters
-from ._weights import are_short, check_penalty, check_quantum, cost_range
 
 # A tree is not optimal if rounding is more than this share of what a single leaf costs.
 _NEGLIGIBLE = Fraction(1, 2**10)

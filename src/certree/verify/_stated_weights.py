@@ -17,7 +17,7 @@ from typing import Any
 from certree.exceptions import CertificateError
 
 from ._audit import Audit, Data
-from ._numbers import Exact, common_unit, decimals, exact, plain_list, read
+from ._plain_numbers import Exact, common_unit, decimals, exact, plain_list, read
 
 # Sums of costs stay below this.
 _RANGE = 2**62

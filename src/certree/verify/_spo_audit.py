@@ -17,12 +17,12 @@ from certree.exceptions import CertificateError
 
 from ._audit import Audit, Data, Given, Result, Walk, check_size, read_rows, walk_down
 from ._force import Sizes, least_cost
-from ._metric import all_tests
-from ._numbers import common_unit, decimals, is_close, read, read_table, show
-from ._rounding import units_of_cost
+from ._metric_audit import all_tests
+from ._plain_numbers import common_unit, decimals, is_close, read, read_table, show
+from ._rounding_rules import units_of_cost
+from ._stated_weights import counted, most_splits
 from ._story import check_bounds, check_no_confusion, check_parameters
-from ._task import check_leeway, check_rows, compare_optimum
-from ._weights import counted, most_splits
+from ._task_audit import check_leeway, check_rows, compare_optimum
 
 # Real decisions are as exact as float64 and the solver behind the oracle make them.
 _FLOAT = Fraction(1, 10**6)

@@ -1,0 +1,104 @@
+"""The layers of the Python package: who may import whom, by the syntax trees."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parent.parent / "src" / "certree"
+
+# From below to above: a folder imports itself and those before it. Every folder may warn and raise.
+LAYERS = (
+    *("exceptions", "_version", "numbers", "encoding", "tree", "engine", "metrics", "oracles"),
+    *("tasks", "proofs", "results", "datasets", "estimators"),
+)
+
+
+def _files() -> list[Path]:
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def _folder(path: Path) -> str:
+    """Return the layer that a file belongs to."""
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0].removesuffix(".py")
+
+
+def _imports(path: Path) -> Iterator[tuple[str, bool]]:
+    """Yield the modules of certree that a file imports, and whether it does so in a function.
+
+    What is imported for type checkers only does not run.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    unseen = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for inner in ast.walk(node)
+    }
+    package = ("certree", *path.relative_to(PACKAGE).parts[:-1])
+    for node in ast.walk(tree):
+        if node in unseen or not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        is_lazy = node not in tree.body
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, is_lazy) for alias in node.names)
+            continue
+        above = package[: len(package) - node.level + 1] if node.level else ()
+        module = ".".join((*above, *(node.module or "").split("."))).strip(".")
+        for alias in node.names:
+            yield (f"{module}.{alias.name}" if module == "certree" else module), is_lazy
+
+
+def _ours() -> Iterator[tuple[Path, str, bool]]:
+    for path in _files():
+        for module, is_lazy in _imports(path):
+            if module.split(".")[0] == "certree":
+                yield path, module, is_lazy
+
+
+def test_a_folder_imports_only_itself_and_those_below() -> None:
+    """numbers < encoding < tree < engine < ... < estimators; verify stands by itself."""
+    bad = []
+    for path, module, _ in _ours():
+        own, other = _folder(path), module.split(".")[1]
+        if own == "__init__" or other == "_core" or own == other:
+            continue
+        allowed = LAYERS[: LAYERS.index(own)] if own in LAYERS else ("exceptions",)
+        if other not in allowed:
+            bad.append(f"{path.relative_to(PACKAGE)} ({own}) imports {module}")
+    assert not bad, "\n".join(bad)
+
+
+def test_modules_of_certree_are_imported_at_the_top() -> None:
+    """An import inside a function hides a cycle; optional libraries are imported where needed."""
+    bad = [f"{path.relative_to(PACKAGE)}: {module}" for path, module, is_lazy in _ours() if is_lazy]
+    assert not bad, "\n".join(bad)
+
+
+def test_only_the_engine_imports_the_extension() -> None:
+    """All others speak of problems and options."""
+    users = {_folder(path) for path, module, _ in _ours() if module.startswith("certree._core")}
+    assert users == {"engine"}
+
+
+def test_no_two_modules_have_the_same_name() -> None:
+    """A name in a traceback says which file it is."""
+    names = Counter(path.stem for path in _files() if path.stem != "__init__")
+    assert not [name for name, count in names.items() if count > 1]
+
+
+def test_few_modules_lie_outside_of_the_folders() -> None:
+    """A newcomer places a line by its folder."""
+    assert {path.stem for path in PACKAGE.glob("*.py")} == {"__init__", "_version", "exceptions"}
+
+
+def test_every_folder_says_what_it_is_for() -> None:
+    """In its docstring, and on the page about internals."""
+    page = (PACKAGE.parent.parent / "docs" / "internals.md").read_text(encoding="utf-8")
+    for folder in sorted(path for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()):
+        tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+        assert ast.get_docstring(tree), folder.name
+        assert f"`{folder.name}`" in page, folder.name
