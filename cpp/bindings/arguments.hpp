@@ -52,7 +52,7 @@ class PythonObserver {
   template <class Describe>
   bool tell(Describe describe) {
     nanobind::gil_scoped_acquire gil;
-    // Whether Ctrl-C raises or asks for the best tree so far is up to the handler (certree/_budget.py).
+    // Whether Ctrl-C raises or asks for the best tree so far is up to the handler (certree/engine/_budget.py).
     if (PyErr_CheckSignals() != 0) {
       error_ = std::make_exception_ptr(nanobind::python_error());
       return true;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ from certree.tasks import Front, Limited, Separable, Task
 from certree.tasks._task import Given
 from certree.tree import Tree
 
-from ._solve_limited import solve_for_front, solve_with_limits
-from ._solve_separable import solve_separable
+from ._solve_limited import LimitedSolution, TaskFront, solve_for_front, solve_with_limits
+from ._solve_separable import SeparableSolution, solve_separable
 from ._task_tree import BaseTaskTree
 
 
@@ -147,18 +147,17 @@ class TaskTree(BaseTaskTree):
         return task
 
 
-Answer_co = TypeVar("Answer_co", covariant=True)
-
-
-class Solvable(Protocol[Answer_co]):
-    """A task, or a composition of tasks and limits."""
-
-    def _solve(self, model: Any, given: Given) -> Answer_co:
-        """Solve it with the parameters of a model."""
-
-
-def solve(
-    task: Solvable[Answer_co],
+# Type checkers see what each kind of task gives; the settings are those of the definition below.
+@overload
+def solve(task: Task, X: Any, y: Any = ..., **settings: Any) -> Solution: ...
+@overload
+def solve(task: Limited, X: Any, y: Any = ..., **settings: Any) -> LimitedSolution: ...
+@overload
+def solve(task: Front, X: Any, y: Any = ..., **settings: Any) -> TaskFront: ...
+@overload
+def solve(task: Separable, X: Any, y: Any = ..., **settings: Any) -> SeparableSolution: ...
+def solve(  # type: ignore[misc]
+    task: Any,
     X: Any,
     y: Any = None,
     *,
@@ -179,7 +178,7 @@ def solve(
     verbose: int = 0,
     callback: Callback | None = None,
     path: bool = False,
-) -> Answer_co:
+) -> Any:
     """Find the best tree for a task, with a certificate.
 
     Parameters

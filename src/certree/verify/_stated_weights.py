@@ -301,7 +301,7 @@ def check_penalty(audit: Audit, whole: Fraction, unit: Exact, costs: int) -> Non
     if unit and wanted:
         finest = (wanted / unit).denominator * max(whole / unit, Fraction(1))
         is_rounded = certificate.weight_quantum is not None
-        if is_rounded or finest > min(Fraction(costs, _MARGIN), _SURELY_FITS):
+        if is_rounded or finest > min(Fraction(costs, _MARGIN), Fraction(_SURELY_FITS)):
             # The nearest fraction that fits, and never none.
             slack = min(whole / 2**20, wanted / 2**10 + whole * 16 / costs)
     if abs(certificate.split_penalty - wanted) > slack:
