@@ -119,7 +119,7 @@ def _check_held(values: Any, array: NDArray[np.float64], what: str) -> None:
     plain = given if given.dtype.kind in "iu" else np.asarray(values, dtype=object)
     for place in zip(*np.nonzero(doubtful), strict=True):
         number = plain[place].item() if isinstance(plain[place], np.generic) else plain[place]
-        if not isinstance(number, Rational | Decimal) or isinstance(number, bool):
+        if isinstance(number, bool) or not isinstance(number, Rational | Decimal):
             continue
         if read_fraction(float(array[place]), what) != read_fraction(number, what):
             where = ", ".join(str(int(i)) for i in place)

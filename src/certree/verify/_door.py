@@ -168,8 +168,8 @@ def _checker(model: Any) -> Callable[[Any, Given], Result]:
                 check_types(certificate)
             return CHECKERS[name]
     raise ValueError(
-        f"{type(model).__name__} has no certificate_ to verify; pass a fitted estimator of certree "
-        "or what a function of certree returned."
+        f"{type(model).__name__} has no certificate_ to verify; pass a fitted estimator, front, "
+        "curve, gap or solution of certree. A path is verified with the model that has it."
     )
 
 
