@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from tests.documents import Document, documents, table
 
-from certree import OptimalTreeClassifier, OptimalTreeRegressor, PolicyTree, solve, tasks
+from certree import (
+    OptimalityWarning,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    PolicyTree,
+    solve,
+    tasks,
+)
 
 X, Y = table()
 
@@ -64,3 +71,17 @@ def test_weighted_accuracy_is_called_that() -> None:
     balanced = OptimalTreeClassifier(max_depth=1, class_weight="balanced").fit(X, Y).certificate_
     assert "  objective    accuracy 0." in str(plain)
     assert "  objective    weighted accuracy 0." in str(balanced)
+
+
+def test_tasks_use_weights_as_they_are_and_do_not_say_otherwise() -> None:
+    weights = np.random.default_rng(0).random(len(X))
+    model = OptimalTreeRegressor(max_depth=1).fit(X, np.arange(len(X)), sample_weight=weights)
+    assert model.certificate_.weight_quantum is not None
+    assert "\n  rounding " in str(model.certificate_)
+    assert "\n  weights " not in str(model.certificate_)
+
+
+def test_what_was_not_counted_is_not_shown() -> None:
+    with pytest.warns(OptimalityWarning):
+        model = OptimalTreeClassifier(memory_limit=1).fit(X, Y)
+    assert "different" not in str(model.certificate_)

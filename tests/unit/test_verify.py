@@ -296,6 +296,13 @@ def test_an_unfitted_model_has_nothing_to_verify(data: tuple[Any, Any]) -> None:
         verify(OptimalTreeClassifier(), *data)
 
 
+def test_a_certificate_alone_cannot_be_verified(
+    model: OptimalTreeClassifier, data: tuple[Any, Any]
+) -> None:
+    with pytest.raises(ValueError, match="Certificate alone does not hold the tree"):
+        verify(model.certificate_, *data)
+
+
 def test_lengths_must_match(model: OptimalTreeClassifier, data: tuple[Any, Any]) -> None:
     X, y = data
     with pytest.raises(ValueError, match="X has 60 rows, but y has 59 labels"):

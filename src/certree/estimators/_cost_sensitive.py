@@ -232,7 +232,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
             return self._errors(check_labels(y, n_rows, type(self).__name__), sample_weight)
         if self.cost_matrix is not None:
             raise ValueError("Give either cost_matrix or fit(..., costs=...), not both.")
-        table = check_numbers(costs, "costs", (n_rows, None))
+        table = check_numbers(costs, "costs", (n_rows, None), exactly=True)
         if y is None:
             names = read_labels(self.classes, table.shape[1], "costs", "classes")
             return _LabelledCosts(table, names, None)

@@ -497,7 +497,7 @@ class PolicyTree(BaseTaskTree):
 
 
 def _read_rewards(rewards: Any, n_rows: int) -> NDArray[np.float64]:
-    table = check_numbers(rewards, "rewards", (n_rows, None))
+    table = check_numbers(rewards, "rewards", (n_rows, None), exactly=True)
     if table.shape[1] == 1:
         return np.hstack([np.zeros((n_rows, 1)), table])
     return table

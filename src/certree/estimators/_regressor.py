@@ -156,6 +156,10 @@ class OptimalTreeRegressor(RegressorMixin, BaseTaskTree):  # type: ignore[misc]
             raise ValueError(f"X has {n_rows} rows, but y has {len(given)}; give one per row.")
         try:
             numbers = given.astype(np.float64)
+        except OverflowError:
+            raise ValueError(
+                "y holds a number beyond the range of float64; divide all of them by one number."
+            ) from None
         except (TypeError, ValueError):
             raise ValueError(
                 f"y must hold numbers, got values of type {given.dtype}; for classes use "
@@ -167,7 +171,7 @@ class OptimalTreeRegressor(RegressorMixin, BaseTaskTree):  # type: ignore[misc]
         if not np.isfinite(numbers).all():
             row = int(np.argmax(~np.isfinite(numbers)))
             raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
-        return check_numbers(numbers, "y", (n_rows,))
+        return check_numbers(given, "y", (n_rows,), exactly=True)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Return the mean of the leaf that each row reaches.

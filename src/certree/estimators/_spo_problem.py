@@ -111,6 +111,9 @@ class ListedProblem(SPOProblem):
         above = _exact_product(fixed.values, whole.T)
         above -= above.min(axis=1, keepdims=True)
         self.table = table
+        losses = self.sign * weighed @ table.T
+        losses -= losses.min(axis=1, keepdims=True)
+        self.whole = Fraction(float((weights @ losses).min())) * rows.quantum
         self.kept = _not_dominated(above)
         above = above[:, self.kept] * weights[:, None]
         common = max(int(np.gcd.reduce(above, axis=None)), 1)
@@ -137,6 +140,10 @@ class ListedProblem(SPOProblem):
 
     def units(self, sums: Sums) -> NDArray[np.int64]:
         return np.asarray(sums.min(axis=1))
+
+    def single_leaf(self) -> Fraction:
+        # Before rounding, which may leave nothing of it.
+        return self.whole
 
     def decide(self, sums: Sums) -> NDArray[np.float64]:
         chosen: NDArray[np.float64] = self.table[self.kept[sums.argmin(axis=1)]]
@@ -180,6 +187,8 @@ class OracleProblem(SPOProblem):
             self.rounding += 2 * rows.most_leaves * self.unit
         # Solvers may miss the best value of a leaf's sum, and of each row.
         self.rounding += 2 * Fraction(oracle.tolerance) * Fraction(total) * rows.quantum
+        if total == 0:
+            self.rounding = Fraction(0)
         self.worst_change = self._worst_change(rows)
         if self.worst_change is not None:
             # The search makes room for the worst decision of every row.
@@ -296,7 +305,7 @@ def read_costs(costs: Any, n_rows: int) -> NDArray[np.float64]:
     table = np.asarray(costs)
     if table.ndim == 1:
         table = table[:, None]
-    return check_numbers(table, "C", (n_rows, None))
+    return check_numbers(table, "C", (n_rows, None), exactly=True)
 
 
 def read_weights(weights: Any, n_rows: int) -> NDArray[np.float64]:

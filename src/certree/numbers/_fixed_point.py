@@ -16,13 +16,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
+from numbers import Rational
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._fractions import read_fraction, round_up
+from ._fractions import read_fraction, round_up, shown
 
 __all__ = [
     "FixedPoint",
@@ -64,17 +66,24 @@ class FixedPoint:
     error: Fraction
 
 
-def check_numbers(values: Any, what: str, shape: tuple[int | None, ...]) -> NDArray[np.float64]:
+def check_numbers(
+    values: Any, what: str, shape: tuple[int | None, ...], *, exactly: bool = False
+) -> NDArray[np.float64]:
     """Return values as float64, all finite and of a shape; None allows any length.
 
     Raises
     ------
     ValueError
-        If the shape is another one, or a value is missing or infinite; the message names `what`
-        and the first position at fault.
+        If the shape is another one, or a value is missing or infinite, or float64 does not hold it
+        though it has to be held `exactly`; the message names `what` and the first position at
+        fault.
     """
     try:
         array = np.asarray(values, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(
+            f"{what} holds a number beyond the range of float64; divide all of them by one number."
+        ) from None
     except (TypeError, ValueError):
         raise ValueError(
             f"{what} must hold numbers, got {type(values).__name__} that cannot be read as such."
@@ -89,7 +98,36 @@ def check_numbers(values: Any, what: str, shape: tuple[int | None, ...]) -> NDAr
     if bad.any():
         place, value = first_place(bad, array)
         raise ValueError(f"{what}{place} = {value!r} is not a finite number.")
+    if exactly:
+        _check_held(values, array, what)
     return array
+
+
+def _check_held(values: Any, array: NDArray[np.float64], what: str) -> None:
+    """Raise ValueError if integers or fractions are other numbers as float64.
+
+    A certificate would be about those others. Floats are the decimals that Python prints for them.
+    """
+    given = np.asarray(values)
+    if given.dtype.kind in "iu" or (given.dtype.kind == "f" and not isinstance(values, np.ndarray)):
+        # All integers up to 2**53 are held, also those beside floats in a list.
+        doubtful = np.abs(array) > 2**53
+    else:
+        doubtful = np.full(array.shape, given.dtype.kind == "O")
+    if not doubtful.any():
+        return
+    plain = given if given.dtype.kind in "iu" else np.asarray(values, dtype=object)
+    for place in zip(*np.nonzero(doubtful), strict=True):
+        number = plain[place].item() if isinstance(plain[place], np.generic) else plain[place]
+        if isinstance(number, bool) or not isinstance(number, Rational | Decimal):
+            continue
+        if read_fraction(float(array[place]), what) != read_fraction(number, what):
+            where = ", ".join(str(int(i)) for i in place)
+            raise ValueError(
+                f"{what}[{where}] = {shown(number)} has more digits than float64 holds, which "
+                f"makes it {float(array[place])!r}. Round it, or multiply all by one number, or "
+                "subtract what all have in common."
+            )
 
 
 def first_place(bad: NDArray[np.bool_], array: NDArray[Any]) -> tuple[str, Any]:

@@ -16,6 +16,9 @@ __all__ = ["common_unit", "read_fraction", "round_up", "shown", "to_float"]
 # Numbers of more digits than this are shown by their size.
 _SHOWN_DIGITS = 40
 
+# A decimal with a greater exponent is refused: writing it out takes minutes, and all memory.
+_MOST_EXPONENT = 10_000
+
 
 def read_fraction(value: Any, what: str) -> Fraction:
     """Read a number as the exact fraction that it is written as.
@@ -43,13 +46,18 @@ def read_fraction(value: Any, what: str) -> Fraction:
         return Fraction(int(value))
     if isinstance(value, Rational):
         return Fraction(value)
+    # str and not repr: NumPy 2 prints the type into the repr of its scalars.
+    text = str(value).strip()
     try:
-        if isinstance(value, Decimal):
-            return Fraction(value)
-        # str and not repr: NumPy 2 prints the type into the repr of its scalars.
-        return Fraction(str(value).strip())
+        exponent = int(text.lower().partition("e")[2] or 0)
+        if abs(exponent) <= _MOST_EXPONENT:
+            return Fraction(text)
     except (ValueError, ZeroDivisionError, OverflowError):
-        raise ValueError(f"{what} must be a finite number, got {value!r}.") from None
+        raise ValueError(f"{what} must be a finite number, got {shown(value)}.") from None
+    raise ValueError(
+        f"{what} must be 0 or a number from 1e-{_MOST_EXPONENT} to 1e{_MOST_EXPONENT}, got "
+        f"{shown(value)}."
+    )
 
 
 def to_float(number: int | Fraction) -> float:

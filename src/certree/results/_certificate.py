@@ -306,7 +306,7 @@ class Certificate:
             name = f"weighted {name}"
         penalty = "" if self.complexity == 0 else f" (penalty of {self._penalty()} included)"
         rows = f"{self.n_rows} rows"
-        if self.n_row_groups is not None:
+        if self.n_row_groups:  # none are known if the search had no room to begin
             rows += f" ({self.n_row_groups} different)"
         searched = self._limits() or "any depth and number of splits"
         facts = [

@@ -83,6 +83,8 @@ class TaskCertificate(Certificate):
         facts = [
             (name, _short(self.lower_bound) if name == "lower bound" else text)
             for name, text in super()._facts()
+            # Only prices of tests are paid by rounded weights.
+            if name != "weights" or self.test_cost
         ]
         facts[1] = ("cost", f"{_short(self.cost)} = {self._breakdown()}")
         if self.rounding:
@@ -90,8 +92,8 @@ class TaskCertificate(Certificate):
         return facts
 
     def _rounding_text(self) -> str:
-        # What is rounded here are costs.
-        return ""
+        # Costs are rounded after they are multiplied by weights as they were given.
+        return " for prices of tests"
 
     def _breakdown(self) -> str:
         leaves = f"{_short(self.leaf_cost)} {_LEAVES.get(self.task, 'in the leaves')}"

@@ -234,7 +234,7 @@ class CostMatrix(_LabelTask):
 
     def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
         labels = check_labels(y, n_rows, type(self).__name__)
-        matrix = check_numbers(self.matrix, self.argument, (None, None))
+        matrix = check_numbers(self.matrix, self.argument, (None, None), exactly=True)
         classes, codes = match_classes(labels, self.classes, matrix.shape[1], self.argument)
         if matrix.shape[0] != len(classes):
             raise ValueError(
@@ -273,7 +273,7 @@ class RowCosts(_LabelTask):
         self.labels = labels
 
     def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
-        costs = check_numbers(self.costs, "costs", (n_rows, None))
+        costs = check_numbers(self.costs, "costs", (n_rows, None), exactly=True)
         return read_labels(self.labels, costs.shape[1], "costs"), costs, None
 
     def __repr__(self) -> str:
@@ -311,7 +311,7 @@ class Rewards(_LabelTask):
         self.maximise = maximise
 
     def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
-        rewards = check_numbers(self.rewards, "rewards", (n_rows, None))
+        rewards = check_numbers(self.rewards, "rewards", (n_rows, None), exactly=True)
         labels = read_labels(self.treatments, rewards.shape[1], "rewards", "treatments")
         return labels, -rewards if self.maximise else rewards, None
 

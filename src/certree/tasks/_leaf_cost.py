@@ -41,7 +41,7 @@ class FunctionProblem(LeafProblem):
     def __init__(self, task: LeafCost, rows: Rows) -> None:
         self.task = task
         given = task.table(rows.n_rows)
-        table = check_numbers(given, "statistics", (rows.n_rows, None))
+        table = check_numbers(given, "statistics", (rows.n_rows, None), exactly=True)
         self.is_integer = given.dtype.kind in "iub"
         self.statistics, self.quanta, errors = _scaled(rows.select(table), rows)
         rows.check_range()

@@ -102,7 +102,7 @@ class SquaredError(Task):
     laws: Laws = Laws(superadditive=True)
 
     def on(self, y: Any, rows: Rows) -> SquareProblem:
-        target = check_numbers(y, "y", (rows.n_rows,))
+        target = check_numbers(y, "y", (rows.n_rows,), exactly=True)
         return SquareProblem(rows.select(target), rows)
 
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:

@@ -156,6 +156,11 @@ def verify(
 
 def _checker(model: Any) -> Callable[[Any, Given], Result]:
     """Return who checks a model, and see that its certificate is of the types that it has."""
+    if type(model).__name__.endswith("Certificate"):
+        raise ValueError(
+            f"A {type(model).__name__} alone does not hold the tree that it is about; pass the "
+            "model, solution, front or curve that has it."
+        )
     for certificate in (model, getattr(model, "certificate", None), _fitted(model)):
         name = type(certificate).__name__
         if name in CHECKERS:
@@ -163,7 +168,8 @@ def _checker(model: Any) -> Callable[[Any, Given], Result]:
                 check_types(certificate)
             return CHECKERS[name]
     raise ValueError(
-        f"{type(model).__name__} has no certificate_ to verify; pass a fitted estimator of certree."
+        f"{type(model).__name__} has no certificate_ to verify; pass a fitted estimator, front, "
+        "curve, gap or solution of certree. A path is verified with the model that has it."
     )
 
 

@@ -22,6 +22,9 @@ Exact = int | Fraction
 # Decimals of up to this many digits are distinct as float64, so reading them back is unambiguous.
 MOST_DIGITS = 15
 
+# A decimal with a greater exponent takes minutes to write out.
+_MOST_EXPONENT = 10_000
+
 
 def read(number: Any, what: str = "a number") -> Fraction:
     """Return the fraction that a number is written as.
@@ -37,10 +40,13 @@ def read(number: Any, what: str = "a number") -> Fraction:
         return Fraction(number)
     if not isinstance(number, float | Decimal | str):
         raise ValueError(f"{what} must be a number, got {number!r}.")
+    written = str(number).strip()
     try:
-        return Fraction(str(number).strip())
+        if abs(int(written.lower().partition("e")[2] or 0)) <= _MOST_EXPONENT:
+            return Fraction(written)
     except (ValueError, ZeroDivisionError):
-        raise ValueError(f"{what} must be a finite number, got {number!r}.") from None
+        pass
+    raise ValueError(f"{what} must be a finite number, got {number!r}.")
 
 
 def read_list(values: Any, n_rows: int, what: str) -> list[Fraction]:
