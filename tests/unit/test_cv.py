@@ -122,7 +122,7 @@ def test_it_can_be_cloned_and_pickled(data: tuple[Any, Any]) -> None:
         ({"depths": (0, 1)}, "depths must be a few integers"),
         ({"rule": "worst"}, "rule='worst' is not supported"),
         ({"objective": "gini"}, "objective='gini' is not supported"),
-        ({"objective": metrics.Front()}, "A front has no score"),
+        ({"objective": metrics.ErrorFront()}, "A front has no score"),
     ],
 )
 def test_bad_parameters_are_refused(

@@ -48,7 +48,7 @@ def test_rates_of_predictions_are_within_the_tolerance() -> None:
     rates = {g: Fraction(int(predicted[a == g].sum()), int((a == g).sum())) for g in (0, 1)}
     assert model.group_rates_ == {"selection_rate": {g: float(r) for g, r in rates.items()}}
     assert model.certificate_.disparity == abs(rates[0] - rates[1]) <= Fraction("0.05")
-    assert model.gap_ == float(abs(rates[0] - rates[1]))
+    assert model.disparity_ == float(abs(rates[0] - rates[1]))
     assert model.groups_.tolist() == [0, 1]
 
 
@@ -74,7 +74,7 @@ def test_exactly_at_the_tolerance_is_within(tolerance: Any) -> None:
     model = FairTreeClassifier(tolerance=tolerance, max_depth=1).fit(X, y, sensitive_features=a)
     assert model.certificate_.cost == 0
     assert model.certificate_.disparity == Fraction(1, 5)
-    assert model.gap_ <= 0.2
+    assert model.disparity_ <= 0.2
     less = FairTreeClassifier(tolerance="0.1999999999", max_depth=1)
     assert less.fit(X, y, sensitive_features=a).certificate_.cost > 0
 
@@ -202,7 +202,7 @@ def test_class_weights_count_in_errors_but_not_in_rates() -> None:
     predicted = model.predict(X)
     assert model.certificate_.cost == int((np.where(y == 0, 3, 1) * (predicted != y)).sum())
     rates = [predicted[a == g].mean() for g in (0, 1)]
-    assert model.gap_ == pytest.approx(abs(rates[0] - rates[1]))
+    assert model.disparity_ == pytest.approx(abs(rates[0] - rates[1]))
     assert verify(model, X, y, sensitive_features=a, exhaustive=False)
 
 
@@ -367,7 +367,7 @@ def test_a_callback_stops_the_search() -> None:
     certificate = model.certificate_
     assert certificate.status in ("interrupted", "optimal")
     assert certificate.lower_bound <= certificate.cost
-    assert model.gap_ == 0
+    assert model.disparity_ == 0
     assert verify(model, X, y, sensitive_features=a)
 
 
@@ -428,7 +428,7 @@ def test_a_report_on_the_training_rows_has_the_rates_of_the_certificate() -> Non
         report = model.fairness_report(X, y, sensitive_features=a)
         for name, of_groups in model.group_rates_.items():
             assert report.rates[name] == pytest.approx(of_groups)
-        assert report.disparity == pytest.approx(model.gap_)
+        assert report.disparity == pytest.approx(model.disparity_)
         assert sum(report.weights) == 60
         json.dumps(report.to_dict())
 
@@ -524,5 +524,5 @@ def test_credit_with_ages() -> None:
     model = FairTreeClassifier(max_depth=2, tolerance=0.01, pos_label="repaid")
     model.fit(X, y, sensitive_features=np.where(young, "young", "old"))
     assert model.certificate_.is_optimal
-    assert model.gap_ <= 0.01
+    assert model.disparity_ <= 0.01
     assert verify(model, X, y, sensitive_features=np.where(young, "young", "old"))

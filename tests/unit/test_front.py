@@ -140,7 +140,7 @@ def test_what_a_front_cannot_tell_is_said(front: ParetoFront, data: tuple[Any, A
     with pytest.raises(ValueError, match=r"complexity=1/50 needs .*per_splits=True"):
         front.best("f1", complexity=0.02)
     with pytest.raises(ValueError, match="A front has no penalty"):
-        OptimalTreeClassifier(objective=metrics.Front(), complexity=0.1).fit(*data)
+        OptimalTreeClassifier(objective=metrics.ErrorFront(), complexity=0.1).fit(*data)
     with pytest.raises(ValueError, match="supported_only=True has no trees per number"):
         pareto_front(*data, supported_only=True, per_splits=True)
     with pytest.raises(ValueError, match="Only binary classification is supported"):
@@ -154,7 +154,7 @@ def test_a_model_keeps_its_front_and_predicts_with_the_most_accurate_tree(
     data: tuple[Any, Any], front: ParetoFront
 ) -> None:
     X, y = data
-    model = OptimalTreeClassifier(max_depth=2, objective=metrics.Front()).fit(X, y)
+    model = OptimalTreeClassifier(max_depth=2, objective=metrics.ErrorFront()).fit(X, y)
     assert model.front_.points.tolist() == front.points.tolist()
     assert model.score(X, y) == pytest.approx(1 - (front.fp + front.fn).min() / len(y))
     found = model.certificate_
@@ -351,7 +351,7 @@ def test_a_roc_curve_of_a_front_is_refused(front: ParetoFront, data: tuple[Any, 
 
 
 def test_another_task_is_caught(data: tuple[Any, Any]) -> None:
-    model = OptimalTreeClassifier(max_depth=2, objective=metrics.Front()).fit(*data)
+    model = OptimalTreeClassifier(max_depth=2, objective=metrics.ErrorFront()).fit(*data)
     for task in ("f1", "accuracy", "nonsense"):
         model.certificate_ = dataclasses.replace(model.certificate_, task=task)
         with pytest.raises(CertificateError, match=f"task: certified '{task}'"):

@@ -189,7 +189,7 @@ def test_roots_shift_and_turn() -> None:
         root + 0.5
 
 
-@pytest.mark.parametrize("metric", [*POINT_METRICS, metrics.AUC(), metrics.Front()], ids=repr)
+@pytest.mark.parametrize("metric", [*POINT_METRICS, metrics.AUC(), metrics.ErrorFront()], ids=repr)
 def test_metrics_are_values(metric: metrics.Metric) -> None:
     """Equal by what they are, printed as they are written, kept by pickle."""
     twin = pickle.loads(pickle.dumps(metric))
@@ -245,7 +245,7 @@ def test_what_is_no_point_is_refused() -> None:
         f1(5, 0, 3, 4)
     with pytest.raises(ValueError, match="fn must be"):
         f1(0, -1, 3, 4)
-    for metric in (metrics.AUC(), metrics.Front()):
+    for metric in (metrics.AUC(), metrics.ErrorFront()):
         with pytest.raises(TypeError):
             metric(0, 0, 1, 1)
 

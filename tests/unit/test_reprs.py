@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.documents import Document, documents, table
@@ -70,3 +72,19 @@ def test_solutions_fronts_paths_and_reports_are_one_line() -> None:
     assert repr(shown[0]).startswith("<Solution: proven optimal, ")
     assert repr(shown[2]).startswith("<Solution: proven infeasible")
     assert repr(shown[-1]).endswith(f"cost {model.certificate_.cost}, 40 rows>")
+
+
+def test_every_certificate_goes_to_json_and_back_and_sums_itself_up() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (20, 2)), rng.integers(0, 2, 20)
+    errors = tasks.Separable([0, 1], lambda rows, label: int((y[rows] != label).sum()))
+    certificates: list[Any] = [
+        OptimalTreeClassifier(max_depth=1).fit(X, y).certificate_,
+        solve(tasks.gini(y), X, max_depth=1).certificate,
+        pareto_front(X, y, max_depth=1).certificate,
+        solve(errors, X, max_depth=1).certificate,
+    ]
+    for certificate in certificates:
+        again = type(certificate).from_json(certificate.to_json())
+        assert again == certificate
+        assert repr(certificate) == f"<{type(certificate).__name__}: {certificate.summary()}>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from certree.metrics import Front, Metric, PartialAUC
+from certree.metrics import ErrorFront, Metric, PartialAUC
 from certree.numbers._exact import parse_penalty
 from certree.results._progress import Callback, Observer
 
@@ -27,6 +27,6 @@ def fit_binary(
                 f"{model.complexity!r}: areas do, so no split can be worth more."
             )
         return fit_chain(model, metric, rows, callback)
-    if isinstance(metric, Front):
+    if isinstance(metric, ErrorFront):
         return fit_front(model, metric, rows, callback)
     return fit_metric(model, metric, rows, callback)

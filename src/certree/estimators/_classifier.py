@@ -63,7 +63,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         mean of this share over the classes (weighted by `class_weight`, if given). For two
         classes: "f1", "mcc", "auc" and the other names of :func:`certree.metrics.names`, a metric
         of :mod:`certree.metrics`, or a function ``metric(fp, fn, positives, negatives)`` that does
-        not rise with either error. ``metrics.Front()`` finds all nondominated trees, as
+        not rise with either error. ``metrics.ErrorFront()`` finds all nondominated trees, as
         ``front_``, and predicts with the most accurate of them.
     pos_label : label or None, default=None
         The positive class of objectives that have one; None: the greater of the two.
@@ -119,7 +119,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     path_ : RegularizationPath
         The best tree for every number of splits, after ``fit(..., path=True)``.
     front_ : ParetoFront
-        All nondominated trees, for ``objective=metrics.Front()``.
+        All nondominated trees, for ``objective=metrics.ErrorFront()``.
 
     See Also
     --------

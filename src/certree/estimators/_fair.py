@@ -14,9 +14,10 @@ from sklearn.base import ClassifierMixin
 
 from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.numbers._exact import parse_complexity
-from certree.results._certificate import STATUSES, Exact, show
+from certree.results._certificate import Exact, show
 from certree.results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from certree.results._progress import Callback
+from certree.results._record import STATUSES
 from certree.tasks._rates import CONSTRAINTS, needs_two_classes, read_tolerance
 
 from ._fair_fit import find_curve, solve_fair
@@ -103,7 +104,7 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
         The groups, sorted; for several sensitive columns tuples.
     group_rates_ : dict
         For each rate that is compared, a dict from groups to their rate on the training rows.
-    gap_ : float
+    disparity_ : float
         The largest difference of a rate between two groups, rounded once from the exact value.
     classes_, n_classes_, encoder_, n_features_in_, feature_names_in_, feature_importances_
         As for :class:`OptimalTreeClassifier`.
@@ -129,7 +130,7 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
     >>> is_young = X[:, 0] < 30
     >>> model = FairTreeClassifier(max_depth=2, tolerance=0.01, pos_label="repaid")
     >>> model = model.fit(X, y, sensitive_features=is_young)
-    >>> model.certificate_.status, model.gap_ <= 0.01
+    >>> model.certificate_.status, model.disparity_ <= 0.01
     ('optimal', True)
     """
 
@@ -331,7 +332,7 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
             for name, rates in certificate.rates
         }
         gap = certificate.disparity
-        self.gap_ = float("nan") if gap is None else float(gap)
+        self.disparity_ = float("nan") if gap is None else float(gap)
 
     def _cost_budget(self, n_rows: int, complexity: Fraction) -> int:
         # Costs are added to multiples of differences of rates, which need room, too.

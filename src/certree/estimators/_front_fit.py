@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from certree import engine
 from certree.engine._front import solve_front
-from certree.metrics import Front
+from certree.metrics import ErrorFront
 from certree.numbers._exact import read_fraction
 from certree.proofs._metric_search import supported_front
 from certree.results._certificate import Certificate, exact
@@ -84,7 +84,7 @@ class FrontObserver(Observer):
 
 
 def fit_front(
-    model: OptimalTreeClassifier, metric: Front, rows: Rows, callback: Callback | None
+    model: OptimalTreeClassifier, metric: ErrorFront, rows: Rows, callback: Callback | None
 ) -> Observer | None:
     """Find the front, and fit the model to its most accurate tree."""
     if read_fraction(model.complexity, "complexity") != 0:

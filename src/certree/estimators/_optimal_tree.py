@@ -17,10 +17,11 @@ from certree.encoding import TableEncoder, compare_columns, read_table
 from certree.engine._budget import Budget, budget, current
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import cost_budget, read_fraction
-from certree.results._certificate import STATUSES, Certificate, Exact, show
+from certree.results._certificate import Certificate, Exact, show
 from certree.results._pareto import ParetoFront
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback, Observer, ProgressLine
+from certree.results._record import STATUSES
 from certree.tree import Tree
 
 from ._budgets import encode_within, memory_bytes, thread_count

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from certree.metrics import Front
+from certree.metrics import ErrorFront
 from certree.results._pareto import ParetoFront
 from certree.results._progress import Callback
 
@@ -87,7 +87,7 @@ def pareto_front(
     model = OptimalTreeClassifier(
         max_depth=max_depth,
         max_splits=max_splits,
-        objective=Front(supported_only=supported_only),
+        objective=ErrorFront(supported_only=supported_only),
         pos_label=pos_label,
         min_samples_leaf=min_samples_leaf,
         class_weight=class_weight,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,20 +18,17 @@ from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.proofs._limit_front import solve_limited_front
 from certree.results._certificate import (
-    STATUSES,
     Exact,
-    check_stated,
     exact,
-    in_brackets,
     many,
     show,
 )
 from certree.results._limit_certificate import LimitedCertificate, LimitValue, NoTreeCertificate
 from certree.results._progress import Callback, Progress
+from certree.results._record import STATUSES, Record
 from certree.tasks import Front, Limited
 from certree.tasks._task import Given
 from certree.tree import Tree
-from certree.tree._plain import load_json, plain_fields, read_fields
 
 from ._certify import count_tests
 from ._limited_fit import (
@@ -134,7 +130,7 @@ class FrontPoint:
 
 
 @dataclass(frozen=True, repr=False)
-class TaskFrontCertificate:
+class TaskFrontCertificate(Record):
     """What was searched and what is proven about a front of two objectives.
 
     Attributes
@@ -203,8 +199,8 @@ class TaskFrontCertificate:
         """Whether the front is proven: no tree is missing."""
         return self.status in ("optimal", "infeasible")
 
-    def __repr__(self) -> str:
-        return in_brackets(self, many(len(self.points), "tree"), f"{self.n_rows} rows")
+    def _in_few_words(self) -> tuple[str, ...]:
+        return many(len(self.points), "tree"), f"{self.n_rows} rows"
 
     def __str__(self) -> str:
         status = STATUSES.get(self.status, self.status)
@@ -222,26 +218,6 @@ class TaskFrontCertificate:
         if not self.points:
             return "No tree within the limits on size keeps to all limits on totals."
         return "These are all nondominated trees: every other tree within the limits is no better."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
-        return plain_fields(self)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> TaskFrontCertificate:
-        """Rebuild a certificate from what `to_dict` returned; ValueError if it is not that."""
-        values = read_fields(cls, data)
-        check_stated(values)
-        return cls(**values)
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=indent)
-
-    @classmethod
-    def from_json(cls, text: str) -> TaskFrontCertificate:
-        """Rebuild a certificate from what `to_json` returned; ValueError if it is another text."""
-        return cls.from_dict(load_json(text, f"{cls.__name__}.to_json"))
 
 
 class TaskFront(Sequence[FrontPoint]):

@@ -15,7 +15,8 @@ from certree.encoding import TableEncoder
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.proofs._programme import Candidate, OutOfTime, Programme, Sizes, nodes_of
-from certree.results._certificate import STATUSES, in_brackets, many, text_of_tests
+from certree.results._certificate import many, text_of_tests
+from certree.results._record import STATUSES, Record
 from certree.tasks import Separable
 from certree.tasks._check_task import check_task
 from certree.tasks._task import Given
@@ -41,7 +42,7 @@ class SeparablePoint:
 
 
 @dataclass(frozen=True, repr=False)
-class SeparableCertificate:
+class SeparableCertificate(Record):
     """What was searched and what is proven about the trees of a separable objective.
 
     Attributes
@@ -84,8 +85,8 @@ class SeparableCertificate:
         """Whether no nondominated value is missing."""
         return self.status in ("optimal", "infeasible")
 
-    def __repr__(self) -> str:
-        return in_brackets(self, many(len(self.values), "tree"), f"{self.n_rows} rows")
+    def _in_few_words(self) -> tuple[str, ...]:
+        return many(len(self.values), "tree"), f"{self.n_rows} rows"
 
     def __str__(self) -> str:
         status = STATUSES.get(self.status, self.status)

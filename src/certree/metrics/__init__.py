@@ -22,7 +22,7 @@ from ._fractional import F1, CohenKappa, FBeta, Jaccard, Tversky
 from ._linear import Accuracy, BalancedAccuracy, Informedness, WeightedAccuracy
 from ._metric import Metric
 from ._monotone import GMean, MacroF1
-from ._rank import AUC, Front, PartialAUC
+from ._rank import AUC, ErrorFront, PartialAUC
 from ._supported import MCC, FowlkesMallows
 
 __all__ = [
@@ -33,9 +33,9 @@ __all__ = [
     "BalancedAccuracy",
     "CohenKappa",
     "Custom",
+    "ErrorFront",
     "FBeta",
     "FowlkesMallows",
-    "Front",
     "GMean",
     "Informedness",
     "Jaccard",
@@ -55,7 +55,7 @@ _NAMED: dict[str, Callable[[], Metric]] = {
     "cohen_kappa": CohenKappa,
     "f1": F1,
     "fowlkes_mallows": FowlkesMallows,
-    "front": Front,
+    "front": ErrorFront,
     "gmean": GMean,
     "informedness": Informedness,
     "jaccard": Jaccard,

@@ -94,7 +94,7 @@ class AUC(PartialAUC):
         super().__init__(1)
 
 
-class Front(Metric):
+class ErrorFront(Metric):
     """All trees that no other tree beats in both false positives and false negatives.
 
     Parameters

@@ -2,47 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from certree.numbers._fractions import to_float
-from certree.tree._plain import load_json, plain_fields, read_fields, shown
 
 from ._plots import plot_history
+from ._record import STATUSES, Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-C = TypeVar("C", bound="Certificate")
 
 Exact = int | Fraction
 """An exact number: an int when it is whole, a Fraction otherwise."""
 
-STATUSES = {
-    "optimal": "proven optimal",
-    "gap": "optimal up to the accepted gap",
-    "time_limit": "stopped by the time limit",
-    "memory_limit": "stopped by the memory limit",
-    "work_limit": "stopped by the work limit",
-    "interrupted": "interrupted",
-    "infeasible": "proven infeasible, no tree keeps to the limits",
-    "greedy": "grown greedily, with no proof",
-    "precision": "stopped where numbers exceed 64 bits",
-}
 
 # Numbers from here on, and their reciprocals, are shown by their size.
 _MOST_SHOWN = 10**40
-
-_NOT_NEGATIVE = (
-    *("n_splits", "depth", "n_rows", "n_row_groups", "n_tests", "n_solves", "n_rounds", "seconds"),
-    *("max_depth", "max_splits", "min_samples_leaf", "complexity", "split_penalty"),
-    *("total_weight", "weight_quantum", "positives", "negatives", "fp", "fn", "gap", "rounding"),
-)
 
 
 def exact(value: Exact) -> Exact:
@@ -53,7 +33,7 @@ def exact(value: Exact) -> Exact:
 
 
 @dataclass(frozen=True, repr=False)
-class Certificate:
+class Certificate(Record):
     """What was searched and what is proven about the tree found.
 
     All costs are exact numbers: int when whole, `fractions.Fraction` otherwise. For accuracy, the
@@ -194,37 +174,6 @@ class Certificate:
         """Whether no tree within the limits is better: the gap is zero, and rounding no matter."""
         return self.gap == 0 and self.status != "precision"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
-        return plain_fields(self)
-
-    @classmethod
-    def from_dict(cls: type[C], data: Mapping[str, Any]) -> C:
-        """Rebuild a certificate from what `to_dict` returned.
-
-        Raises
-        ------
-        ValueError
-            If a field is missing, unknown or of another type, or does not fit the others.
-        """
-        values = read_fields(cls, data, may_be_none=cls._null_without_tree())
-        check_stated(values)
-        return cls(**values)
-
-    @classmethod
-    def _null_without_tree(cls) -> tuple[str, ...]:
-        """Return the fields that are null where there is no tree."""
-        return ()
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=indent)
-
-    @classmethod
-    def from_json(cls: type[C], text: str) -> C:
-        """Rebuild a certificate from what `to_json` returned; ValueError if it is another text."""
-        return cls.from_dict(load_json(text, f"{cls.__name__}.to_json"))
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw how the cost of the best tree and the lower bound moved in time; return the axes.
 
@@ -235,11 +184,11 @@ class Certificate:
         """
         return plot_history(self, ax)
 
-    def __repr__(self) -> str:
+    def _in_few_words(self) -> tuple[str, ...]:
         size = f"{many(self.n_splits, 'split')}, depth {self.depth}"
-        return in_brackets(self, *self._summary(), size, f"{self.n_rows} rows")
+        return *self._value_in_words(), size, f"{self.n_rows} rows"
 
-    def _summary(self) -> tuple[str, ...]:
+    def _value_in_words(self) -> tuple[str, ...]:
         """Return the value of the tree in few words, and how good a tree may be at best."""
         value = f"cost {show(self.cost)}"
         if not self.counts_errors:
@@ -382,27 +331,6 @@ class Certificate:
         n = int((self.cost - self.leaf_cost) / Fraction(self.split_penalty or 1))
         unit = "leaf" if self.complexity_per == "leaf" else "split"
         return f"{errors} + {many(n, unit)} x {show(self.split_penalty)}"
-
-
-def in_brackets(record: Any, *facts: str) -> str:
-    """Return one line for the prompt and for notebooks: what it is, its status and some facts."""
-    status = STATUSES.get(record.status, record.status)
-    return f"<{type(record).__name__}: {', '.join((status, *facts))}>"
-
-
-def check_stated(values: Mapping[str, Any]) -> None:
-    """Raise ValueError if fields that were read from a file do not fit each other."""
-    for name, allowed in (("status", STATUSES), ("complexity_per", ("split", "leaf"))):
-        if values[name] not in allowed:
-            raise ValueError(
-                f"{name} must be one of {', '.join(allowed)}, got {shown(values[name])}."
-            )
-    for name in _NOT_NEGATIVE:
-        value = values.get(name) or 0
-        if min(value if isinstance(value, tuple) else (value,)) < 0:
-            raise ValueError(f"{name} must not be negative, got {shown(values[name])}.")
-    if values.get("total_weight") == 0:
-        raise ValueError("total_weight must be positive, got 0.")
 
 
 def text_of_tests(n_tests: int) -> str:

@@ -15,8 +15,9 @@ from certree.tasks._rates import CONSTRAINTS, read_tolerance
 from certree.tree import Tree
 from certree.tree._plain import plain, shown
 
-from ._certificate import STATUSES, Certificate, Exact, exact, in_brackets, show, text_of_tests
+from ._certificate import Certificate, Exact, exact, show, text_of_tests
 from ._plots import plot_fairness
+from ._record import STATUSES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -134,12 +135,12 @@ class FairnessCertificate(Certificate):
                     f"but {shown(name)} does not."
                 )
 
-    def __repr__(self) -> str:
-        return super().__repr__() if self.has_tree else in_brackets(self, f"{self.n_rows} rows")
+    def _in_few_words(self) -> tuple[str, ...]:
+        return super()._in_few_words() if self.has_tree else (f"{self.n_rows} rows",)
 
-    def _summary(self) -> tuple[str, ...]:
+    def _value_in_words(self) -> tuple[str, ...]:
         apart = () if self.disparity is None else (f"groups {show(self.disparity)} apart",)
-        return (*super()._summary(), *apart)
+        return (*super()._value_in_words(), *apart)
 
     def statement(self) -> str:
         """Return in one sentence what is proven."""

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from certree.tree._plain import load_json, plain_fields, read_fields
+from certree.tree._plain import plain_fields, read_fields
 
 from ._certificate import (
-    STATUSES,
     Exact,
-    check_stated,
     exact,
-    in_brackets,
     many,
     show,
     text_of_tests,
 )
+from ._record import STATUSES, Record
 from ._task_certificate import TaskCertificate
 
 Cut = tuple[Exact, ...]
@@ -182,7 +179,7 @@ class LimitedCertificate(TaskCertificate):
 
 
 @dataclass(frozen=True, repr=False)
-class NoTreeCertificate:
+class NoTreeCertificate(Record):
     """What is proven if there is no tree within the limits, or none was found in time.
 
     Attributes
@@ -295,8 +292,8 @@ class NoTreeCertificate:
             text += " Each limit can be kept by itself, but not all of them by one tree."
         return text
 
-    def __repr__(self) -> str:
-        return in_brackets(self, many(len(self.limits), "limit"), f"{self.n_rows} rows")
+    def _in_few_words(self) -> tuple[str, ...]:
+        return many(len(self.limits), "limit"), f"{self.n_rows} rows"
 
     def __str__(self) -> str:
         lines = [f"Certificate: {STATUSES.get(self.status, self.status)}"]
@@ -320,32 +317,6 @@ class NoTreeCertificate:
         facts += [("note", note) for note in self.notes]
         facts.append(("seconds", f"{self.seconds:.4g}"))
         return facts
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
-        return plain_fields(self)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> NoTreeCertificate:
-        """Rebuild a certificate from what `to_dict` returned.
-
-        Raises
-        ------
-        ValueError
-            If a field is missing, unknown or of another type, or does not fit the others.
-        """
-        values = read_fields(cls, data)
-        check_stated(values)
-        return cls(**values)
-
-    def to_json(self, *, indent: int | None = None) -> str:
-        """Return `to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=indent)
-
-    @classmethod
-    def from_json(cls, text: str) -> NoTreeCertificate:
-        """Rebuild a certificate from what `to_json` returned; ValueError if it is another text."""
-        return cls.from_dict(load_json(text, f"{cls.__name__}.to_json"))
 
 
 def _sizes(certificate: NoTreeCertificate) -> str:

@@ -21,10 +21,10 @@ from certree import metrics
 from certree.metrics._monotonicity import look_around
 from certree.numbers._exact import parse_complexity, parse_penalty
 from certree.tree import Tree
-from certree.tree._plain import plain_fields
 
-from ._certificate import STATUSES, Certificate, Exact, exact, in_brackets, many, show
+from ._certificate import Certificate, Exact, exact, many, show
 from ._plots import plot_front
+from ._record import STATUSES, Record
 from ._rounding import at_most, nearest
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _SHARES = (metrics.Accuracy, metrics.BalancedAccuracy)
 
 
 @dataclass(frozen=True, repr=False)
-class FrontCertificate:
+class FrontCertificate(Record):
     """What was searched and what is proven about a front.
 
     Attributes
@@ -92,12 +92,8 @@ class FrontCertificate:
         """Whether the front is proven: no tree is missing."""
         return self.status == "optimal"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
-        return plain_fields(self)
-
-    def __repr__(self) -> str:
-        return in_brackets(self, many(len(self.points), "tree"))
+    def _in_few_words(self) -> tuple[str, ...]:
+        return (many(len(self.points), "tree"),)
 
     def __str__(self) -> str:
         status = STATUSES.get(self.status, self.status)

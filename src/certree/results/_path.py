@@ -19,8 +19,9 @@ from certree.numbers._fractions import to_float
 from certree.tree import Tree
 from certree.tree._plain import plain
 
-from ._certificate import STATUSES, Exact, exact, show
+from ._certificate import Exact, exact, show
 from ._plots import plot_path
+from ._record import STATUSES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -84,7 +84,7 @@ def check_pareto_front(front: Any, given: Given) -> Result:
     audit = Audit(base, model.get_params(deep=False))
     labels = model.classes_.tolist()
     check_parameters(audit, "front")
-    data = read_classes(audit, given, labels, model.encoder_, Objective("front", "Front"))
+    data = read_classes(audit, given, labels, model.encoder_, Objective("front", "ErrorFront"))
     check_front(audit, data, front, labels, is_of_model=False)
     audit.raise_if_different()
     if given.exhaustive:

@@ -25,7 +25,7 @@ _NAMES = {
     "cohen_kappa": "CohenKappa",
     "f1": "F1",
     "fowlkes_mallows": "FowlkesMallows",
-    "front": "Front",
+    "front": "ErrorFront",
     "gmean": "GMean",
     "informedness": "Informedness",
     "jaccard": "Jaccard",
@@ -67,7 +67,7 @@ class Objective:
     @property
     def is_own(self) -> bool:
         """Whether the user brings it."""
-        return self.kind not in FORMULAS and self.kind not in ("errors", "Front", "AUC")
+        return self.kind not in FORMULAS and self.kind not in ("errors", "ErrorFront", "AUC")
 
     def value(self, fp: Exact, fn: Exact, positives: Exact, negatives: Exact) -> Any:
         """Return the exact value, by the textbook definition or by the user's function."""
@@ -105,7 +105,7 @@ def metric_of(objective: Any) -> Objective:
         return Objective(objective.name, "function", objective.function)
     if is_ours and kind in ("AUC", "PartialAUC"):
         return Objective(objective.name, "AUC", objective, Fraction(objective.max_fpr))
-    if is_ours and (kind in FORMULAS or kind == "Front"):
+    if is_ours and (kind in FORMULAS or kind == "ErrorFront"):
         return Objective(objective.name, kind, objective)
     if hasattr(objective, "exact") and hasattr(objective, "name"):
         return Objective(objective.name, f"{kind} of the user", objective)
@@ -170,7 +170,7 @@ def check_metric_cost(
     audit.done("false positives and false negatives")
     audit.raise_if_different()
     found = Confusion(certificate.fp, certificate.fn, certificate.positives, certificate.negatives)
-    if metric.kind == "Front":
+    if metric.kind == "ErrorFront":
         audit.compare("cost", certificate.cost, found.fn)
         audit.compare("leaf cost", certificate.leaf_cost, found.fn)
         _compare_floats(audit, float(1 - found.fn / Fraction(found.positives)))
@@ -271,7 +271,7 @@ def check_metric_optimum(
         _compare_bounds(audit, best)
         audit.done(f"optimum {show(best)}, by trying all trees")
         return
-    if metric.kind == "Front":
+    if metric.kind == "ErrorFront":
         points = all_points(audit, data, positive)
         fewest = min(fn for fp, fn, _ in points if fp <= certificate.fp)
         _compare_bounds(audit, fewest)

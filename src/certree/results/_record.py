@@ -1,0 +1,93 @@
+"""What all certificates can do: sum themselves up, go to JSON, and come back checked."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from certree.tree._plain import load_json, plain_fields, read_fields, shown
+
+STATUSES = {
+    "optimal": "proven optimal",
+    "gap": "optimal up to the accepted gap",
+    "time_limit": "stopped by the time limit",
+    "memory_limit": "stopped by the memory limit",
+    "work_limit": "stopped by the work limit",
+    "interrupted": "interrupted",
+    "infeasible": "proven infeasible, no tree keeps to the limits",
+    "greedy": "grown greedily, with no proof",
+    "precision": "stopped where numbers exceed 64 bits",
+}
+
+_NOT_NEGATIVE = (
+    *("n_splits", "depth", "n_rows", "n_row_groups", "n_tests", "n_solves", "n_rounds", "seconds"),
+    *("max_depth", "max_splits", "min_samples_leaf", "complexity", "split_penalty"),
+    *("total_weight", "weight_quantum", "positives", "negatives", "fp", "fn", "gap", "rounding"),
+)
+
+R = TypeVar("R", bound="Record")
+
+
+class Record(ABC):
+    """A dataclass with a status; the base of all certificates."""
+
+    status: str
+
+    @abstractmethod
+    def _in_few_words(self) -> tuple[str, ...]:
+        """Return the facts that matter most, beside the status."""
+
+    def summary(self) -> str:
+        """Return the status and the facts that matter most in one line."""
+        return ", ".join((STATUSES.get(self.status, self.status), *self._in_few_words()))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.summary()}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; exact numbers that are not whole become text such as "7/3"."""
+        return plain_fields(self)
+
+    @classmethod
+    def from_dict(cls: type[R], data: Mapping[str, Any]) -> R:
+        """Rebuild a certificate from what `to_dict` returned.
+
+        Raises
+        ------
+        ValueError
+            If a field is missing, unknown or of another type, or does not fit the others.
+        """
+        values = read_fields(cls, data, may_be_none=cls._null_without_tree())
+        _check_stated(values)
+        return cls(**values)
+
+    @classmethod
+    def _null_without_tree(cls) -> tuple[str, ...]:
+        """Return the fields that are null where there is no tree."""
+        return ()
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent)
+
+    @classmethod
+    def from_json(cls: type[R], text: str) -> R:
+        """Rebuild a certificate from what `to_json` returned; ValueError if it is another text."""
+        return cls.from_dict(load_json(text, f"{cls.__name__}.to_json"))
+
+
+def _check_stated(values: Mapping[str, Any]) -> None:
+    """Raise ValueError if fields that were read from a file do not fit each other."""
+    for name, allowed in (("status", STATUSES), ("complexity_per", ("split", "leaf"))):
+        if name in values and values[name] not in allowed:
+            raise ValueError(
+                f"{name} must be one of {', '.join(allowed)}, got {shown(values[name])}."
+            )
+    for name in _NOT_NEGATIVE:
+        value = values.get(name) or 0
+        if min(value if isinstance(value, tuple) else (value,)) < 0:
+            raise ValueError(f"{name} must not be negative, got {shown(values[name])}.")
+    if values.get("total_weight") == 0:
+        raise ValueError("total_weight must be positive, got 0.")
