@@ -97,6 +97,16 @@ def test_whole_numbers_beside_floats_stay_whole() -> None:
         costs(BIG + 1, 0.5)
 
 
+@pytest.mark.parametrize("at_most", [BIG + 1, BIG + 2])
+def test_amounts_beside_floats_stay_whole(at_most: int) -> None:
+    """A leaf of the second label has BIG + 1.5, between the two bounds; as a float, it is above."""
+    amounts = [BIG + 1, 0.5, BIG + 1, 0.5]
+    task = tasks.Rewards([[1, 2]] * 4) & tasks.Limit("second", {1: amounts}, at_most=at_most)
+    solution = solve(task, X, max_depth=1)
+    assert solution.certificate.cost == (4 if at_most == BIG + 1 else 2)
+    assert verify(solution, X, exhaustive=True)
+
+
 def test_targets_beyond_all_floats_are_named() -> None:
     with pytest.raises(ValueError, match="y holds a number beyond the range of float64"):
         regression(0, 10**400)

@@ -271,3 +271,15 @@ def test_costs_that_rounding_swallows_are_not_called_optimal() -> None:
     found = solve(tasks.RowCosts(costs), X, sample_weight=weights, max_depth=1).certificate
     assert found.status == "precision"
     assert not found.is_optimal
+
+
+def test_a_penalty_is_counted_in_the_unit_of_rounding() -> None:
+    """All weights are rounded to 2**53, which is no unit that a third of the penalty fits."""
+    X = [[2], [0], [0], [3], [3], [0], [3]]
+    y = [0, 1, 0, 1, 1, 0, 1]
+    weights = [2**53 - k for k in (2, 1, 5, 4, 3, 4, 8)]
+    groups = ["a", "a", "b", "b", "a", "a", "b"]
+    model = FairTreeClassifier(max_depth=1, max_splits=0, complexity=Fraction(1, 12), tolerance=0)
+    model.fit(X, y, sensitive_features=groups, sample_weight=weights)
+    assert model.certificate_.weight_quantum is not None
+    assert verify(model, X, y, sensitive_features=groups, sample_weight=weights)

@@ -255,6 +255,10 @@ def _numbers(values: Any, what: str) -> NDArray[Any]:
         array = np.asarray(values)
     except ValueError:
         raise ValueError(f"{what} must be a table of numbers, with rows of equal length.") from None
+    is_list = array.dtype.kind == "f" and not hasattr(values, "dtype")
+    if is_list and np.isfinite(array).all() and (np.abs(array) >= 2.0**53).any():
+        # NumPy makes floats of a list with a single float in it, also of large integers.
+        array = np.asarray(values, dtype=object)
     if array.dtype.kind in "ib" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
         return array.astype(np.int64)
     if array.dtype.kind == "u":

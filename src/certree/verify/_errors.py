@@ -126,7 +126,9 @@ def read_classes(
 
 def _check_penalty(audit: Audit, data: Data, metric: Any, room: int) -> None:
     if metric is None or metric.counts_errors:
-        unit = common_unit(data.weights.values())
+        # The search counts in the unit of rounding, also if rounded weights have more in common.
+        quantum = audit.certificate.weight_quantum
+        unit = common_unit(data.weights.values()) if quantum is None else quantum
         check_penalty(audit, data.total(), unit, room)
     elif metric.max_fpr is None:
         check_penalty(audit, Fraction(1), 0, 1)
