@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._leaf_text import PALETTE, answer, class_name, one_line, question, shorten, support
+from ._leaf_look import colour_of, leaf_name, support
+from ._leaf_text import answer, one_line, question, shorten
 
 if TYPE_CHECKING:
     from ._tree import Tree
@@ -33,11 +34,10 @@ def to_dot(tree: Tree, decimals: int | None, show_counts: bool) -> str:
 
 
 def _leaf(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> str:
-    label = int(tree.label[node])
-    texts = [class_name(tree, label)]
+    texts = [leaf_name(tree, node)]
     if show_counts:
-        texts.append(support(tree, node, label, decimals))
-    colour = PALETTE[label % len(PALETTE)]
+        texts.append(support(tree, node, decimals))
+    colour = colour_of(tree, node)
     return f'  n{node} [{_texts(texts)}, color="{colour}", fillcolor="{colour}22"];'
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._layout import centres
-from ._leaf_text import PALETTE, answer, class_name, question, shorten, support
+from ._leaf_look import bars, colour_of, leaf_name, support
+from ._leaf_text import answer, question, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,6 +50,7 @@ class _Drawing:
     def __init__(self, tree: Tree, decimals: int | None, show_counts: bool, fontsize: float):
         self.tree = tree
         self.fontsize = fontsize
+        self.bars = bars(tree)
         self.lines = [_texts(tree, node, decimals, show_counts) for node in range(tree.n_nodes)]
         self.captions = [shorten(answer(tree, node), _WIDTH) for node in range(tree.n_nodes)]
         self.line = 1.45 * fontsize
@@ -120,7 +122,7 @@ class _Drawing:
 
         tree, width, height = self.tree, self.box_widths[node], self.box_height(node)
         leaf = tree.test[node] < 0
-        colour = PALETTE[int(tree.label[node]) % len(PALETTE)] if leaf else _LINE
+        colour = colour_of(tree, node) if leaf else _LINE
         radius = 0.45 * self.fontsize
         ax.add_patch(
             FancyBboxPatch(
@@ -142,17 +144,15 @@ class _Drawing:
         self._bar(ax, node, y + height - self.pad / 2 - 0.35 * self.line)
 
     def _bar(self, ax: Axes, node: int, y: float) -> None:
-        """Draw the class shares of a node as a thin stacked bar."""
+        """Draw the shares of a node as a thin stacked bar."""
         from matplotlib.patches import Rectangle
 
         width = self.box_widths[node] - 2 * self.pad
         left = self.x[node] - width / 2
-        for label, part in enumerate(self.tree.probabilities[node].tolist()):
-            if part > 0:
-                size = (part * width, 0.28 * self.line)
-                colour = PALETTE[label % len(PALETTE)]
-                ax.add_patch(Rectangle((left, y), *size, color=colour, linewidth=0, zorder=3))
-                left += part * width
+        for colour, part in self.bars[node]:
+            size = (part * width, 0.28 * self.line)
+            ax.add_patch(Rectangle((left, y), *size, color=colour, linewidth=0, zorder=3))
+            left += part * width
 
     def _text(
         self, ax: Axes, x: float, y: float, text: str, size: float, colour: str, bold: bool = False
@@ -175,10 +175,9 @@ def _texts(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> li
     """Return the lines in a node's box."""
     if tree.test[node] >= 0:
         return [shorten(question(tree, node, decimals), _WIDTH)]
-    label = int(tree.label[node])
-    lines = [shorten(class_name(tree, label), _WIDTH)]
+    lines = [shorten(leaf_name(tree, node), _WIDTH)]
     if show_counts:
-        lines.append(support(tree, node, label, decimals))
+        lines.append(support(tree, node, decimals))
     return lines
 
 
