@@ -180,7 +180,8 @@ def test_exports_show_the_decisions(paths: Any) -> None:
     assert model.apply(paths.X).shape == (120,)
     named = oracles.Decisions(np.eye(2), names=["stay", "go"])
     small = SPOTree(named, max_depth=1).fit([[0], [1]], [[0, 1], [1, 0]])
-    assert {"stay", "go"} <= set(small.tree_.classes)
+    assert set(small.tree_.payload.names) == {"stay", "go"}
+    assert [str(rule) for rule in small.tree_.rules()] == ["x0 = 1: go", "x0 = 0: stay"]
     assert sum(model.feature_importances_) == pytest.approx(1)
 
 

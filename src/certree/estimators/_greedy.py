@@ -186,8 +186,8 @@ def _sums(
     return np.vstack(parts) if parts else np.zeros((0, statistics.shape[1]))
 
 
-def collapse(nodes: Nodes, costs: NDArray[Any], penalty: Any) -> Nodes:
-    """Return the tree without splits that do not save more than they cost.
+def collapse(nodes: Nodes, costs: NDArray[Any], penalty: Any) -> tuple[Nodes, NDArray[np.intp]]:
+    """Return the tree without splits that do not save more than they cost, and its origin.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def collapse(nodes: Nodes, costs: NDArray[Any], penalty: Any) -> Nodes:
             below = best[child] + best[child + 1] + penalty
             if below < best[node]:
                 best[node], is_leaf[node] = below, False
-    return cut(nodes, is_leaf)[0]
+    return cut(nodes, is_leaf)
 
 
 def cut(nodes: Nodes, is_leaf: NDArray[np.bool_]) -> tuple[Nodes, NDArray[np.intp]]:

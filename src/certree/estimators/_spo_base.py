@@ -22,11 +22,21 @@ class DecisionMixin(ABC):
 
     @abstractmethod
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted cost vector of each row."""
+        """Return the predicted cost vector of each row.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_costs)
+        """
 
     @abstractmethod
     def decide(self, X: Any) -> NDArray[np.float64]:
-        """Return the decision for each row."""
+        """Return the decision for each row, an array of the shape of what :meth:`predict` gives."""
 
     def loss(
         self,

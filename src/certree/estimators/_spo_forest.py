@@ -29,7 +29,7 @@ from ._budgets import encode_within
 from ._optimal_tree import BaseOptimalTree
 from ._parameters import Check, OneOf, WholeNumber, check_parameters, is_whole
 from ._spo_base import DecisionMixin
-from ._spo_nodes import least_units, moments, squared_error
+from ._spo_nodes import growth_of, least_units, mean_costs
 from ._spo_problem import SPOLoss, SPOProblem, read_target
 from ._spo_tree import CRITERIA
 
@@ -244,17 +244,7 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted cost vector of each row: the mean over all trees.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
+        """Return the predicted cost vector of each row: the mean over all trees."""
         columns = self._answers(X)
         total = np.zeros((len(columns), self.oracle_.n_costs))
         for tree in self.estimators_:
@@ -262,17 +252,7 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         return self._shaped(total / len(self.estimators_))
 
     def decide(self, X: Any) -> NDArray[np.float64]:
-        """Return the decision for each row: the best one for the averaged cost vector.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
+        """Return the decision for each row: the best one for the averaged cost vector."""
         predicted = self.predict(X)
         return self.oracle_.decide(predicted.reshape(len(predicted), -1))
 
@@ -337,24 +317,11 @@ def _grow_in_job(growing: _Growing, seed: int) -> ForestTree:
 def _grow_one(growing: _Growing, seed: int) -> ForestTree:
     """Grow one tree on rows and columns that the seed draws."""
     random = np.random.default_rng(seed)
-    n_rows = len(growing.weights)
+    problem, n_rows = growing.problem, len(growing.weights)
     times = np.ones(n_rows, dtype=np.int64)
     if growing.bootstrap:
         times = np.bincount(random.integers(0, n_rows, n_rows), minlength=n_rows)
-    rows = np.flatnonzero(times)
-    times = times[rows]
-    problem = growing.problem
-    weights = growing.weights[rows] * times
-    costs = problem.true_costs[rows]
-    if growing.criterion == "squared_error":
-        statistics, loss = moments(costs, weights), squared_error
-    else:
-        statistics = (problem.statistics[rows] * times[:, None]).astype(np.float64)
-
-        def loss(sums: NDArray[np.float64]) -> NDArray[Any]:
-            return problem.units(np.rint(sums).astype(np.int64))
-
-    growth = _greedy.Growth(growing.columns[rows], statistics, weights, loss)
+    growth = growth_of(problem, growing.columns, growing.weights, growing.criterion, times)
     nodes = _greedy.grow(
         growth,
         max_depth=growing.max_depth,
@@ -362,7 +329,5 @@ def _grow_one(growing: _Growing, seed: int) -> ForestTree:
         bagging=_greedy.Bagging(growing.features, growing.n_drawn, random),
     )
     leaves = engine.leaves_of_rows(nodes, growth.columns)
-    sums = np.zeros((len(nodes.test), costs.shape[1] + 1))
-    np.add.at(sums, leaves, np.column_stack([costs * weights[:, None], weights]))
-    # Only leaves are looked up; other nodes have no rows of their own here.
-    return ForestTree(nodes, sums[:, :-1] / np.maximum(sums[:, -1:], 1))
+    drawn = problem.true_costs[times > 0]
+    return ForestTree(nodes, mean_costs(nodes, leaves, drawn, growth.weights))
