@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._leaf_look import colour_of, leaf_name, support
+from ._leaf_look import colour, leaf_name, support
 from ._leaf_text import answer, one_line, question, shorten
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ def _leaf(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> str
     texts = [leaf_name(tree, node)]
     if show_counts:
         texts.append(support(tree, node, decimals))
-    colour = colour_of(tree, node)
-    return f'  n{node} [{_texts(texts)}, color="{colour}", fillcolor="{colour}22"];'
+    shade = colour(int(tree.label[node]))
+    return f'  n{node} [{_texts(texts)}, color="{shade}", fillcolor="{shade}22"];'
 
 
 def _texts(lines: list[str]) -> str:

@@ -10,10 +10,8 @@ import hashlib
 from html import escape
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ._layout import centres
-from ._leaf_look import PALETTE, bars, colour_of, content_name, leaf_name, support
+from ._leaf_look import PALETTE, bars, colour, content_name, leaf_name, support
 from ._leaf_text import answer, one_line, question, shorten, text_width
 from ._payload_labels import Labels, percent
 
@@ -137,17 +135,17 @@ def _node(
     top: float,
     width: float,
     lines: list[str],
-    shares: list[tuple[str, float]],
+    shares: list[tuple[int, float]],
 ) -> str:
     leaf = tree.test[node] < 0
     left, height = x - width / 2, _LEAF_HEIGHT if leaf else _INNER_HEIGHT
     style = 'class="split"'
     if leaf:
-        colour = colour_of(tree, node)
-        style = f'class="leaf" fill="{colour}" stroke="{colour}"'
+        shade = colour(int(tree.label[node]))
+        style = f'class="leaf" fill="{shade}" stroke="{shade}"'
     tooltip = "; ".join(one_line(line) for line in lines)
     box = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6"'
-    title = f"{tooltip} ({_shares(tree, node)})"
+    title = f"{tooltip} ({_told(tree, node, shares)})"
     parts = [f"<g><title>{escape(title)}</title><rect {style} {box}/>"]
     for i, line in enumerate(lines):
         kind = "small" if i else "class" if leaf else ""
@@ -156,13 +154,13 @@ def _node(
     return "".join(parts) + "</g>"
 
 
-def _bar(shares: list[tuple[str, float]], left: float, top: float, width: float) -> str:
+def _bar(shares: list[tuple[int, float]], left: float, top: float, width: float) -> str:
     """Return the shares of a node as a thin stacked bar."""
     parts = []
-    for colour, part in shares:
+    for content, part in shares:
         parts.append(
             f'<rect x="{left:.1f}" y="{top:.1f}" width="{part * width:.1f}" height="4" '
-            f'fill="{colour}"/>'
+            f'fill="{colour(content)}"/>'
         )
         left += part * width
     return "".join(parts)
@@ -179,13 +177,11 @@ def _texts(tree: Tree, node: int, decimals: int | None) -> list[str]:
     return [leaf_name(tree, node), support(tree, node, decimals)]
 
 
-def _shares(tree: Tree, node: int) -> str:
-    """Return the shares of all classes that occur in a node, or its weight."""
-    payload = tree.payload
-    if not isinstance(payload, Labels):
-        return payload.support(node)[0]
-    shares = payload.shares([node])[0]
+def _told(tree: Tree, node: int, shares: list[tuple[int, float]]) -> str:
+    """Return the shares of a node in words, or its weight if there are too many."""
+    if not shares:
+        return tree.payload.support(node)[0]
     return ", ".join(
-        f"{shorten(content_name(tree, k), _WIDTH)} {percent(shares[k])}"
-        for k in np.flatnonzero(payload.counts[node] > 0).tolist()
+        f"{shorten(content_name(tree, content), _WIDTH)} {percent(part)}"
+        for content, part in shares
     )

@@ -48,13 +48,13 @@ def support(tree: Tree, node: int, decimals: int | None = None) -> str:
     return f"{first} ({', '.join(rest)})" if rest else first
 
 
-def colour_of(tree: Tree, node: int) -> str:
-    """Return the colour of a leaf: the same for those that hold the same."""
-    return PALETTE[int(tree.label[node]) % len(PALETTE)]
+def colour(content: int) -> str:
+    """Return the colour of leaves that hold content number `content`."""
+    return PALETTE[content % len(PALETTE)]
 
 
-def bars(tree: Tree) -> list[list[tuple[str, float]]]:
-    """Return the bar of each node: colours and the share of the training weight of each.
+def bars(tree: Tree) -> list[list[tuple[int, float]]]:
+    """Return the bar of each node: what leaves may hold, and its share of the training weight.
 
     The weight is that of the rows of a class, or of those that get a prediction; of predictions
     only if there are no more than colours.
@@ -71,6 +71,6 @@ def bars(tree: Tree) -> list[list[tuple[str, float]]]:
         totals = cells.sum(axis=1, keepdims=True)
         shares = cells / np.where(totals > 0, totals, 1.0)
     return [
-        [(PALETTE[k % len(PALETTE)], share) for k, share in enumerate(line) if share > 0]
+        [(content, share) for content, share in enumerate(line) if share > 0]
         for line in shares.tolist()
     ]

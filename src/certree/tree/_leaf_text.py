@@ -30,8 +30,23 @@ def shorten(text: str, width: int) -> str:
     text = one_line(text)
     if len(text) <= width:
         return text
+    for joint in (" > ", " + "):
+        first, *parts = text.split(joint)
+        if len(parts) > 2 and len(first) + len(parts[-1]) + 2 * len(joint) < width:
+            return _without_middle(first, parts, joint, width)
     tail = width // 3
     return text[: width - tail - 1] + "…" + text[len(text) - tail :]
+
+
+def _without_middle(first: str, parts: list[str], joint: str, width: int) -> str:
+    """Return the first parts of a path or a sum that fit beside its last one."""
+    ending = f"{joint}…{joint}{parts[-1]}"
+    for part in parts:
+        longer = first + joint + part
+        if len(longer) + len(ending) > width:
+            break
+        first = longer
+    return first + ending
 
 
 def text_width(text: str) -> int:

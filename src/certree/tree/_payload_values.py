@@ -153,9 +153,13 @@ class Decisions(Vectors):
         counts: ArrayLike,
         describe: Callable[[NDArray[np.float64]], str],
     ) -> Self:
-        """Return the payload of leaves, given the decision of every node and what names them."""
+        """Return the payload, in the order of names, given the decision of every node."""
         label, found = distinct(values, is_leaf)
-        return cls(label, np.asarray(counts), found, tuple(map(describe, found)))
+        names = list(map(describe, found))
+        order = sorted(range(len(names)), key=names.__getitem__)
+        place = np.argsort(order)
+        label[is_leaf] = place[label[is_leaf]]
+        return cls(label, np.asarray(counts), found[order], tuple(names[k] for k in order))
 
     def name(self, content: int) -> str:
         return one_line(self.names[content])

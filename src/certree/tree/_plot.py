@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._layout import centres
-from ._leaf_look import bars, colour_of, leaf_name, support
+from ._leaf_look import bars, colour, leaf_name, support
 from ._leaf_text import answer, question, shorten
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class _Drawing:
 
         tree, width, height = self.tree, self.box_widths[node], self.box_height(node)
         leaf = tree.test[node] < 0
-        colour = colour_of(tree, node) if leaf else _LINE
+        shade = colour(int(tree.label[node])) if leaf else _LINE
         radius = 0.45 * self.fontsize
         ax.add_patch(
             FancyBboxPatch(
@@ -130,8 +130,8 @@ class _Drawing:
                 width,
                 height,
                 boxstyle=f"round,pad=0,rounding_size={radius}",
-                facecolor=_tint(colour) if leaf else _PAPER,
-                edgecolor=colour,
+                facecolor=_tint(shade) if leaf else _PAPER,
+                edgecolor=shade,
                 linewidth=1.2 * scale,
                 zorder=2,
             )
@@ -149,9 +149,9 @@ class _Drawing:
 
         width = self.box_widths[node] - 2 * self.pad
         left = self.x[node] - width / 2
-        for colour, part in self.bars[node]:
+        for content, part in self.bars[node]:
             size = (part * width, 0.28 * self.line)
-            ax.add_patch(Rectangle((left, y), *size, color=colour, linewidth=0, zorder=3))
+            ax.add_patch(Rectangle((left, y), *size, color=colour(content), linewidth=0, zorder=3))
             left += part * width
 
     def _text(
