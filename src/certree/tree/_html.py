@@ -11,8 +11,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ._layout import centres
-from ._leaf_look import PALETTE, bars, colour, content_name, leaf_name, support
-from ._leaf_text import answer, one_line, question, shorten, text_width
+from ._leaf_look import PALETTE, bars, colour, content_name, node_lines
+from ._leaf_text import answer, one_line, shorten, text_width
 from ._payload_labels import Labels, percent
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _legend(tree: Tree) -> str:
 
 
 def _svg(tree: Tree, decimals: int | None, heading: str, name: str) -> str:
-    texts = [_texts(tree, node, decimals) for node in range(tree.n_nodes)]
+    texts = [node_lines(tree, node, decimals) for node in range(tree.n_nodes)]
     captions = [answer(tree, node) for node in range(tree.n_nodes)]
     boxes = [
         max(72.0, max(text_width(shorten(t, _WIDTH)) for t in lines) * _CHARACTER + 2 * _PAD)
@@ -169,12 +169,6 @@ def _bar(shares: list[tuple[int, float]], left: float, top: float, width: float)
 def _text(x: float, y: float, text: str, kind: str) -> str:
     attribute = f' class="{kind}"' if kind else ""
     return f'<text{attribute} x="{x:.1f}" y="{y:.1f}">{escape(shorten(text, _WIDTH))}</text>'
-
-
-def _texts(tree: Tree, node: int, decimals: int | None) -> list[str]:
-    if tree.test[node] >= 0:
-        return [question(tree, node, decimals)]
-    return [leaf_name(tree, node), support(tree, node, decimals)]
 
 
 def _told(tree: Tree, node: int, shares: list[tuple[int, float]]) -> str:

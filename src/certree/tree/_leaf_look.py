@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._leaf_text import one_line, plain
+from ._leaf_text import one_line, plain, question
 from ._payload_labels import Labels
 from ._structure import add_up
 
@@ -35,17 +35,20 @@ def content_name(tree: Tree, content: int) -> str:
     return payload.name(content)
 
 
-def leaf_name(tree: Tree, node: int) -> str:
-    """Return what a leaf holds as text."""
-    return content_name(tree, int(tree.label[node]))
-
-
 def support(tree: Tree, node: int, decimals: int | None = None) -> str:
     """Return what stands below the prediction of a leaf: its note, or what its rows say."""
     if tree.notes is not None:
         return one_line(tree.notes[node])
     first, *rest = tree.payload.support(node, decimals)
     return f"{first} ({', '.join(rest)})" if rest else first
+
+
+def node_lines(tree: Tree, node: int, decimals: int | None, show_counts: bool = True) -> list[str]:
+    """Return what stands in the box of a node: its question, or what it holds and its support."""
+    if tree.test[node] >= 0:
+        return [question(tree, node, decimals)]
+    lines = [content_name(tree, int(tree.label[node]))]
+    return [*lines, support(tree, node, decimals)] if show_counts else lines
 
 
 def colour(content: int) -> str:

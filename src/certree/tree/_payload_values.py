@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+_WHERE = "values of leaves"
+
+
 @dataclass(frozen=True, eq=False)
 class Values(Payload):
     """Leaves that hold values, the same for all rows.
@@ -39,7 +42,10 @@ class Values(Payload):
         return predicted
 
     def value(self, node: int) -> Any:
-        return plain(self.values[self.label[node]])
+        value = self.values[self.label[node]]
+        if self.values.ndim > 1:
+            return NamedVector(value.tolist(), self.describe(node))
+        return plain(value)
 
     def python_value(self, node: int) -> Any:
         return self.value(node)
@@ -83,18 +89,23 @@ class Vectors(Values):
     def numbers(self) -> NDArray[np.float64]:
         return self.values.reshape(len(self.values), -1)
 
-    def value(self, node: int) -> Any:
-        return NamedVector(self.values[self.label[node]].tolist(), self.describe(node))
-
-    def python_value(self, node: int) -> Any:
-        return list(self.value(node))
-
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "values": [_plain(value) for value in self.values.tolist()]}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], label: Any, counts: Any) -> Self:
-        return cls(label, counts, _read_vectors(contents(data, {"values"})["values"]))
+        return cls(label, counts, cls._read(contents(data, {"values"})["values"]))
+
+    @classmethod
+    def _read(cls, values: list[Any]) -> NDArray[np.float64]:
+        """Return the values of a file, vectors of the same length or numbers."""
+        if cls._n_axes == 1:
+            return np.array([read_float(number, _WHERE) for number in values])
+        length = len(values[0]) if isinstance(values[0], list) else 0
+        for value in values:
+            if not isinstance(value, list) or len(value) != length:
+                raise ValueError(f"{_WHERE} must be lists of {length} numbers, got {shown(value)}.")
+        return np.array([[read_float(number, _WHERE) for number in value] for value in values])
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,20 +119,8 @@ class Numbers(Vectors):
     def name(self, content: int) -> str:
         return f"{self.values[content]:.6g}"
 
-    def value(self, node: int) -> Any:
-        return float(self.values[self.label[node]])
-
-    def python_value(self, node: int) -> Any:
-        return self.value(node)
-
     def sql_value(self, node: int) -> Any:
         return self.value(node)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any], label: Any, counts: Any) -> Self:
-        listed = contents(data, {"values"})["values"]
-        values = [read_float(value, "values of leaves") for value in listed]
-        return cls(label, counts, np.array(values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +179,7 @@ class Decisions(Vectors):
     def from_dict(cls, data: Mapping[str, Any], label: Any, counts: Any) -> Self:
         lists = contents(data, {"values", "names"})
         names = tuple(read(str, name, "name of a decision") for name in lists["names"])
-        return cls(label, counts, _read_vectors(lists["values"]), names)
+        return cls(label, counts, cls._read(lists["values"]), names)
 
 
 class NamedVector(tuple[float, ...]):
@@ -217,17 +216,6 @@ def distinct(
 def _keys(values: NDArray[np.float64]) -> list[bytes]:
     """Return the same bytes for equal values; adding 0 makes one zero of the two."""
     return [value.tobytes() for value in values + 0.0]
-
-
-def _read_vectors(values: Sequence[Any]) -> NDArray[np.float64]:
-    """Return vectors of a file, all of the same length."""
-    length = len(values[0]) if isinstance(values[0], list) else 0
-    for value in values:
-        if not isinstance(value, list) or len(value) != length:
-            raise ValueError(
-                f"values of leaves must be lists of {length} numbers, got {shown(value)}."
-            )
-    return np.array([[read_float(number, "values of leaves") for number in v] for v in values])
 
 
 def _plain(value: Any) -> Any:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._layout import centres
-from ._leaf_look import bars, colour, leaf_name, support
-from ._leaf_text import answer, question, shorten
+from ._leaf_look import bars, colour, node_lines
+from ._leaf_text import answer, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,12 @@ class _Drawing:
         self.tree = tree
         self.fontsize = fontsize
         self.bars = bars(tree)
-        self.lines = [_texts(tree, node, decimals, show_counts) for node in range(tree.n_nodes)]
+        self.lines = [
+            [shorten(first, _WIDTH), *rest]
+            for first, *rest in (
+                node_lines(tree, node, decimals, show_counts) for node in range(tree.n_nodes)
+            )
+        ]
         self.captions = [shorten(answer(tree, node), _WIDTH) for node in range(tree.n_nodes)]
         self.line = 1.45 * fontsize
         self.pad = 0.7 * fontsize
@@ -169,16 +174,6 @@ class _Drawing:
             parse_math=False,
             zorder=4,
         )
-
-
-def _texts(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> list[str]:
-    """Return the lines in a node's box."""
-    if tree.test[node] >= 0:
-        return [shorten(question(tree, node, decimals), _WIDTH)]
-    lines = [shorten(leaf_name(tree, node), _WIDTH)]
-    if show_counts:
-        lines.append(support(tree, node, decimals))
-    return lines
 
 
 def _measure(text: str, fontsize: float) -> float:

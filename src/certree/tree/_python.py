@@ -18,6 +18,7 @@ from certree.encoding import Category, Flag, Level, Missing, Multiway, Test, Thr
 
 from ._collapsed import default_last
 from ._leaf_text import plain
+from ._payload_values import NamedVector
 from ._rules import decision_list
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def _is_one_of(variable: str, values: Sequence[Any]) -> str:
 def literal(value: Any) -> str:
     """Return Python source for a label, vector, category or threshold."""
     value = plain(value)
-    if isinstance(value, list):
+    if isinstance(value, NamedVector):
         return f"[{', '.join(map(literal, value))}]"
     if isinstance(value, float) and not math.isfinite(value):
         return f"float({str(value)!r})"

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._leaf_look import leaf_name, support
+from ._leaf_look import content_name, support
 from ._leaf_text import condition, shorten
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def to_text(tree: Tree, max_depth: int | None, decimals: int | None, show_counts
 
 def _leaf(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> str:
     """Return what the leaf predicts and how well."""
-    name = shorten(leaf_name(tree, node), _WIDTH)
+    name = shorten(content_name(tree, int(tree.label[node])), _WIDTH)
     if not show_counts:
         return name
     if not tree.counts[node].any():
