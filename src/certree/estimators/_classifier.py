@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from time import perf_counter
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from certree import engine
 from certree.encoding import read_table
@@ -20,6 +18,7 @@ from certree.engine import _multiway_search as _multiway
 from certree.metrics import Metric
 from certree.numbers._exact import read_fraction
 from certree.results._certificate import exact
+from certree.results._pareto import ParetoFront
 from certree.results._path import PathEntry, RegularizationPath
 from certree.results._progress import Callback, Observer
 
@@ -27,14 +26,22 @@ from ._binary import find_positive
 from ._binary_fit import fit_binary
 from ._certify import build_tree, certify
 from ._metric_fit import Rows, WarmStart
-from ._objective import check_objective, is_direct, read_metric, task_name
+from ._objective import is_direct, read_metric, task_name
 from ._optimal_tree import SHARE_BEFORE_PATH, BaseOptimalTree
-from ._parameters import Check
+from ._parameters import OneOf
+from ._sklearn import ClassifierMixin
 from ._target import Target, read_target
+from ._vocabulary import ClassParameters, DepthByPosition, fitted, parameter, with_parameters
 from ._warm_start import WarmTree, better_of, broken_limits, express, read_tree
 
 
-class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc]
+@with_parameters
+class OptimalTreeClassifier(
+    ClassifierMixin,
+    DepthByPosition,
+    ClassParameters,
+    BaseOptimalTree,
+):
     r"""A decision tree classifier that is proven best within its limits.
 
     Among all trees within the limits (depth, number of splits, rows per leaf) over the tests that
@@ -144,48 +151,13 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     No tree with depth at most 2 over these 2 tests makes fewer than 0 errors on these rows.
     """
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        **BaseOptimalTree._parameter_checks,
-        "objective": check_objective,
-    }
+    splits: Literal["binary", "multiway", "both"] = parameter(
+        default="binary", check=OneOf(("binary", "multiway", "both"))
+    )
 
-    def __init__(
-        self,
-        max_depth: int | None = 3,
-        max_splits: int | None = None,
-        complexity: float = 0.0,
-        complexity_per: Literal["split", "leaf"] = "split",
-        objective: Any = "accuracy",
-        pos_label: Any = None,
-        min_samples_leaf: int = 1,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        splits: Literal["binary", "multiway", "both"] = "binary",
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        search: Literal["auto", "depth-first", "best-first"] = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-    ) -> None:
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.complexity = complexity
-        self.complexity_per = complexity_per
-        self.objective = objective
-        self.pos_label = pos_label
-        self.min_samples_leaf = min_samples_leaf
-        self.class_weight = class_weight
-        self.splits = splits
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.search = search
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    classes_: NDArray[Any] = fitted()
+    n_classes_: int = fitted()
+    front_: ParetoFront = fitted()
 
     def fit(
         self,

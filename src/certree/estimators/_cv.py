@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
@@ -26,10 +25,20 @@ from ._binary import find_positive
 from ._budgets import memory_bytes
 from ._classifier import OptimalTreeClassifier
 from ._metric_fit import Rows
-from ._objective import check_objective, is_direct, read_metric, task_name
-from ._optimal_tree import BaseOptimalTree
-from ._parameters import Check, OneOf, check_parameters, is_whole
+from ._objective import is_direct, read_metric, task_name
+from ._parameters import OneOf, WholeNumber, is_whole
 from ._sizes import Sizes, trees_of_all_sizes
+from ._sklearn import BaseEstimator, ClassifierMixin
+from ._vocabulary import (
+    BudgetParameters,
+    ClassParameters,
+    TableParameters,
+    check_parameters,
+    fitted,
+    parameter,
+    same_parameters,
+    with_parameters,
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +54,14 @@ class _Part:
         return _Part(_safe_indexing(self.X, indices), self.y[indices], weights)
 
 
-class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@with_parameters
+class OptimalTreeClassifierCV(
+    ClassifierMixin,
+    ClassParameters,
+    BudgetParameters,
+    TableParameters,
+    BaseEstimator,
+):
     """An optimal tree whose depth and number of splits are chosen by cross-validation.
 
     For every depth and every number of splits from 1 to ``2**depth - 1`` the best tree for the
@@ -114,44 +130,20 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
     True
     """
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        name: BaseOptimalTree._parameter_checks[name]
-        for name in ("max_splits", "min_samples_leaf", "time_limit", "verbose")
-    } | {"objective": check_objective, "rule": OneOf(("best", "one_se"))}
+    depths: Sequence[int] = parameter(default=(1, 2, 3), kw_only=False)
+    max_splits: int | None = parameter(default=None, check=WholeNumber(0, none="no limit"))
+    cv: Any = 5
+    rule: Literal["best", "one_se"] = parameter(default="best", check=OneOf(("best", "one_se")))
 
-    best_estimator_: OptimalTreeClassifier
-
-    def __init__(
-        self,
-        depths: Sequence[int] = (1, 2, 3),
-        max_splits: int | None = None,
-        cv: Any = 5,
-        rule: Literal["best", "one_se"] = "best",
-        objective: Any = "accuracy",
-        pos_label: Any = None,
-        min_samples_leaf: int = 1,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-    ) -> None:
-        self.depths = depths
-        self.max_splits = max_splits
-        self.cv = cv
-        self.rule = rule
-        self.objective = objective
-        self.pos_label = pos_label
-        self.min_samples_leaf = min_samples_leaf
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    best_estimator_: OptimalTreeClassifier = fitted()
+    best_depth_: int = fitted()
+    best_splits_: int = fitted()
+    best_score_: float = fitted()
+    cv_results_: dict[str, Any] = fitted()
+    n_splits_: int = fitted()
+    classes_: NDArray[Any] = fitted()
+    n_features_in_: int = fitted()
+    feature_names_in_: NDArray[Any] = fitted()
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
@@ -174,7 +166,7 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
         OptimalTreeClassifierCV
             The fitted estimator itself.
         """
-        check_parameters(self, self._parameter_checks)
+        check_parameters(self)
         depths = self._depths()
         n_rows = OptimalTreeClassifier()._row_count(X)
         labels = check_labels(y, n_rows, type(self).__name__)
@@ -245,19 +237,8 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _tree(self, depth: int) -> OptimalTreeClassifier:
         """Return the estimator for one depth."""
-        return OptimalTreeClassifier(
-            max_depth=depth,
-            max_splits=self.max_splits,
-            objective=self.objective,
-            pos_label=self.pos_label,
-            min_samples_leaf=self.min_samples_leaf,
-            class_weight=self.class_weight,
-            categorical_features=self.categorical_features,
-            thresholds=self.thresholds,
-            time_limit=self.time_limit,
-            memory_limit=self.memory_limit,
-            n_jobs=self.n_jobs,
-        )
+        shared = same_parameters(self, OptimalTreeClassifier)
+        return OptimalTreeClassifier(**{**shared, "max_depth": depth, "verbose": 0})
 
     def _sizes_of(self, rows: _Part, depths: list[int]) -> list[Sizes]:
         """Return for each depth the best trees of all sizes."""

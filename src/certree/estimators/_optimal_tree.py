@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from certree import engine
@@ -25,50 +24,41 @@ from certree.results._record import STATUSES
 from certree.tree import Tree
 
 from ._budgets import encode_within, memory_bytes, thread_count
-from ._parameters import Check, Number, OneOf, WholeNumber, check_parameters
-
-SEARCHES = ("auto", "depth-first", "best-first")
+from ._sklearn import BaseEstimator
+from ._vocabulary import (
+    BudgetParameters,
+    SearchParameters,
+    SizeParameters,
+    TableParameters,
+    check_parameters,
+    fitted,
+    with_parameters,
+)
 
 # Of the time left, so much is for the tree if a path is asked for, too.
 SHARE_BEFORE_PATH = 0.5
 
 
-class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
+@with_parameters
+class BaseOptimalTree(
+    BudgetParameters,
+    SearchParameters,
+    TableParameters,
+    SizeParameters,
+    BaseEstimator,
+):
     """Base of the estimators: everything that does not depend on what is optimised."""
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        "max_depth": WholeNumber(0, none="no limit"),
-        "max_splits": WholeNumber(0, none="no limit"),
-        "complexity_per": OneOf(("split", "leaf")),
-        "min_samples_leaf": WholeNumber(1),
-        "splits": OneOf(("binary", "multiway", "both")),
-        "search": OneOf(SEARCHES),
-        "time_limit": Number(0, minimum_allowed=False, none="no limit"),
-        "gap": Number(0, text=True),
-        "verbose": WholeNumber(0, allow_bool=True),
-    }
+    splits = "binary"
 
-    max_depth: int | None
-    max_splits: int | None
-    complexity: float
-    min_samples_leaf: int
-    splits: str
-    categorical_features: Any
-    thresholds: Any
-    search: str
-    time_limit: float | None
-    memory_limit: int | str | None
-    n_jobs: int | None
-    verbose: int
-
-    tree_: Tree
-    certificate_: Certificate
-    encoder_: TableEncoder
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
+    tree_: Tree = fitted()
+    certificate_: Certificate = fitted()
+    encoder_: TableEncoder = fitted()
+    n_features_in_: int = fitted()
+    feature_names_in_: NDArray[Any] = fitted()
 
     def _check_parameters(self) -> None:
-        check_parameters(self, self._parameter_checks)
+        check_parameters(self)
         if self.splits == "binary":
             return
         if self.max_splits is not None:

@@ -21,6 +21,7 @@ from certree.tree import Tree
 from ._solve_limited import LimitedSolution, TaskFront, solve_for_front, solve_with_limits
 from ._solve_separable import SeparableSolution, solve_separable
 from ._task_tree import BaseTaskTree
+from ._vocabulary import parameter, with_parameters
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,42 +82,12 @@ class Solution:
         return f"{self.tree.to_text()}\n\n{self.certificate}"
 
 
+@with_parameters
 class TaskTree(BaseTaskTree):
     """An estimator for any task; `solve` is the door for users."""
 
-    def __init__(
-        self,
-        task: Any,
-        max_depth: int | None = 3,
-        max_splits: int | None = None,
-        complexity: float = 0.0,
-        complexity_per: Literal["split", "leaf"] = "split",
-        min_samples_leaf: int = 1,
-        test_costs: Any = None,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        search: Literal["auto", "depth-first", "best-first"] = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-    ) -> None:
-        self.task: Task = task
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.complexity = complexity
-        self.complexity_per = complexity_per
-        self.min_samples_leaf = min_samples_leaf
-        self.test_costs = test_costs
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.search = search
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    task: Any = parameter(default=None, kw_only=False)
+    test_costs: Any = None
 
     def fit(
         self,
@@ -156,7 +127,7 @@ def solve(task: Limited, X: Any, y: Any = ..., **settings: Any) -> LimitedSoluti
 def solve(task: Front, X: Any, y: Any = ..., **settings: Any) -> TaskFront: ...
 @overload
 def solve(task: Separable, X: Any, y: Any = ..., **settings: Any) -> SeparableSolution: ...
-def solve(  # type: ignore[misc]
+def solve(
     task: Any,
     X: Any,
     y: Any = None,

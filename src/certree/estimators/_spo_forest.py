@@ -5,14 +5,12 @@ from __future__ import annotations
 import signal
 import threading
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,11 +25,13 @@ from certree.tasks._task import Rows
 from . import _greedy
 from ._budgets import encode_within
 from ._optimal_tree import BaseOptimalTree
-from ._parameters import Check, OneOf, WholeNumber, check_parameters, is_whole
+from ._parameters import OneOf, WholeNumber, is_whole
+from ._sklearn import BaseEstimator
 from ._spo_base import DecisionMixin
 from ._spo_nodes import least_units, moments, squared_error
 from ._spo_problem import SPOLoss, SPOProblem, read_target
 from ._spo_tree import CRITERIA
+from ._vocabulary import TableParameters, check_parameters, fitted, parameter, with_parameters
 
 _MOST = 2**52
 
@@ -44,7 +44,8 @@ class ForestTree:
     costs: NDArray[np.float64]
 
 
-class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
+@with_parameters
+class SPOForest(DecisionMixin, TableParameters, BaseEstimator):
     """Many greedy SPO trees; their predicted cost vectors are averaged, and then one decides.
 
     Every tree is grown on rows drawn with replacement, and considers only some columns, drawn anew
@@ -105,44 +106,21 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
     (100, 24)
     """
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        "n_estimators": WholeNumber(1),
-        "max_depth": WholeNumber(0, none="no limit"),
-        "min_samples_leaf": WholeNumber(1),
-        "criterion": OneOf(CRITERIA),
-        "max_listed": WholeNumber(0),
-    }
+    oracle: Any = parameter(default=None, kw_only=False)
+    n_estimators: int = parameter(default=100, check=WholeNumber(1))
+    max_depth: int | None = parameter(default=None, check=WholeNumber(0, none="no limit"))
+    max_features: Any = "sqrt"
+    bootstrap: bool = True
+    criterion: Literal["spo", "squared_error"] = parameter(default="spo", check=OneOf(CRITERIA))
+    max_listed: int = parameter(default=1000, check=WholeNumber(0))
+    n_jobs: int | None = 1
+    random_state: Any = None
 
-    estimators_: list[ForestTree]
-    oracle_: Oracle
-
-    def __init__(
-        self,
-        oracle: Any = None,
-        n_estimators: int = 100,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 1,
-        max_features: Any = "sqrt",
-        bootstrap: bool = True,
-        criterion: Literal["spo", "squared_error"] = "spo",
-        max_listed: int = 1000,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        n_jobs: int | None = 1,
-        random_state: Any = None,
-    ) -> None:
-        self.oracle = oracle
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.criterion = criterion
-        self.max_listed = max_listed
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimators_: list[ForestTree] = fitted()
+    oracle_: Oracle = fitted()
+    encoder_: TableEncoder = fitted()
+    n_features_in_: int = fitted()
+    feature_names_in_: NDArray[Any] = fitted()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SPOForest:
         """Grow the trees.
@@ -161,7 +139,7 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         SPOForest
             The fitted estimator itself.
         """
-        check_parameters(self, self._parameter_checks)
+        check_parameters(self)
         n_rows = BaseOptimalTree._row_count(self, X)
         with budget(None, None, self) as call:
             with call.nothing_to_return():

@@ -47,24 +47,25 @@ from ._task_setting import (
     node_sums,
     units_paid,
 )
+from ._vocabulary import fitted, with_parameters
 
 # Share of the integer range kept free for the denominator of the complexity.
 _RESERVED = 2**10
+
+# Some tasks let tests have prices, and then this is a parameter.
+_NO_COSTS: Any = None
 
 # Weights by which rows pay for tests, where they are rounded.
 _STEPS = 2**20
 
 
+@with_parameters
 class BaseTaskTree(BaseOptimalTree):
     """Base of the estimators whose leaves cost what a sum over their rows says."""
 
-    splits = "binary"
+    test_costs = _NO_COSTS
 
-    certificate_: TaskCertificate
-    complexity_per: str
-    gap: float
-
-    test_costs: Any = None
+    certificate_: TaskCertificate = fitted()
 
     @abstractmethod
     def _task(
