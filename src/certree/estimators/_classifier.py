@@ -29,7 +29,7 @@ from ._metric_fit import Rows, WarmStart
 from ._objective import is_direct, read_metric, task_name
 from ._optimal_tree import SHARE_BEFORE_PATH, BaseOptimalTree
 from ._parameters import OneOf
-from ._sklearn import ClassifierMixin
+from ._reading import KeepsPath, PredictsClasses
 from ._target import Target, read_target
 from ._vocabulary import ClassParameters, DepthByPosition, fitted, parameter, with_parameters
 from ._warm_start import WarmTree, better_of, broken_limits, express, read_tree
@@ -37,10 +37,7 @@ from ._warm_start import WarmTree, better_of, broken_limits, express, read_tree
 
 @with_parameters
 class OptimalTreeClassifier(
-    ClassifierMixin,
-    DepthByPosition,
-    ClassParameters,
-    BaseOptimalTree,
+    PredictsClasses, KeepsPath, DepthByPosition, ClassParameters, BaseOptimalTree
 ):
     r"""A decision tree classifier that is proven best within its limits.
 
@@ -332,17 +329,6 @@ class OptimalTreeClassifier(
         tags.classifier_tags.multi_class = is_direct(self.objective)
         return tags
 
-    @property
-    def path_(self) -> RegularizationPath:
-        """The best tree for every number of splits, after ``fit(..., path=True)``."""
-        path: RegularizationPath | None = getattr(self, "_path", None)
-        if path is None:
-            raise AttributeError(
-                f"{type(self).__name__} has no path_: it is computed on request only, by "
-                "fit(X, y, path=True) or certree.regularization_path."
-            )
-        return path
-
     def _solve_path(
         self,
         columns: NDArray[np.uint8],
@@ -379,35 +365,3 @@ class OptimalTreeClassifier(
             seconds=seconds_before + result.seconds,
             counters=result.counters,
         )
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-            Labels from ``classes_``.
-        """
-        labels: NDArray[Any] = self._read(X, "predict")
-        return labels
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the class frequencies of the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_classes)
-            Shares of the training weight (class weights included), in the order of ``classes_``.
-        """
-        shares: NDArray[np.float64] = self._read(X, "predict_proba")
-        return shares

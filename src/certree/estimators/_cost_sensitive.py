@@ -226,22 +226,6 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         costs[np.arange(len(labels)), codes] = 0.0
         return _LabelledCosts(costs, classes, codes)
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-            Labels from ``classes_``.
-        """
-        labels: NDArray[Any] = self._read(X, "predict")
-        return labels
-
     def tests_used(self, X: Any) -> list[list[Any]]:
         """Return what has to be measured for each row, in the order of the tests.
 

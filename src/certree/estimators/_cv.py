@@ -18,7 +18,7 @@ from certree.engine._budget import Budget, budget
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._error_weights import class_fractions
 from certree.numbers._weights import read_weights, relative_weights
-from certree.results._certificate import Certificate
+from certree.results._progress import Callback
 from certree.tree import Tree
 
 from ._binary import find_positive
@@ -27,8 +27,8 @@ from ._classifier import OptimalTreeClassifier
 from ._metric_fit import Rows
 from ._objective import is_direct, read_metric, task_name
 from ._parameters import OneOf, WholeNumber, is_whole
+from ._reading import PredictsClasses
 from ._sizes import Sizes, trees_of_all_sizes
-from ._sklearn import BaseEstimator, ClassifierMixin
 from ._vocabulary import (
     BudgetParameters,
     ClassParameters,
@@ -54,14 +54,18 @@ class _Part:
         return _Part(_safe_indexing(self.X, indices), self.y[indices], weights)
 
 
+def _held(name: str, meaning: str) -> Any:
+    """Return an attribute of the model that was refitted to all rows."""
+
+    def read(self: OptimalTreeClassifierCV) -> Any:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, name)
+
+    return property(read, doc=meaning)
+
+
 @with_parameters
-class OptimalTreeClassifierCV(
-    ClassifierMixin,
-    ClassParameters,
-    BudgetParameters,
-    TableParameters,
-    BaseEstimator,
-):
+class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters, TableParameters):
     """An optimal tree whose depth and number of splits are chosen by cross-validation.
 
     For every depth and every number of splits from 1 to ``2**depth - 1`` the best tree for the
@@ -141,12 +145,26 @@ class OptimalTreeClassifierCV(
     best_score_: float = fitted()
     cv_results_: dict[str, Any] = fitted()
     n_splits_: int = fitted()
-    classes_: NDArray[Any] = fitted()
-    n_features_in_: int = fitted()
-    feature_names_in_: NDArray[Any] = fitted()
+
+    tree_ = _held("tree_", "The tree for all rows.")
+    certificate_ = _held("certificate_", "What is proven about it, within the limits chosen.")
+    encoder_ = _held("encoder_", "The tests derived from the columns.")
+    path_ = _held("path_", "The best tree for every number of splits; ``fit(..., path=True)``.")
+    front_ = _held("front_", "All nondominated trees, for ``objective=metrics.ErrorFront()``.")
+    classes_ = _held("classes_", "The class labels.")
+    n_classes_ = _held("n_classes_", "Number of classes.")
+    n_features_in_ = _held("n_features_in_", "Number of columns in `fit`.")
+    feature_names_in_ = _held("feature_names_in_", "Their names, if they were text.")
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        callback: Callback | None = None,
+        path: bool = False,
     ) -> OptimalTreeClassifierCV:
         """Choose depth and size by cross-validation, and find the best tree for all rows.
 
@@ -160,6 +178,12 @@ class OptimalTreeClassifierCV(
             Weights, in training and in scores.
         groups : array-like of shape (n_rows,), optional
             Groups of rows, for splitters that keep them together.
+        callback : callable, optional
+            Called with a :class:`Progress` during the last search, the one for all rows; a true
+            answer stops it.
+        path : bool, default=False
+            Also find the best tree for all rows for every number of splits up to the chosen one, as
+            ``path_``.
 
         Returns
         -------
@@ -168,7 +192,7 @@ class OptimalTreeClassifierCV(
         """
         check_parameters(self)
         depths = self._depths()
-        n_rows = OptimalTreeClassifier()._row_count(X)
+        n_rows = self._row_count(X)
         labels = check_labels(y, n_rows, type(self).__name__)
         table = X if hasattr(X, "__getitem__") else np.asarray(X)
         data = _Part(table, labels, _weights(sample_weight, n_rows))
@@ -183,7 +207,7 @@ class OptimalTreeClassifierCV(
             limits = [(depth, size) for depth in depths for size in self._sizes(depth)]
             self._choose(limits, self._scores(data, found, tests, limits))
             self.n_splits_ = len(found)
-            self._refit(X, y, sample_weight)
+            self._refit(X, y, sample_weight, callback, path)
         self._warn(found, len(folds))
         return self
 
@@ -319,17 +343,13 @@ class OptimalTreeClassifierCV(
 
     # ---- the tree for all rows ------------------------------------------------------------------
 
-    def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _refit(
+        self, X: Any, y: Any, sample_weight: Any, callback: Callback | None, path: bool
+    ) -> None:
         model = self._tree(self.best_depth_)
         model.max_splits, model.verbose = self.best_splits_, self.verbose
-        model.fit(X, y, sample_weight)
+        model.fit(X, y, sample_weight, callback=callback, path=path)
         self.best_estimator_ = model
-        self.classes_ = model.classes_
-        self.n_features_in_ = model.n_features_in_
-        if hasattr(model, "feature_names_in_"):
-            self.feature_names_in_ = model.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     def _warn(self, found: list[list[Sizes]], n_folds: int) -> None:
         if len(found) < n_folds:
@@ -349,44 +369,8 @@ class OptimalTreeClassifierCV(
                 OptimalityWarning,
             )
 
-    @property
-    def tree_(self) -> Tree:
-        """The tree for all rows."""
-        check_is_fitted(self)
-        return self.best_estimator_.tree_
-
-    @property
-    def certificate_(self) -> Certificate:
-        """What is proven about it, among trees within the limits chosen."""
-        check_is_fitted(self)
-        return self.best_estimator_.certificate_
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.predict(X)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the class frequencies of the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.predict_proba(X)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         tags.classifier_tags.multi_class = is_direct(self.objective)
         return tags
 

@@ -23,7 +23,7 @@ from ._fair_report import report_on
 from ._fair_rows import prepare
 from ._optimal_tree import BaseOptimalTree
 from ._parameters import OneOf
-from ._sklearn import ClassifierMixin
+from ._reading import PredictsClasses
 from ._vocabulary import ClassParameters, fitted, fixed, parameter, with_parameters
 
 # Part of the range of integers that costs of the rows leave to multipliers.
@@ -49,7 +49,7 @@ def _check_truth(name: str, value: object) -> None:
 
 
 @with_parameters
-class FairTreeClassifier(ClassifierMixin, ClassParameters, BaseOptimalTree):
+class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     r"""The most accurate decision tree among those that treat groups alike, proven.
 
     Among all trees within the limits whose rates differ by at most `tolerance` between any two
@@ -318,40 +318,6 @@ class FairTreeClassifier(ClassifierMixin, ClassParameters, BaseOptimalTree):
             f"predict with.{advice}",
             UserWarning,
         )
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-            Labels from ``classes_``.
-        """
-        labels: NDArray[Any] = self._read(X, "predict")
-        return labels
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the class frequencies of the leaf that each row reaches.
-
-        The most frequent class of a leaf need not be its label: a constraint may want another.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_classes)
-            Shares of the training weight (class weights included), in the order of ``classes_``.
-        """
-        shares: NDArray[np.float64] = self._read(X, "predict_proba")
-        return shares
 
     def _check_tree(self) -> None:
         super()._check_tree()

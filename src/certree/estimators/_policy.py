@@ -356,22 +356,6 @@ class PolicyTree(BaseTaskTree):
             self.random_state,
         )
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the treatment of each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-            Treatments from ``treatments_``.
-        """
-        treatments: NDArray[Any] = self._read(X, "predict")
-        return treatments
-
     def value(
         self,
         X: Any,

@@ -145,22 +145,6 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTaskTree):
             raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
         return check_numbers(given, "y", (n_rows,), exactly=True)
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the mean of the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-            Predicted values.
-        """
-        values: NDArray[np.float64] = self._read(X, "predict")
-        return values
-
     def to_sklearn(self, *, encoded: bool = False) -> Any:
         """Return a fitted scikit-learn DecisionTreeRegressor with the same predictions.
 

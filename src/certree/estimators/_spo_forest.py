@@ -15,7 +15,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certree import engine
-from certree.encoding import TableEncoder
 from certree.engine._budget import Budget, budget, current
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import scale_weights
@@ -23,15 +22,13 @@ from certree.oracles import Oracle
 from certree.tasks._task import Rows
 
 from . import _greedy
-from ._budgets import encode_within
-from ._optimal_tree import BaseOptimalTree
 from ._parameters import OneOf, WholeNumber, is_whole
-from ._sklearn import BaseEstimator
+from ._reading import EncodesTables
 from ._spo_base import DecisionMixin
 from ._spo_nodes import least_units, moments, squared_error
 from ._spo_problem import SPOLoss, SPOProblem, read_target
 from ._spo_tree import CRITERIA
-from ._vocabulary import TableParameters, check_parameters, fitted, parameter, with_parameters
+from ._vocabulary import check_parameters, fitted, parameter, with_parameters
 
 _MOST = 2**52
 
@@ -45,7 +42,7 @@ class ForestTree:
 
 
 @with_parameters
-class SPOForest(DecisionMixin, TableParameters, BaseEstimator):
+class SPOForest(DecisionMixin, EncodesTables):
     """Many greedy SPO trees; their predicted cost vectors are averaged, and then one decides.
 
     Every tree is grown on rows drawn with replacement, and considers only some columns, drawn anew
@@ -118,9 +115,6 @@ class SPOForest(DecisionMixin, TableParameters, BaseEstimator):
 
     estimators_: list[ForestTree] = fitted()
     oracle_: Oracle = fitted()
-    encoder_: TableEncoder = fitted()
-    n_features_in_: int = fitted()
-    feature_names_in_: NDArray[Any] = fitted()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SPOForest:
         """Grow the trees.
@@ -140,7 +134,7 @@ class SPOForest(DecisionMixin, TableParameters, BaseEstimator):
             The fitted estimator itself.
         """
         check_parameters(self)
-        n_rows = BaseOptimalTree._row_count(self, X)
+        n_rows = self._row_count(X)
         with budget(None, None, self) as call:
             with call.nothing_to_return():
                 growing = self._set_up(X, y, sample_weight, n_rows)
@@ -191,20 +185,6 @@ class SPOForest(DecisionMixin, TableParameters, BaseEstimator):
             growth.close()
         return trees
 
-    def _encode(
-        self, X: Any, weights: NDArray[np.int64] | None, kept: NDArray[np.intp] | None
-    ) -> NDArray[np.uint8]:
-        self.encoder_ = TableEncoder(
-            thresholds=self.thresholds, categorical_features=self.categorical_features
-        ).set_output(transform="default")
-        columns: NDArray[np.uint8] = encode_within(self.encoder_, X, weights)
-        self.n_features_in_ = self.encoder_.n_features_in_
-        if hasattr(self.encoder_, "feature_names_in_"):
-            self.feature_names_in_ = self.encoder_.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return columns if kept is None else columns[kept]
-
     def _n_drawn(self) -> int:
         """Return how many raw columns a split considers."""
         n, given = int(self.n_features_in_), self.max_features
@@ -221,38 +201,15 @@ class SPOForest(DecisionMixin, TableParameters, BaseEstimator):
             f"None, got {given!r}."
         )
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted cost vector of each row: the mean over all trees.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
+    def _costs_of(self, X: Any) -> NDArray[np.float64]:
         columns = self._answers(X)
         total = np.zeros((len(columns), self.oracle_.n_costs))
         for tree in self.estimators_:
             total += tree.costs[engine.leaves_of_rows(tree.nodes, columns)]
-        return self._shaped(total / len(self.estimators_))
+        return np.asarray(total / len(self.estimators_))
 
-    def decide(self, X: Any) -> NDArray[np.float64]:
-        """Return the decision for each row: the best one for the averaged cost vector.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
-        predicted = self.predict(X)
-        return self.oracle_.decide(predicted.reshape(len(predicted), -1))
+    def _decisions_of(self, X: Any) -> NDArray[np.float64]:
+        return self.oracle_.decide(self._costs_of(X))
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf that each row reaches in each tree.
@@ -278,8 +235,6 @@ class SPOForest(DecisionMixin, TableParameters, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags

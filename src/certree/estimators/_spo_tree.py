@@ -513,33 +513,12 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     # ---- reading the fitted tree -------------------------------------------------------------
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted cost vector of each row: the mean of its leaf.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
+    def _costs_of(self, X: Any) -> NDArray[np.float64]:
         leaves = self.apply(X)
-        return self._shaped(self.costs_[leaves])
+        costs: NDArray[np.float64] = self.costs_[leaves]
+        return costs
 
-    def decide(self, X: Any) -> NDArray[np.float64]:
-        """Return the decision for each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
+    def _decisions_of(self, X: Any) -> NDArray[np.float64]:
         leaves = self.apply(X)
         decisions: NDArray[np.float64] = self.decisions_[leaves]
         return decisions

@@ -37,6 +37,7 @@ from ._certify import count_tests
 from ._limited_fit import fit_within
 from ._measurements import Measurements
 from ._optimal_tree import SHARE_BEFORE_PATH, BaseOptimalTree
+from ._reading import KeepsPath
 from ._task_setting import (
     Setting,
     Stated,
@@ -60,7 +61,7 @@ _STEPS = 2**20
 
 
 @with_parameters
-class BaseTaskTree(BaseOptimalTree):
+class BaseTaskTree(KeepsPath, BaseOptimalTree):
     """Base of the estimators whose leaves cost what a sum over their rows says."""
 
     test_costs = _NO_COSTS
@@ -371,17 +372,6 @@ class BaseTaskTree(BaseOptimalTree):
         certificate: Any = self.certificate_
         if isinstance(certificate, NoTreeCertificate):
             raise InfeasibleError(certificate)
-
-    @property
-    def path_(self) -> RegularizationPath:
-        """The best tree for every number of splits, after ``fit(..., path=True)``."""
-        path: RegularizationPath | None = getattr(self, "_path", None)
-        if path is None:
-            raise AttributeError(
-                f"{type(self).__name__} has no path_: it is computed on request only, by "
-                "fit(..., path=True)."
-            )
-        return path
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
