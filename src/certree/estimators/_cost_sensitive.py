@@ -28,7 +28,7 @@ from certree.tasks._task import Rows, Task
 
 from ._capacity import capacity_limits, split_limits, with_limits
 from ._measurements import Measurements
-from ._sklearn import ClassifierMixin
+from ._sklearn_bases import ClassifierMixin
 from ._task_setting import Setting
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, parameter, with_parameters

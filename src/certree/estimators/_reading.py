@@ -14,7 +14,7 @@ from certree.results._path import RegularizationPath
 from certree.tree import Tree
 
 from ._budgets import encode_within
-from ._sklearn import BaseEstimator, ClassifierMixin
+from ._sklearn_bases import BaseEstimator, ClassifierMixin
 from ._vocabulary import TableParameters, fitted, with_parameters
 
 

@@ -13,7 +13,7 @@ from certree.results._progress import Callback
 from certree.tasks._squares import SquaredError
 from certree.tasks._task import Task
 
-from ._sklearn import RegressorMixin
+from ._sklearn_bases import RegressorMixin
 from ._task_tree import BaseTaskTree
 from ._vocabulary import DepthByPosition, with_parameters
 
