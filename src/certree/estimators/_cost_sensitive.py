@@ -103,6 +103,8 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         What is proven about it; ``cost`` is the total cost, ``objective`` the mean cost of a row.
     classes_ : array of shape (n_classes,)
         The labels.
+    n_classes_ : int
+        Their number.
     encoder_, n_features_in_, feature_names_in_, feature_importances_, path_
         As for :class:`OptimalTreeClassifier`; importances are shares of the saved cost.
 

@@ -110,12 +110,8 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
         Its tree.
     certificate_ : Certificate
         What is proven about it.
-    classes_ : array of shape (n_classes,)
-        The class labels.
-    n_features_in_ : int
-        Number of columns in `fit`.
-    feature_names_in_ : array of shape (`n_features_in_`,)
-        Their names, if they were text.
+    encoder_, classes_, n_classes_, n_features_in_, feature_names_in_, feature_importances_, path_
+        Those of this model, as for :class:`OptimalTreeClassifier`.
 
     See Also
     --------
@@ -150,7 +146,6 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
     certificate_ = _held("certificate_", "What is proven about it, within the limits chosen.")
     encoder_ = _held("encoder_", "The tests derived from the columns.")
     path_ = _held("path_", "The best tree for every number of splits; ``fit(..., path=True)``.")
-    front_ = _held("front_", "All nondominated trees, for ``objective=metrics.ErrorFront()``.")
     classes_ = _held("classes_", "The class labels.")
     n_classes_ = _held("n_classes_", "Number of classes.")
     n_features_in_ = _held("n_features_in_", "Number of columns in `fit`.")

@@ -295,8 +295,8 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
             name: {group: float(rate) for group, rate in zip(groups, rates, strict=True)}
             for name, rates in certificate.rates
         }
-        gap = certificate.disparity
-        self.disparity_ = float("nan") if gap is None else float(gap)
+        apart = certificate.disparity
+        self.disparity_ = float("nan") if apart is None else float(apart)
 
     def _cost_budget(self, n_rows: int, complexity: Fraction) -> int:
         # Costs are added to multiples of differences of rates, which need room, too.
