@@ -246,15 +246,15 @@ class OptimalTreeClassifier(
             split_penalty=objective.split_penalty,
             # Any gap beyond the cost of one leaf accepts every tree; the core's integers end.
             gap=int(min(read_fraction(self.gap, "gap"), objective.total_weight) / objective.unit),
-            known=None if warm is None else (objective.value(warm), warm.n_splits),
+            known=None if warm is None else (warm.value(objective), warm.nodes.n_splits),
         )
         watch = self._watch(objective.cost, objective.total_weight, callback)
         result = self._solve(target, columns, options, watch)
         if warm is not None:
-            result = better_of(result, warm, objective.value(warm))
+            result = better_of(result, warm, warm.value(objective))
         self.classes_ = target.classes
         self.n_classes_ = len(target.classes)
-        self.tree_ = build_tree(self, result, columns, target)
+        self.tree_ = build_tree(self, result.nodes, columns, target)
         self.certificate_ = certify(self, result, target, seconds_before)
         self._path = self._solve_path(columns, target, callback=callback) if path else None
         return watch
@@ -351,7 +351,7 @@ class OptimalTreeClassifier(
                 exact(to_errors(entry.upper_bound)),
                 exact(max(to_errors(entry.lower_bound) - hidden, Fraction(0))),
                 float(1 - to_errors(entry.upper_bound) / total),
-                build_tree(self, entry, columns, target),
+                build_tree(self, entry.nodes, columns, target),
             )
             for entry in result.entries
         ]

@@ -37,7 +37,7 @@ _MOST = 2**52
 class ForestTree:
     """A tree of a forest: nodes over the columns of its encoder, and their mean cost vectors."""
 
-    nodes: _greedy.Nodes
+    nodes: engine.Nodes
     costs: NDArray[np.float64]
 
 
@@ -205,7 +205,7 @@ class SPOForest(DecisionMixin, EncodesTables):
         columns = self._answers(X)
         total = np.zeros((len(columns), self.oracle_.n_costs))
         for tree in self.estimators_:
-            total += tree.costs[engine.leaves_of_rows(tree.nodes, columns)]
+            total += tree.costs[tree.nodes.route(columns)]
         return np.asarray(total / len(self.estimators_))
 
     def _decisions_of(self, X: Any) -> NDArray[np.float64]:
@@ -224,9 +224,7 @@ class SPOForest(DecisionMixin, EncodesTables):
         array of int, shape (n_rows, n_estimators)
         """
         columns = self._answers(X)
-        return np.column_stack(
-            [engine.leaves_of_rows(tree.nodes, columns) for tree in self.estimators_]
-        )
+        return np.column_stack([tree.nodes.route(columns) for tree in self.estimators_])
 
     def _answers(self, X: Any) -> NDArray[np.uint8]:
         check_is_fitted(self)
@@ -294,7 +292,7 @@ def _grow_one(growing: _Growing, seed: int) -> ForestTree:
         min_weight=growing.min_weight,
         bagging=_greedy.Bagging(growing.features, growing.n_drawn, random),
     )
-    leaves = engine.leaves_of_rows(nodes, growth.columns)
+    leaves = nodes.route(growth.columns)
     sums = np.zeros((len(nodes.test), costs.shape[1] + 1))
     np.add.at(sums, leaves, np.column_stack([costs * weights[:, None], weights]))
     # Only leaves are looked up; other nodes have no rows of their own here.

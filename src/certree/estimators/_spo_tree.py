@@ -148,7 +148,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     costs_: NDArray[np.float64] = fitted()
     decisions_: NDArray[np.float64] = fitted()
-    _nodes: _greedy.Nodes = fitted()
+    _nodes: engine.Nodes = fitted()
     _names: list[str] = fitted()
     _node_weights: NDArray[np.float64] = fitted()
     _node_units: NDArray[np.int64] = fitted()
@@ -259,7 +259,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         stopped = None if call is None else call.status()
         self._keep(setting, self._result(setting, nodes, stopped or "greedy", 0, seconds))
 
-    def _grow(self, setting: Setting) -> _greedy.Nodes:
+    def _grow(self, setting: Setting) -> engine.Nodes:
         """Grow a tree by the criterion, and leave out splits that do not pay."""
         growth, penalty = self._growth(setting)
         nodes = _greedy.grow(
@@ -296,17 +296,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     ) -> engine.Result:
         """Return a tree of another origin as the search would, with its value in units."""
         value = value_of_tree(setting, nodes)
-        return engine.Result(
-            status,
-            min(lower_bound, value),
-            value,
-            nodes.test,
-            nodes.first_child,
-            nodes.label,
-            {},
-            [],
-            seconds,
-        )
+        return engine.Result(status, min(lower_bound, value), value, nodes, {}, [], seconds)
 
     def _fit_and_prune(self, X: Any, costs: NDArray[np.float64], sample_weight: Any) -> SPOTree:
         """Grow on some rows, and prune on the others."""
@@ -368,7 +358,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         trees = _greedy.weakest_links(self._nodes, self._grown_costs)
         losses = np.stack([self._row_losses(is_leaf, leaves, costs) for is_leaf in trees])
         kept = trees[_greedy.choose_tree(losses, weights, rule)]
-        self._shorten(*_greedy.cut(self._nodes, kept))
+        self._shorten(*self._nodes.cut(kept))
         return self
 
     def _row_losses(
@@ -389,7 +379,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         best = self.oracle_.solve(costs).values
         return np.asarray(sign * (np.einsum("ij,ij->i", costs, self.decisions_[at]) - best))
 
-    def _shorten(self, nodes: _greedy.Nodes, origin: NDArray[np.intp]) -> None:
+    def _shorten(self, nodes: engine.Nodes, origin: NDArray[np.intp]) -> None:
         """Replace the tree by one that ends earlier, and its certificate."""
         self.costs_, self.decisions_ = self.costs_[origin], self.decisions_[origin]
         self._names = [self._names[node] for node in origin]
@@ -446,13 +436,13 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         super()._keep(setting, result)
         problem = setting.problem
         assert isinstance(problem, SPOProblem)
-        sums = sums_of_nodes(setting, result)
+        sums = sums_of_nodes(setting, result.nodes)
         self.decisions_ = problem.decide(sums)
         self._node_units = problem.units(sums)
-        self._node_weights = weights_of_nodes(setting, result)
-        self.costs_ = mean_costs(setting, result, problem.true_costs)
+        self._node_weights = weights_of_nodes(setting, result.nodes)
+        self.costs_ = mean_costs(setting, result.nodes, problem.true_costs)
         self._names = problem.names(sums)
-        self._nodes = _greedy.Nodes(result.test, result.first_child, result.label)
+        self._nodes = result.nodes
         self._loss_unit = problem.unit
         if self.method == "greedy":
             growth, _ = self._growth(setting)

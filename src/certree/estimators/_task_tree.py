@@ -252,15 +252,16 @@ class BaseTaskTree(KeepsPath, BaseOptimalTree):
 
     def _keep(self, setting: Setting, result: engine.Result) -> None:
         """Give the fitted estimator its tree and certificate."""
-        leaves = engine.leaves_of_rows(result, setting.columns)
-        sums = node_sums(setting, result, leaves)
-        self.tree_ = self._task_tree(setting, result, leaves, sums)
+        nodes = result.nodes
+        leaves = nodes.route(setting.columns)
+        sums = node_sums(setting, nodes, leaves)
+        self.tree_ = self._task_tree(setting, nodes, leaves, sums)
         self._node_costs = setting.problem.units(sums).astype(np.float64)
         certificate = self._certify_task(setting, result)
         status = certificate.status
         if status in ("optimal", "gap") and hides_much(setting.problem):
             status = "precision"
-        paid = units_paid(setting, result, leaves) * setting.problem.unit
+        paid = units_paid(setting, nodes, leaves) * setting.problem.unit
         self.certificate_ = replace(
             certificate,
             status=status,
@@ -350,8 +351,9 @@ class BaseTaskTree(KeepsPath, BaseOptimalTree):
         for entry in result.entries:
             cost = entry.upper_bound * problem.unit + problem.constant
             bound = entry.lower_bound * problem.unit + problem.constant
-            leaves = engine.leaves_of_rows(entry, setting.columns)
-            tree = self._task_tree(setting, entry, leaves, node_sums(setting, entry, leaves))
+            nodes = entry.nodes
+            leaves = nodes.route(setting.columns)
+            tree = self._task_tree(setting, nodes, leaves, node_sums(setting, nodes, leaves))
             entries.append(
                 PathEntry(entry.splits, exact(cost), exact(bound), problem.objective(cost), tree)
             )
