@@ -173,8 +173,8 @@ def test_a_fit_sends_the_rows_down_its_tree_once(
     paths: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = []
-    sent = engine.leaves_of_rows
-    monkeypatch.setattr(engine, "leaves_of_rows", lambda *a: calls.append(1) or sent(*a))
+    sent = engine.Nodes.route
+    monkeypatch.setattr(engine.Nodes, "route", lambda *a: calls.append(1) or sent(*a))
     SPOTree(GRID, max_depth=1, thresholds=4).fit(paths.X, paths.C)
     assert len(calls) == 1
     SPOTree(GRID, method="greedy", max_depth=1, thresholds=4).fit(paths.X, paths.C)

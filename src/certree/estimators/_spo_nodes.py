@@ -33,7 +33,7 @@ class DecidedNodes:
         Weight of the rows.
     """
 
-    nodes: _greedy.Nodes
+    nodes: engine.Nodes
     costs: NDArray[np.float64]
     decisions: NDArray[np.float64]
     units: NDArray[np.int64]
@@ -51,12 +51,12 @@ class DecidedNodes:
         problem, given = setting.problem, setting.rows.given
         assert isinstance(problem, SPOProblem)
         if leaves is None:
-            leaves = engine.leaves_of_rows(nodes, setting.columns)
+            leaves = nodes.route(setting.columns)
         if sums is None:
             sums = node_sums(setting, nodes, leaves)
         shares = setting.rows.weights.astype(np.float64) if given is None else given / given.max()
         return cls(
-            _greedy.Nodes(nodes.test, nodes.first_child, nodes.label),
+            nodes,
             mean_costs(nodes, leaves, problem.true_costs, shares),
             problem.decide(sums),
             problem.units(sums),
@@ -64,21 +64,16 @@ class DecidedNodes:
         )
 
     @property
-    def is_leaf(self) -> NDArray[np.bool_]:
-        """Which nodes are leaves."""
-        return self.nodes.test < 0
-
-    @property
     def loss(self) -> int:
         """What all leaves lose, in units of the search."""
-        return int(self.units[self.is_leaf].sum())
+        return int(self.units[self.nodes.is_leaf].sum())
 
     def value(self, setting: Setting) -> int:
         """Return what the search minimises."""
         objective = setting.objective
         return objective.error_scale * self.loss + objective.split_penalty * self.nodes.n_splits
 
-    def take(self, nodes: _greedy.Nodes, origin: NDArray[np.intp]) -> DecidedNodes:
+    def take(self, nodes: engine.Nodes, origin: NDArray[np.intp]) -> DecidedNodes:
         """Return a tree of some of these nodes."""
         return DecidedNodes(
             nodes,
@@ -101,18 +96,9 @@ def mean_costs(
     weights: NDArray[Any],
 ) -> NDArray[np.float64]:
     """Return the weighted mean of the cost vectors in every node."""
-    sums = _sums(nodes, leaves, np.column_stack([costs * weights[:, None], weights]))
+    sums = nodes.add_up(leaves, np.column_stack([costs * weights[:, None], weights]))
     means: NDArray[np.float64] = sums[:, :-1] / sums[:, -1:]
     return means
-
-
-def _sums(
-    nodes: engine.Nodes, leaves: NDArray[np.intp], table: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the sums over the rows in every node."""
-    sums = np.zeros((len(nodes.test), table.shape[1]))
-    np.add.at(sums, leaves, table)
-    return engine.sums_of_nodes(nodes, sums)
 
 
 # ---- what greedy trees are grown from ------------------------------------------------------------
@@ -143,8 +129,7 @@ def growth_of(
 
 def grown_costs(growth: _greedy.Growth, nodes: engine.Nodes) -> NDArray[Any]:
     """Return what every node of a tree costs by what the tree was grown from."""
-    leaves = engine.leaves_of_rows(nodes, growth.columns)
-    return growth.loss(_sums(nodes, leaves, growth.statistics))
+    return growth.loss(nodes.add_up(nodes.route(growth.columns), growth.statistics))
 
 
 def _moments(costs: NDArray[np.float64], weights: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +22,14 @@ from certree.tasks._task import Task
 from certree.tree import Decisions, Tree
 
 from . import _greedy
-from ._parameters import Check, Number, OneOf, WholeNumber
+from ._parameters import Number, OneOf, WholeNumber
 from ._spo_base import DecisionMixin
 from ._spo_nodes import DecidedNodes, grown_costs, growth_of, least_units
 from ._spo_problem import SPOLoss, SPOProblem, read_costs, read_target, read_weights
 from ._spo_program import solve_program
 from ._task_setting import Setting
 from ._task_tree import BaseTaskTree
+from ._vocabulary import fitted, parameter, with_parameters
 
 METHODS = ("exact", "greedy", "milp")
 CRITERIA = ("spo", "squared_error")
@@ -38,6 +38,7 @@ CRITERIA = ("spo", "squared_error")
 _MOST_ROWS = 2**31 - 1
 
 
+@with_parameters
 class SPOTree(DecisionMixin, BaseTaskTree):
     r"""A tree that decides: it predicts cost vectors such that the decisions taken cost least.
 
@@ -125,61 +126,22 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     (0, [[0.0, 1.0], [1.0, 0.0]])
     """
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        **BaseTaskTree._parameter_checks,
-        "method": OneOf(METHODS),
-        "criterion": OneOf(CRITERIA),
-        "max_listed": WholeNumber(0),
-        "validation_fraction": Number(0, maximum=0.999, minimum_allowed=False, none="no pruning"),
-    }
+    oracle: Any = parameter(default=None, kw_only=False)
+    method: Literal["exact", "greedy", "milp"] = parameter(
+        default="exact", check=OneOf(METHODS), kw_only=False
+    )
+    criterion: Literal["spo", "squared_error"] = parameter(default="spo", check=OneOf(CRITERIA))
+    validation_fraction: float | None = parameter(
+        default=None, check=Number(0, maximum=0.999, minimum_allowed=False, none="no pruning")
+    )
+    max_listed: int = parameter(default=1000, check=WholeNumber(0))
+    random_state: Any = None
 
-    costs_: NDArray[np.float64]
-    decisions_: NDArray[np.float64]
-    _decided: DecidedNodes
-    _grown_costs: NDArray[Any]
-    _loss_unit: Fraction
-
-    def __init__(
-        self,
-        oracle: Any = None,
-        method: Literal["exact", "greedy", "milp"] = "exact",
-        max_depth: int | None = 3,
-        max_splits: int | None = None,
-        complexity: float = 0.0,
-        complexity_per: Literal["split", "leaf"] = "split",
-        min_samples_leaf: int = 1,
-        criterion: Literal["spo", "squared_error"] = "spo",
-        validation_fraction: float | None = None,
-        max_listed: int = 1000,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        search: Literal["auto", "depth-first", "best-first"] = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.oracle = oracle
-        self.method = method
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.complexity = complexity
-        self.complexity_per = complexity_per
-        self.min_samples_leaf = min_samples_leaf
-        self.criterion = criterion
-        self.validation_fraction = validation_fraction
-        self.max_listed = max_listed
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.search = search
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    costs_: NDArray[np.float64] = fitted()
+    decisions_: NDArray[np.float64] = fitted()
+    _decided: DecidedNodes = fitted()
+    _grown_costs: NDArray[Any] = fitted()
+    _loss_unit: Fraction = fitted()
 
     def fit(
         self,
@@ -315,18 +277,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         seconds: float,
     ) -> engine.Result:
         """Return a tree of another origin as the search would, with its value in units."""
-        value, nodes = decided.value(setting), decided.nodes
-        return engine.Result(
-            status,
-            min(lower_bound, value),
-            value,
-            nodes.test,
-            nodes.first_child,
-            nodes.label,
-            {},
-            [],
-            seconds,
-        )
+        value = decided.value(setting)
+        return engine.Result(status, min(lower_bound, value), value, decided.nodes, {}, [], seconds)
 
     def _fit_and_prune(self, X: Any, costs: NDArray[np.float64], sample_weight: Any) -> SPOTree:
         """Grow on some rows, and prune on the others."""
@@ -389,7 +341,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         trees = _greedy.weakest_links(nodes, self._grown_costs)
         losses = np.stack([self._row_losses(is_leaf, leaves, costs) for is_leaf in trees])
         kept = trees[_greedy.choose_tree(losses, weights, rule)]
-        self._shorten(*_greedy.cut(nodes, kept))
+        self._shorten(*nodes.cut(kept))
         return self
 
     def _row_losses(
@@ -410,7 +362,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         best = self.oracle_.solve(costs).values
         return np.asarray(sign * (np.einsum("ij,ij->i", costs, self.decisions_[at]) - best))
 
-    def _shorten(self, nodes: _greedy.Nodes, origin: NDArray[np.intp]) -> None:
+    def _shorten(self, nodes: engine.Nodes, origin: NDArray[np.intp]) -> None:
         """Replace the tree by one that ends earlier, and its certificate."""
         self._grown_costs = self._grown_costs[origin]
         self._keep_tree(self._decided.take(nodes, origin))
@@ -460,7 +412,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     def _keep(
         self, setting: Setting, result: engine.Result, decided: DecidedNodes | None = None
     ) -> None:
-        self._keep_tree(DecidedNodes.of(setting, result) if decided is None else decided)
+        self._keep_tree(DecidedNodes.of(setting, result.nodes) if decided is None else decided)
         self._keep_certificate(setting, result)
 
     def _keep_tree(self, decided: DecidedNodes) -> None:
@@ -487,7 +439,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             decided.nodes.test,
             decided.nodes.first_child,
             payload=Decisions.called(
-                decided.decisions, decided.is_leaf, decided.weights, self.oracle_.describe
+                decided.decisions, decided.nodes.is_leaf, decided.weights, self.oracle_.describe
             ),
             feature_names=None if names is None else names.tolist(),
             n_features=self.n_features_in_,
@@ -505,13 +457,12 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     # ---- reading the fitted tree -------------------------------------------------------------
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted cost vector of each row: the mean of its leaf."""
+    def _costs_of(self, X: Any) -> NDArray[np.float64]:
         leaves = self.apply(X)
-        return self._shaped(self.costs_[leaves])
+        costs: NDArray[np.float64] = self.costs_[leaves]
+        return costs
 
-    def decide(self, X: Any) -> NDArray[np.float64]:
-        """Return the decision for each row: that of its leaf."""
+    def _decisions_of(self, X: Any) -> NDArray[np.float64]:
         leaves = self.apply(X)
         decisions: NDArray[np.float64] = self.decisions_[leaves]
         return decisions
