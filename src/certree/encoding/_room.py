@@ -28,6 +28,8 @@ _LEAST_SECONDS = (4e-9, 5e-6, 0.0)
 _USUAL_SECONDS = (12e-9, 25e-6, 3e-10)
 # The share of the time for answering tests and the first look at pairs; the search has the rest.
 _SHARE = 0.5
+# Less than this is no time.
+_MOMENT = 0.01
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,18 @@ class Room:
             stopped_by = "interrupted"
         return most, stopped_by
 
+    @property
+    def is_over(self) -> bool:
+        """Whether no time is left."""
+        return self.is_interrupted or (self.seconds is not None and self.seconds < _MOMENT)
+
     def cap(
         self,
         table: Table,
         are_categories: Sequence[bool],
         limit: int | None,
         weights: NDArray[np.int64] | None,
+        later: Callable[[], Room] | None = None,
     ) -> Cap | None:
         """Return how many cut points or categories columns may have if not all of them fit.
 
@@ -90,6 +98,8 @@ class Room:
             Of cut points, as for :func:`~certree.encoding._cuts.choose_cuts`.
         weights : ndarray of int64, optional
             Weights of the rows.
+        later : callable, optional
+            What is left when the numbers have been looked at.
         """
         # Looking at the numbers takes time, and is of no use where all of them would fit.
         most_cuts = table.n_rows if limit is None else min(table.n_rows, limit or AUTO_THRESHOLDS)
@@ -107,7 +117,8 @@ class Room:
             for i, is_category in enumerate(are_categories)
         ]
         n_tests = sum(n * k for n, k in zip(asked, sides, strict=True))
-        most, stopped_by = self.most_tests(table.n_rows, n_tests)
+        room = self if later is None else later()
+        most, stopped_by = room.most_tests(table.n_rows, n_tests)
         per_column = most_per_column(asked, most, sides)
         if not stopped_by or per_column >= max(asked):
             return None
@@ -146,6 +157,45 @@ def most_per_column(n_choices: list[int], most: int, n_tests: list[int] | None =
         ),
         1,
     )
+
+
+def thin_out(tests: Sequence[Test], most: int) -> tuple[list[Test], dict[int, int]]:
+    """Return fewer tests, and how many are left out of each column.
+
+    Cut points of a column are taken at even distances, with all of their sides for missing values;
+    other tests are kept.
+
+    Parameters
+    ----------
+    tests : sequence of Test
+        Those of a column by rising cut points.
+    most : int
+        How many there may be, about; every column keeps one at least.
+    """
+    cuts: dict[int, dict[float | str, int]] = {}
+    for test in tests:
+        if isinstance(test, Threshold | Level):
+            own = cuts.setdefault(test.feature, {})
+            own[_cut(test)] = own.get(_cut(test), 0) + 1
+    n_cuts = [len(own) for own in cuts.values()]
+    sides = [max(own.values()) for own in cuts.values()]
+    per_column = most_per_column(n_cuts, most, sides)
+    kept: set[tuple[int, float | str]] = set()
+    for feature, own in cuts.items():
+        values, n = list(own), min(len(own), per_column)
+        kept |= {(feature, values[(2 * k + 1) * len(values) // (2 * n)]) for k in range(n)}
+    left_out: dict[int, int] = {}
+    result = []
+    for test in tests:
+        if isinstance(test, Threshold | Level) and (test.feature, _cut(test)) not in kept:
+            left_out[test.feature] = left_out.get(test.feature, 0) + 1
+        else:
+            result.append(test)
+    return result, left_out
+
+
+def _cut(test: Threshold | Level) -> float | str:
+    return test.threshold if isinstance(test, Threshold) else test.value
 
 
 @dataclass(frozen=True)
