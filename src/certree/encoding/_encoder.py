@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree.exceptions import warn
 from certree.numbers._exact import scale_weights
 
-from ._cuts import choose_cuts, choose_gaps
+from ._cuts import Counted, choose_cuts, choose_gaps
 from ._encode import NoTimeLeftError, encode_tests
 from ._multiway import Multiway
 from ._room import Room, thin_out
@@ -297,7 +297,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for i in range(table.n_columns):
             is_multiway = self.splits != "binary" and are_categories[i]
             most = None if cap is None or is_multiway else cap.most
-            found = _column_tests(table, i, are_categories[i], limit, weights, is_multiway, most)
+            known = None if cap is None else cap.known.get(i)
+            found = _column_tests(
+                table, i, are_categories[i], limit, weights, is_multiway, most, known
+            )
             if cap is not None and not is_multiway:
                 self._left_out[i] = cap.count_left_out(i, found)
             if is_multiway and len(found) > 1:
@@ -442,7 +445,10 @@ def _is_binary(values: NDArray[Any]) -> bool:
         return True
     if values.dtype.kind in "iu":
         return bool(values.max() <= 1) and bool(values.min() >= 0)
-    return bool(np.logical_or(values == 0, values == 1).all())
+    # Most tables of other numbers have some in the first rows.
+    return all(
+        bool(np.logical_or(part == 0, part == 1).all()) for part in (values[:64], values[64:])
+    )
 
 
 def _column_tests(
@@ -453,6 +459,7 @@ def _column_tests(
     weights: NDArray[np.int64] | None,
     is_multiway: bool = False,
     most: int | None = None,
+    counted: Counted | None = None,
 ) -> list[Test]:
     """Return the tests of one column; for a multiway test one for each of its outcomes.
 
@@ -484,7 +491,7 @@ def _column_tests(
     elif is_binary:
         tests += [Flag(index, name, is_flag, side) for side in sides]
     else:
-        cuts = choose_cuts(column, limit, weights, most).tolist()
+        cuts = choose_cuts(column, limit, weights, most, counted).tolist()
         tests += [Threshold(index, name, cut, side) for side in sides for cut in cuts]
     if has_missing:
         tests.append(Missing(index, name))

@@ -7,13 +7,13 @@ is estimated here, from a few rates that were measured; a later stop keeps the l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._cuts import AUTO_THRESHOLDS, count_cuts
+from ._cuts import AUTO_THRESHOLDS, Counted, count_cuts, count_values
 from ._table import Table
 from ._tests import Category, Level, Test, Threshold, is_missing
 
@@ -107,10 +107,14 @@ class Room:
         per_column = 2 * (table.n_rows if has_categories else most_cuts) + 1
         if not self.most_tests(table.n_rows, table.n_columns * per_column)[1]:
             return None
-        asked = [
-            _count_choices(table, i, is_category, limit, weights)
-            for i, is_category in enumerate(are_categories)
-        ]
+        asked, known = [], {}
+        # To sort all numbers once more takes time, to keep them memory.
+        is_kept = self.memory is None or 32 * table.n_rows * table.n_columns <= self.memory
+        for i, is_category in enumerate(are_categories):
+            n_choices, counted = _count_choices(table, i, is_category, limit, weights)
+            asked.append(n_choices)
+            if is_kept and counted is not None:
+                known[i] = counted
         # Missing values may join either side of a cut.
         sides = [
             1 if is_category else 1 + bool(is_missing(table.column(i)).any())
@@ -122,7 +126,7 @@ class Room:
         per_column = most_per_column(asked, most, sides)
         if not stopped_by or per_column >= max(asked):
             return None
-        return Cap(per_column, stopped_by, asked)
+        return Cap(per_column, stopped_by, asked, known)
 
     def _bytes(self, n_rows: int, n_tests: int, rates: tuple[float, float, float]) -> float:
         pairs = n_tests**2 if self.has_pairs else 0
@@ -200,11 +204,15 @@ def _cut(test: Threshold | Level) -> float | str:
 
 @dataclass(frozen=True)
 class Cap:
-    """How many cut points or categories a column may have, why, and how many each one has."""
+    """How many cut points or categories a column may have, why, and how many each one has.
+
+    Of columns of numbers, also what was counted to know that, if there is memory for it.
+    """
 
     most: int
     stopped_by: str
     asked: list[int]
+    known: Mapping[int, Counted]
 
     def count_left_out(self, index: int, found: Sequence[Test]) -> int:
         """Return how many tests of a column are missing among those found."""
@@ -222,10 +230,12 @@ def _count_choices(
     is_category: bool,
     limit: int | None,
     weights: NDArray[np.int64] | None,
-) -> int:
-    """Return the number of cut points or categories of a column."""
+) -> tuple[int, Counted | None]:
+    """Return the number of cut points or categories of a column, and what numbers it has."""
     column = table.column(index)
     present = ~is_missing(column)
     if is_category or column.dtype in (object, np.bool_) or not present.any():
-        return len(set(column[present].tolist()))
-    return count_cuts(column[present], limit, None if weights is None else weights[present])
+        return len(set(column[present].tolist())), None
+    numbers = column[present].astype(np.float64, copy=False)
+    counted = count_values(numbers, None if weights is None else weights[present])
+    return count_cuts(counted[1], limit), counted
