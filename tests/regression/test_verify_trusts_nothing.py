@@ -210,3 +210,24 @@ def test_a_gap_is_proven_again_by_trying_all_trees() -> None:
     assert verify(forged, X, y)
     with pytest.raises(CertificateError, match="optimum"):
         verify(forged, X, y, exhaustive=True)
+
+
+@pytest.mark.parametrize("estimator", [OptimalTreeClassifier, OptimalTreeRegressor])
+def test_a_path_is_proven_again_by_trying_all_trees(estimator: Any) -> None:
+    """A path without one of its trees once passed all checks."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (20, 4))
+    y = X[:, 0] & X[:, 1] | X[:, 2] & X[:, 3]
+    model = estimator(max_depth=2).fit(X, y, path=True)
+    assert verify(model, X, y, exhaustive=True)
+    entries = model.path_.entries
+    assert len(entries) > 2
+    forged = copy.copy(model)
+    forged._path = copy.copy(model._path)
+    forged._path.entries = (*entries[:1], *entries[2:])
+    with pytest.raises(CertificateError, match="misses a tree with 1 split"):
+        verify(forged, X, y, exhaustive=True)
+    forged._path.entries = entries
+    forged._path.status = "fine"
+    with pytest.raises(CertificateError, match="status 'fine' of the path"):
+        verify(forged, X, y)
