@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,25 +19,17 @@ from certree.results._certificate import exact
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks._task import Task
-from certree.tree import Tree
+from certree.tree import Decisions, Tree
 
 from . import _greedy
-from ._parameters import Check, Number, OneOf, WholeNumber
+from ._parameters import Number, OneOf, WholeNumber
 from ._spo_base import DecisionMixin
-from ._spo_nodes import (
-    least_units,
-    mean_costs,
-    moments,
-    squared_error,
-    sums_of_nodes,
-    totals_of_nodes,
-    value_of_tree,
-    weights_of_nodes,
-)
+from ._spo_nodes import DecidedNodes, grown_costs, growth_of, least_units
 from ._spo_problem import SPOLoss, SPOProblem, read_costs, read_target, read_weights
 from ._spo_program import solve_program
 from ._task_setting import Setting
 from ._task_tree import BaseTaskTree
+from ._vocabulary import fitted, parameter, with_parameters
 
 METHODS = ("exact", "greedy", "milp")
 CRITERIA = ("spo", "squared_error")
@@ -47,6 +38,7 @@ CRITERIA = ("spo", "squared_error")
 _MOST_ROWS = 2**31 - 1
 
 
+@with_parameters
 class SPOTree(DecisionMixin, BaseTaskTree):
     r"""A tree that decides: it predicts cost vectors such that the decisions taken cost least.
 
@@ -99,7 +91,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     Attributes
     ----------
     tree_ : Tree
-        The tree; its classes are the decisions of the leaves in words.
+        The tree; its leaves hold decisions, and its text and pictures show what these are called.
     certificate_ : TaskCertificate
         What is proven about it: ``cost`` is the total loss plus the penalty; ``counters`` say how
         often the oracle was asked.
@@ -134,64 +126,22 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     (0, [[0.0, 1.0], [1.0, 0.0]])
     """
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        **BaseTaskTree._parameter_checks,
-        "method": OneOf(METHODS),
-        "criterion": OneOf(CRITERIA),
-        "max_listed": WholeNumber(0),
-        "validation_fraction": Number(0, maximum=0.999, minimum_allowed=False, none="no pruning"),
-    }
+    oracle: Any = parameter(default=None, kw_only=False)
+    method: Literal["exact", "greedy", "milp"] = parameter(
+        default="exact", check=OneOf(METHODS), kw_only=False
+    )
+    criterion: Literal["spo", "squared_error"] = parameter(default="spo", check=OneOf(CRITERIA))
+    validation_fraction: float | None = parameter(
+        default=None, check=Number(0, maximum=0.999, minimum_allowed=False, none="no pruning")
+    )
+    max_listed: int = parameter(default=1000, check=WholeNumber(0))
+    random_state: Any = None
 
-    costs_: NDArray[np.float64]
-    decisions_: NDArray[np.float64]
-    _nodes: _greedy.Nodes
-    _names: list[str]
-    _node_weights: NDArray[np.float64]
-    _node_units: NDArray[np.int64]
-    _grown_costs: NDArray[Any]
-    _loss_unit: Fraction
-
-    def __init__(
-        self,
-        oracle: Any = None,
-        method: Literal["exact", "greedy", "milp"] = "exact",
-        max_depth: int | None = 3,
-        max_splits: int | None = None,
-        complexity: float = 0.0,
-        complexity_per: Literal["split", "leaf"] = "split",
-        min_samples_leaf: int = 1,
-        criterion: Literal["spo", "squared_error"] = "spo",
-        validation_fraction: float | None = None,
-        max_listed: int = 1000,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        search: Literal["auto", "depth-first", "best-first"] = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.oracle = oracle
-        self.method = method
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.complexity = complexity
-        self.complexity_per = complexity_per
-        self.min_samples_leaf = min_samples_leaf
-        self.criterion = criterion
-        self.validation_fraction = validation_fraction
-        self.max_listed = max_listed
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.search = search
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    costs_: NDArray[np.float64] = fitted()
+    decisions_: NDArray[np.float64] = fitted()
+    _decided: DecidedNodes = fitted()
+    _grown_costs: NDArray[Any] = fitted()
+    _loss_unit: Fraction = fitted()
 
     def fit(
         self,
@@ -265,6 +215,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             setting = super()._set_up(task, X, y, sample_weight)
         assert isinstance(setting.problem, SPOProblem)
         self.oracle_ = setting.problem.oracle
+        self._loss_unit = setting.problem.unit
         self._asks = setting.problem.kind == "callback"
         least = least_units(int(self.min_samples_leaf), setting.rows.quantum)
         weights = setting.rows.weights
@@ -291,60 +242,43 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     def _fit_greedy(self, setting: Setting) -> None:
         start = perf_counter()
-        nodes = self._grow(setting)
+        decided = self._grow(setting)
         seconds = perf_counter() - start
         call = current()
         stopped = None if call is None else call.status()
-        self._keep(setting, self._result(setting, nodes, stopped or "greedy", 0, seconds))
+        result = self._result(setting, decided, stopped or "greedy", 0, seconds)
+        self._keep(setting, result, decided)
 
-    def _grow(self, setting: Setting) -> _greedy.Nodes:
+    def _grow(self, setting: Setting) -> DecidedNodes:
         """Grow a tree by the criterion, and leave out splits that do not pay."""
-        growth, penalty = self._growth(setting)
+        problem, objective = setting.problem, setting.objective
+        assert isinstance(problem, SPOProblem)
+        growth = growth_of(problem, setting.columns, setting.rows.weights, self.criterion)
+        penalty: Any = 0.0
+        if self.criterion == "spo":
+            penalty = Fraction(objective.split_penalty, objective.error_scale)
         nodes = _greedy.grow(
             growth,
             max_depth=None if self.max_depth is None else int(self.max_depth),
             max_splits=None if self.max_splits is None else int(self.max_splits),
             min_weight=self._least_weight,
         )
-        return _greedy.collapse(nodes, growth.loss(totals_of_nodes(growth, nodes)), penalty)
-
-    def _growth(self, setting: Setting) -> tuple[_greedy.Growth, Any]:
-        problem, weights = setting.problem, setting.rows.weights
-        assert isinstance(problem, SPOProblem)
-        if self.criterion == "squared_error":
-            return _greedy.Growth(
-                setting.columns, moments(problem.true_costs, weights), weights, squared_error
-            ), 0.0
-        objective = setting.objective
-
-        def loss(sums: NDArray[np.float64]) -> NDArray[np.int64]:
-            return problem.units(np.rint(sums).astype(np.int64))
-
-        statistics = problem.statistics.astype(np.float64)
-        penalty = Fraction(objective.split_penalty, objective.error_scale)
-        return _greedy.Growth(setting.columns, statistics, weights, loss), penalty
+        costs = grown_costs(growth, nodes)
+        nodes, origin = _greedy.collapse(nodes, costs, penalty)
+        self._grown_costs = costs[origin]
+        return DecidedNodes.of(setting, nodes)
 
     def _result(
         self,
         setting: Setting,
-        nodes: engine.Nodes,
+        decided: DecidedNodes,
         status: str,
         lower_bound: int,
         seconds: float,
     ) -> engine.Result:
         """Return a tree of another origin as the search would, with its value in units."""
-        value = value_of_tree(setting, nodes)
-        return engine.Result(
-            status,
-            min(lower_bound, value),
-            value,
-            nodes.test,
-            nodes.first_child,
-            nodes.label,
-            {},
-            [],
-            seconds,
-        )
+        value = decided.value(setting)
+        return engine.Result(status, min(lower_bound, value), value, decided.nodes, {}, [], seconds)
 
     def _fit_and_prune(self, X: Any, costs: NDArray[np.float64], sample_weight: Any) -> SPOTree:
         """Grow on some rows, and prune on the others."""
@@ -403,10 +337,11 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         leaves = self.apply(X)
         costs = read_costs(C, len(leaves))
         weights = read_weights(sample_weight, len(leaves))
-        trees = _greedy.weakest_links(self._nodes, self._grown_costs)
+        nodes = self._decided.nodes
+        trees = _greedy.weakest_links(nodes, self._grown_costs)
         losses = np.stack([self._row_losses(is_leaf, leaves, costs) for is_leaf in trees])
         kept = trees[_greedy.choose_tree(losses, weights, rule)]
-        self._shorten(*_greedy.cut(self._nodes, kept))
+        self._shorten(*nodes.cut(kept))
         return self
 
     def _row_losses(
@@ -427,19 +362,13 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         best = self.oracle_.solve(costs).values
         return np.asarray(sign * (np.einsum("ij,ij->i", costs, self.decisions_[at]) - best))
 
-    def _shorten(self, nodes: _greedy.Nodes, origin: NDArray[np.intp]) -> None:
+    def _shorten(self, nodes: engine.Nodes, origin: NDArray[np.intp]) -> None:
         """Replace the tree by one that ends earlier, and its certificate."""
-        self.costs_, self.decisions_ = self.costs_[origin], self.decisions_[origin]
-        self._names = [self._names[node] for node in origin]
-        self._node_weights = self._node_weights[origin]
-        self._node_units = self._node_units[origin]
-        self._node_costs = self._node_costs[origin]
         self._grown_costs = self._grown_costs[origin]
-        self._nodes = nodes
-        self.tree_ = self._build_tree(nodes, self._names, self._node_units, self._node_weights)
+        self._keep_tree(self._decided.take(nodes, origin))
         old = self.certificate_
         n_splits = nodes.n_splits
-        loss = int(self._node_units[nodes.test < 0].sum()) * self._loss_unit
+        loss = self._decided.loss * self._loss_unit
         n_paid = n_splits + 1 if self.complexity_per == "leaf" else n_splits
         cost = loss + n_paid * Fraction(old.split_penalty)
         self.certificate_ = replace(
@@ -471,30 +400,26 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         )
         seconds = perf_counter() - start
         status, bound = options.status(found.status), options.bound(found.lower_bound)
-        result = self._result(setting, found.nodes, status, bound, seconds)
+        result = self._result(setting, found.decided, status, bound, seconds)
         if status == "optimal":
             # What HiGHS proves it proves up to its tolerances; the value is counted exactly.
             result = replace(result, lower_bound=result.upper_bound)
-        self._keep(setting, replace(result, counters=found.counters))
+        self._keep(setting, replace(result, counters=found.counters), found.decided)
         self._finish(None)
 
     # ---- what a fit leaves behind ------------------------------------------------------------
 
-    def _keep(self, setting: Setting, result: engine.Result) -> None:
-        super()._keep(setting, result)
-        problem = setting.problem
-        assert isinstance(problem, SPOProblem)
-        sums = sums_of_nodes(setting, result)
-        self.decisions_ = problem.decide(sums)
-        self._node_units = problem.units(sums)
-        self._node_weights = weights_of_nodes(setting, result)
-        self.costs_ = mean_costs(setting, result, problem.true_costs)
-        self._names = problem.names(sums)
-        self._nodes = _greedy.Nodes(result.test, result.first_child, result.label)
-        self._loss_unit = problem.unit
-        if self.method == "greedy":
-            growth, _ = self._growth(setting)
-            self._grown_costs = growth.loss(totals_of_nodes(growth, self._nodes))
+    def _keep(
+        self, setting: Setting, result: engine.Result, decided: DecidedNodes | None = None
+    ) -> None:
+        self._keep_tree(DecidedNodes.of(setting, result.nodes) if decided is None else decided)
+        self._keep_certificate(setting, result)
+
+    def _keep_tree(self, decided: DecidedNodes) -> None:
+        self._decided = decided
+        self.costs_, self.decisions_ = decided.costs, decided.decisions
+        self._node_costs = decided.units.astype(np.float64)
+        self.tree_ = self._tree_of(decided)
 
     def _task_tree(
         self,
@@ -503,43 +428,24 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         leaves: NDArray[np.intp],
         sums: NDArray[np.int64],
     ) -> Tree:
-        problem = setting.problem
-        assert isinstance(problem, SPOProblem)
-        self._loss_unit = problem.unit
-        weights = weights_of_nodes(setting, result)
-        return self._build_tree(result, problem.names(sums), problem.units(sums), weights)
+        return self._tree_of(DecidedNodes.of(setting, result, leaves, sums))
 
-    def _build_tree(
-        self,
-        nodes: engine.Nodes,
-        names: list[str],
-        units: NDArray[np.int64],
-        weights: NDArray[np.float64],
-    ) -> Tree:
-        """Return a tree whose classes are the decisions of its leaves."""
-        leaf = nodes.test < 0
-        classes = sorted({names[node] for node in np.flatnonzero(leaf)})
-        label = np.full(len(leaf), -1, dtype=np.int32)
-        label[leaf] = [classes.index(names[node]) for node in np.flatnonzero(leaf)]
-        counts = np.zeros((len(leaf), len(classes)))
-        counts[leaf, label[leaf]] = weights[leaf]
-        for node in range(len(leaf) - 1, -1, -1):
-            if not leaf[node]:
-                child = int(nodes.first_child[node])
-                counts[node] = counts[child] + counts[child + 1]
-        losses = units * float(self._loss_unit)
-        feature_names = getattr(self, "feature_names_in_", None)
+    def _tree_of(self, decided: DecidedNodes) -> Tree:
+        """Return the tree whose leaves hold decisions."""
+        losses = decided.units * float(self._loss_unit)
+        names = getattr(self, "feature_names_in_", None)
         return Tree.from_arrays(
             self.encoder_.candidates_,
-            nodes.test,
-            nodes.first_child,
-            label,
-            counts=counts,
-            classes=np.array(classes),
-            feature_names=None if feature_names is None else feature_names.tolist(),
+            decided.nodes.test,
+            decided.nodes.first_child,
+            payload=Decisions.called(
+                decided.decisions, decided.nodes.is_leaf, decided.weights, self.oracle_.describe
+            ),
+            feature_names=None if names is None else names.tolist(),
             n_features=self.n_features_in_,
             notes=[
-                f"weight {w:.6g}, loss {loss:.5g}" for w, loss in zip(weights, losses, strict=True)
+                f"weight {weight:.6g}, loss {loss:.5g}"
+                for weight, loss in zip(decided.weights.tolist(), losses.tolist(), strict=True)
             ],
         )
 
@@ -551,33 +457,12 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     # ---- reading the fitted tree -------------------------------------------------------------
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted cost vector of each row: the mean of its leaf.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
+    def _costs_of(self, X: Any) -> NDArray[np.float64]:
         leaves = self.apply(X)
-        return self._shaped(self.costs_[leaves])
+        costs: NDArray[np.float64] = self.costs_[leaves]
+        return costs
 
-    def decide(self, X: Any) -> NDArray[np.float64]:
-        """Return the decision for each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
+    def _decisions_of(self, X: Any) -> NDArray[np.float64]:
         leaves = self.apply(X)
         decisions: NDArray[np.float64] = self.decisions_[leaves]
         return decisions

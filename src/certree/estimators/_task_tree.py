@@ -31,12 +31,14 @@ from certree.results._progress import Callback, Observer
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks._limited import Limited
 from certree.tasks._task import LeafProblem, Rows, Task
-from certree.tree import Tree
+from certree.tree import Labels, Numbers, Payload, Tree
+from certree.tree._spread import importances
 
 from ._certify import count_tests
 from ._limited_fit import fit_within
 from ._measurements import Measurements
 from ._optimal_tree import SHARE_BEFORE_PATH, BaseOptimalTree
+from ._reading import KeepsPath
 from ._task_setting import (
     Setting,
     Stated,
@@ -45,26 +47,28 @@ from ._task_setting import (
     node_counts,
     node_notes,
     node_sums,
+    node_weights,
     units_paid,
 )
+from ._vocabulary import fitted, with_parameters
 
 # Share of the integer range kept free for the denominator of the complexity.
 _RESERVED = 2**10
+
+# Some tasks let tests have prices, and then this is a parameter.
+_NO_COSTS: Any = None
 
 # Weights by which rows pay for tests, where they are rounded.
 _STEPS = 2**20
 
 
-class BaseTaskTree(BaseOptimalTree):
+@with_parameters
+class BaseTaskTree(KeepsPath, BaseOptimalTree):
     """Base of the estimators whose leaves cost what a sum over their rows says."""
 
-    splits = "binary"
+    test_costs = _NO_COSTS
 
-    certificate_: TaskCertificate
-    complexity_per: str
-    gap: float
-
-    test_costs: Any = None
+    certificate_: TaskCertificate = fitted()
 
     @abstractmethod
     def _task(
@@ -250,15 +254,20 @@ class BaseTaskTree(BaseOptimalTree):
 
     def _keep(self, setting: Setting, result: engine.Result) -> None:
         """Give the fitted estimator its tree and certificate."""
-        leaves = engine.leaves_of_rows(result, setting.columns)
-        sums = node_sums(setting, result, leaves)
-        self.tree_ = self._task_tree(setting, result, leaves, sums)
+        nodes = result.nodes
+        leaves = nodes.route(setting.columns)
+        sums = node_sums(setting, nodes, leaves)
+        self.tree_ = self._task_tree(setting, nodes, leaves, sums)
         self._node_costs = setting.problem.units(sums).astype(np.float64)
+        self._keep_certificate(setting, result, units_paid(setting, nodes, leaves))
+
+    def _keep_certificate(self, setting: Setting, result: engine.Result, n_paid: int = 0) -> None:
+        """Give the fitted estimator its certificate; rows pay some units for tests."""
         certificate = self._certify_task(setting, result)
         status = certificate.status
         if status in ("optimal", "gap") and hides_much(setting.problem):
             status = "precision"
-        paid = units_paid(setting, result, leaves) * setting.problem.unit
+        paid = n_paid * setting.problem.unit
         self.certificate_ = replace(
             certificate,
             status=status,
@@ -273,29 +282,39 @@ class BaseTaskTree(BaseOptimalTree):
         leaves: NDArray[np.intp],
         sums: NDArray[np.int64],
     ) -> Tree:
-        problem = setting.problem
+        payload = self._payload(setting, result, leaves, sums)
+        names = getattr(self, "feature_names_in_", None)
+        return Tree.from_arrays(
+            self.encoder_.candidates_,
+            result.test,
+            result.first_child,
+            payload=payload,
+            feature_names=None if names is None else names.tolist(),
+            n_features=self.n_features_in_,
+            n_columns=setting.columns.shape[1],
+            notes=node_notes(setting.problem, sums, payload.counts, payload.label),
+        )
+
+    def _payload(
+        self,
+        setting: Setting,
+        result: engine.Nodes,
+        leaves: NDArray[np.intp],
+        sums: NDArray[np.int64],
+    ) -> Payload:
+        """Return what the leaves predict: numbers, or labels, which other values are too."""
         leaf = result.test < 0
-        predictions = problem.read(sums, leaves)
-        classes = problem.classes()
+        predictions = setting.problem.read(sums, leaves)
+        classes = setting.problem.classes()
+        if classes is None and predictions.dtype.kind == "f":
+            return Numbers.of_nodes(predictions, leaf, node_weights(setting, result, leaves))
         if classes is None:
             classes = np.unique(predictions[leaf])
         positions = {value: k for k, value in enumerate(classes.tolist())}
         label = np.full(len(leaf), -1, dtype=np.int32)
         label[leaf] = [positions[value] for value in predictions[leaf].tolist()]
-        names = getattr(self, "feature_names_in_", None)
         counts = node_counts(setting, result, leaves, label[leaves], len(classes))
-        return Tree.from_arrays(
-            self.encoder_.candidates_,
-            result.test,
-            result.first_child,
-            label,
-            counts=counts,
-            classes=classes,
-            feature_names=None if names is None else names.tolist(),
-            n_features=self.n_features_in_,
-            n_columns=setting.columns.shape[1],
-            notes=node_notes(problem, sums, counts, label),
-        )
+        return Labels(label, counts, classes)
 
     def _certify_task(self, setting: Setting, result: engine.Result) -> TaskCertificate:
         """Translate a result to the user's terms."""
@@ -348,8 +367,9 @@ class BaseTaskTree(BaseOptimalTree):
         for entry in result.entries:
             cost = entry.upper_bound * problem.unit + problem.constant
             bound = entry.lower_bound * problem.unit + problem.constant
-            leaves = engine.leaves_of_rows(entry, setting.columns)
-            tree = self._task_tree(setting, entry, leaves, node_sums(setting, entry, leaves))
+            nodes = entry.nodes
+            leaves = nodes.route(setting.columns)
+            tree = self._task_tree(setting, nodes, leaves, node_sums(setting, nodes, leaves))
             entries.append(
                 PathEntry(entry.splits, exact(cost), exact(bound), problem.objective(cost), tree)
             )
@@ -372,27 +392,10 @@ class BaseTaskTree(BaseOptimalTree):
             raise InfeasibleError(certificate)
 
     @property
-    def path_(self) -> RegularizationPath:
-        """The best tree for every number of splits, after ``fit(..., path=True)``."""
-        path: RegularizationPath | None = getattr(self, "_path", None)
-        if path is None:
-            raise AttributeError(
-                f"{type(self).__name__} has no path_: it is computed on request only, by "
-                "fit(..., path=True)."
-            )
-        return path
-
-    @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Normalised decrease of the leaf cost by the splits on each column."""
         self._check_tree()
-        tree = self.tree_
-        result = np.zeros(tree.n_features)
-        for node in np.flatnonzero(tree.test >= 0).tolist():
-            below = self._node_costs[list(tree.children(node))].sum()
-            result[tree.node_test(node).feature] += max(self._node_costs[node] - below, 0.0)
-        total = result.sum()
-        return result / total if total > 0 else result
+        return importances(self.tree_, self._node_costs)
 
 
 def _complexity(value: Any) -> Fraction:
