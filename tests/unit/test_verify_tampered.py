@@ -15,7 +15,7 @@ from tests.problems import FUZZ
 from tests.tampering import Case, cases, forgeries, outcome
 
 import certree
-from certree import CertificateError, metrics, tasks, verify
+from certree import CertificateError, Tree, metrics, tasks, verify
 from certree.verify import _door, _fields, _formulas, _leaves
 from certree.verify import _task_audit as _task
 
@@ -47,13 +47,33 @@ def test_no_tampered_field_passes_and_none_raises_anything_else() -> None:
 
 
 def _with_tree(case: Case, **changes: Any) -> Any:
-    """Return a model whose tree has other parts."""
+    """Return a model whose tree asks other tests, or holds something else in its leaves."""
+    tree = case.subject.tree_
+    parts = {"tests": tree.tests, "payload": tree.payload, **changes}
+    names = tree.feature_names if tree.has_names else None
     other = copy.copy(case.subject)
-    other.tree_ = case.subject.tree_._with(**changes)
+    other.tree_ = Tree(
+        test=tree.test,
+        first_child=tree.first_child,
+        feature_names=names,
+        n_features=tree.n_features,
+        **parts,
+    )
     return other
 
 
-WITH_TREE = ("errors", "table", "reals", "f1", "regression", "costs", "policy", "capacity", "fair")
+WITH_TREE = (
+    "errors",
+    "table",
+    "reals",
+    "f1",
+    "regression",
+    "costs",
+    "policy",
+    "capacity",
+    "fair",
+    "decisions",
+)
 
 
 @pytest.mark.parametrize("name", WITH_TREE)
@@ -63,9 +83,9 @@ def test_no_tampered_tree_passes(name: str) -> None:
     for leaf in np.flatnonzero(tree.test < 0):
         label = tree.label.copy()
         label[leaf] = (label[leaf] + 1) % len(tree.classes)
-        payload = dataclasses.replace(tree.payload, label=label)
+        other = _with_tree(case, payload=dataclasses.replace(tree.payload, label=label))
         with pytest.raises(CertificateError):
-            verify(_with_tree(case, payload=payload), **case.data)
+            verify(other, **case.data)
     for place, test in enumerate(tree.tests):
         moved = dataclasses.replace(test, feature=(test.feature + 1) % tree.n_features)
         tests = [*tree.tests[:place], moved, *tree.tests[place + 1 :]]
