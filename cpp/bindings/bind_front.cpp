@@ -70,7 +70,7 @@ void bind_front(nb::module_& m) {
   m.def("solve_front", &solve_from_python, nb::arg("columns"), nb::arg("row_types"), nb::arg("weights").none(),
         nb::arg("options"), nb::arg("dominated").none() = nb::none(), nb::arg("per_splits") = false,
         nb::arg("callback") = nb::none(),
-        "Nondominated (fp, fn) over all trees within the options' limits, with a tree for each.");
+        "Nondominated (fp, fn) over all trees within the options' budget, with a tree for each.");
 }
 
 }  // namespace certree

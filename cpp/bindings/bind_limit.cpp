@@ -88,7 +88,7 @@ LimitResult solve_from_python(
 }  // namespace
 
 void bind_limit(nb::module_& m) {
-  nb::class_<LimitResult>(m, "LimitResult", "The best tree within limits, or the front of objective and gap.")
+  nb::class_<LimitResult>(m, "LimitResult", "The best tree within budget, or the front of objective and gap.")
       .def_prop_ro("status", [](const LimitResult& r) { return std::string(status_name(r.status)); })
       .def_prop_ro("points", &points_of, nb::rv_policy::move)
       .def_prop_ro(

@@ -64,7 +64,7 @@ void bind_solver(nb::module_& m) {
       .def_prop_ro("history", [](const Result& r) { return history_to_list(r.history); });
   m.def("solve", &solve_from_python, nb::arg("columns"), nb::arg("row_types"), nb::arg("cost_matrix"),
         nb::arg("weights").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
-        "Least error_scale * cost + split_penalty * splits over all trees within the options' limits.");
+        "Least error_scale * cost + split_penalty * splits over all trees within the options' budget.");
   nb::class_<PathResult>(m, "PathResult", "The error-versus-splits curve.")
       .def_prop_ro("status", [](const PathResult& r) { return std::string(status_name(r.status)); })
       .def_prop_ro(

@@ -162,9 +162,9 @@ class ChainSolve {
         options_(options),
         objective_(make_objective(table, question, options)),
         unit_(mixture_unit(objective_, table.n_rows)),
-        limits_(options.time_limit_s, options.work_limit),
-        budget_(options.memory_limit),
-        progress_(limits_, std::move(observer), 1),
+        budget_(options.time_limit_s, options.work_limit),
+        memory_(options.memory_limit),
+        progress_(budget_, std::move(observer), 1),
         most_splits_(options.max_splits) {}
 
   ChainResult run() {
@@ -174,7 +174,7 @@ class ChainSolve {
     offer(leaf);
     bound_ = largest_area_ = objective_.perfect();
     try {
-      const Dataset data(table_, CountTask(2, 2, {0, 1, 1, 0}), dataset_settings(), budget_);
+      const Dataset data(table_, CountTask(2, 2, {0, 1, 1, 0}), dataset_settings(), memory_);
       result.counters.row_groups = data.n_groups();
       result.counters.columns = data.n_columns();
       if (options_.use_chain_equivalent_points) bound_by_groups(data);
@@ -183,7 +183,7 @@ class ChainSolve {
       if (options_.use_chain_tangents) descend(result.counters);
       if (!is_done()) prove(data, result.counters);
     } catch (const std::bad_alloc&) {
-      limits_.stop(StopReason::memory);
+      budget_.stop(StopReason::memory);
     }
     progress_.observe();
     report(result);
@@ -192,7 +192,7 @@ class ChainSolve {
 
  private:
   bool is_done() const {
-    if (limits_.stopped()) return true;
+    if (budget_.stopped()) return true;
     const Interval now = progress_.interval();
     return now.upper - now.lower <= options_.gap;
   }
@@ -209,10 +209,10 @@ class ChainSolve {
   }
 
   void stop_as(Status status) {
-    if (status == Status::memory_limit) limits_.stop(StopReason::memory);
-    if (status == Status::interrupted) limits_.stop(StopReason::interrupted);
-    if (status == Status::time_limit) limits_.stop(StopReason::time);
-    if (status == Status::work_limit) limits_.stop(StopReason::work);
+    if (status == Status::memory_limit) budget_.stop(StopReason::memory);
+    if (status == Status::interrupted) budget_.stop(StopReason::interrupted);
+    if (status == Status::time_limit) budget_.stop(StopReason::time);
+    if (status == Status::work_limit) budget_.stop(StopReason::work);
   }
 
   // Options for a solve within this one.
@@ -220,20 +220,20 @@ class ChainSolve {
     Options inner = options_;
     inner.gap = 0;
     inner.debug_tree = {};
-    if (options_.time_limit_s > 0) inner.time_limit_s = std::max(options_.time_limit_s - limits_.seconds(), 1e-3);
-    if (options_.work_limit > 0) inner.work_limit = std::max<std::int64_t>(options_.work_limit - limits_.work(), 1);
+    if (options_.time_limit_s > 0) inner.time_limit_s = std::max(options_.time_limit_s - budget_.seconds(), 1e-3);
+    if (options_.work_limit > 0) inner.work_limit = std::max<std::int64_t>(options_.work_limit - budget_.work(), 1);
     return inner;
   }
 
   Observer inner_observer() {
     return [this](const ProgressEvent&) {
       progress_.observe();
-      return limits_.stopped();
+      return budget_.stopped();
     };
   }
 
   void add_work_of(const Counters& inner, Counters& counters) {
-    for (std::int64_t k = 0; k < inner.depth_two_evaluations; ++k) limits_.add_work();
+    for (std::int64_t k = 0; k < inner.depth_two_evaluations; ++k) budget_.add_work();
     const auto row_groups = counters.row_groups, columns = counters.columns;
     counters.add(inner);
     counters.row_groups = row_groups;
@@ -251,7 +251,7 @@ class ChainSolve {
       const ChainResult found = ChainSolve(table_, question_, inner, inner_observer()).run();
       add_work_of(found.counters, counters);
       if (found.status == Status::memory_limit || found.status == Status::interrupted) stop_as(found.status);
-      limits_.poll();
+      budget_.poll();
       offer(found.tree);
     }
   }
@@ -335,7 +335,7 @@ class ChainSolve {
   void prove(const Dataset& data, Counters& counters) {
     Options options = options_;
     if (most_splits_ >= 0) options.max_splits = most_splits_;
-    const ChainContext context{data, options, objective_, limits_, budget_, progress_, unit_};
+    const ChainContext context{data, options, objective_, budget_, memory_, progress_, unit_};
     ChainIncumbent incumbent{incumbent_.value, incumbent_.chain, {}, incumbent_.splits};
     ChainSearch(context, incumbent).run(depth_of(data), tangents_, bound_, counters);
   }
@@ -353,12 +353,12 @@ class ChainSolve {
     const Interval interval = progress_.interval();
     result.upper_bound = interval.upper;
     result.lower_bound = std::min(interval.lower, interval.upper);
-    result.status = status_of(limits_, {result.lower_bound, result.upper_bound}, options_.gap);
+    result.status = status_of(budget_, {result.lower_bound, result.upper_bound}, options_.gap);
     result.tree = measure(table_, objective_, progress_.tree()).tree;
     result.history = progress_.history();
-    result.counters.depth_two_evaluations = limits_.work();
-    result.counters.peak_bytes = std::max(result.counters.peak_bytes, budget_.peak());
-    result.seconds = limits_.seconds();
+    result.counters.depth_two_evaluations = budget_.work();
+    result.counters.peak_bytes = std::max(result.counters.peak_bytes, memory_.peak());
+    result.seconds = budget_.seconds();
     result.loss_denominator = 2 * objective_.positives * objective_.limit();
   }
 
@@ -367,8 +367,8 @@ class ChainSolve {
   const Options& options_;
   ChainObjective objective_;
   Cost unit_;
-  Limits limits_;
-  MemoryBudget budget_;
+  Budget budget_;
+  MemoryBudget memory_;
   Progress progress_;
   ChainIncumbent incumbent_;
   Cost bound_ = kInfinite;

@@ -72,14 +72,14 @@ FrontResult leaves_only(const TableView& table, const FrontQuestion& question) {
 
 // Everything one solve owns.  Throws MemoryLimitReached if not even the data fit.
 struct FrontSession {
-  FrontSession(const TableView& table, const FrontQuestion& question, const Options& options, Limits& limits,
+  FrontSession(const TableView& table, const FrontQuestion& question, const Options& options, Budget& budget,
                FrontObserver observer)
-      : budget(options.memory_limit),
-        data(table, CountTask(2, 2, {0, 1, 1, 0}), dataset_settings(table, options), budget),
+      : memory(options.memory_limit),
+        data(table, CountTask(2, 2, {0, 1, 1, 0}), dataset_settings(table, options), memory),
         depth(effective_depth(data, options)),
-        search(data, options, slots_for(data, question, options, depth), depth, limits, budget, std::move(observer)) {}
+        search(data, options, slots_for(data, question, options, depth), depth, budget, memory, std::move(observer)) {}
 
-  MemoryBudget budget;
+  MemoryBudget memory;
   Dataset data;
   std::int32_t depth;
   FrontSearch search;
@@ -90,26 +90,26 @@ struct FrontSession {
 FrontResult solve_front(const TableView& table, const FrontQuestion& question, const Options& options,
                         FrontObserver observer) {
   check_arguments(table, question, options);
-  Limits limits(options.time_limit_s, options.work_limit);
+  Budget budget(options.time_limit_s, options.work_limit);
   std::optional<FrontSession> session;
   try {
-    session.emplace(table, question, options, limits, std::move(observer));
+    session.emplace(table, question, options, budget, std::move(observer));
   } catch (const std::bad_alloc&) {
     return leaves_only(table, question);
   }
   try {
     session->search.run(question.dominated);
   } catch (const std::bad_alloc&) {
-    limits.stop(StopReason::memory);
+    budget.stop(StopReason::memory);
   }
   FrontSearch& search = session->search;
   FrontResult result;
   if (!search.has_begun()) {
     result = leaves_only(table, question);
-    result.seconds = limits.seconds();
+    result.seconds = budget.seconds();
     return result;
   }
-  result.status = search.is_complete() ? Status::optimal : status_of(limits, {0, 1});
+  result.status = search.is_complete() ? Status::optimal : status_of(budget, {0, 1});
   result.entries = search.front(question.per_splits);
   for (FrontEntry& entry : result.entries)
     for (TreeNode& node : entry.tree.nodes)
@@ -117,12 +117,12 @@ FrontResult solve_front(const TableView& table, const FrontQuestion& question, c
   result.lower = search.lower();
   result.history = search.history();
   result.counters = search.counters();
-  result.counters.depth_two_evaluations = limits.work();
+  result.counters.depth_two_evaluations = budget.work();
   result.counters.table_entries = search.n_table_entries();
-  result.counters.peak_bytes = session->budget.peak();
+  result.counters.peak_bytes = session->memory.peak();
   result.counters.row_groups = session->data.n_groups();
   result.counters.columns = session->data.n_columns();
-  result.seconds = limits.seconds();
+  result.seconds = budget.seconds();
   return result;
 }
 

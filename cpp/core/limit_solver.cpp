@@ -35,13 +35,13 @@ bool counts_rows(const LimitTask& task, const Options& options) {
 
 // Everything one solve owns.  Throws MemoryLimitReached if not even the data fit.
 struct LimitSession {
-  LimitSession(const LimitTable& table, const LimitTask& task, const Options& options, Limits& limits,
+  LimitSession(const LimitTable& table, const LimitTask& task, const Options& options, Budget& budget,
                LimitObserver observer)
-      : budget(options.memory_limit),
-        data(table, task, dataset_settings(options), counts_rows(task, options), options.max_depth, budget),
-        search(data, options, limits, budget, std::move(observer)) {}
+      : memory(options.memory_limit),
+        data(table, task, dataset_settings(options), counts_rows(task, options), options.max_depth, memory),
+        search(data, options, budget, memory, std::move(observer)) {}
 
-  MemoryBudget budget;
+  MemoryBudget memory;
   LimitData data;
   LimitSearch search;
 };
@@ -72,23 +72,23 @@ LimitResult solve_limited(const LimitTable& table, const LimitTask& given, const
   check_arguments(table, given, options);
   LimitTask task = given;
   if (!options.use_limit_planes) task.multipliers.clear();
-  Limits limits(options.time_limit_s, options.work_limit);
+  Budget budget(options.time_limit_s, options.work_limit);
   LimitResult result;
   std::optional<LimitSession> session;
   try {
-    session.emplace(table, task, options, limits, std::move(observer));
+    session.emplace(table, task, options, budget, std::move(observer));
     session->search.run();
   } catch (const std::bad_alloc&) {
-    limits.stop(StopReason::memory);
+    budget.stop(StopReason::memory);
   }
-  result.status = session && session->search.is_complete() ? Status::optimal : status_of(limits, {0, 1});
-  result.seconds = limits.seconds();
+  result.status = session && session->search.is_complete() ? Status::optimal : status_of(budget, {0, 1});
+  result.seconds = budget.seconds();
   if (!session) return result;
   report(*session, result);
   result.counters = session->search.counters();
-  result.counters.depth_two_evaluations = limits.work();
+  result.counters.depth_two_evaluations = budget.work();
   result.counters.table_entries = session->search.n_table_entries();
-  result.counters.peak_bytes = session->budget.peak();
+  result.counters.peak_bytes = session->memory.peak();
   result.counters.row_groups = session->data.groups().n_groups();
   result.counters.columns = session->data.groups().n_columns();
   return result;

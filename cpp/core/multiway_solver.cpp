@@ -63,11 +63,11 @@ std::int32_t effective_depth(const Dataset& data, const ColumnTests& tests, cons
   return options.max_depth < 0 || options.max_depth >= most ? kUnlimitedDepth : options.max_depth;
 }
 
-void report(const Progress& progress, const Limits& limits, const Scale& scale, Cost gap, MultiwayResult& result) {
+void report(const Progress& progress, const Budget& budget, const Scale& scale, Cost gap, MultiwayResult& result) {
   const Interval interval = progress.interval();
   result.upper_bound = scale.to_caller(interval.upper);
   result.lower_bound = interval.is_exact() ? result.upper_bound : scale.to_caller(interval.lower);
-  result.status = status_of(limits, {result.lower_bound, result.upper_bound}, gap);
+  result.status = status_of(budget, {result.lower_bound, result.upper_bound}, gap);
   result.history = progress.history();
   for (ProgressEvent& event : result.history) {
     event.upper = scale.to_caller(event.upper);
@@ -82,15 +82,15 @@ namespace {
 // Throws std::bad_alloc if not even the data fit.
 MultiwayResult solve_checked(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
                              const Options& options, Observer observer) {
-  Limits limits(options.time_limit_s, options.work_limit);
-  MemoryBudget budget(options.memory_limit);
+  Budget budget(options.time_limit_s, options.work_limit);
+  MemoryBudget memory(options.memory_limit);
   const bool unit_weights = table.weights == nullptr ||
                             std::all_of(table.weights, table.weights + table.n_rows, [](auto w) { return w == 1; });
   DatasetSettings settings;
   settings.counts_rows = options.min_leaf > 1 && !unit_weights;
   settings.merges_rows = options.use_row_groups;
   settings.reduces_columns = false;  // tests refer to all of them
-  const Dataset data(table, task, settings, budget);
+  const Dataset data(table, task, settings, memory);
   const std::int32_t depth = effective_depth(data, question.tests, options);
   Options inner = options;
   // As in solver.cpp: with nothing to limit its size, the smallest of the best trees is a question that nobody asked.
@@ -108,16 +108,16 @@ MultiwayResult solve_checked(const TableView& table, const CountTask& task, cons
   const bool only_binary =
       std::all_of(question.tests.begin(), question.tests.end(), [](const auto& t) { return n_outcomes(t) == 2; });
   const MultiwaySettings search_settings{objective, {only_binary, question.leaf_penalty, options.min_leaf}, inner};
-  Progress progress(limits, std::move(observer), scale.factor);
-  Table subproblems(budget, options.memory_limit > 0 ? options.memory_limit / 2 : 0, false);
+  Progress progress(budget, std::move(observer), scale.factor);
+  Table subproblems(memory, options.memory_limit > 0 ? options.memory_limit / 2 : 0, false);
 
   MultiwayResult result;
   try {
-    MultiwaySearch search({data, task, question.tests, search_settings, limits, budget, subproblems, progress, depth});
+    MultiwaySearch search({data, task, question.tests, search_settings, budget, memory, subproblems, progress, depth});
     search.run(result.counters);
     result.tree = search.tree();
   } catch (const std::bad_alloc&) {
-    limits.stop(StopReason::memory);
+    budget.stop(StopReason::memory);
   }
   progress.observe();
   if (result.tree.nodes.empty()) {
@@ -125,16 +125,16 @@ MultiwayResult solve_checked(const TableView& table, const CountTask& task, cons
     result = single_leaf(table, task, question, options);
     result.counters = counters;
   } else {
-    report(progress, limits, scale, options.gap, result);
+    report(progress, budget, scale, options.gap, result);
   }
   Counters& counters = result.counters;
-  counters.depth_two_evaluations = limits.work();
+  counters.depth_two_evaluations = budget.work();
   counters.table_entries = subproblems.n_entries();
   counters.table_evictions += subproblems.n_evictions();
-  counters.peak_bytes = budget.peak();
+  counters.peak_bytes = memory.peak();
   counters.row_groups = data.n_groups();
   counters.columns = data.n_columns();
-  result.seconds = limits.seconds();
+  result.seconds = budget.seconds();
   return result;
 }
 

@@ -29,9 +29,9 @@ PathResult path_of_leaf(Result leaf, const Options& options) {
   return path;
 }
 
-Status status_of(const Limits& limits, const Interval& interval, Cost gap) {
+Status status_of(const Budget& budget, const Interval& interval, Cost gap) {
   if (interval.is_exact()) return Status::optimal;
-  switch (limits.reason()) {
+  switch (budget.reason()) {
     case StopReason::time:
       return Status::time_limit;
     case StopReason::work:

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/cost.hpp"
-#include "base/limits.hpp"
 #include "search/options.hpp"
 #include "search/path_entry.hpp"
 #include "search/progress.hpp"
@@ -38,6 +38,6 @@ PathResult path_of_leaf(Result leaf, const Options& options);
 
 // `interval` and `gap` in the caller's units.  A search that ended by itself above the gap had found a better tree and could
 // not rebuild it, because the table had no room for its parts.
-Status status_of(const Limits& limits, const Interval& interval, Cost gap = kInfinite);
+Status status_of(const Budget& budget, const Interval& interval, Cost gap = kInfinite);
 
 }  // namespace certree

@@ -47,18 +47,18 @@ std::int64_t most_splits(const Dataset& data, std::int32_t depth) {
   return depth < 40 ? std::min<std::int64_t>(by_groups, (std::int64_t{1} << depth) - 1) : by_groups;
 }
 
-Run::Run(const Dataset& set, const DepthTwoMaker& statistic, Cost worst, const Options& options, Limits& shared_limits,
-         MemoryBudget& shared_budget, Observer observer)
+Run::Run(const Dataset& set, const DepthTwoMaker& statistic, Cost worst, const Options& options, Budget& shared_budget,
+         MemoryBudget& shared_memory, Observer observer)
     : data(set),
-      limits(shared_limits),
       budget(shared_budget),
+      memory(shared_memory),
       caller_gap(options.gap),
       depth(effective_depth(data, options)),
       inner(inner_options(options, depth)),
       scale(worst, inner, most_splits(data, depth)),
-      progress(limits, std::move(observer), scale.factor),
-      subproblems(budget, options.memory_limit > 0 ? options.memory_limit / 2 : 0, options.threads > 1),
-      context{data, statistic, inner, scale.objective, limits, budget, subproblems, progress} {
+      progress(budget, std::move(observer), scale.factor),
+      subproblems(memory, options.memory_limit > 0 ? options.memory_limit / 2 : 0, options.threads > 1),
+      context{data, statistic, inner, scale.objective, budget, memory, subproblems, progress} {
   context.options.gap = options.gap > kInfinite / scale.factor ? kInfinite : options.gap * scale.factor;
   if (options.known_value >= 0)
     progress.assume(options.known_value * scale.factor + (inner.smallest ? options.known_splits : 0));
@@ -86,7 +86,7 @@ void Run::find_path(PathResult& result) {
   PathSearch path(context, depth, splits);
   result.entries = path.run_whole(result.counters);
   for (PathEntry& entry : result.entries) translate(entry.tree);
-  result.status = path.is_whole() ? Status::optimal : status_of(limits, {0, 1}, 0);
+  result.status = path.is_whole() ? Status::optimal : status_of(budget, {0, 1}, 0);
   count(result.counters);
 }
 
@@ -96,10 +96,10 @@ void Run::translate(Tree& tree) const {
 }
 
 void Run::count(Counters& counters) const {
-  counters.depth_two_evaluations = limits.work();
+  counters.depth_two_evaluations = budget.work();
   counters.table_entries = subproblems.n_entries();
   counters.table_evictions += subproblems.n_evictions();
-  counters.peak_bytes = budget.peak();
+  counters.peak_bytes = memory.peak();
   counters.row_groups = data.n_groups();
   counters.columns = data.n_columns();
 }
@@ -108,7 +108,7 @@ void Run::report(Result& result) const {
   const Interval interval = progress.interval();
   result.upper_bound = scale.to_caller(interval.upper);
   result.lower_bound = interval.is_exact() ? result.upper_bound : scale.to_caller(interval.lower);
-  result.status = status_of(limits, {result.lower_bound, result.upper_bound}, caller_gap);
+  result.status = status_of(budget, {result.lower_bound, result.upper_bound}, caller_gap);
   result.tree = progress.tree();
   translate(result.tree);
   result.history = progress.history();
@@ -117,7 +117,7 @@ void Run::report(Result& result) const {
     event.lower = scale.to_caller(event.lower);
   }
   count(result.counters);
-  result.seconds = limits.seconds();
+  result.seconds = budget.seconds();
 }
 
 }  // namespace certree

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/limits.hpp"
+#include "base/budget.hpp"
 #include "base/memory.hpp"
 #include "data/dataset.hpp"
 #include "result.hpp"
@@ -25,8 +25,8 @@ std::int64_t most_splits(const Dataset& data, std::int32_t depth);
 
 struct Run {
   // `worst`: no tree's leaves cost more than this, in units of the statistic.
-  Run(const Dataset& data, const DepthTwoMaker& statistic, Cost worst, const Options& options, Limits& limits,
-      MemoryBudget& budget, Observer observer);
+  Run(const Dataset& data, const DepthTwoMaker& statistic, Cost worst, const Options& options, Budget& budget,
+      MemoryBudget& memory, Observer observer);
 
   // Runs the search that fits the limits; what it finds is in `progress`.
   void search(Counters& counters);
@@ -38,8 +38,8 @@ struct Run {
   void report(Result& result) const;
 
   const Dataset& data;
-  Limits& limits;
-  MemoryBudget& budget;
+  Budget& budget;
+  MemoryBudget& memory;
   Cost caller_gap;
   std::int32_t depth;
   Options inner;  // the options as the search sees them

@@ -47,16 +47,16 @@ Cost most_cost(const VectorData& data, const Options& options) {
 // Everything one solve owns.  Throws MemoryLimitReached if not even the data fit.
 struct Session {
   Session(const VectorTable& table, const VectorTask& task, const Options& options, Observer observer)
-      : limits(options.time_limit_s, options.work_limit),
-        budget(options.memory_limit),
-        data(table, task, dataset_settings(table, options), limits, budget),
+      : budget(options.time_limit_s, options.work_limit),
+        memory(options.memory_limit),
+        data(table, task, dataset_settings(table, options), budget, memory),
         statistic(data),
-        run(data.groups(), statistic, most_cost(data, options), options, limits, budget, std::move(observer)) {
+        run(data.groups(), statistic, most_cost(data, options), options, budget, memory, std::move(observer)) {
     run.context.tests = data.tests();
   }
 
-  Limits limits;
-  MemoryBudget budget;
+  Budget budget;
+  MemoryBudget memory;
   VectorData data;
   VectorDepthTwo statistic;
   Run run;
@@ -105,13 +105,13 @@ Result solve_vector(const VectorTable& table, const VectorTask& task, const Opti
   try {
     session->run.search(result.counters);
   } catch (const std::bad_alloc&) {
-    session->limits.stop(StopReason::memory);
+    session->budget.stop(StopReason::memory);
   }
   // Threads come to the tie-break with different incumbents.  If it was cut short, one thread decides.
-  if (session->limits.reason() == StopReason::effort && options.threads > 1) {
+  if (session->budget.reason() == StopReason::effort && options.threads > 1) {
     Options alone = options;
     alone.threads = 1;
-    if (options.time_limit_s > 0) alone.time_limit_s = std::max(options.time_limit_s - session->limits.seconds(), 1e-3);
+    if (options.time_limit_s > 0) alone.time_limit_s = std::max(options.time_limit_s - session->budget.seconds(), 1e-3);
     return solve_vector(table, task, alone, session->run.progress.release_observer());
   }
   session->run.progress.observe();
@@ -131,10 +131,10 @@ PathResult solve_vector_path(const VectorTable& table, const VectorTask& task, c
   try {
     if (session != nullptr) session->run.find_path(result);
   } catch (const std::bad_alloc&) {
-    session->limits.stop(StopReason::memory);
+    session->budget.stop(StopReason::memory);
   }
   if (result.entries.empty()) result = path_of_leaf(single_leaf(table, task, options), options);
-  if (session != nullptr) result.seconds = session->limits.seconds();
+  if (session != nullptr) result.seconds = session->budget.seconds();
   return result;
 }
 

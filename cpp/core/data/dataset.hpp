@@ -37,14 +37,14 @@ struct DatasetSettings {
 
 class Dataset {
  public:
-  Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, MemoryBudget& budget);
+  Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, MemoryBudget& memory);
   // Without types: the groups are placed once each, and what they weigh is somebody else's business, who is told the group
   // of every row.
-  Dataset(const TableView& table, const DatasetSettings& settings, MemoryBudget& budget,
+  Dataset(const TableView& table, const DatasetSettings& settings, MemoryBudget& memory,
           std::vector<std::int32_t>& group_of_row);
 
   // Everything that depends on the costs, for another task with as many types.  If it throws, the data set is of no use.
-  void price(const CountTask& task, MemoryBudget& budget);
+  void price(const CountTask& task, MemoryBudget& memory);
 
   std::int32_t n_columns() const { return static_cast<std::int32_t>(original_column_.size()); }
   std::int32_t n_groups() const { return n_groups_; }

@@ -57,8 +57,8 @@ bool ChainSearch::best_scores(Side& side, std::int32_t depth, std::size_t level,
     }
   }
   const auto bytes = static_cast<std::int64_t>(64 + 8 * out.size());
-  if (uses_table && context_.budget.try_charge(bytes)) known_.emplace(key, out);
-  return !context_.limits.poll();
+  if (uses_table && context_.memory.try_charge(bytes)) known_.emplace(key, out);
+  return !context_.budget.poll();
 }
 
 // Depth three: over all splits, two depth-two passes each.
@@ -163,7 +163,7 @@ bool ChainSearch::refine(std::int32_t column, Cost& bound) {
     std::stable_sort(found.begin(), found.end(), by_bound);
     bound = std::min(bound, found.front().first);
     if (bound <= incumbent_.value.whole) return true;
-    if (context_.limits.poll()) return false;
+    if (context_.budget.poll()) return false;
     ReferenceChain tree;
     const Tangent& best = *found.front().second;
     offer_best_tree(column, best, tree);

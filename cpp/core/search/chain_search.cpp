@@ -6,12 +6,12 @@
 namespace certree {
 
 ChainSearch::Side::Side(const ChainContext& context, const ChainPairSettings& settings)
-    : node(context.budget), pairs(make_chain_pairs(context.data, settings, context.limits, context.budget)) {}
+    : node(context.memory), pairs(make_chain_pairs(context.data, settings, context.budget, context.memory)) {}
 
 ChainSearch::ChainSearch(const ChainContext& context, ChainIncumbent& incumbent)
     : context_(context),
       incumbent_(incumbent),
-      factory_(context.data, bit_kernels_for(context.options.isa), context.budget,
+      factory_(context.data, bit_kernels_for(context.options.isa), context.memory,
                context.options.use_column_reduction) {
   const Options& options = context.options;
   settings_.min_leaf = options.min_leaf;
@@ -49,7 +49,7 @@ bool ChainSearch::make_sides(const Node& parent, std::int32_t column, std::size_
     factory_.child_rows(parent, column, holds != 0, at.sides[holds]->node.rows);
     factory_.make_child(parent, column, holds != 0, true, at.sides[holds]->node);
   }
-  return !context_.limits.poll();
+  return !context_.budget.poll();
 }
 
 ChainSearch::Scores ChainSearch::root_thresholds() const {
@@ -104,7 +104,7 @@ void ChainSearch::run(std::int32_t depth, std::vector<Tangent> tangents, Cost bo
   factory_.make_root(root.node);
   const auto n = static_cast<std::size_t>(root.node.n_columns);
   if (depth <= 2) {
-    ChainSet chains(context_.budget, active_.size());
+    ChainSet chains(context_.memory, active_.size());
     if (!list_chains(root, depth, 0, root_thresholds(), chains)) return;
     for (std::size_t i = 0; i < chains.size(); ++i)
       offer(chains[i].edges, chains[i].n_edges, chains[i].splits, chains.origin(i));
@@ -125,7 +125,7 @@ void ChainSearch::run(std::int32_t depth, std::vector<Tangent> tangents, Cost bo
   for (const std::int32_t column : order) {
     Cost& split_bound = bounds[static_cast<std::size_t>(column)];
     context_.progress.observe();
-    if (context_.limits.poll()) return;
+    if (context_.budget.poll()) return;
     if (split_bound <= incumbent_.value.whole) {
       ++counters.splits_pruned;
       continue;
@@ -149,7 +149,7 @@ bool ChainSearch::explore(const Node& root, std::int32_t column, std::int32_t de
     if (!refine(root.column[static_cast<std::size_t>(column)], bound)) return false;
     if (bound <= incumbent_.value.whole) return true;
   }
-  ChainSet yes(context_.budget, active_.size()), no(context_.budget, active_.size());
+  ChainSet yes(context_.memory, active_.size()), no(context_.memory, active_.size());
   if (!list_both(depth, 0, root_thresholds(), yes, no)) return false;
   return combine_at_root(root.column[static_cast<std::size_t>(column)], yes, no);
 }

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/limits.hpp"
+#include "base/budget.hpp"
 #include "base/memory.hpp"
 #include "bounds/tangent.hpp"
 #include "data/node.hpp"
@@ -36,8 +36,8 @@ struct ChainContext {
   const Dataset& data;
   const Options& options;
   const ChainObjective& objective;
-  Limits& limits;
-  MemoryBudget& budget;
+  Budget& budget;
+  MemoryBudget& memory;
   Progress& progress;
   Cost mixture_unit;  // multiplier of tangents made of mixtures
 };

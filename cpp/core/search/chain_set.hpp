@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/cost.hpp"
-#include "base/limits.hpp"
 #include "base/memory.hpp"
 #include "tasks/roc_chain.hpp"
 
@@ -36,10 +36,10 @@ struct Chain {
 // Chains of one row set with their scores under some tangents, in arrays.  Its memory is charged to the solve.
 class ChainSet {
  public:
-  ChainSet(MemoryBudget& budget, std::size_t n_scores) : budget_(budget), n_scores_(n_scores) {}
+  ChainSet(MemoryBudget& memory, std::size_t n_scores) : memory_(memory), n_scores_(n_scores) {}
   ChainSet(const ChainSet&) = delete;
   ChainSet& operator=(const ChainSet&) = delete;
-  ~ChainSet() { budget_.release(charged_); }
+  ~ChainSet() { memory_.release(charged_); }
 
   std::size_t size() const { return items_.size(); }
   Chain operator[](std::size_t i) const {
@@ -54,7 +54,7 @@ class ChainSet {
   void clear();
   // Leaves out chains that another one, with no more splits (if `with_splits`), is nowhere below (auc.md, theorem 1).
   // False: stopped.
-  bool keep_undominated(bool with_splits, Limits& limits);
+  bool keep_undominated(bool with_splits, Budget& budget);
   // Keeps the chains whose every score is above the threshold.
   void keep_above(const std::vector<Cost>& thresholds);
   // By falling first score.
@@ -70,7 +70,7 @@ class ChainSet {
   void keep(const std::vector<std::size_t>& indices);
   void charge();
 
-  MemoryBudget& budget_;
+  MemoryBudget& memory_;
   std::size_t n_scores_;
   std::vector<Edge> edges_;
   std::vector<Item> items_;

@@ -30,7 +30,7 @@ struct Curve {
 
 class CurveTable {
  public:
-  explicit CurveTable(MemoryBudget& budget) : budget_(budget) {}
+  explicit CurveTable(MemoryBudget& memory) : memory_(memory) {}
   ~CurveTable() { clear(); }
   CurveTable(const CurveTable&) = delete;
   CurveTable& operator=(const CurveTable&) = delete;
@@ -50,7 +50,7 @@ class CurveTable {
   struct KeyHash {
     std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low); }
   };
-  MemoryBudget& budget_;
+  MemoryBudget& memory_;
   std::unordered_map<Fingerprint, Curve, KeyHash> known_;
   std::int64_t max_bytes_ = 0;
   std::int64_t bytes_ = 0;

@@ -27,22 +27,22 @@ FrontDepthTwoSettings depth_two_settings(const Options& options, const FrontSlot
 }  // namespace
 
 FrontSearch::FrontSearch(const Dataset& data, const Options& options, const FrontSlots& slots, std::int32_t depth,
-                         Limits& limits, MemoryBudget& budget, FrontObserver observer)
+                         Budget& budget, MemoryBudget& memory, FrontObserver observer)
     : data_(data),
       options_(options),
       slots_(slots),
       depth_(depth),
-      limits_(limits),
       budget_(budget),
+      memory_(memory),
       observer_(std::move(observer)),
-      factory_(data, bit_kernels_for(options.isa), budget, options.use_column_reduction),
-      depth_two_(make_front_depth_two(data, depth_two_settings(options, slots), factory_, limits, budget)),
-      common_{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)} {
+      factory_(data, bit_kernels_for(options.isa), memory, options.use_column_reduction),
+      depth_two_(make_front_depth_two(data, depth_two_settings(options, slots), factory_, budget, memory)),
+      common_{AlignedArray<Cost>(memory), AlignedArray<Cost>(memory)} {
   plans_.resize(2);
 }
 
 FrontSearch::Level& FrontSearch::level_at(std::size_t level) {
-  while (levels_.size() <= level) levels_.push_back(std::make_unique<Level>(budget_));
+  while (levels_.size() <= level) levels_.push_back(std::make_unique<Level>(memory_));
   return *levels_[level];
 }
 
@@ -63,15 +63,15 @@ const std::vector<FrontSearch::Division>& FrontSearch::divisions(std::int32_t de
 }
 
 bool FrontSearch::poll() {
-  if (limits_.poll()) return true;
+  if (budget_.poll()) return true;
   if (!observer_) return false;
-  const double seconds = limits_.seconds();
+  const double seconds = budget_.seconds();
   if (seconds < next_observation_s_ && history_.size() == n_observed_) return false;
   n_observed_ = history_.size();
   next_observation_s_ = seconds + 0.05;
   const std::int64_t points = history_.empty() ? 0 : history_.back().n_points;
-  if (observer_({seconds, limits_.work(), points})) limits_.stop(StopReason::interrupted);
-  return limits_.stopped();
+  if (observer_({seconds, budget_.work(), points})) budget_.stop(StopReason::interrupted);
+  return budget_.stopped();
 }
 
 void FrontSearch::run(const FrontPoints& dominated) {
@@ -79,7 +79,7 @@ void FrontSearch::run(const FrontPoints& dominated) {
   factory_.make_root(root.node);
   root.total[0] = root.node.totals[0];
   root.total[1] = root.node.totals[1];
-  // What is found within less depth is a strong first front, and an answer if a limit is reached.
+  // What is found within less depth is a strong first front, and an answer if the budget ends.
   constexpr std::int32_t kFirstDepth = 3;
   searched_depth_ = options_.use_iterative_deepening ? std::min(depth_, kFirstDepth) : depth_;
   for (; searched_depth_ <= depth_; ++searched_depth_) {
@@ -141,7 +141,7 @@ bool FrontSearch::open(std::size_t level, std::int32_t depth, std::int32_t split
   if (level > 0 && depth > 1 && n_directions() > 0) depth_two_->weigh(l.node, l.expansion);
   if (!add_depth_two_front(level, std::min(depth, 2))) return false;
   if (level == 0) {
-    history_.push_back({limits_.seconds(), limits_.work(), 0});
+    history_.push_back({budget_.seconds(), budget_.work(), 0});
     l.excluded.back().visit([&](Cost, Cost, const Origin& o) { history_.back().n_points += o.kind >= 0; });
     if (options_.use_front_directions && depth > 2) {
       directions_ = choose_directions(l.excluded.back(), kDirections, most_direction_weight(data_));
@@ -268,7 +268,7 @@ bool FrontSearch::search_splits(std::size_t level, std::int32_t depth) {
     l.closed[s] = 1;
     spread(l, split, depth);
     if (level == 0 && l.is_stale) {
-      history_.push_back({limits_.seconds(), limits_.work(), 0});
+      history_.push_back({budget_.seconds(), budget_.work(), 0});
       l.excluded.back().visit([&](Cost, Cost, const Origin& o) { history_.back().n_points += o.kind >= 0; });
     }
   }

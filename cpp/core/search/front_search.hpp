@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/limits.hpp"
+#include "base/budget.hpp"
 #include "base/memory.hpp"
 #include "data/node.hpp"
 #include "search/front.hpp"
@@ -44,8 +44,8 @@ struct FrontEntry {
 
 class FrontSearch {
  public:
-  FrontSearch(const Dataset& data, const Options& options, const FrontSlots& slots, std::int32_t depth, Limits& limits,
-              MemoryBudget& budget, FrontObserver observer);
+  FrontSearch(const Dataset& data, const Options& options, const FrontSlots& slots, std::int32_t depth, Budget& budget,
+              MemoryBudget& memory, FrontObserver observer);
 
   // Finds the front of everything that is not at or above one of these points.  May throw MemoryLimitReached; whatever
   // happens, the results below are valid.
@@ -64,14 +64,14 @@ class FrontSearch {
  private:
   // A node under search.
   struct Level {
-    explicit Level(MemoryBudget& budget)
-        : node(budget),
-          expansion(budget),
-          rows{RowSet(budget), RowSet(budget)},
-          child_lower{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)},
-          negatives(budget),
-          positives(budget),
-          unavoidable(budget) {}
+    explicit Level(MemoryBudget& memory)
+        : node(memory),
+          expansion(memory),
+          rows{RowSet(memory), RowSet(memory)},
+          child_lower{AlignedArray<Cost>(memory), AlignedArray<Cost>(memory)},
+          negatives(memory),
+          positives(memory),
+          unavoidable(memory) {}
     Node node;
     FrontExpansion expansion;
     RowSet rows[2];      // children of the split under search, [holds]
@@ -141,8 +141,8 @@ class FrontSearch {
   FrontSlots slots_;
   std::int32_t depth_;
   std::int32_t searched_depth_ = 0;  // of the search at the root, at most depth_
-  Limits& limits_;
-  MemoryBudget& budget_;
+  Budget& budget_;
+  MemoryBudget& memory_;
   FrontObserver observer_;
   NodeFactory factory_;
   std::unique_ptr<FrontDepthTwo> depth_two_;

@@ -97,8 +97,8 @@ void FrontSearch::remember(const Fingerprint& key, std::int32_t depth, std::size
   const std::int64_t limit = options_.memory_limit / 2;
   if (limit > 0 && table_bytes() > limit) forget(level);
   const std::int64_t bytes = table_bytes();
-  if (bytes > charged_) budget_.charge(bytes - charged_);
-  if (bytes < charged_) budget_.release(charged_ - bytes);
+  if (bytes > charged_) memory_.charge(bytes - charged_);
+  if (bytes < charged_) memory_.release(charged_ - bytes);
   charged_ = bytes;
 }
 

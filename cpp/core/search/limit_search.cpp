@@ -7,15 +7,15 @@
 
 namespace certree {
 
-LimitSearch::LimitSearch(const LimitData& data, const Options& options, Limits& limits, MemoryBudget& budget,
+LimitSearch::LimitSearch(const LimitData& data, const Options& options, Budget& budget, MemoryBudget& memory,
                          LimitObserver observer)
     : data_(data),
       options_(options),
-      limits_(limits),
       budget_(budget),
+      memory_(memory),
       observer_(std::move(observer)),
-      factory_(data.groups(), bit_kernels_for(options.isa), budget, options.use_column_reduction),
-      adder_(data, options.isa, limits, budget),
+      factory_(data.groups(), bit_kernels_for(options.isa), memory, options.use_column_reduction),
+      adder_(data, options.isa, budget, memory),
       depth_two_(data, options.min_leaf, options.use_limit_dominance, [this] { return poll(); }),
       join_(data),
       root_(data),
@@ -27,7 +27,7 @@ LimitSearch::LimitSearch(const LimitData& data, const Options& options, Limits& 
 
 LimitSearch::Level& LimitSearch::level_at(std::size_t level) {
   while (levels_.size() <= level) {
-    levels_.push_back(std::make_unique<Level>(data_, options_, budget_));
+    levels_.push_back(std::make_unique<Level>(data_, options_, memory_));
     Level& l = *levels_.back();
     for (LimitPoints* list : {&l.points, &l.found[0], &l.found[1]}) list->reset(data_.task().width(), data_.n_all());
     for (const int holds : {0, 1}) {
@@ -39,16 +39,16 @@ LimitSearch::Level& LimitSearch::level_at(std::size_t level) {
 }
 
 bool LimitSearch::poll() {
-  if (limits_.poll()) return true;
+  if (budget_.poll()) return true;
   charge();
   if (!observer_) return false;
-  const double seconds = limits_.seconds();
+  const double seconds = budget_.seconds();
   if (seconds < next_observation_s_ && history_.size() == n_observed_) return false;
   n_observed_ = history_.size();
   next_observation_s_ = seconds + 0.05;
-  if (observer_({seconds, limits_.work(), static_cast<std::int64_t>(root_.entries().size())}))
-    limits_.stop(StopReason::interrupted);
-  return limits_.stopped();
+  if (observer_({seconds, budget_.work(), static_cast<std::int64_t>(root_.entries().size())}))
+    budget_.stop(StopReason::interrupted);
+  return budget_.stopped();
 }
 
 // Lists and plans are charged as they grow.
@@ -56,7 +56,7 @@ void LimitSearch::charge() {
   std::int64_t bytes = table_bytes_ + static_cast<std::int64_t>(plans_.capacity() * sizeof(LimitPlan));
   for (const auto& level : levels_) bytes += level->points.bytes() + level->found[0].bytes() + level->found[1].bytes();
   if (bytes <= charged_) return;
-  budget_.charge(bytes - charged_);
+  memory_.charge(bytes - charged_);
   charged_ = bytes;
 }
 
@@ -370,7 +370,7 @@ void LimitSearch::take(const Cost* point, const Cost* values, std::int32_t plan)
   if (!root.region.admits(values)) return;
   if (!root_.take(point, plan)) return;
   root.region = root_.region();
-  history_.push_back({limits_.seconds(), limits_.work(), static_cast<std::int64_t>(root_.entries().size())});
+  history_.push_back({budget_.seconds(), budget_.work(), static_cast<std::int64_t>(root_.entries().size())});
 }
 
 bool LimitSearch::recall(const Fingerprint& key, Level& l) {

@@ -12,7 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/limits.hpp"
+#include "base/budget.hpp"
 #include "base/memory.hpp"
 #include "data/limit_data.hpp"
 #include "data/node.hpp"
@@ -39,7 +39,7 @@ using LimitObserver = std::function<bool(const LimitEvent&)>;
 
 class LimitSearch {
  public:
-  LimitSearch(const LimitData& data, const Options& options, Limits& limits, MemoryBudget& budget,
+  LimitSearch(const LimitData& data, const Options& options, Budget& budget, MemoryBudget& memory,
               LimitObserver observer);
 
   // Finds what is wanted.  May throw MemoryLimitReached; whatever happens, what was found is valid.
@@ -54,14 +54,14 @@ class LimitSearch {
  private:
   // A node under search.
   struct Level {
-    Level(const LimitData& data, const Options& options, MemoryBudget& budget)
-        : node(budget),
-          sums(budget),
-          children{LimitSums(budget), LimitSums(budget)},
-          bounds{LimitBounds(data, options.min_leaf, budget), LimitBounds(data, options.min_leaf, budget)},
-          rows{RowSet(budget), RowSet(budget)},
+    Level(const LimitData& data, const Options& options, MemoryBudget& memory)
+        : node(memory),
+          sums(memory),
+          children{LimitSums(memory), LimitSums(memory)},
+          bounds{LimitBounds(data, options.min_leaf, memory), LimitBounds(data, options.min_leaf, memory)},
+          rows{RowSet(memory), RowSet(memory)},
           collector(data, options.use_limit_dominance),
-          split_lower{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)} {}
+          split_lower{AlignedArray<Cost>(memory), AlignedArray<Cost>(memory)} {}
     Node node;
     LimitSums sums;
     LimitSums children[2];  // [holds], of the split under search: depth two
@@ -118,8 +118,8 @@ class LimitSearch {
 
   const LimitData& data_;
   Options options_;
-  Limits& limits_;
-  MemoryBudget& budget_;
+  Budget& budget_;
+  MemoryBudget& memory_;
   LimitObserver observer_;
   NodeFactory factory_;
   LimitAdder adder_;
