@@ -59,6 +59,10 @@ class Budget {
   }
   std::int64_t work() const { return work_.load(std::memory_order_relaxed); }
 
+  // What is left for a solve inside of this one, where 0 stands for any amount.
+  double seconds_left() const { return time_limit_s_ > 0 ? std::max(time_limit_s_ - seconds(), 1e-3) : 0; }
+  std::int64_t work_left() const { return work_limit_ > 0 ? std::max<std::int64_t>(work_limit_ - work(), 1) : 0; }
+
  private:
   Clock::time_point start_;
   double time_limit_s_;

@@ -11,8 +11,8 @@
 
 namespace certree {
 
-// Thrown when a buffer would exceed the memory of the budget.  To a solve that is what it is when the machine has no more memory: the
-// status "memory_limit", and the best tree so far.
+// Thrown when a buffer would exceed the memory of the budget.  To a solve that is what it is when the machine has no
+// more memory: the status "memory_limit", and the best tree so far.
 struct MemoryLimitReached : std::bad_alloc {
   const char* what() const noexcept override { return "certree: the memory limit is reached"; }
 };

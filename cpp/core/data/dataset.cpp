@@ -18,10 +18,6 @@ std::int32_t stride_for(std::int32_t n_columns) {
 
 namespace {
 
-struct FingerprintHash {
-  std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low ^ f.high); }
-};
-
 // Eight 0/1 bytes to eight bits: each byte's lowest bit is moved to its place in the top byte by one multiplication.
 Word pack_eight(const std::uint8_t* bytes) {
   Word eight;

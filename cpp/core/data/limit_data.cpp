@@ -36,11 +36,6 @@ LimitData::LimitData(const LimitTable& table, const LimitTask& task, const Datas
   group_of_row_ = {};
 }
 
-std::int64_t LimitData::most_splits(std::int32_t depth) const {
-  const std::int64_t by_rows = std::max(groups_.n_groups() - 1, 0);
-  return depth < 40 ? std::min<std::int64_t>(by_rows, (std::int64_t{1} << depth) - 1) : by_rows;
-}
-
 // Multipliers are combinations of the essential planes.
 void LimitData::set_planes() {
   const std::size_t width = task_.width(), n = task_.n_planes, extra = task_.n_multipliers();

@@ -101,7 +101,7 @@ bool ChainSearch::bound_root_splits(const Node& root, std::int32_t depth, std::v
 // The tree that attains the bound under the tangent, below a root split with counted sides.
 void ChainSearch::offer_best_tree(std::int32_t column, const Tangent& tangent, ReferenceChain& out) {
   std::vector<Edge> leaves;
-  ChainOrigin origin{column, kChainLeaf, kChainLeaf};
+  Plan origin{column, kChainLeaf, kChainLeaf};
   std::int32_t splits = 1;
   SideScores scores;
   origins_.clear();
@@ -114,7 +114,7 @@ void ChainSearch::offer_best_tree(std::int32_t column, const Tangent& tangent, R
       continue;
     }
     const auto i = static_cast<std::size_t>(scores.best_column);
-    ChainOrigin inner{side.node.column[i], kChainLeaf, kChainLeaf};
+    Plan inner{side.node.column[i], kChainLeaf, kChainLeaf};
     ++splits;
     for (const bool inner_holds : {true, false}) {
       const std::int32_t j = inner_holds ? scores.yes_column[i] : scores.no_column[i];

@@ -72,7 +72,7 @@ bool ChainSearch::list_deep_chains(Side& side, std::int32_t depth, std::size_t l
 }
 
 // The origin as something that other origins can refer to.
-std::int32_t ChainSearch::keep_origin(const ChainOrigin& origin, std::int32_t splits) {
+std::int32_t ChainSearch::keep_origin(const Plan& origin, std::int32_t splits) {
   if (splits == 0) return kChainLeaf;
   if (splits == 1) return chain_stump(origin.column);
   origins_.push_back(origin);

@@ -62,36 +62,22 @@ void ChainSearch::publish_bound(Cost value) {
   context_.progress.raise(context_.objective.perfect() - std::max(value, incumbent_.value.whole));
 }
 
-void ChainSearch::offer(const Edge* edges, std::size_t count, std::int32_t splits, const ChainOrigin& origin) {
+void ChainSearch::offer(const Edge* edges, std::size_t count, std::int32_t splits, const Plan& origin) {
   const ChainValue value = context_.objective.value(edges, count, splits);
   if (!(incumbent_.value < value)) return;
   incumbent_.value = value;
   incumbent_.chain.assign(edges, edges + count);
   incumbent_.splits = splits;
   incumbent_.tree = {};
-  if (splits == 0) {
-    incumbent_.tree.add({});
-  } else {
-    const std::int32_t root = incumbent_.tree.add({origin.column, -1, -1, -1});
-    const std::int32_t yes = plant(origin.yes, incumbent_.tree), no = plant(origin.no, incumbent_.tree);
-    incumbent_.tree.nodes[static_cast<std::size_t>(root)].yes = yes;
-    incumbent_.tree.nodes[static_cast<std::size_t>(root)].no = no;
-  }
-  for (TreeNode& node : incumbent_.tree.nodes)
-    if (node.column >= 0) node.column = context_.data.original_column(node.column);
+  plant(splits == 0 ? Plan{} : origin, [this](std::int32_t plan) { return look(plan); }, incumbent_.tree);
+  name_columns(context_.data, incumbent_.tree);
   context_.progress.improve(context_.objective.perfect() - value.whole, incumbent_.tree);
   context_.progress.replace_tree(incumbent_.tree);
 }
 
-std::int32_t ChainSearch::plant(std::int32_t origin, Tree& tree) const {
-  if (origin == kChainLeaf) return tree.add({});
-  const ChainOrigin made = origin < 0 ? ChainOrigin{stump_column(origin), kChainLeaf, kChainLeaf}
-                                      : origins_[static_cast<std::size_t>(origin)];
-  const std::int32_t root = tree.add({made.column, -1, -1, -1});
-  const std::int32_t yes = plant(made.yes, tree), no = plant(made.no, tree);
-  tree.nodes[static_cast<std::size_t>(root)].yes = yes;
-  tree.nodes[static_cast<std::size_t>(root)].no = no;
-  return root;
+Plan ChainSearch::look(std::int32_t origin) const {
+  if (origin == kChainLeaf) return {};
+  return origin < 0 ? Plan{stump_column(origin), kChainLeaf, kChainLeaf} : origins_[static_cast<std::size_t>(origin)];
 }
 
 void ChainSearch::run(std::int32_t depth, std::vector<Tangent> tangents, Cost bound, Counters& counters) {

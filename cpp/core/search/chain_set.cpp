@@ -11,7 +11,7 @@ Cost ChainSet::best_score(std::size_t tangent) const {
   return best;
 }
 
-void ChainSet::add(const Chain& chain, const ChainOrigin& origin) {
+void ChainSet::add(const Chain& chain, const Plan& origin) {
   items_.push_back({edges_.size(), static_cast<std::uint32_t>(chain.n_edges), chain.splits, origin});
   edges_.insert(edges_.end(), chain.edges, chain.edges + chain.n_edges);
   scores_.insert(scores_.end(), chain.scores, chain.scores + n_scores_);

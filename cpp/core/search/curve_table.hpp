@@ -47,11 +47,8 @@ class CurveTable {
   std::size_t n_entries() const { return known_.size(); }
 
  private:
-  struct KeyHash {
-    std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low); }
-  };
   MemoryBudget& memory_;
-  std::unordered_map<Fingerprint, Curve, KeyHash> known_;
+  std::unordered_map<Fingerprint, Curve, FingerprintHash> known_;
   std::int64_t max_bytes_ = 0;
   std::int64_t bytes_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "search/scale.hpp"
 
 namespace certree {
 
@@ -300,16 +301,7 @@ class DepthTwoSolver final : public DepthTwo {
 
 std::unique_ptr<DepthTwo> CountDepthTwo::make(const DepthTwoSettings& settings, NodeFactory& factory, Budget& budget,
                                               MemoryBudget& memory) const {
-  // The largest number any kernel can meet: all weight at its worst cost, or all rows.
-  Cost largest = 1;
-  bool overflows = false;
-  for (std::int32_t t = 0; t < data_.n_types(); ++t) {
-    const Cost worst = t < task_.n_types() ? std::max<Cost>(task_.worst()[static_cast<std::size_t>(t)], 1) : 1;
-    Cost term = 0;
-    overflows |= __builtin_mul_overflow(worst, data_.totals()[static_cast<std::size_t>(t)], &term) ||
-                 __builtin_add_overflow(largest, term, &largest);
-  }
-  require(!overflows && largest < kInfinite, "the total cost overflows 64-bit integers; scale weights or costs down");
+  const Cost largest = largest_count(data_, task_);
   if (largest < kInfeasible<std::int16_t>)
     return std::make_unique<DepthTwoSolver<std::int16_t>>(data_, task_, settings, factory, budget, memory);
   if (largest < kInfeasible<std::int32_t>)

@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "search/multiway_node.hpp"
+#include "search/scale.hpp"
 
 namespace certree {
 
@@ -275,15 +276,7 @@ class Pass final : public MultiwayPass {
 std::unique_ptr<MultiwayPass> make_multiway_pass(const Dataset& data, const CountTask& task,
                                                  const MultiwaySettings& settings, Budget& budget,
                                                  MemoryBudget& memory) {
-  Cost largest = 1;
-  bool overflows = false;
-  for (std::int32_t t = 0; t < data.n_types(); ++t) {
-    const Cost worst = t < task.n_types() ? std::max<Cost>(task.worst()[static_cast<std::size_t>(t)], 1) : 1;
-    Cost term = 0;
-    overflows |= __builtin_mul_overflow(worst, data.totals()[static_cast<std::size_t>(t)], &term) ||
-                 __builtin_add_overflow(largest, term, &largest);
-  }
-  require(!overflows && largest < kInfinite, "the total cost overflows 64-bit integers; scale weights or costs down");
+  const Cost largest = largest_count(data, task);
   if (largest < kInfeasible<std::int16_t>)
     return std::make_unique<Pass<std::int16_t>>(data, task, settings, budget, memory);
   if (largest < kInfeasible<std::int32_t>)

@@ -21,6 +21,21 @@ struct ProgressEvent {
 // Called from the thread that called solve: after every change, and every 50 ms.  True: stop.
 using Observer = std::function<bool(const ProgressEvent&)>;
 
+// When an observer is to be called.
+class Pulse {
+ public:
+  bool is_due(double seconds, std::size_t n_changes) {
+    if (seconds < next_s_ && n_changes == n_seen_) return false;
+    next_s_ = seconds + 0.05;
+    n_seen_ = n_changes;
+    return true;
+  }
+
+ private:
+  double next_s_ = 0.05;
+  std::size_t n_seen_ = 0;
+};
+
 class Progress {
  public:
   // `unit`: what one unit of the caller's values is here (base/cost.hpp); 0: nobody's caller, no ties to break.
@@ -67,11 +82,9 @@ class Progress {
     ProgressEvent event;
     {
       const std::lock_guard lock(mutex_);
-      if (seconds < next_observation_s_ && history_.size() == n_observed_) return;
-      n_observed_ = history_.size();
+      if (!pulse_.is_due(seconds, history_.size())) return;
       event = now_;
     }
-    next_observation_s_ = seconds + 0.05;
     event.seconds = seconds;
     event.work = budget_.work();
     event.upper /= unit_;
@@ -94,8 +107,7 @@ class Progress {
   ProgressEvent now_;
   Tree tree_;
   std::vector<ProgressEvent> history_;
-  double next_observation_s_ = 0.05;
-  std::size_t n_observed_ = 0;
+  Pulse pulse_;
   Cost unit_;
 };
 

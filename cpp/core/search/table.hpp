@@ -1,6 +1,6 @@
 // The transposition table: what is known of subproblems seen before, keyed by the fingerprint of the row set and the
-// remaining depth.  Memory is bounded: the table doubles until its share is used, then replaces the entry that took the least
-// effort in its bucket.  Forgetting an entry only costs time: every entry is a proven interval, none is needed.
+// remaining depth.  Memory is bounded: the table doubles until its share is used, then replaces the entry that took the
+// least effort in its bucket.  Forgetting an entry only costs time: every entry is a proven interval, none is needed.
 #pragma once
 
 #include <algorithm>

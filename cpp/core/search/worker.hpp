@@ -2,8 +2,9 @@
 //
 // A subproblem is a row set and a remaining depth.  What is known of it is an interval [lower, upper]; `solve` narrows it
 // until it is exact or its lower end reaches a ceiling (in docs/theory/failed-budgets.md the budget of the node).  At a
-// node the depth-two pass gives the optimum up to depth two and first bounds for every split; then splits are tried in the order of their lower bounds, each by solving its two
-// children within what the incumbent leaves them, and every split tried bounds the others by similarity.
+// node the depth-two pass gives the optimum up to depth two and first bounds for every split; then splits are
+// tried in the order of their lower bounds, each by solving its two children within what the incumbent leaves them, and
+// every split tried bounds the others by similarity.
 //
 // Frames are the recursion's memory: one per level, reused, so that the search allocates nothing once it is warm.
 #pragma once
