@@ -221,7 +221,7 @@ class Limited:
         ]
         off = [rounding, *(Fraction(limit.rounding) for limit in certificate.limits)]
         if vectors:
-            self.attack.check_cuts([(c[:-1], c[-1]) for c in certificate.dual_cuts], vectors, off)
+            self.attack.check_cuts([(c[:-1], c[-1]) for c in certificate.cuts], vectors, off)
 
     def _check_reach(self, certificate: Any) -> None:
         """Compare how near trees come to a bound, where there is one limit with one bound."""
@@ -372,7 +372,7 @@ def prices(attack: Attack) -> None:
     wishes = {**draw.complexity(), **draw.search()}
     problem.notes = {**wishes, "matrix": matrix.tolist(), "test_costs": asked.tolist()}
     model = CostSensitiveTreeClassifier(
-        matrix, asked.tolist(), list(range(k)), **problem.sizes, **wishes
+        matrix, asked.tolist(), classes=list(range(k)), **problem.sizes, **wishes
     )
     attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
     certificate = model.certificate_
