@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding._classes import check_labels
-from certree.results._progress import Callback
 from certree.tasks import OrdinalError, Task
 
 from ._reading import PredictsClasses
-from ._task_tree import BaseTaskTree
-from ._vocabulary import fitted, parameter, with_parameters
+from ._task_tree import BaseTargetTree
+from ._vocabulary import parameter, with_parameters
 
 
 @with_parameters
-class OrdinalTreeClassifier(PredictsClasses, BaseTaskTree):
+class OrdinalTreeClassifier(PredictsClasses, BaseTargetTree):
     r"""A decision tree classifier for classes that have an order, proven best within its limits.
 
     To take the highest grade for the lowest is worse than to take it for the one below. Among all
@@ -76,44 +75,18 @@ class OrdinalTreeClassifier(PredictsClasses, BaseTaskTree):
 
     order: Any = parameter(default=None, kw_only=False)
 
-    classes_: NDArray[Any] = fitted()
-    n_classes_: int = fitted()
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The classes from first to last."""
+        return self.tree_.classes
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        callback: Callback | None = None,
-        path: bool = False,
-    ) -> OrdinalTreeClassifier:
-        """Find the best tree for the training rows.
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        return len(self.classes_)
 
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            As for :class:`OptimalTreeClassifier`.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights, not negative. Rows of weight zero are left out.
-        callback : callable, optional
-            Called with a :class:`Progress` now and then; a true answer stops the search.
-        path : bool, default=False
-            Also find the best tree for every number of splits, as ``path_``.
-
-        Returns
-        -------
-        OrdinalTreeClassifier
-            The fitted estimator itself.
-        """
-        self._check_parameters()
-        labels = check_labels(y, self._row_count(X), type(self).__name__)
-        self._fit_and_report(OrdinalError(self.order), X, labels, sample_weight, callback, path)
-        self.classes_ = self.tree_.classes.copy()
-        self.n_classes_ = len(self.classes_)
-        return self
+    def _read_target(self, y: Any, n_rows: int) -> NDArray[Any]:
+        return check_labels(y, n_rows, type(self).__name__)
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         return OrdinalError(self.order)

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,9 @@ from ._task_setting import (
     units_paid,
 )
 from ._vocabulary import fitted, with_parameters
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # Share of the integer range kept free for the denominator of the complexity.
 _RESERVED = 2**10
@@ -386,6 +389,50 @@ class BaseTaskTree(KeepsPath, BaseOptimalTree):
             result[tree.node_test(node).feature] += max(self._node_costs[node] - below, 0.0)
         total = result.sum()
         return result / total if total > 0 else result
+
+
+class BaseTargetTree(BaseTaskTree):
+    """Base of the estimators that learn from one target per row, and need nothing else."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        callback: Callback | None = None,
+        path: bool = False,
+    ) -> Self:
+        """Find the best tree for the training rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As for :class:`OptimalTreeClassifier`.
+        y : array-like of shape (n_rows,)
+            What is to be predicted: class labels, or numbers.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights, not negative. Rows of weight zero are left out.
+        callback : callable, optional
+            Called with a :class:`Progress` now and then; a true answer stops the search.
+        path : bool, default=False
+            Also find the best tree for every number of splits, as ``path_``.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself.
+        """
+        self._check_parameters()
+        n_rows = self._row_count(X)
+        target = self._read_target(y, n_rows)
+        task = self._task(target, n_rows, sample_weight)
+        self._fit_and_report(task, X, target, sample_weight, callback, path)
+        return self
+
+    def _read_target(self, y: Any, n_rows: int) -> Any:
+        """Return the target of each row, and refuse what is none."""
+        return y
 
 
 def _complexity(value: Any) -> Fraction:
