@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from certree import engine
 from certree._version import __version__
 from certree.engine import _vector
-from certree.exceptions import InfeasibleError, warn
+from certree.exceptions import InfeasibleError
 from certree.numbers._exact import (
     ScaledWeights,
     check_weights,
@@ -76,23 +76,6 @@ class BaseTaskTree(KeepsPath, BaseOptimalTree):
         self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None
     ) -> Task | Limited:
         """Return what is minimised, for what a user passes to `fit` or `verify`."""
-
-    def _check_size_limits(self, path: bool = False) -> None:
-        """Warn if nothing limits the size of the tree and that makes the search endless."""
-        if self.max_depth is not None or self.max_splits is not None:
-            return
-        if path:
-            raise ValueError(
-                "The path needs max_depth or max_splits: without either it would go on until every "
-                "row has a leaf of its own."
-            )
-        if int(self.min_samples_leaf) > 1 and _complexity(self.complexity) == 0:
-            warn(
-                "Nothing limits the size of the tree: max_depth and max_splits are None, and "
-                "complexity is 0. The search may well end at time_limit or memory_limit; set a "
-                "complexity or a limit.",
-                UserWarning,
-            )
 
     def _set_up(self, task: Task, X: Any, y: Any, sample_weight: Any) -> Setting:
         """Encode the table and turn the task into integers."""
@@ -413,10 +396,8 @@ class BaseTargetTree(BaseTaskTree):
             What is to be predicted: class labels, or numbers.
         sample_weight : array-like of shape (n_rows,), optional
             Weights, not negative. Rows of weight zero are left out.
-        callback : callable, optional
-            Called with a :class:`Progress` now and then; a true answer stops the search.
-        path : bool, default=False
-            Also find the best tree for every number of splits, as ``path_``.
+        callback, path
+            As for :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------
