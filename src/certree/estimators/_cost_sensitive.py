@@ -162,10 +162,8 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
             Weights: a row of weight two pays twice, for tests as well.
         costs : array-like of shape (n_rows, n_classes), optional
             What each label costs each row, in place of a cost matrix. Finite numbers of any sign.
-        callback : callable, optional
-            Called with a :class:`Progress` now and then; a true answer stops the search.
-        path : bool, default=False
-            Also find the best tree for every number of splits, as ``path_``.
+        callback, path
+            As for :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------

@@ -177,7 +177,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
             exact for any weights; errors are, too, for decimals of up to 15 digits, and otherwise
             those of weights that are rounded to ``certificate_.weight_quantum``.
         callback : callable, optional
-            Called with a :class:`Progress` now and then; a true answer stops the search.
+            As for :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------

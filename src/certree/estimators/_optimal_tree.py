@@ -82,7 +82,7 @@ class BaseOptimalTree(
                 "Nothing limits the size of the tree: max_depth and max_splits are None, and "
                 "complexity is 0, so that trees with as many splits as there are rows are "
                 "searched. The search may well end at time_limit or memory_limit; set a "
-                "complexity, such as 0.01, or a limit.",
+                "complexity or a limit.",
                 UserWarning,
             )
 

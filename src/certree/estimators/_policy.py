@@ -210,10 +210,8 @@ class PolicyTree(BaseTaskTree):
             experiment; strictly between 0 and 1. No model is fitted then.
         outcomes : array-like of shape (n_rows, n_treatments), optional
             Outcomes predicted by other means. No model is fitted then.
-        callback : callable, optional
-            Called with a :class:`Progress` now and then; a true answer stops the search.
-        path : bool, default=False
-            Also find the best policy for every number of splits, as ``path_``.
+        callback, path
+            As for :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------
@@ -285,19 +283,13 @@ class PolicyTree(BaseTaskTree):
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
-            As for :class:`OptimalTreeClassifier`.
+        X, sample_weight, callback, path
+            As for :meth:`fit`.
         rewards : array-like of shape (n_rows, n_treatments)
             What each treatment brings each row. A single column is what a treatment brings over
             none: the treatments are then 0, with no reward, and 1.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows.
         treatment : array-like of shape (n_rows,), optional
             What each row was given, for `min_treated`.
-        callback : callable, optional
-            Called with a :class:`Progress` now and then; a true answer stops the search.
-        path : bool, default=False
-            Also find the best policy for every number of splits, as ``path_``.
 
         Returns
         -------

@@ -69,14 +69,10 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         "exact": the best tree, with a proof. "greedy": recursive partitioning, one split at a
         time. "milp": the mixed-integer program of the paper on HiGHS, for comparison: it finds
         the same value, much more slowly.
-    max_depth : int or None, default=3
-        Most tests on a path from the root to a leaf; None: no limit.
-    max_splits : int or None, default=None
-        Most tests in the tree; None: no limit.
+    max_depth, max_splits, complexity_per
+        As for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf), in units of the mean loss.
-    complexity_per : {"split", "leaf"}, default="split"
-        What the penalty counts.
     min_samples_leaf : int, default=1
         Least weight of the rows in a leaf; without sample weights, their number. With 1 every leaf
         that has rows is allowed, whatever they weigh.
@@ -170,11 +166,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             Observed cost vectors, C elsewhere; rewards, if the oracle maximises.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows; a row of weight two is two rows. Rows of weight zero are left out.
-        callback : callable, optional
-            Exact only: called with a :class:`Progress` now and then; a true answer stops the
-            search.
-        path : bool, default=False
-            Exact only: also find the best tree for every number of splits, as ``path_``.
+        callback, path
+            Exact only: as for :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------

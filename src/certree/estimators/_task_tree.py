@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from ._limited_fit import fit_within
 from ._optimal_tree import BaseOptimalTree
 from ._task_statement import TaskStatement, state_task
 from ._vocabulary import fitted, with_parameters
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # Some tasks let tests have prices, and then this is a parameter.
 _NO_COSTS: Any = None
@@ -76,3 +79,45 @@ class BaseTaskTree(BaseOptimalTree):
         """Normalised decrease of the leaf cost by the splits on each column."""
         self._check_tree()
         return importances(self.tree_, self._node_costs)
+
+
+class BaseTargetTree(BaseTaskTree):
+    """Base of the estimators that learn from one target per row, and need nothing else."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        callback: Callback | None = None,
+        path: bool = False,
+    ) -> Self:
+        """Find the best tree for the training rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As for :class:`OptimalTreeClassifier`.
+        y : array-like of shape (n_rows,)
+            What is to be predicted: class labels, or numbers.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights, not negative. Rows of weight zero are left out.
+        callback, path
+            As for :meth:`OptimalTreeClassifier.fit`.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself.
+        """
+        self._check_parameters()
+        n_rows = self._row_count(X)
+        target = self._read_target(y, n_rows)
+        task = self._task(target, n_rows, sample_weight)
+        self._fit_and_report(task, X, target, sample_weight, callback, path)
+        return self
+
+    def _read_target(self, y: Any, n_rows: int) -> Any:
+        """Return the target of each row, and refuse what is none."""
+        return y

@@ -14,6 +14,8 @@ from certree.numbers._fixed_point import check_numbers
 from ._label_costs import RowCosts
 from ._leaf_cost import LeafCost, Noise
 
+__all__ = ["entropy", "exponential_survival", "gini", "pinball", "poisson_deviance"]
+
 # No operation of float64 that is used here, logarithms included, is off by a larger share.
 _EPSILON = 2.0**-51
 

@@ -24,6 +24,8 @@ from certree.numbers._fractions import common_unit
 
 from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
+__all__ = ["CostMatrix", "Misclassification", "OrdinalError", "Rewards", "RowCosts"]
+
 # Weights of classes that are multiples of one number up to this are exact.
 _MOST_MULTIPLE = 10**15
 
@@ -248,6 +250,47 @@ class CostMatrix(_LabelTask):
 
     def __repr__(self) -> str:
         return f"CostMatrix({self.matrix!r})"
+
+
+class OrdinalError(_LabelTask):
+    r"""How far labels are from the classes of rows, for classes that have an order.
+
+    .. math:: \sum_i w_i\, |\text{rank}(\hat y_i) - \text{rank}(y_i)|
+
+    A leaf takes the weighted median of its classes.
+
+    Parameters
+    ----------
+    order : array-like of shape (n_classes,), optional
+        The classes from first to last; by default those of y, sorted.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.OrdinalError(["low", "middle", "high"])
+    >>> solution = solve(task, [[0], [1], [1]], ["low", "low", "high"], max_depth=0)
+    >>> solution.certificate.cost, solution.predict([[0]]).tolist()
+    (2, ['low'])
+    """
+
+    name: ClassVar[str] = "rank_distance"
+
+    def __init__(self, order: Any = None) -> None:
+        self.order = order
+
+    def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
+        labels = check_labels(y, n_rows, type(self).__name__)
+        order = encode_labels(labels)[0] if self.order is None else np.asarray(self.order)
+        if order.ndim != 1 or not 0 < len(order) == len(set(order.tolist())):
+            raise ValueError(
+                "order must list the classes from first to last, each of them once, got "
+                f"{self.order!r}."
+            )
+        ranks = np.arange(len(order))
+        return CostMatrix(np.abs(ranks[:, None] - ranks), order).table(labels, n_rows)
+
+    def __repr__(self) -> str:
+        return f"OrdinalError(order={self.order!r})"
 
 
 class RowCosts(_LabelTask):

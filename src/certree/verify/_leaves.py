@@ -122,6 +122,13 @@ def cost_matrix(data: Data, y: Any, matrix: Any, classes: Any) -> Leaves:
     return label_leaves("cost", data, labels, amounts)
 
 
+def rank_distances(data: Data, y: Any, order: Any) -> Leaves:
+    """Return leaves that cost the distance of their label from the classes of their rows."""
+    n_classes = len(set(labels_of(data, y)) if order is None else plain_list(order))
+    matrix = [[abs(true - label) for label in range(n_classes)] for true in range(n_classes)]
+    return replace(cost_matrix(data, y, matrix, order), name="rank_distance")
+
+
 def row_costs(data: Data, costs: Any, labels: Any) -> Leaves:
     """Return leaves that cost what each label costs each of their rows."""
     lines = read_table(costs, "costs", (data.n_rows, None))
@@ -382,6 +389,7 @@ def leaves_of_task(task: Any, data: Data, given: Given) -> Leaves:
 TASKS: Mapping[str, Callable[[Any, Data, Given], Leaves]] = {
     "Misclassification": lambda task, data, given: errors(data, given.y, task.class_weight),
     "CostMatrix": lambda task, data, given: cost_matrix(data, given.y, task.matrix, task.classes),
+    "OrdinalError": lambda task, data, given: rank_distances(data, given.y, task.order),
     "RowCosts": lambda task, data, given: row_costs(data, task.costs, task.labels),
     "Rewards": lambda task, data, given: rewards(
         data, task.rewards, task.treatments, bool(task.maximise)
@@ -390,3 +398,54 @@ TASKS: Mapping[str, Callable[[Any, Data, Given], Leaves]] = {
     "LeafCost": lambda task, data, given: function(data, task),
 }
 """What leaves cost, by the name of the task's class."""
+
+
+def leaves_of_estimator(estimator: Any, data: Data, given: Given) -> Leaves:
+    """Return what the leaves of an estimator cost, by its parameters.
+
+    Raises
+    ------
+    ValueError
+        If this package does not know the estimator.
+    """
+    for cls in type(estimator).__mro__:
+        if cls.__name__ in ESTIMATORS:
+            return ESTIMATORS[cls.__name__](estimator, data, given)
+    raise ValueError(f"verify does not know what a {type(estimator).__name__} minimises.")
+
+
+def _of_policy(estimator: Any, data: Data, given: Given) -> Leaves:
+    stated = plain_list(estimator.treatments_)
+    if estimator.treatments is not None and plain_list(estimator.treatments) != stated:
+        raise CertificateError(f"treatments: {stated} are not those that the parameters name.")
+    return rewards(data, given.y, stated, bool(estimator.maximise))
+
+
+def _of_costs(estimator: Any, data: Data, given: Given) -> Leaves:
+    classes, matrix = estimator.classes, estimator.cost_matrix
+    if given.costs is not None:
+        leaves = row_costs(data, given.costs, None)
+        assert leaves.labels is not None
+        if given.y is not None or classes is not None:
+            seen = [] if given.y is None else labels_of(data, given.y)
+            labels = match_classes(seen, classes, len(leaves.labels))
+            leaves = row_costs(data, given.costs, labels)
+        return leaves
+    if matrix is not None:
+        return cost_matrix(data, given.y, matrix, classes)
+    labels = labels_of(data, given.y)
+    known = sorted({labels[row] for row in data.rows}) if classes is None else plain_list(classes)
+    found = errors(data, given.y, None, known)
+    assert found.amounts is not None
+    return label_leaves("cost", data, known, found.amounts)
+
+
+ESTIMATORS = {
+    "OptimalTreeRegressor": lambda estimator, data, given: squares(data, given.y),
+    "OrdinalTreeClassifier": lambda estimator, data, given: rank_distances(
+        data, given.y, estimator.order
+    ),
+    "PolicyTree": _of_policy,
+    "CostSensitiveTreeClassifier": _of_costs,
+}
+"""What the leaves of an estimator cost, by the name of its class."""

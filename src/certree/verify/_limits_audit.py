@@ -26,14 +26,14 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
-from ._leaves import Leaves, leaves_of_task
+from ._leaves import Leaves, leaves_of_estimator, leaves_of_task
 from ._limits_force import check_by_force, check_single_leaves, check_whole_front
 from ._limits_read import Asked, Cut, Problem, Total, read_asked, roundings, slack_of
 from ._plain_numbers import exact, read, show, text
 from ._rounding_rules import allowed_for_labels
 from ._stated_weights import are_short, check_quantum, cost_range
 from ._story import check_bounds, check_no_confusion, check_searched
-from ._task_audit import check_leeway, check_objective, leaves_of_estimator
+from ._task_audit import check_leeway, check_objective
 
 
 def check_limited(model: Any, given: Given) -> Result:

@@ -27,22 +27,10 @@ from ._audit import (
     with_candidates,
 )
 from ._force import Charges, Sizes, label_points, least_cost
-from ._leaves import (
-    Leaves,
-    cost_matrix,
-    errors,
-    label_leaves,
-    labels_of,
-    leaves_of_task,
-    match_classes,
-    read_charges,
-    rewards,
-    row_costs,
-    squares,
-)
+from ._leaves import Leaves, leaves_of_estimator, leaves_of_task, read_charges
 from ._metric_audit import all_tests
 from ._path_audit import check_path, check_whole_path
-from ._plain_numbers import Exact, common_unit, is_close, plain_list, read, show
+from ._plain_numbers import Exact, common_unit, is_close, read, show
 from ._rounding_rules import allowed_for_function, allowed_for_labels, allowed_for_squares
 from ._stated_weights import are_short, check_penalty, check_quantum, cost_range
 from ._story import check_bounds, check_no_confusion, check_parameters
@@ -139,54 +127,6 @@ def _leaves(estimator: Any, task: Any, data: Data, given: Given) -> Leaves:
     if task is not None:
         return leaves_of_task(task, data, given)
     return leaves_of_estimator(estimator, data, given)
-
-
-def leaves_of_estimator(estimator: Any, data: Data, given: Given) -> Leaves:
-    """Return what the leaves of an estimator cost, by its parameters.
-
-    Raises
-    ------
-    ValueError
-        If this package does not know the estimator.
-    """
-    for cls in type(estimator).__mro__:
-        if cls.__name__ in ESTIMATORS:
-            return ESTIMATORS[cls.__name__](estimator, data, given)
-    raise ValueError(f"verify does not know what a {type(estimator).__name__} minimises.")
-
-
-def _of_policy(estimator: Any, data: Data, given: Given) -> Leaves:
-    stated = plain_list(estimator.treatments_)
-    if estimator.treatments is not None and plain_list(estimator.treatments) != stated:
-        raise CertificateError(f"treatments: {stated} are not those that the parameters name.")
-    return rewards(data, given.y, stated, bool(estimator.maximise))
-
-
-def _of_costs(estimator: Any, data: Data, given: Given) -> Leaves:
-    classes, matrix = estimator.classes, estimator.cost_matrix
-    if given.costs is not None:
-        leaves = row_costs(data, given.costs, None)
-        assert leaves.labels is not None
-        if given.y is not None or classes is not None:
-            seen = [] if given.y is None else labels_of(data, given.y)
-            labels = match_classes(seen, classes, len(leaves.labels))
-            leaves = row_costs(data, given.costs, labels)
-        return leaves
-    if matrix is not None:
-        return cost_matrix(data, given.y, matrix, classes)
-    labels = labels_of(data, given.y)
-    known = sorted({labels[row] for row in data.rows}) if classes is None else plain_list(classes)
-    found = errors(data, given.y, None, known)
-    assert found.amounts is not None
-    return label_leaves("cost", data, known, found.amounts)
-
-
-ESTIMATORS = {
-    "OptimalTreeRegressor": lambda estimator, data, given: squares(data, given.y),
-    "PolicyTree": _of_policy,
-    "CostSensitiveTreeClassifier": _of_costs,
-}
-"""What the leaves of an estimator cost, by the name of its class."""
 
 
 # ---- the checks --------------------------------------------------------------------------------
