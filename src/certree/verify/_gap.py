@@ -1,4 +1,4 @@
-"""Check how far a tree of any origin is from the best: what it costs, and what follows."""
+"""Check how far a tree of any origin is from the best: its cost, bounds and gap."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ._story import check_bounds
 def check_gap(gap: Any, given: Given) -> Result:
     """Check an optimality gap: both trees are counted again, by the weights that are stated.
 
-    It does not keep the parameters of the search, so that candidates and class weights cannot be
-    derived again; verify a model with these parameters for that.
+    The gap does not keep the parameters of the search, so candidates and class weights cannot be
+    derived again. To check these, verify a model with the same parameters.
     """
     certificate = gap.certificate
     check_types(certificate)
@@ -59,7 +59,7 @@ def _weighted(data: Data, certificate: Any, n_classes: int) -> Data:
     used = certificate.class_weights or (1,) * n_classes
     quantum = certificate.weight_quantum
     if len(used) != n_classes or (quantum is not None and quantum <= 0):
-        raise CertificateError("the certificate states weights that cannot be.")
+        raise CertificateError("the certificate states impossible weights.")
     return by_stated_weights(data, used, quantum)
 
 
@@ -67,7 +67,7 @@ def _keeps(audit: Audit, data: Data, gap: Any) -> bool:
     certificate, walk = audit.certificate, walk_down(audit, data, gap.tree)
     fits = certificate.max_depth is None or walk.depth <= certificate.max_depth
     fits = fits and (certificate.max_splits is None or walk.n_splits <= certificate.max_splits)
-    # Leaves without rows are no part of the trees searched.
+    # The trees searched have no leaves without rows.
     least = min(len(walk.rows[leaf]) for leaf in walk.leaves if walk.rows[leaf])
     return fits and (not walk.n_splits or least >= certificate.min_samples_leaf)
 
@@ -88,7 +88,7 @@ def _check_cost(
         return
     positive = certificate.pos_label
     if positive not in labels:
-        audit.differ(f"positive class: {positive!r} is none of the classes {list(labels)}")
+        audit.differ(f"positive class: {positive!r} is not among the classes {list(labels)}")
         return
     fp = sum(
         data.weights[row]
@@ -99,7 +99,7 @@ def _check_cost(
     try:
         metric = metric_of(certificate.task)
     except ValueError:
-        # Of a metric with parameters, or of the user, there is only the name.
+        # For a metric with parameters, or of the user, only the name is known.
         return
     totals = class_totals(data, len(labels))
     place = list(labels).index(positive)
