@@ -356,7 +356,7 @@ def model(data: tuple[Any, Any]) -> OptimalTreeClassifier:
         ({"leaf_cost": Fraction(1, 2)}, "leaf cost"),
         ({"lower_bound": 0}, "gap"),
         ({"cuts": ((1, 1, 0, 10**6),)}, "cut: 1 fp"),
-        ({"positives": None}, "not what the certificate speaks of"),
+        ({"positives": None}, "does not state the cost"),
     ],
 )
 def test_a_forged_certificate_is_caught(
