@@ -2,9 +2,9 @@
 
     python benchmarks/tables.py
 
-The README holds pairs of marks, ``<!-- table: NAME -->`` and ``<!-- end -->``. The text between them
-is replaced by the table and the summary of ``results/NAME.json``, so the page shows the numbers of
-the latest records.
+The README holds pairs of marks, ``<!-- table: NAME -->`` and ``<!-- end -->``. This script
+replaces the text between them by the table and the summary of ``results/NAME.json``, so the page
+shows the numbers of the latest records.
 """
 
 from __future__ import annotations

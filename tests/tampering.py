@@ -78,7 +78,7 @@ class Forgery:
 
 def _with(name: str) -> Callable[[Any, Any], Any]:
     def write(subject: Any, certificate: Any) -> Any:
-        if dataclasses.is_dataclass(subject):
+        if dataclasses.is_dataclass(subject) and not hasattr(subject, "get_params"):
             return dataclasses.replace(subject, **{name: certificate})
         other = copy.copy(subject)
         setattr(other, name, certificate)

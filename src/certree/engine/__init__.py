@@ -3,18 +3,17 @@
 This is the only package that imports the extension module.
 """
 
+from certree.tree._nodes import Nodes
+
 from ._scalar import (
     Callback,
     Event,
-    Nodes,
     Options,
     Problem,
     Result,
     Session,
-    leaves_of_rows,
     solve,
     solve_path,
-    sums_of_nodes,
 )
 
 __all__ = [
@@ -25,8 +24,6 @@ __all__ = [
     "Problem",
     "Result",
     "Session",
-    "leaves_of_rows",
     "solve",
     "solve_path",
-    "sums_of_nodes",
 ]

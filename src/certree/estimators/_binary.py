@@ -19,15 +19,6 @@ _ERRORS = np.array([[0, 1], [1, 0]], dtype=np.int64)
 
 
 @dataclass(frozen=True)
-class PlainNodes:
-    """A tree over columns, as the core numbers its nodes."""
-
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
-
-
-@dataclass(frozen=True)
 class BinaryTarget:
     """A target of two classes, of which one is the positive.
 
@@ -78,19 +69,16 @@ class BinaryTarget:
             "pos_label": self.pos_label,
         }
 
-    def with_class_labels(self, nodes: engine.Nodes) -> PlainNodes:
+    def with_class_labels(self, nodes: engine.Nodes) -> engine.Nodes:
         """Return a tree whose labels are codes of classes, not 1 for positive."""
-        label = np.asarray(nodes.label, dtype=np.int32)
-        if self.positive == 0:
-            label = np.where(label >= 0, 1 - label, label).astype(np.int32)
-        return PlainNodes(nodes.test, nodes.first_child, label)
+        return nodes if self.positive else nodes.with_labels(1 - nodes.label)
 
     def leaf_counts(
         self, nodes: engine.Nodes, columns: NDArray[np.uint8]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return integer weight of negatives and positives in every node that is a leaf."""
-        n_nodes = len(nodes.test)
-        cells = engine.leaves_of_rows(nodes, columns) * 2 + self.row_types
+        n_nodes = len(nodes)
+        cells = nodes.route(columns) * 2 + self.row_types
         sums = class_sums(cells, self.weights, 2 * n_nodes).reshape(n_nodes, 2)
         return sums[:, 0], sums[:, 1]
 

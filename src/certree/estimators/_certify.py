@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from certree import engine
 from certree._version import __version__
 from certree.encoding import TableEncoder
-from certree.engine import _multiway_search as _multiway
 from certree.numbers._exact import read_fraction
 from certree.results._certificate import Certificate, exact
 from certree.tree import Tree
@@ -31,34 +30,25 @@ AnyCertificate = TypeVar("AnyCertificate", bound=Certificate)
 
 def build_tree(
     model: OptimalTreeClassifier,
-    result: engine.Nodes,
+    nodes: engine.Nodes,
     columns: NDArray[np.uint8],
     target: Target,
 ) -> Tree:
     """Give the tree of a result its tests, labels and class counts."""
-    n_nodes, n_classes = len(result.test), len(target.classes)
-    asked = model.encoder_.multiway_columns_
-    if asked is None:
-        leaves = engine.leaves_of_rows(result, columns)
-    else:
-        leaves = _multiway.leaves_of_rows(result, columns, asked)
-    cells = leaves * n_classes + target.codes
+    n_nodes, n_classes = len(nodes), len(target.classes)
+    cells = nodes.route(columns) * n_classes + target.codes
     sums = class_sums(cells, target.row_weights, n_nodes * n_classes)
-    sums = sums.reshape(n_nodes, n_classes)
-    counts: NDArray[Any]
-    if asked is None:
-        counts = engine.sums_of_nodes(result, sums)
-    else:
-        counts = _multiway.sums_of_nodes(result, sums, asked)
+    counts: NDArray[Any] = nodes.sums(sums.reshape(n_nodes, n_classes))
     counts = counts * np.array(target.weights.multipliers)
     if target.unit != 1:
         counts = float_counts(counts, target.unit, target.objective.total_weight)
+    asked = nodes.outcomes
     names = getattr(model, "feature_names_in_", None)
     return Tree.from_arrays(
         model.encoder_.candidates_,
-        result.test,
-        result.first_child,
-        result.label,
+        nodes.test,
+        nodes.first_child,
+        nodes.label,
         counts=counts,
         classes=target.classes,
         feature_names=None if names is None else names.tolist(),

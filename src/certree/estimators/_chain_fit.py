@@ -7,15 +7,13 @@ from fractions import Fraction
 from math import ceil, isqrt
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from certree import engine
 from certree.engine._chain import ChainResult, solve_chain
 from certree.metrics import PartialAUC
 from certree.numbers._exact import parse_complexity, read_fraction
 from certree.results._certificate import Certificate, exact
 from certree.results._progress import Callback, Observer
 
-from ._binary import PlainNodes
 from ._certify import build_tree, searched
 from ._metric_fit import Encoded, Rows, encode_binary
 
@@ -88,12 +86,11 @@ class _Scale:
         return value * self.unit + self.first_leaf
 
 
-def _with_majority_labels(encoded: Encoded, result: ChainResult) -> PlainNodes:
+def _with_majority_labels(encoded: Encoded, result: ChainResult) -> engine.Nodes:
     """Label the leaves by most weight, as predictions by the probabilities would."""
-    negatives, positives = encoded.binary.leaf_counts(result, encoded.columns)
+    negatives, positives = encoded.binary.leaf_counts(result.nodes, encoded.columns)
     by_class = [negatives, positives] if encoded.binary.positive else [positives, negatives]
-    label = np.where(result.test < 0, by_class[1] > by_class[0], -1).astype(np.int32)
-    return PlainNodes(result.test, result.first_child, label)
+    return result.nodes.with_labels(by_class[1] > by_class[0])
 
 
 def _certify(
@@ -106,9 +103,9 @@ def _certify(
     """Translate a result to the user's terms."""
     binary = encoded.binary
     cost, lower = exact(scale.cost(result.value)), exact(scale.cost(result.bound))
-    negatives, positives = binary.leaf_counts(result, encoded.columns)
+    negatives, positives = binary.leaf_counts(result.nodes, encoded.columns)
     says = _with_majority_labels(encoded, result).label == binary.positive
-    leaves = result.test < 0
+    leaves = result.nodes.is_leaf
     status = "optimal" if cost == lower else result.status
     if status in ("optimal", "gap") and binary.target.loses_shares:
         status = "precision"

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from time import perf_counter
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from certree import engine
 from certree.encoding import read_table
@@ -20,6 +18,7 @@ from certree.engine import _multiway_search as _multiway
 from certree.metrics import Metric
 from certree.numbers._exact import read_fraction
 from certree.results._certificate import exact
+from certree.results._pareto import ParetoFront
 from certree.results._path import PathEntry, RegularizationPath
 from certree.results._progress import Callback, Observer
 
@@ -27,14 +26,19 @@ from ._binary import find_positive
 from ._binary_fit import fit_binary
 from ._certify import build_tree, certify
 from ._metric_fit import Rows, WarmStart
-from ._objective import check_objective, is_direct, read_metric, task_name
+from ._objective import is_direct, read_metric, task_name
 from ._optimal_tree import SHARE_BEFORE_PATH, BaseOptimalTree
-from ._parameters import Check
+from ._parameters import OneOf
+from ._reading import KeepsPath, PredictsClasses
 from ._target import Target, read_target
+from ._vocabulary import ClassParameters, DepthByPosition, fitted, parameter, with_parameters
 from ._warm_start import WarmTree, better_of, broken_limits, express, read_tree
 
 
-class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc]
+@with_parameters
+class OptimalTreeClassifier(
+    PredictsClasses, KeepsPath, DepthByPosition, ClassParameters, BaseOptimalTree
+):
     r"""A decision tree classifier that is proven best within its limits.
 
     Among all trees within the limits (depth, number of splits, rows per leaf) over the tests that
@@ -144,48 +148,13 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     No tree with depth at most 2 over these 2 tests makes fewer than 0 errors on these rows.
     """
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        **BaseOptimalTree._parameter_checks,
-        "objective": check_objective,
-    }
+    splits: Literal["binary", "multiway", "both"] = parameter(
+        default="binary", check=OneOf(("binary", "multiway", "both"))
+    )
 
-    def __init__(
-        self,
-        max_depth: int | None = 3,
-        max_splits: int | None = None,
-        complexity: float = 0.0,
-        complexity_per: Literal["split", "leaf"] = "split",
-        objective: Any = "accuracy",
-        pos_label: Any = None,
-        min_samples_leaf: int = 1,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        splits: Literal["binary", "multiway", "both"] = "binary",
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        search: Literal["auto", "depth-first", "best-first"] = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-    ) -> None:
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.complexity = complexity
-        self.complexity_per = complexity_per
-        self.objective = objective
-        self.pos_label = pos_label
-        self.min_samples_leaf = min_samples_leaf
-        self.class_weight = class_weight
-        self.splits = splits
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.search = search
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    classes_: NDArray[Any] = fitted()
+    n_classes_: int = fitted()
+    front_: ParetoFront = fitted()
 
     def fit(
         self,
@@ -277,15 +246,15 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             split_penalty=objective.split_penalty,
             # Any gap beyond the cost of one leaf accepts every tree; the core's integers end.
             gap=int(min(read_fraction(self.gap, "gap"), objective.total_weight) / objective.unit),
-            known=None if warm is None else (objective.value(warm), warm.n_splits),
+            known=None if warm is None else (warm.value(objective), warm.nodes.n_splits),
         )
         watch = self._watch(objective.cost, objective.total_weight, callback)
         result = self._solve(target, columns, options, watch)
         if warm is not None:
-            result = better_of(result, warm, objective.value(warm))
+            result = better_of(result, warm, warm.value(objective))
         self.classes_ = target.classes
         self.n_classes_ = len(target.classes)
-        self.tree_ = build_tree(self, result, columns, target)
+        self.tree_ = build_tree(self, result.nodes, columns, target)
         self.certificate_ = certify(self, result, target, seconds_before)
         self._path = self._solve_path(columns, target, callback=callback) if path else None
         return watch
@@ -360,17 +329,6 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         tags.classifier_tags.multi_class = is_direct(self.objective)
         return tags
 
-    @property
-    def path_(self) -> RegularizationPath:
-        """The best tree for every number of splits, after ``fit(..., path=True)``."""
-        path: RegularizationPath | None = getattr(self, "_path", None)
-        if path is None:
-            raise AttributeError(
-                f"{type(self).__name__} has no path_: it is computed on request only, by "
-                "fit(X, y, path=True) or certree.regularization_path."
-            )
-        return path
-
     def _solve_path(
         self,
         columns: NDArray[np.uint8],
@@ -393,7 +351,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
                 exact(to_errors(entry.upper_bound)),
                 exact(max(to_errors(entry.lower_bound) - hidden, Fraction(0))),
                 float(1 - to_errors(entry.upper_bound) / total),
-                build_tree(self, entry, columns, target),
+                build_tree(self, entry.nodes, columns, target),
             )
             for entry in result.entries
         ]
@@ -407,35 +365,3 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
             seconds=seconds_before + result.seconds,
             counters=result.counters,
         )
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-            Labels from ``classes_``.
-        """
-        labels: NDArray[Any] = self._read(X, "predict")
-        return labels
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the class frequencies of the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_classes)
-            Shares of the training weight (class weights included), in the order of ``classes_``.
-        """
-        shares: NDArray[np.float64] = self._read(X, "predict_proba")
-        return shares

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import copy
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
-
 from certree import engine
 from certree.engine._budget import current
-from certree.engine._front import FrontTree
 from certree.engine._within_limits import (
     DualCut,
     LimitedFront,
@@ -31,7 +27,6 @@ from certree.results._progress import Callback, Observer
 from certree.tasks._rates import disparity
 from certree.tree import Tree
 
-from ._binary import PlainNodes
 from ._certify import build_tree, certify, searched, with_rounding
 from ._fair_rows import FairRows
 from ._fair_watch import FairObserver, watch_fair
@@ -70,7 +65,7 @@ def solve_fair(
     free = _solve_freely(rows, options, watch)
     if watch is not None:
         watch.go_on(free)
-    nodes = rows.nodes(free)
+    nodes = free.nodes.over(rows.places)
     rates = rows.rates(nodes)
     is_fair = disparity(rates) <= rows.tolerance and free.status in ("optimal", "gap")
     if is_fair or rows.comparison is None:
@@ -85,7 +80,7 @@ def solve_fair(
             del model.tree_
         certificate = _without_tree(model, rows, limits, found)
     else:
-        nodes = rows.nodes(found)
+        nodes = found.nodes.over(rows.places)
         model.tree_ = _tree(model, rows, nodes)
         certificate = _certify_limited(model, rows, limits, found, nodes)
     bound = exact(objective.cost(free.lower_bound))
@@ -111,14 +106,14 @@ def _solve_fairly(
 ) -> LimitedResult:
     """Find the best tree within limits, where the best of all is not."""
     options = _with_time_left(options)
-    first: engine.Nodes = free
+    first = free.nodes
     if free.status == "interrupted":
         # Only other labels for the tree at hand are still looked for.
         options = replace(options, time_limit=1e-3)
     elif free.status not in ("optimal", "gap") or _is_deep(options.max_depth):
         smaller = _smaller(problem, options)
         options = _with_time_left(options)
-        first = free if smaller.upper_bound is None else smaller
+        first = free.nodes if smaller.upper_bound is None else smaller.nodes
     dual = not _is_small(problem, options.max_depth)
     found = solve_limited(problem, options, first=first, dual=dual, callback=watch)
     return _join(free, found)
@@ -225,16 +220,16 @@ def find_curve(
 
 def _curve_points(
     rows: FairRows, trees: Sequence[LimitedTree], *, is_rounded: bool
-) -> tuple[list[CurvePoint], list[PlainNodes]]:
+) -> tuple[list[CurvePoint], list[engine.Nodes]]:
     """Return disparity, cost and splits of trees, by rising disparity, and the trees."""
     points = []
     for tree in trees:
-        nodes = rows.nodes(tree.nodes)
+        nodes = tree.nodes.over(rows.places)
         apart = disparity(rows.rates(nodes)) if is_rounded else tree.gap
         cost = exact(rows.target.objective.cost(tree.objective))
-        points.append(((exact(apart), cost, _n_splits(nodes)), nodes))
+        points.append(((exact(apart), cost, nodes.n_splits), nodes))
     points.sort(key=lambda entry: entry[0])
-    kept: list[tuple[CurvePoint, PlainNodes]] = []
+    kept: list[tuple[CurvePoint, engine.Nodes]] = []
     for point, nodes in points:
         if not kept or point[1] < kept[-1][0][1]:
             kept.append((point, nodes))
@@ -246,7 +241,7 @@ def _curve_certificate(
     rows: FairRows,
     found: LimitedFront,
     curve: FairnessCurve,
-    nodes: Sequence[PlainNodes],
+    nodes: Sequence[engine.Nodes],
     place: int,
 ) -> FairnessCertificate:
     """Return what is proven about a tree of a curve: it is best for its own disparity."""
@@ -301,7 +296,8 @@ def _exact_front(
     """
     limits = _limits(rows, options, Fraction(1))
     known = [
-        replace(tree, gap=disparity(rows.rates(rows.nodes(tree.nodes)))) for tree in rounded.trees
+        replace(tree, gap=disparity(rows.rates(tree.nodes.over(rows.places))))
+        for tree in rounded.trees
     ]
     found: list[LimitedTree] = []
     n_solves, seconds = rounded.n_solves, rounded.seconds
@@ -321,8 +317,8 @@ def _exact_front(
         if first is not None and first.objective == answer.upper_bound:
             best = first
         else:
-            nodes = FrontTree(answer.test, answer.first_child, answer.label)
-            best = LimitedTree(nodes, answer.values, disparity(rows.rates(rows.nodes(nodes))))
+            apart = disparity(rows.rates(answer.nodes.over(rows.places)))
+            best = LimitedTree(answer.nodes, answer.values, apart)
         if found and found[-1].objective == best.objective:
             found.pop()
         found.append(best)
@@ -367,7 +363,7 @@ class Lazy(Sequence[Any]):
 # ---- certificates --------------------------------------------------------------------------------
 
 
-def _tree(model: FairTreeClassifier, rows: FairRows, nodes: PlainNodes) -> Tree:
+def _tree(model: FairTreeClassifier, rows: FairRows, nodes: engine.Nodes) -> Tree:
     return build_tree(cast("OptimalTreeClassifier", model), nodes, rows.all_columns, rows.joined)
 
 
@@ -376,7 +372,7 @@ def _certify_limited(
     rows: FairRows,
     limits: FairLimits,
     found: LimitedResult,
-    nodes: PlainNodes,
+    nodes: engine.Nodes,
 ) -> FairnessCertificate:
     objective = rows.target.objective
     assert found.upper_bound is not None
@@ -483,7 +479,7 @@ def _certificate(
     model: FairTreeClassifier,
     rows: FairRows,
     *,
-    nodes: PlainNodes,
+    nodes: engine.Nodes,
     status: str,
     cost: Any,
     lower_bound: Any,
@@ -493,7 +489,7 @@ def _certificate(
 ) -> Certificate:
     """Return what any certificate says of a tree."""
     objective = rows.target.objective
-    n_splits = _n_splits(nodes)
+    n_splits = nodes.n_splits
     penalty = objective.complexity_used * objective.total_weight
     n_paid = n_splits + (model.complexity_per == "leaf")
     certificate = Certificate(
@@ -505,7 +501,7 @@ def _certificate(
         gap=exact(cost - lower_bound),
         leaf_cost=exact(cost - n_paid * penalty),
         n_splits=n_splits,
-        depth=_depth(nodes),
+        depth=nodes.depth,
         seconds=seconds,
         counters=dict(counters),
         history=history,
@@ -561,15 +557,3 @@ def _history(rows: FairRows, found: LimitedResult) -> tuple[Any, ...]:
         for seconds, work, upper, lower in found.history
         if upper is not None and lower is not None
     )
-
-
-def _n_splits(nodes: PlainNodes) -> int:
-    return int(np.count_nonzero(nodes.test >= 0))
-
-
-def _depth(nodes: PlainNodes) -> int:
-    depth = np.zeros(len(nodes.test), dtype=np.int64)
-    for node in itertools.compress(range(len(depth)), (nodes.test >= 0).tolist()):
-        child = int(nodes.first_child[node])
-        depth[child : child + 2] = depth[node] + 1
-    return int(depth.max(initial=0))

@@ -26,7 +26,7 @@ from certree.tasks._rates import (
     read_tolerance,
 )
 
-from ._binary import PlainNodes, find_positive
+from ._binary import find_positive
 from ._target import Target, class_sums, read_target
 
 if TYPE_CHECKING:
@@ -96,18 +96,11 @@ class FairRows:
             self.columns, values, planes, limits.bounds, limits.names, finer=finer
         )
 
-    def nodes(self, found: engine.Nodes) -> PlainNodes:
-        """Return a tree over the tests that may be asked as one over all tests."""
-        test = np.asarray(found.test)
-        places = self.places if len(self.places) else np.zeros(1, dtype=np.intp)
-        test = np.where(test >= 0, places[np.maximum(test, 0)], -1).astype(np.int32)
-        return PlainNodes(test, np.asarray(found.first_child), np.asarray(found.label))
-
-    def rates(self, nodes: PlainNodes) -> list[list[Fraction]]:
+    def rates(self, nodes: engine.Nodes) -> list[list[Fraction]]:
         """Return the rates of all groups under a tree over all tests."""
         if self.comparison is None:
             return []
-        labels = nodes.label[engine.leaves_of_rows(nodes, self.all_columns)]
+        labels = nodes.label[nodes.route(self.all_columns)]
         return self.comparison.rates(labels)
 
 

@@ -149,7 +149,7 @@ def _search(
     return FoundFront(
         result.status,
         [(fp, fn, splits) for fp, fn, splits in result.points.tolist()],
-        [result.tree(i) for i in range(len(result))],
+        result.trees,
         [(fp, fn, splits) for fp, fn, splits in result.lower_points.tolist()],
         result.counters,
         result.seconds,
@@ -168,7 +168,7 @@ def _search_supported(
     return FoundFront(
         "precision" if result.status == "gap" else result.status,
         result.points,
-        result.trees,
+        [tree.nodes for tree in result.trees],
         result.lower_points,
         result.counters,
         result.seconds,

@@ -209,10 +209,10 @@ def keep_limited(
     """Give a fitted model its tree and certificate."""
     if hasattr(model, "tree_"):
         del model.tree_
-    if len(result.test) == 0:
+    if not len(result.nodes):
         model.certificate_ = _no_tree(model, limited, result, notes)  # type: ignore[assignment]
         return
-    model.tree_, sums = limited_tree(model, limited, result)
+    model.tree_, sums = limited_tree(model, limited, result.nodes)
     model._node_costs = limited.setting.problem.units(sums).astype(np.float64)
     certificate = _certify(model, limited, result, notes)
     if certificate.status in ("optimal", "gap") and hides_much(limited.setting.problem):
@@ -225,7 +225,7 @@ def limited_tree(
 ) -> tuple[Tree, NDArray[np.int64]]:
     """Return a tree with the labels that the search gave its leaves, and the nodes' sums."""
     setting = limited.setting
-    leaves = engine.leaves_of_rows(nodes, setting.columns)
+    leaves = nodes.route(setting.columns)
     sums = node_sums(setting, nodes, leaves)
     classes = setting.problem.classes()
     assert classes is not None
@@ -249,7 +249,7 @@ def limited_tree(
 
 def limit_totals(limited: LimitedSetting, nodes: engine.Nodes) -> list[Fraction]:
     """Return the total of each limit for a tree, in the user's terms."""
-    labels = nodes.label[engine.leaves_of_rows(nodes, limited.setting.columns)]
+    labels = nodes.label[nodes.route(limited.setting.columns)]
     return [limit.amounts.total(labels) * limit.unit for limit in limited.on_rows.limits]
 
 
@@ -372,9 +372,7 @@ def _certify(
             status=result.status,
             lower_bound=result.lower_bound,
             upper_bound=result.upper_bound,
-            test=result.test,
-            first_child=result.first_child,
-            label=result.label,
+            nodes=result.nodes,
             counters=result.counters,
             history=history,
             seconds=result.seconds,
@@ -384,7 +382,7 @@ def _certify(
     values["n_solves"] = result.n_solves
     return LimitedCertificate(
         **values,
-        limits=limit_values(limited, result),
+        limits=limit_values(limited, result.nodes),
         dual_cuts=tuple(user_cut(limited, cut) for cut in result.cuts),
         dual_bound=_dual_bound(limited, result.cuts),
         n_rounds=result.n_rounds,

@@ -98,10 +98,10 @@ def fit_metric(
         complexity=parse_penalty(model.complexity, metric.name),
         per=model.complexity_per,
         gap=read_fraction(model.gap, "gap"),
-        first=encoded.warm,
+        first=None if encoded.warm is None else encoded.warm.nodes,
         callback=watch,
     )
-    nodes = binary.with_class_labels(result)
+    nodes = binary.with_class_labels(result.nodes)
     model.tree_ = build_tree(model, nodes, encoded.columns, binary.target)
     model.certificate_ = _certify_metric(model, metric, result, encoded)
     return watch

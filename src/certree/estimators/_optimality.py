@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +21,12 @@ from ._classifier import OptimalTreeClassifier
 from ._metric_fit import in_units, most_metric_weight
 from ._objective import read_metric
 from ._parameters import is_whole
+from ._settings import GapSettings, takes
 from ._target import read_target
 from ._warm_start import read_tree
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True, repr=False)
@@ -113,6 +116,7 @@ class OptimalityGap:
         return f" ({float(cost / Fraction(self.total_weight)):.2%}{of})"
 
 
+@takes(GapSettings, OptimalTreeClassifier)
 def optimality_gap(
     tree: Any,
     X: Any,
@@ -120,20 +124,8 @@ def optimality_gap(
     *,
     max_depth: int | Literal["same"] | None = "same",
     max_splits: int | Literal["same"] | None = "same",
-    complexity: float = 0.0,
-    complexity_per: Literal["split", "leaf"] = "split",
-    objective: Any = "accuracy",
-    pos_label: Any = None,
-    min_samples_leaf: int = 1,
-    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
     sample_weight: Any = None,
-    categorical_features: Any = "auto",
-    thresholds: Literal["auto", "all"] | int = "auto",
-    search: Literal["auto", "depth-first", "best-first"] = "auto",
-    time_limit: float | None = 60.0,
-    memory_limit: int | str | None = "auto",
-    gap: float = 0.0,
-    n_jobs: int | None = 1,
+    **settings: Unpack[GapSettings],
 ) -> OptimalityGap:
     """Return how far a tree is from the best one on some rows.
 
@@ -185,22 +177,10 @@ def optimality_gap(
     model = OptimalTreeClassifier(
         max_depth=_limit("max_depth", max_depth, given.depth),
         max_splits=_limit("max_splits", max_splits, given.n_splits),
-        complexity=complexity,
-        complexity_per=complexity_per,
-        objective=objective,
-        pos_label=pos_label,
-        min_samples_leaf=min_samples_leaf,
-        class_weight=class_weight,
-        categorical_features=categorical_features,
-        thresholds=thresholds,
-        search=search,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        gap=gap,
-        n_jobs=n_jobs,
+        **settings,
     )
     model._check_parameters()
-    _refuse_ranks(read_metric(objective))
+    _refuse_ranks(read_metric(model.objective))
     with model._limits():
         model._fit(X, y, sample_weight, warm_start_tree=given, must_keep_limits=False)
     certificate = model.certificate_

@@ -75,8 +75,8 @@ def _by_metric(
         )
         trees = []
         for entry in path.entries:
-            nodes = binary.with_class_labels(entry)
-            trees.append((entry.n_splits, build_tree(model, nodes, encoded.columns, binary.target)))
+            nodes = binary.with_class_labels(entry.tree.nodes)
+            trees.append((nodes.n_splits, build_tree(model, nodes, encoded.columns, binary.target)))
         yield Sizes(depth, path.status, tuple(trees))
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import engine
 from certree.encoding import TableEncoder
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
@@ -256,8 +255,8 @@ def _tree(
     model: BaseTaskTree, task: Separable, columns: NDArray[np.uint8], found: Candidate
 ) -> Tree:
     nodes = nodes_of(found.plan)
-    leaves = engine.leaves_of_rows(nodes, columns)
-    cells = np.zeros((len(nodes.test), len(task.labels)), dtype=np.int64)
+    leaves = nodes.route(columns)
+    cells = np.zeros((len(nodes), len(task.labels)), dtype=np.int64)
     np.add.at(cells, (leaves, nodes.label[leaves]), 1)
     names = getattr(model, "feature_names_in_", None)
     return Tree.from_arrays(
@@ -265,7 +264,7 @@ def _tree(
         nodes.test,
         nodes.first_child,
         nodes.label,
-        counts=engine.sums_of_nodes(nodes, cells),
+        counts=nodes.sums(cells),
         classes=np.array(task.labels),
         feature_names=None if names is None else names.tolist(),
         n_features=model.n_features_in_,

@@ -17,7 +17,7 @@ from ._task_setting import Setting, node_sums
 
 def sums_of_nodes(setting: Setting, nodes: engine.Nodes) -> NDArray[np.int64]:
     """Return the sums of the statistics of the search in every node."""
-    return node_sums(setting, nodes, engine.leaves_of_rows(nodes, setting.columns))
+    return node_sums(setting, nodes, nodes.route(setting.columns))
 
 
 def value_of_tree(setting: Setting, nodes: engine.Nodes) -> int:
@@ -52,7 +52,7 @@ def squared_error(sums: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def totals_of_nodes(growth: Growth, nodes: engine.Nodes) -> NDArray[np.float64]:
     """Return the sums of the statistics in every node."""
-    leaves = engine.leaves_of_rows(nodes, growth.columns)
+    leaves = nodes.route(growth.columns)
     sums = np.zeros((len(nodes.test), growth.statistics.shape[1]))
     np.add.at(sums, leaves, growth.statistics)
     for node in range(len(nodes.test) - 1, -1, -1):
@@ -64,14 +64,14 @@ def totals_of_nodes(growth: Growth, nodes: engine.Nodes) -> NDArray[np.float64]:
 
 def weights_of_nodes(setting: Setting, nodes: engine.Nodes) -> NDArray[np.float64]:
     """Return the weight of the rows in every node."""
-    leaves = engine.leaves_of_rows(nodes, setting.columns)
+    leaves = nodes.route(setting.columns)
     if setting.rows.given is not None:
         given = np.zeros(len(nodes.test))
         np.add.at(given, leaves, setting.rows.given)
-        return engine.sums_of_nodes(nodes, given)
+        return nodes.sums(given)
     sums = np.zeros(len(nodes.test), dtype=np.int64)
     np.add.at(sums, leaves, setting.rows.weights)
-    units = engine.sums_of_nodes(nodes, sums)
+    units = nodes.sums(sums)
     return np.array([to_float(int(u) * setting.rows.quantum) for u in units])
 
 
@@ -79,7 +79,7 @@ def mean_costs(
     setting: Setting, nodes: engine.Nodes, costs: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the weighted mean of the cost vectors in every node."""
-    leaves = engine.leaves_of_rows(nodes, setting.columns)
+    leaves = nodes.route(setting.columns)
     given = setting.rows.given
     weights = setting.rows.weights.astype(np.float64) if given is None else given / given.max()
     growth_sums = np.zeros((len(nodes.test), costs.shape[1] + 1))

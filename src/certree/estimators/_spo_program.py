@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.engine import Nodes
 from certree.oracles import Constraints, OracleError, _highs
 
-from ._greedy import Nodes
 from ._spo_nodes import sums_of_nodes, value_of_tree
 from ._spo_problem import SPOProblem
 from ._task_setting import Setting
@@ -236,8 +236,7 @@ class Program:
                     first_child += [-1, -1]
                     break
                 place = 2 * place + (1 if holds.all() else 2)
-        label = np.where(np.array(test) < 0, 0, -1).astype(np.int32)
-        return Nodes(np.array(test, np.int32), np.array(first_child, np.int32), label)
+        return Nodes.of(test, first_child)
 
 
 def solve_program(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +22,7 @@ from certree.tasks._task import Task
 from certree.tree import Tree
 
 from . import _greedy
-from ._parameters import Check, Number, OneOf, WholeNumber
+from ._parameters import Number, OneOf, WholeNumber
 from ._spo_base import DecisionMixin
 from ._spo_nodes import (
     least_units,
@@ -39,6 +38,7 @@ from ._spo_problem import SPOLoss, SPOProblem, read_costs, read_target, read_wei
 from ._spo_program import solve_program
 from ._task_setting import Setting
 from ._task_tree import BaseTaskTree
+from ._vocabulary import fitted, parameter, with_parameters
 
 METHODS = ("exact", "greedy", "milp")
 CRITERIA = ("spo", "squared_error")
@@ -47,6 +47,7 @@ CRITERIA = ("spo", "squared_error")
 _MOST_ROWS = 2**31 - 1
 
 
+@with_parameters
 class SPOTree(DecisionMixin, BaseTaskTree):
     r"""A tree that decides: it predicts cost vectors such that the decisions taken cost least.
 
@@ -134,64 +135,25 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     (0, [[0.0, 1.0], [1.0, 0.0]])
     """
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        **BaseTaskTree._parameter_checks,
-        "method": OneOf(METHODS),
-        "criterion": OneOf(CRITERIA),
-        "max_listed": WholeNumber(0),
-        "validation_fraction": Number(0, maximum=0.999, minimum_allowed=False, none="no pruning"),
-    }
+    oracle: Any = parameter(default=None, kw_only=False)
+    method: Literal["exact", "greedy", "milp"] = parameter(
+        default="exact", check=OneOf(METHODS), kw_only=False
+    )
+    criterion: Literal["spo", "squared_error"] = parameter(default="spo", check=OneOf(CRITERIA))
+    validation_fraction: float | None = parameter(
+        default=None, check=Number(0, maximum=0.999, minimum_allowed=False, none="no pruning")
+    )
+    max_listed: int = parameter(default=1000, check=WholeNumber(0))
+    random_state: Any = None
 
-    costs_: NDArray[np.float64]
-    decisions_: NDArray[np.float64]
-    _nodes: _greedy.Nodes
-    _names: list[str]
-    _node_weights: NDArray[np.float64]
-    _node_units: NDArray[np.int64]
-    _grown_costs: NDArray[Any]
-    _loss_unit: Fraction
-
-    def __init__(
-        self,
-        oracle: Any = None,
-        method: Literal["exact", "greedy", "milp"] = "exact",
-        max_depth: int | None = 3,
-        max_splits: int | None = None,
-        complexity: float = 0.0,
-        complexity_per: Literal["split", "leaf"] = "split",
-        min_samples_leaf: int = 1,
-        criterion: Literal["spo", "squared_error"] = "spo",
-        validation_fraction: float | None = None,
-        max_listed: int = 1000,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        search: Literal["auto", "depth-first", "best-first"] = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.oracle = oracle
-        self.method = method
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.complexity = complexity
-        self.complexity_per = complexity_per
-        self.min_samples_leaf = min_samples_leaf
-        self.criterion = criterion
-        self.validation_fraction = validation_fraction
-        self.max_listed = max_listed
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.search = search
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    costs_: NDArray[np.float64] = fitted()
+    decisions_: NDArray[np.float64] = fitted()
+    _nodes: engine.Nodes = fitted()
+    _names: list[str] = fitted()
+    _node_weights: NDArray[np.float64] = fitted()
+    _node_units: NDArray[np.int64] = fitted()
+    _grown_costs: NDArray[Any] = fitted()
+    _loss_unit: Fraction = fitted()
 
     def fit(
         self,
@@ -297,7 +259,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         stopped = None if call is None else call.status()
         self._keep(setting, self._result(setting, nodes, stopped or "greedy", 0, seconds))
 
-    def _grow(self, setting: Setting) -> _greedy.Nodes:
+    def _grow(self, setting: Setting) -> engine.Nodes:
         """Grow a tree by the criterion, and leave out splits that do not pay."""
         growth, penalty = self._growth(setting)
         nodes = _greedy.grow(
@@ -334,17 +296,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     ) -> engine.Result:
         """Return a tree of another origin as the search would, with its value in units."""
         value = value_of_tree(setting, nodes)
-        return engine.Result(
-            status,
-            min(lower_bound, value),
-            value,
-            nodes.test,
-            nodes.first_child,
-            nodes.label,
-            {},
-            [],
-            seconds,
-        )
+        return engine.Result(status, min(lower_bound, value), value, nodes, {}, [], seconds)
 
     def _fit_and_prune(self, X: Any, costs: NDArray[np.float64], sample_weight: Any) -> SPOTree:
         """Grow on some rows, and prune on the others."""
@@ -406,7 +358,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         trees = _greedy.weakest_links(self._nodes, self._grown_costs)
         losses = np.stack([self._row_losses(is_leaf, leaves, costs) for is_leaf in trees])
         kept = trees[_greedy.choose_tree(losses, weights, rule)]
-        self._shorten(*_greedy.cut(self._nodes, kept))
+        self._shorten(*self._nodes.cut(kept))
         return self
 
     def _row_losses(
@@ -427,7 +379,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         best = self.oracle_.solve(costs).values
         return np.asarray(sign * (np.einsum("ij,ij->i", costs, self.decisions_[at]) - best))
 
-    def _shorten(self, nodes: _greedy.Nodes, origin: NDArray[np.intp]) -> None:
+    def _shorten(self, nodes: engine.Nodes, origin: NDArray[np.intp]) -> None:
         """Replace the tree by one that ends earlier, and its certificate."""
         self.costs_, self.decisions_ = self.costs_[origin], self.decisions_[origin]
         self._names = [self._names[node] for node in origin]
@@ -484,13 +436,13 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         super()._keep(setting, result)
         problem = setting.problem
         assert isinstance(problem, SPOProblem)
-        sums = sums_of_nodes(setting, result)
+        sums = sums_of_nodes(setting, result.nodes)
         self.decisions_ = problem.decide(sums)
         self._node_units = problem.units(sums)
-        self._node_weights = weights_of_nodes(setting, result)
-        self.costs_ = mean_costs(setting, result, problem.true_costs)
+        self._node_weights = weights_of_nodes(setting, result.nodes)
+        self.costs_ = mean_costs(setting, result.nodes, problem.true_costs)
         self._names = problem.names(sums)
-        self._nodes = _greedy.Nodes(result.test, result.first_child, result.label)
+        self._nodes = result.nodes
         self._loss_unit = problem.unit
         if self.method == "greedy":
             growth, _ = self._growth(setting)
@@ -551,33 +503,12 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     # ---- reading the fitted tree -------------------------------------------------------------
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted cost vector of each row: the mean of its leaf.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
+    def _costs_of(self, X: Any) -> NDArray[np.float64]:
         leaves = self.apply(X)
-        return self._shaped(self.costs_[leaves])
+        costs: NDArray[np.float64] = self.costs_[leaves]
+        return costs
 
-    def decide(self, X: Any) -> NDArray[np.float64]:
-        """Return the decision for each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
+    def _decisions_of(self, X: Any) -> NDArray[np.float64]:
         leaves = self.apply(X)
         decisions: NDArray[np.float64] = self.decisions_[leaves]
         return decisions

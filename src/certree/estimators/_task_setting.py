@@ -90,10 +90,7 @@ def node_sums(
     setting: Setting, result: engine.Nodes, leaves: NDArray[np.intp]
 ) -> NDArray[np.int64]:
     """Return the sums of the statistics in every node."""
-    statistics = setting.problem.statistics
-    sums = np.zeros((len(result.test), statistics.shape[1]), dtype=np.int64)
-    np.add.at(sums, leaves, statistics)
-    return engine.sums_of_nodes(result, sums)
+    return result.add_up(leaves, setting.problem.statistics)
 
 
 def units_paid(setting: Setting, result: engine.Nodes, leaves: NDArray[np.intp]) -> int:
@@ -101,9 +98,7 @@ def units_paid(setting: Setting, result: engine.Nodes, leaves: NDArray[np.intp])
     if setting.measurements is None:
         return 0
     prices = setting.measurements.for_engine(setting.problem)
-    sums = np.zeros(len(result.test), dtype=np.int64)
-    np.add.at(sums, leaves, setting.rows.weights)
-    weights = engine.sums_of_nodes(result, sums)
+    weights = result.add_up(leaves, setting.rows.weights)
     made: dict[int, list[int]] = {0: []}
     total = 0
     for node in np.flatnonzero(result.test >= 0).tolist():
@@ -133,9 +128,9 @@ def node_counts(
     if given is not None and total >= 10**290:
         # As shares of all weight, as for integers.
         weights = setting.rows.shares / math.fsum(setting.rows.shares)
-    cells = np.zeros((len(result.test), n_classes), dtype=weights.dtype)
+    cells = np.zeros((len(result), n_classes), dtype=weights.dtype)
     np.add.at(cells, (leaves, codes), weights)
-    counts = engine.sums_of_nodes(result, cells)
+    counts = result.sums(cells)
     if given is not None:
         return counts
     return counts if quantum == 1 else float_counts(counts, quantum, total)

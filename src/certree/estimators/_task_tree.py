@@ -37,6 +37,7 @@ from ._certify import count_tests
 from ._limited_fit import fit_within
 from ._measurements import Measurements
 from ._optimal_tree import SHARE_BEFORE_PATH, BaseOptimalTree
+from ._reading import KeepsPath
 from ._task_setting import (
     Setting,
     Stated,
@@ -47,24 +48,25 @@ from ._task_setting import (
     node_sums,
     units_paid,
 )
+from ._vocabulary import fitted, with_parameters
 
 # Share of the integer range kept free for the denominator of the complexity.
 _RESERVED = 2**10
+
+# Some tasks let tests have prices, and then this is a parameter.
+_NO_COSTS: Any = None
 
 # Weights by which rows pay for tests, where they are rounded.
 _STEPS = 2**20
 
 
-class BaseTaskTree(BaseOptimalTree):
+@with_parameters
+class BaseTaskTree(KeepsPath, BaseOptimalTree):
     """Base of the estimators whose leaves cost what a sum over their rows says."""
 
-    splits = "binary"
+    test_costs = _NO_COSTS
 
-    certificate_: TaskCertificate
-    complexity_per: str
-    gap: float
-
-    test_costs: Any = None
+    certificate_: TaskCertificate = fitted()
 
     @abstractmethod
     def _task(
@@ -250,15 +252,16 @@ class BaseTaskTree(BaseOptimalTree):
 
     def _keep(self, setting: Setting, result: engine.Result) -> None:
         """Give the fitted estimator its tree and certificate."""
-        leaves = engine.leaves_of_rows(result, setting.columns)
-        sums = node_sums(setting, result, leaves)
-        self.tree_ = self._task_tree(setting, result, leaves, sums)
+        nodes = result.nodes
+        leaves = nodes.route(setting.columns)
+        sums = node_sums(setting, nodes, leaves)
+        self.tree_ = self._task_tree(setting, nodes, leaves, sums)
         self._node_costs = setting.problem.units(sums).astype(np.float64)
         certificate = self._certify_task(setting, result)
         status = certificate.status
         if status in ("optimal", "gap") and hides_much(setting.problem):
             status = "precision"
-        paid = units_paid(setting, result, leaves) * setting.problem.unit
+        paid = units_paid(setting, nodes, leaves) * setting.problem.unit
         self.certificate_ = replace(
             certificate,
             status=status,
@@ -348,8 +351,9 @@ class BaseTaskTree(BaseOptimalTree):
         for entry in result.entries:
             cost = entry.upper_bound * problem.unit + problem.constant
             bound = entry.lower_bound * problem.unit + problem.constant
-            leaves = engine.leaves_of_rows(entry, setting.columns)
-            tree = self._task_tree(setting, entry, leaves, node_sums(setting, entry, leaves))
+            nodes = entry.nodes
+            leaves = nodes.route(setting.columns)
+            tree = self._task_tree(setting, nodes, leaves, node_sums(setting, nodes, leaves))
             entries.append(
                 PathEntry(entry.splits, exact(cost), exact(bound), problem.objective(cost), tree)
             )
@@ -370,17 +374,6 @@ class BaseTaskTree(BaseOptimalTree):
         certificate: Any = self.certificate_
         if isinstance(certificate, NoTreeCertificate):
             raise InfeasibleError(certificate)
-
-    @property
-    def path_(self) -> RegularizationPath:
-        """The best tree for every number of splits, after ``fit(..., path=True)``."""
-        path: RegularizationPath | None = getattr(self, "_path", None)
-        if path is None:
-            raise AttributeError(
-                f"{type(self).__name__} has no path_: it is computed on request only, by "
-                "fit(..., path=True)."
-            )
-        return path
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

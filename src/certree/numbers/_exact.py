@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -171,18 +171,6 @@ def scale_weights(
     return scale_given(read_weights(sample_weight, n_rows), max(most, n_rows), _WEIGHT_STEPS)
 
 
-class SizedTree(Protocol):
-    """The parts of a tree that determine its value."""
-
-    @property
-    def leaf_cost(self) -> int:
-        """Total cost of the leaves by the integer cost matrix."""
-
-    @property
-    def n_splits(self) -> int:
-        """Number of splits."""
-
-
 @dataclass(frozen=True, slots=True)
 class Objective:
     """What the search minimises, and how it relates to the user's cost.
@@ -219,9 +207,9 @@ class Objective:
         """Return the cost (weighted errors plus penalty) that U = `value` stands for."""
         return (int(value) + self.offset) * self.unit
 
-    def value(self, tree: SizedTree) -> int:
+    def value(self, leaf_cost: int, n_splits: int) -> int:
         """Return U of a tree."""
-        return self.error_scale * tree.leaf_cost + self.split_penalty * tree.n_splits
+        return self.error_scale * leaf_cost + self.split_penalty * n_splits
 
     def score(self, value: int) -> Fraction:
         """Return ``1 - cost / W``: accuracy minus the complexity of the tree."""
