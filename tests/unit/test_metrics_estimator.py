@@ -415,7 +415,7 @@ def test_a_tree_to_start_from_is_never_lost(
 
 def test_a_tree_to_start_from_must_keep_the_limits(data: tuple[Any, Any]) -> None:
     greedy = DecisionTreeClassifier(max_depth=3, random_state=0).fit(*data)
-    with pytest.raises(ValueError, match="warm_start_tree is none of the trees searched"):
+    with pytest.raises(ValueError, match="warm_start_tree is outside the search"):
         OptimalTreeClassifier(max_depth=2, objective="f1").fit(*data, warm_start_tree=greedy)
     with pytest.raises(ValueError, match="warm_start_tree is of no use to the metric 'auc'"):
         OptimalTreeClassifier(max_depth=3, objective="auc").fit(*data, warm_start_tree=greedy)

@@ -1,18 +1,17 @@
-"""What one call may take: time, memory, and what Ctrl-C does to it.
+"""The budget of a call: time, memory, and Ctrl-C.
 
-Every call of a user that searches opens a `Budget`; all that happens inside, from reading the table
-to the last of several solves, asks `current()` for what is left. A call inside of another one, such
-as the refit of a cross-validation, gets no more than the outer one has left.
+Every call of a user that searches opens a `Budget`. All steps of the call, from reading the table
+to the last of several solves, ask `current()` for the rest of it. A call inside another one, such
+as the refit of a cross-validation, gets at most the rest of the outer one.
 
 Ctrl-C: the first one ends the call, which returns the best so far; a second one raises
-`KeyboardInterrupt` at once. A caller's loop must not go on as if nothing had happened, so the first
-one raises, too, if
+`KeyboardInterrupt` at once. The first one should also end a loop of calls, so it raises if
 
 - scikit-learn or joblib loop around the call (`GridSearchCV`, `cross_val_score`, ...),
 - or a call that was interrupted ended less than two seconds before this one began: that is a loop
   of the user's own.
 
-Only Python's main thread is told of Ctrl-C, and a program that has a handler of its own keeps it.
+Python delivers Ctrl-C only to its main thread, and a program with its own handler keeps it.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A tree's sums are integers: each leaf adds up what its rows say of its label, and the tree adds up
 its leaves. A *plane* is a vector over these sums and the number of splits, and its value for a tree
 is the product of both. The first plane is the objective; each of the others has a bound that its
-value must not exceed. What the sums mean to the user is the caller's business.
+value must not exceed. The caller knows the meaning of the sums.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class LimitedProblem:
 
     def _check_sizes(self) -> None:
         """Make sure that no value of a plane leaves 64 bits."""
-        # Doubles will do for a check; and mostly a glance does.
+        # Doubles are exact enough for this check.
         largest = max(abs(float(self.values.max())), abs(float(self.values.min())), 1.0)
         sizes = np.abs(self.planes.astype(np.float64)).sum(axis=1)
         if len(self.values) * largest * max(float(sizes.max()), 1.0) < 0.9 * _LIMIT:

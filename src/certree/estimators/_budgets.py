@@ -36,7 +36,7 @@ _UNITS = {
 }
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-zA-Z]*)\s*")
 
-# What keeps tests out, in words.
+# The budget that left tests out, in words.
 _LIMITS = {"memory_limit": "memory_limit", "time_limit": "time_limit", "interrupted": "Ctrl-C"}
 
 # Where control groups, version 2 and version 1, state the memory of this process's group.
@@ -83,7 +83,7 @@ def memory_bytes(limit: object) -> int | None:
         )
     if size <= 0:
         raise ValueError(f"memory_limit must be more than 0 bytes, got {limit!r}; None: no limit.")
-    # What no machine has is no limit, but must fit the integers of the core.
+    # The limit must fit the integers of the core; no machine has more memory than that.
     return min(size, 2**62)
 
 

@@ -80,11 +80,11 @@ def certify(
     lower_bound = exact(objective.cost(result.lower_bound))
     penalty = objective.complexity_used * objective.total_weight
     n_splits = model.tree_.n_splits
-    # Outcomes of a multiway test without training rows are no leaves to be paid for.
+    # Outcomes of a multiway test without training rows cost no leaf penalty.
     n_leaves = int(np.count_nonzero(model.tree_.counts[model.tree_.test < 0].any(axis=1)))
     n_paid = max(n_leaves, 1) if model.complexity_per == "leaf" else n_splits
     certificate = Certificate(
-        # A limit that stopped the choice among trees of the proven value is of no concern.
+        # The value is proven, so a budget that ended the choice among equal trees does not matter.
         status="optimal" if cost == lower_bound else result.status,
         objective=float(1 - cost / objective.total_weight),
         cost=cost,

@@ -229,7 +229,7 @@ class OptimalTreeClassifier(
             warm_start = WarmStart(warm_start_tree, must_keep_limits)
             return fit_binary(self, metric, Rows(X, y, sample_weight, warm_start), callback)
         target = read_target(self, y, sample_weight, self._row_count(X))
-        # Of no use here, but a class that is not there is a slip of the pen.
+        # The objective does not use pos_label, but a class that y lacks is a typing error.
         find_positive(target.classes.tolist(), self.pos_label, task_name(self.objective))
         columns = self._encode(X, target.sample_weight, target.rows)
         if self.encoder_.multiway_columns_ is not None:
@@ -304,7 +304,7 @@ class OptimalTreeClassifier(
         broken = broken_limits(warm, *limits)
         if broken and must_keep_limits:
             raise ValueError(
-                f"warm_start_tree is none of the trees searched: {' and '.join(broken)}. Relax the "
+                f"warm_start_tree is outside the search: {' and '.join(broken)}. Relax the "
                 "limits, or fit without it."
             )
         return None if broken else warm, columns

@@ -214,7 +214,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         return _LabelledCosts(table, classes, codes)
 
     def _errors(self, labels: NDArray[Any], sample_weight: Any) -> _LabelTask:
-        """Return the task of counting errors; classes without weight are no labels."""
+        """Return the task of counting errors; only classes with weight are labels."""
         counted = labels
         weights = None if sample_weight is None else np.asarray(sample_weight)
         if weights is not None and weights.shape == labels.shape and weights.any():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FairObserver(Observer):
-    """Watch the searches of a fit: the first one says nothing of what fair trees cost at most."""
+    """Watch the searches of a fit; the tree of the first search may be unfair."""
 
     def __init__(
         self,
@@ -60,6 +60,6 @@ def watch_fair(
         return None
     objective = rows.target.objective
     line = ProgressLine(exact(objective.total_weight)) if model.verbose else None
-    # Without groups, all trees are as good as fair.
+    # Without groups, every tree is fair.
     knows_upper = has_bounds and rows.comparison is None
     return FairObserver(objective.cost, callback, line, has_bounds, knows_upper)

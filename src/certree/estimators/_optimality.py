@@ -200,11 +200,11 @@ def optimality_gap(
 
 
 def _refuse_ranks(metric: Metric | None) -> None:
-    """Refuse what is no value of a single tree with its labels."""
+    """Refuse objectives that are not a value of a single tree with its labels."""
     if metric is None or metric.kind not in ("front", "chain"):
         return
     if metric.kind == "front":
-        why = "a front is no value of one tree; compare the tree's errors with pareto_front(X, y)"
+        why = "a front is a set of trees; compare the tree's errors with pareto_front(X, y)"
     else:
         why = (
             "areas are about the order of leaves and not about labels; fit OptimalTreeClassifier "
@@ -225,7 +225,7 @@ def _limit(name: str, value: Any, own: int) -> int | None:
 
 
 def _cost(tree: Tree, model: OptimalTreeClassifier, X: Any, y: Any, sample_weight: Any) -> Exact:
-    """Return the cost of a tree with its own labels, also if these are no classes of y."""
+    """Return the cost of a tree with its own labels, also if y lacks some of them."""
     metric = read_metric(model.objective)
     n_rows = model._row_count(X)
     if metric is None:
@@ -266,5 +266,5 @@ def _keeps_limits(tree: Tree, model: OptimalTreeClassifier, X: Any, sample_weigh
     if sample_weight is not None:
         leaves = leaves[np.broadcast_to(np.asarray(sample_weight) > 0, leaves.shape)]
     sizes = np.bincount(leaves, minlength=tree.n_nodes)[tree.test < 0]
-    # Leaves without rows are no part of the trees searched, nor an obstacle.
+    # Leaves without rows do not count: the trees searched have none.
     return tree.n_splits == 0 or int(sizes[sizes > 0].min()) >= model.min_samples_leaf

@@ -134,7 +134,7 @@ def read_history(
         if label not in positions:
             row = labels.tolist().index(label)
             raise ValueError(
-                f"treatment[{row}] = {label!r} is none of the treatments {wanted.tolist()}."
+                f"treatment[{row}] = {label!r} is not among the treatments {wanted.tolist()}."
             )
     known = set(seen.tolist())
     for label in wanted.tolist():

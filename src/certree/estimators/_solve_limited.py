@@ -217,7 +217,7 @@ class TaskFrontCertificate(Record):
             )
         if not self.points:
             return "No tree within the limits on size keeps to all limits on totals."
-        return "These are all nondominated trees: every other tree within the limits is no better."
+        return "These are all nondominated trees: no other tree within the limits is better."
 
 
 class TaskFront(Sequence[FrontPoint]):
@@ -341,7 +341,7 @@ def _parameters(model: BaseTaskTree) -> dict[str, Any]:
 
 
 def _check(model: BaseTaskTree, given: Given) -> None:
-    """Refuse what is not known to trees within limits."""
+    """Refuse parameters that trees within limits do not support."""
     model._check_parameters()
     if getattr(model, "test_costs", None) is not None:
         raise ValueError("test_costs cannot be combined with limits or fronts; leave them out.")

@@ -192,7 +192,7 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
     except OutOfTime as stop:
         status = str(stop)
     if status == "optimal":
-        # Of tests that were left out nothing is known.
+        # The tests that were left out are unknown.
         status = partial or ("optimal" if found else "infeasible")
     certificate = SeparableCertificate(
         status,

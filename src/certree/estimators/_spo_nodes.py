@@ -46,7 +46,7 @@ def squared_error(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the squared error of leaves that predict the mean."""
     weight = np.maximum(sums[:, 0], 1e-300)
     error = sums[:, -1] - np.square(sums[:, 1:-1]).sum(axis=1) / weight
-    # What cancellation leaves of a leaf without error is none.
+    # A rounding error of a leaf without loss counts as zero.
     return np.where(error <= 1e-12 * sums[:, -1], 0.0, error)
 
 

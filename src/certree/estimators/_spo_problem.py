@@ -251,7 +251,7 @@ class OracleProblem(SPOProblem):
         values = self._values(vectors, self._best(vectors))
         losses = values - sums[:, self.n_costs]
         if not self.oracle.is_integral:
-            # Whole parts keep the law of superadditivity; the noise of float64 is no loss.
+            # Integer parts keep superadditivity; noise of float64 counts as zero.
             losses = np.floor(losses / self.coarser + 2.0**-6)
         return np.maximum(losses, 0).astype(np.int64)
 

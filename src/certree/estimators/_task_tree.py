@@ -167,7 +167,7 @@ class BaseTaskTree(KeepsPath, BaseOptimalTree):
         problem = task.on(y, rows)
         if rows.prices is not None and not hasattr(problem, "prices"):
             raise ValueError(
-                f"test_costs need a task with costs per label, but {task!r} is none; leave them "
+                f"test_costs need a task with costs per label, but {task!r} has none; leave them "
                 "out."
             )
         # The search makes room for a tree with the most splits, which all pay the penalty.

@@ -51,7 +51,7 @@ def read_tree(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
     Raises
     ------
     TypeError
-        If it is none of these.
+        If it is of another type.
     ValueError
         If it does not fit the columns of the table.
     """

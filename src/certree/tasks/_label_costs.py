@@ -90,7 +90,7 @@ class LabelProblem(LeafProblem):
 
 
 class AccuracyProblem(LabelProblem):
-    """As such, but told as a share of right answers; costs are in units of a class weight."""
+    """A label problem reported as a share of right answers, with costs in class weights."""
 
     def __init__(
         self,
@@ -119,7 +119,7 @@ class AccuracyProblem(LabelProblem):
             for used, weight, total in zip(counted, class_weights, totals, strict=True)
         )
         if rows.given is not None:
-            # Totals of weights that are no integers are floats.
+            # If weights are not integers, their totals are floats.
             change += self.total_weight / 2**50
         self.rounding = round_up(self.rounding + change)
 
@@ -128,7 +128,7 @@ class AccuracyProblem(LabelProblem):
 
 
 class RewardProblem(LabelProblem):
-    """As such, but told as a mean reward; the cost is the regret against the rows' best."""
+    """A label problem reported as a mean reward; the cost is the regret."""
 
     def __init__(
         self, labels: NDArray[Any], rewards: NDArray[np.float64], rows: Rows, maximise: bool
@@ -334,7 +334,7 @@ def _as_prices(weights: list[Fraction]) -> tuple[NDArray[np.float64], Fraction]:
 
 
 def _weight_rounding(weighed: NDArray[np.float64], rows: Rows) -> Fraction:
-    """Return the most that weights which are no integers change the cost of a tree.
+    """Return the largest effect of rounded weights on the cost of a tree.
 
     That is what float64 does to a row's cost and to its cheapest one; tests are paid for by rounded
     weights.
@@ -386,6 +386,6 @@ def match_classes(
     unknown = np.array([label not in position for label in seen.tolist()])[codes]
     if unknown.any():
         place, value = first_place(unknown, labels)
-        raise ValueError(f"y{place} = {value!r} is none of the classes {known.tolist()}.")
+        raise ValueError(f"y{place} = {value!r} is not among the classes {known.tolist()}.")
     order = np.array([position[label] for label in seen.tolist()], dtype=np.intp)
     return known, order[codes]

@@ -32,8 +32,8 @@ that the costs of the parts of any partition are off together: by float64 and by
 class FunctionProblem(LeafProblem):
     """A leaf cost that is called with batches of sums.
 
-    Costs that are floats become whole numbers of units, rounded down: whole parts of a
-    superadditive cost are superadditive. Costs that are integers are taken as they are.
+    Float costs become integer numbers of units, rounded down: integer parts of a superadditive
+    cost are superadditive. Integer costs are used exactly.
     """
 
     kind: ClassVar[str] = "callback"
@@ -96,7 +96,7 @@ class FunctionProblem(LeafProblem):
         else:
             # A leaf may cost more than all rows in one, and more than any that is looked at here.
             scale = _power_of_ten(max(largest, self._largest_seen()), self.most // 64)
-        # Digits of a unit far below the noise would say nothing.
+        # A unit far below the noise would add no information.
         while self.noise and 10 * most_leaves / scale <= self.noise:
             scale /= 10
         return scale
@@ -110,7 +110,7 @@ class FunctionProblem(LeafProblem):
             with np.errstate(all="ignore"):
                 answer = self.task.cost(sums)
         except Exception:
-            # Leaves of few rows may be no leaves at all; those that are will be asked about again.
+            # Sets of few rows may be too small for leaves; real leaves are asked about again.
             return 0.0
         costs = np.asarray(answer[0] if isinstance(answer, tuple) else answer, dtype=np.float64)
         return float(costs[np.isfinite(costs)].max(initial=0.0))
@@ -166,7 +166,7 @@ class FunctionProblem(LeafProblem):
             units = np.minimum(np.floor(costs * float(self.scale)), 2.0**62).astype(np.int64)
         least, most = int(units.min(initial=0)), int(units.max(initial=0))
         if least < 0:
-            # The noise of float64 around zero is no cost.
+            # Noise of float64 around zero counts as zero.
             least_cost = -max(1e-9, float(self.noise))
             units = np.where((units < 0) & (costs > least_cost) & (costs < 0), 0, units)
             if units.min() < 0:
@@ -177,7 +177,7 @@ class FunctionProblem(LeafProblem):
                 )
         limit = self.whole if self.task.laws.superadditive else self.most
         if most > limit:
-            # Nor is it noise that makes a part cost more than the whole.
+            # Noise of float64 above the cost of the whole counts as that cost.
             noise = int(self.noise * self.scale) + int(limit * 1e-9) + 1
             if most > limit + (0 if self.is_exact else noise):
                 self._refuse(int(np.argmax(units)), costs, sums)

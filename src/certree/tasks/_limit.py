@@ -204,7 +204,7 @@ class LeafMinimum(Composable):
     Raises
     ------
     ValueError
-        If a minimum is no whole number, or negative.
+        If a minimum is negative or not an integer.
 
     Notes
     -----

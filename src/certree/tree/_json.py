@@ -9,9 +9,9 @@ Format 1::
      "nodes": [{"test": 0, "children": [1, 2], "counts": [4, 3]},
                {"label": 0, "counts": [4, 1]}, {"label": 1, "counts": [0, 2]}]}
 
-Nodes are a flat list, so depth is no limit; ``label`` and ``test`` are positions in ``classes``
-and ``tests``. A tree with notes has a ``note`` in every node. A later format gets another number,
-and this reader keeps reading format 1.
+Nodes are a flat list, so a tree may have any depth. ``label`` and ``test`` are positions in
+``classes`` and ``tests``. A tree with notes has a ``note`` in every node. A later format gets
+another number, and this reader keeps reading format 1.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _test(values: Mapping[str, Any], names: Sequence[str] | None) -> Test:
         # Columns hold float64; other integers can also be made to share one hash value, and
         # looking for repetitions among them would take time quadratic in the file.
         if type(category) is int and int(float(category)) != category:
-            raise ValueError(f"The category {shown(category)} is no number of float64.")
+            raise ValueError(f"float64 does not hold the category {shown(category)} exactly.")
     test = test_from_dict({**given, **known})
     most = MOST_COLUMNS if names is None else len(names)
     read_whole(test.feature, f"feature of the test {shown(str(test))}", 0, most - 1)

@@ -53,7 +53,7 @@ def load_json(text: str | bytes, what: str) -> Any:
     Raises
     ------
     ValueError
-        If it is no JSON, nests too deeply, or has a number of too many digits.
+        If it is not JSON, nests too deeply, or has a number of too many digits.
     """
     try:
         return json.loads(text, parse_int=_whole, parse_constant=_refuse_constant)
@@ -224,7 +224,7 @@ def _whole(digits: str) -> int:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _listed(names: set[Any]) -> list[str]:
