@@ -220,7 +220,7 @@ def cases() -> dict[str, Case]:
 
 
 _WRONG = (None, "x", float("nan"), 1.5, (), True, object)
-"""What no number may be."""
+"""Values that are wrong for every number."""
 
 
 def other_values(old: Any, rng: np.random.Generator) -> Iterator[Any]:

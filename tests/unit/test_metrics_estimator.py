@@ -112,7 +112,7 @@ def test_the_objective_is_what_scikit_learn_computes(
     sample_weight = weights_of(weights, len(y))
     model = OptimalTreeClassifier(max_depth=3, objective=objective).fit(X, y, sample_weight)
     expected = score(y, model.predict(X), sample_weight=sample_weight)
-    # Weights that are no decimals are rounded.
+    # Weights with many digits are rounded.
     assert model.certificate_.objective == pytest.approx(expected, abs=1e-5)
 
 

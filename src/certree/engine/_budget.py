@@ -191,7 +191,7 @@ def budget(seconds: float | None, memory: int | None, owner: Any = None) -> Iter
 
 
 def _least(one: Any, other: Any) -> Any:
-    """Return the smaller of two limits, of which None is no limit."""
+    """Return the smaller of two limits; None stands for no limit."""
     return min((limit for limit in (one, other) if limit is not None), default=None)
 
 

@@ -76,9 +76,9 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         Largest difference of a rate between two groups, from 0 to 1. Used as the decimal or
         fraction that is written: 0.1 is one tenth, "1/3" one third.
     use_sensitive : bool, default=False
-        Whether the tree may ask for the group. By default tests of X that say nothing but the
+        Whether the tree may ask for the group. By default, tests of X that only state the
         group (those that equal the sensitive feature, or its negation) are left out; the
-        certificate lists them. What is not a column of X cannot be asked for in either case.
+        certificate lists them. A tree can only ask for columns of X in either case.
     sensitive_columns : str, int, list of them, or None, default=None
         Columns of X, by name or number, that hold the groups, in place of `sensitive_features` in
         `fit`.

@@ -29,7 +29,7 @@ class ReadsTables(BaseEstimator):
                 "pass a dense table, for example X.toarray()."
             )
         if isinstance(X, Mapping):
-            read_table(X)  # says that it is no table, and what to do
+            read_table(X)  # raises: X is not a table
         n_rows = int(_num_samples(X))
         if n_rows == 0:
             raise ValueError(

@@ -30,7 +30,7 @@ def value_of_tree(setting: Setting, nodes: engine.Nodes) -> int:
 
 
 def least_units(min_samples_leaf: int, quantum: Fraction) -> int:
-    """Return the least weight of a leaf in units of the integer weights; 1 is no limit."""
+    """Return the least weight of a leaf in units of the integer weights; 1 allows all leaves."""
     return 1 if min_samples_leaf == 1 else ceil(min_samples_leaf / quantum)
 
 

@@ -101,8 +101,8 @@ def read_target(
 ) -> Target:
     """Read labels and weights, and set up what is to be minimised.
 
-    Objectives with a positive class multiply weights with others, and their penalty is no number of
-    errors: `most_weight` then says how much of the range of the integers all rows may weigh.
+    Objectives with a positive class multiply weights with others, and their penalty is not counted
+    in errors: `most_weight` then says how much of the range of the integers all rows may weigh.
     """
     labels = check_labels(y, n_rows, type(wishes).__name__)
     for_metric = most_weight is not None

@@ -139,7 +139,7 @@ def node_counts(
 def node_notes(
     problem: LeafProblem, sums: NDArray[np.int64], counts: NDArray[Any], label: NDArray[np.int32]
 ) -> list[str] | None:
-    """Return a remark on each node, which says what is counted if that is no class of the rows."""
+    """Return a remark on each node: what it counts, if it does not count classes of the rows."""
     told = problem.describe(sums)
     if told is not None or not problem.counted:
         return told

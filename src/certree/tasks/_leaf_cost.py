@@ -324,7 +324,7 @@ def call_cost(cost: Cost, sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any
     Raises
     ------
     ValueError
-        If costs or predictions have another shape than one per leaf, or a cost is no number.
+        If costs or predictions have another shape than one per leaf, or a cost is not a number.
     """
     answer = cost(sums)
     predictions = None

@@ -105,7 +105,7 @@ def _missing_words(tree: Tree, node: int, outcome: int) -> str:
 
 
 def class_name(tree: Tree, label: int) -> str:
-    """Return class number `label` as text; numbers that are no labels to six digits."""
+    """Return class number `label` as text; predicted numbers have six digits."""
     value = plain(tree.classes[label])
     return f"{value:.6g}" if tree.notes is not None and isinstance(value, float) else str(value)
 

@@ -1,4 +1,4 @@
-"""The tree as the source of a Python function that needs nothing but Python.
+"""The tree as the source of a Python function without imports.
 
 The function takes one row, either a mapping from column name to value (a dict, a pandas row) or a
 sequence of values in the order of the training columns. ``None`` and NaN are missing values and go

@@ -105,7 +105,7 @@ def check_quantum(audit: Audit, data: Data, most: int, *, may_be_short: bool = F
     if quantum is None:
         return
     if quantum <= 0:
-        audit.differ(f"weight quantum: certified {quantum}, which is no weight")
+        audit.differ(f"weight quantum: certified {quantum}, which must be positive")
         audit.raise_if_different()
     if are_short(data.weights, most) and not may_be_short:
         audit.compare("weight quantum", quantum, None)
@@ -212,7 +212,7 @@ def _check_unit(
     """Check that weights are rounded only where necessary, and no more than necessary."""
     quantum, whole = audit.certificate.weight_quantum, Fraction(sum(given.values()))
     if quantum <= 0:
-        audit.differ(f"weight quantum: certified {quantum}, which is no weight")
+        audit.differ(f"weight quantum: certified {quantum}, which must be positive")
         audit.raise_if_different()
     unit = common_unit(wanted) * common_unit(data.weights.values())
     is_short = decimals([Fraction(weight) for weight in set(data.weights.values())]) is not None
