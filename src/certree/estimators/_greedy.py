@@ -171,8 +171,8 @@ def _sums(
     return np.vstack(parts) if parts else np.zeros((0, statistics.shape[1]))
 
 
-def collapse(nodes: Nodes, costs: NDArray[Any], penalty: Any) -> Nodes:
-    """Return the tree without splits that do not save more than they cost.
+def collapse(nodes: Nodes, costs: NDArray[Any], penalty: Any) -> tuple[Nodes, NDArray[np.intp]]:
+    """Return the tree without splits that do not save more than they cost, and its origin.
 
     Parameters
     ----------
@@ -193,7 +193,8 @@ def collapse(nodes: Nodes, costs: NDArray[Any], penalty: Any) -> Nodes:
             below = best[child] + best[child + 1] + penalty
             if below < best[node]:
                 best[node], is_leaf[node] = below, False
-    return nodes.cut(is_leaf)[0].with_labels(np.int32(0))
+    shorter, origin = nodes.cut(is_leaf)
+    return shorter.with_labels(np.int32(0)), origin
 
 
 def weakest_links(nodes: Nodes, costs: NDArray[Any]) -> list[NDArray[np.bool_]]:

@@ -25,7 +25,7 @@ from . import _greedy
 from ._parameters import OneOf, WholeNumber, is_whole
 from ._reading import EncodesTables
 from ._spo_base import DecisionMixin
-from ._spo_nodes import least_units, moments, squared_error
+from ._spo_nodes import growth_of, least_units, mean_costs
 from ._spo_problem import SPOLoss, SPOProblem, read_target
 from ._spo_tree import CRITERIA
 from ._vocabulary import check_parameters, fitted, parameter, with_parameters
@@ -268,32 +268,17 @@ def _grow_in_job(growing: _Growing, seed: int) -> ForestTree:
 def _grow_one(growing: _Growing, seed: int) -> ForestTree:
     """Grow one tree on rows and columns that the seed draws."""
     random = np.random.default_rng(seed)
-    n_rows = len(growing.weights)
+    problem, n_rows = growing.problem, len(growing.weights)
     times = np.ones(n_rows, dtype=np.int64)
     if growing.bootstrap:
         times = np.bincount(random.integers(0, n_rows, n_rows), minlength=n_rows)
-    rows = np.flatnonzero(times)
-    times = times[rows]
-    problem = growing.problem
-    weights = growing.weights[rows] * times
-    costs = problem.true_costs[rows]
-    if growing.criterion == "squared_error":
-        statistics, loss = moments(costs, weights), squared_error
-    else:
-        statistics = (problem.statistics[rows] * times[:, None]).astype(np.float64)
-
-        def loss(sums: NDArray[np.float64]) -> NDArray[Any]:
-            return problem.units(np.rint(sums).astype(np.int64))
-
-    growth = _greedy.Growth(growing.columns[rows], statistics, weights, loss)
+    growth = growth_of(problem, growing.columns, growing.weights, growing.criterion, times)
     nodes = _greedy.grow(
         growth,
         max_depth=growing.max_depth,
         min_weight=growing.min_weight,
         bagging=_greedy.Bagging(growing.features, growing.n_drawn, random),
     )
-    leaves = nodes.route(growth.columns)
-    sums = np.zeros((len(nodes.test), costs.shape[1] + 1))
-    np.add.at(sums, leaves, np.column_stack([costs * weights[:, None], weights]))
-    # Only leaves are looked up; other nodes have no rows of their own here.
-    return ForestTree(nodes, sums[:, :-1] / np.maximum(sums[:, -1:], 1))
+    drawn = problem.true_costs[times > 0]
+    means = mean_costs(nodes, nodes.route(growth.columns), drawn, growth.weights)
+    return ForestTree(nodes, means)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from certree.engine import Nodes
 from certree.oracles import Constraints, OracleError, _highs
 
-from ._spo_nodes import sums_of_nodes, value_of_tree
+from ._spo_nodes import DecidedNodes
 from ._spo_problem import SPOProblem
 from ._task_setting import Setting
 
@@ -37,7 +37,7 @@ _TOLERANCE = 1e-9
 class Found:
     """A tree, what HiGHS said, and its bound in units of the search."""
 
-    nodes: Nodes
+    decided: DecidedNodes
     status: str
     lower_bound: int
     counters: dict[str, int]
@@ -184,12 +184,13 @@ class Program:
         sides = np.array(rows.lower), np.array(rows.upper)
         return _highs.new_model(Constraints(matrix, *sides, lower, upper, integer), objective)
 
-    def point(self, nodes: Nodes) -> NDArray[np.float64]:
+    def point(self, decided: DecidedNodes) -> NDArray[np.float64]:
         """Return a tree as values of all variables but the auxiliary ones of decisions."""
         x = np.zeros(self.n_variables)
-        decisions = self.problem.decide(sums_of_nodes(self.setting, nodes))
-        columns = self.setting.columns
+        nodes, decisions, columns = decided.nodes, decided.decisions, self.setting.columns
         rest = self.feasible.lower[self.costs.shape[1] :]
+        # Leaves that are not used may decide anything.
+        x[self.w] = np.concatenate([decisions[0], rest])
         stack = [(0, 0, np.arange(self.n_rows), 0)]
         while stack:
             node, place, rows, depth = stack.pop()
@@ -205,18 +206,8 @@ class Program:
             leaf = place - self.n_branches
             x[self.r[rows, leaf]] = x[self.used[leaf]] = 1.0
             x[self.y[rows, leaf]] = self.costs[rows] @ decisions[node]
-        for leaf in range(self.n_leaves):
-            own = np.flatnonzero(x[self.r[:, leaf]])
-            node = self._node_of(nodes, int(own[0])) if own.size else 0
             x[self.w[leaf]] = np.concatenate([decisions[node], rest])
         return x
-
-    def _node_of(self, nodes: Nodes, row: int) -> int:
-        node = 0
-        while nodes.test[node] >= 0:
-            is_right = self.setting.columns[row, nodes.test[node]] == 0
-            node = int(nodes.first_child[node]) + int(is_right)
-        return node
 
     def tree(self, x: NDArray[np.float64]) -> Nodes:
         """Return the tree that the variables describe, without splits that separate nothing."""
@@ -244,7 +235,7 @@ def solve_program(
     depth: int,
     max_splits: int | None,
     least: int,
-    start: Nodes,
+    start: DecidedNodes,
     time_limit: float | None,
     gap: float,
 ) -> Found:
@@ -276,14 +267,14 @@ def solve_program(
     if said not in statuses:
         raise OracleError(f"HiGHS could not solve the program for the tree; it says {said!r}.")
     info = model.getInfo()
-    nodes = start
+    best = start
     if info.primal_solution_status == 2:
         found = program.tree(np.array(model.getSolution().col_value))
-        nodes = min(found, start, key=lambda tree: value_of_tree(setting, tree))
+        best = min(DecidedNodes.of(setting, found), start, key=lambda tree: tree.value(setting))
     bound = float(info.mip_dual_bound) - float(program.weights @ program.best) - 1e-9 * scale
     status = statuses[said]
     if status == "optimal" and gap > 0:
         status = "gap"
     units = (bound - float(objective.constant)) / float(objective.unit) - objective.offset
     lower = max(int(np.floor(units)), 0) if np.isfinite(units) else 0
-    return Found(nodes, status, lower, {"milp_nodes": max(int(info.mip_node_count), 0)})
+    return Found(best, status, lower, {"milp_nodes": max(int(info.mip_node_count), 0)})

@@ -19,21 +19,12 @@ from certree.results._certificate import exact
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks._task import Task
-from certree.tree import Tree
+from certree.tree import Decisions, Tree
 
 from . import _greedy
 from ._parameters import Number, OneOf, WholeNumber
 from ._spo_base import DecisionMixin
-from ._spo_nodes import (
-    least_units,
-    mean_costs,
-    moments,
-    squared_error,
-    sums_of_nodes,
-    totals_of_nodes,
-    value_of_tree,
-    weights_of_nodes,
-)
+from ._spo_nodes import DecidedNodes, grown_costs, growth_of, least_units
 from ._spo_problem import SPOLoss, SPOProblem, read_costs, read_target, read_weights
 from ._spo_program import solve_program
 from ._task_setting import Setting
@@ -100,7 +91,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     Attributes
     ----------
     tree_ : Tree
-        The tree; its classes are the decisions of the leaves in words.
+        The tree; its leaves hold decisions, and its text and pictures show what these are called.
     certificate_ : TaskCertificate
         What is proven about it: ``cost`` is the total loss plus the penalty; ``counters`` say how
         often the oracle was asked.
@@ -148,10 +139,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     costs_: NDArray[np.float64] = fitted()
     decisions_: NDArray[np.float64] = fitted()
-    _nodes: engine.Nodes = fitted()
-    _names: list[str] = fitted()
-    _node_weights: NDArray[np.float64] = fitted()
-    _node_units: NDArray[np.int64] = fitted()
+    _decided: DecidedNodes = fitted()
     _grown_costs: NDArray[Any] = fitted()
     _loss_unit: Fraction = fitted()
 
@@ -227,6 +215,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             setting = super()._set_up(task, X, y, sample_weight)
         assert isinstance(setting.problem, SPOProblem)
         self.oracle_ = setting.problem.oracle
+        self._loss_unit = setting.problem.unit
         self._asks = setting.problem.kind == "callback"
         least = least_units(int(self.min_samples_leaf), setting.rows.quantum)
         weights = setting.rows.weights
@@ -253,50 +242,43 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     def _fit_greedy(self, setting: Setting) -> None:
         start = perf_counter()
-        nodes = self._grow(setting)
+        decided = self._grow(setting)
         seconds = perf_counter() - start
         call = current()
         stopped = None if call is None else call.status()
-        self._keep(setting, self._result(setting, nodes, stopped or "greedy", 0, seconds))
+        result = self._result(setting, decided, stopped or "greedy", 0, seconds)
+        self._keep(setting, result, decided)
 
-    def _grow(self, setting: Setting) -> engine.Nodes:
+    def _grow(self, setting: Setting) -> DecidedNodes:
         """Grow a tree by the criterion, and leave out splits that do not pay."""
-        growth, penalty = self._growth(setting)
+        problem, objective = setting.problem, setting.objective
+        assert isinstance(problem, SPOProblem)
+        growth = growth_of(problem, setting.columns, setting.rows.weights, self.criterion)
+        penalty: Any = 0.0
+        if self.criterion == "spo":
+            penalty = Fraction(objective.split_penalty, objective.error_scale)
         nodes = _greedy.grow(
             growth,
             max_depth=None if self.max_depth is None else int(self.max_depth),
             max_splits=None if self.max_splits is None else int(self.max_splits),
             min_weight=self._least_weight,
         )
-        return _greedy.collapse(nodes, growth.loss(totals_of_nodes(growth, nodes)), penalty)
-
-    def _growth(self, setting: Setting) -> tuple[_greedy.Growth, Any]:
-        problem, weights = setting.problem, setting.rows.weights
-        assert isinstance(problem, SPOProblem)
-        if self.criterion == "squared_error":
-            return _greedy.Growth(
-                setting.columns, moments(problem.true_costs, weights), weights, squared_error
-            ), 0.0
-        objective = setting.objective
-
-        def loss(sums: NDArray[np.float64]) -> NDArray[np.int64]:
-            return problem.units(np.rint(sums).astype(np.int64))
-
-        statistics = problem.statistics.astype(np.float64)
-        penalty = Fraction(objective.split_penalty, objective.error_scale)
-        return _greedy.Growth(setting.columns, statistics, weights, loss), penalty
+        costs = grown_costs(growth, nodes)
+        nodes, origin = _greedy.collapse(nodes, costs, penalty)
+        self._grown_costs = costs[origin]
+        return DecidedNodes.of(setting, nodes)
 
     def _result(
         self,
         setting: Setting,
-        nodes: engine.Nodes,
+        decided: DecidedNodes,
         status: str,
         lower_bound: int,
         seconds: float,
     ) -> engine.Result:
         """Return a tree of another origin as the search would, with its value in units."""
-        value = value_of_tree(setting, nodes)
-        return engine.Result(status, min(lower_bound, value), value, nodes, {}, [], seconds)
+        value = decided.value(setting)
+        return engine.Result(status, min(lower_bound, value), value, decided.nodes, {}, [], seconds)
 
     def _fit_and_prune(self, X: Any, costs: NDArray[np.float64], sample_weight: Any) -> SPOTree:
         """Grow on some rows, and prune on the others."""
@@ -355,10 +337,11 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         leaves = self.apply(X)
         costs = read_costs(C, len(leaves))
         weights = read_weights(sample_weight, len(leaves))
-        trees = _greedy.weakest_links(self._nodes, self._grown_costs)
+        nodes = self._decided.nodes
+        trees = _greedy.weakest_links(nodes, self._grown_costs)
         losses = np.stack([self._row_losses(is_leaf, leaves, costs) for is_leaf in trees])
         kept = trees[_greedy.choose_tree(losses, weights, rule)]
-        self._shorten(*self._nodes.cut(kept))
+        self._shorten(*nodes.cut(kept))
         return self
 
     def _row_losses(
@@ -381,17 +364,11 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     def _shorten(self, nodes: engine.Nodes, origin: NDArray[np.intp]) -> None:
         """Replace the tree by one that ends earlier, and its certificate."""
-        self.costs_, self.decisions_ = self.costs_[origin], self.decisions_[origin]
-        self._names = [self._names[node] for node in origin]
-        self._node_weights = self._node_weights[origin]
-        self._node_units = self._node_units[origin]
-        self._node_costs = self._node_costs[origin]
         self._grown_costs = self._grown_costs[origin]
-        self._nodes = nodes
-        self.tree_ = self._build_tree(nodes, self._names, self._node_units, self._node_weights)
+        self._keep_tree(self._decided.take(nodes, origin))
         old = self.certificate_
         n_splits = nodes.n_splits
-        loss = int(self._node_units[nodes.test < 0].sum()) * self._loss_unit
+        loss = self._decided.loss * self._loss_unit
         n_paid = n_splits + 1 if self.complexity_per == "leaf" else n_splits
         cost = loss + n_paid * Fraction(old.split_penalty)
         self.certificate_ = replace(
@@ -423,30 +400,26 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         )
         seconds = perf_counter() - start
         status, bound = options.status(found.status), options.bound(found.lower_bound)
-        result = self._result(setting, found.nodes, status, bound, seconds)
+        result = self._result(setting, found.decided, status, bound, seconds)
         if status == "optimal":
             # What HiGHS proves it proves up to its tolerances; the value is counted exactly.
             result = replace(result, lower_bound=result.upper_bound)
-        self._keep(setting, replace(result, counters=found.counters))
+        self._keep(setting, replace(result, counters=found.counters), found.decided)
         self._finish(None)
 
     # ---- what a fit leaves behind ------------------------------------------------------------
 
-    def _keep(self, setting: Setting, result: engine.Result) -> None:
-        super()._keep(setting, result)
-        problem = setting.problem
-        assert isinstance(problem, SPOProblem)
-        sums = sums_of_nodes(setting, result.nodes)
-        self.decisions_ = problem.decide(sums)
-        self._node_units = problem.units(sums)
-        self._node_weights = weights_of_nodes(setting, result.nodes)
-        self.costs_ = mean_costs(setting, result.nodes, problem.true_costs)
-        self._names = problem.names(sums)
-        self._nodes = result.nodes
-        self._loss_unit = problem.unit
-        if self.method == "greedy":
-            growth, _ = self._growth(setting)
-            self._grown_costs = growth.loss(totals_of_nodes(growth, self._nodes))
+    def _keep(
+        self, setting: Setting, result: engine.Result, decided: DecidedNodes | None = None
+    ) -> None:
+        self._keep_tree(DecidedNodes.of(setting, result.nodes) if decided is None else decided)
+        self._keep_certificate(setting, result)
+
+    def _keep_tree(self, decided: DecidedNodes) -> None:
+        self._decided = decided
+        self.costs_, self.decisions_ = decided.costs, decided.decisions
+        self._node_costs = decided.units.astype(np.float64)
+        self.tree_ = self._tree_of(decided)
 
     def _task_tree(
         self,
@@ -455,43 +428,24 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         leaves: NDArray[np.intp],
         sums: NDArray[np.int64],
     ) -> Tree:
-        problem = setting.problem
-        assert isinstance(problem, SPOProblem)
-        self._loss_unit = problem.unit
-        weights = weights_of_nodes(setting, result)
-        return self._build_tree(result, problem.names(sums), problem.units(sums), weights)
+        return self._tree_of(DecidedNodes.of(setting, result, leaves, sums))
 
-    def _build_tree(
-        self,
-        nodes: engine.Nodes,
-        names: list[str],
-        units: NDArray[np.int64],
-        weights: NDArray[np.float64],
-    ) -> Tree:
-        """Return a tree whose classes are the decisions of its leaves."""
-        leaf = nodes.test < 0
-        classes = sorted({names[node] for node in np.flatnonzero(leaf)})
-        label = np.full(len(leaf), -1, dtype=np.int32)
-        label[leaf] = [classes.index(names[node]) for node in np.flatnonzero(leaf)]
-        counts = np.zeros((len(leaf), len(classes)))
-        counts[leaf, label[leaf]] = weights[leaf]
-        for node in range(len(leaf) - 1, -1, -1):
-            if not leaf[node]:
-                child = int(nodes.first_child[node])
-                counts[node] = counts[child] + counts[child + 1]
-        losses = units * float(self._loss_unit)
-        feature_names = getattr(self, "feature_names_in_", None)
+    def _tree_of(self, decided: DecidedNodes) -> Tree:
+        """Return the tree whose leaves hold decisions."""
+        losses = decided.units * float(self._loss_unit)
+        names = getattr(self, "feature_names_in_", None)
         return Tree.from_arrays(
             self.encoder_.candidates_,
-            nodes.test,
-            nodes.first_child,
-            label,
-            counts=counts,
-            classes=np.array(classes),
-            feature_names=None if feature_names is None else feature_names.tolist(),
+            decided.nodes.test,
+            decided.nodes.first_child,
+            payload=Decisions.called(
+                decided.decisions, decided.nodes.is_leaf, decided.weights, self.oracle_.describe
+            ),
+            feature_names=None if names is None else names.tolist(),
             n_features=self.n_features_in_,
             notes=[
-                f"weight {w:.6g}, loss {loss:.5g}" for w, loss in zip(weights, losses, strict=True)
+                f"weight {weight:.6g}, loss {loss:.5g}"
+                for weight, loss in zip(decided.weights.tolist(), losses.tolist(), strict=True)
             ],
         )
 

@@ -123,12 +123,29 @@ def node_counts(
     codes = setting.problem.codes()
     if codes is None:
         codes = predicted.astype(np.intp)
+    return _weights_by(setting, result, leaves, codes, n_classes)
+
+
+def node_weights(setting: Setting, result: engine.Nodes, leaves: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the weight of the rows in every node."""
+    weights: NDArray[Any] = _weights_by(setting, result, leaves, np.zeros_like(leaves), 1)[:, 0]
+    return weights
+
+
+def _weights_by(
+    setting: Setting,
+    result: engine.Nodes,
+    leaves: NDArray[np.intp],
+    codes: NDArray[np.intp],
+    n_codes: int,
+) -> NDArray[Any]:
+    """Return the weight of the rows in every node, in a column for each of the rows' codes."""
     given, quantum, total = setting.rows.given, setting.rows.quantum, setting.rows.total_weight
     weights = setting.rows.weights if given is None else given
     if given is not None and total >= 10**290:
         # As shares of all weight, as for integers.
         weights = setting.rows.shares / math.fsum(setting.rows.shares)
-    cells = np.zeros((len(result), n_classes), dtype=weights.dtype)
+    cells = np.zeros((len(result), n_codes), dtype=weights.dtype)
     np.add.at(cells, (leaves, codes), weights)
     counts = result.sums(cells)
     if given is not None:

@@ -31,7 +31,8 @@ from certree.results._progress import Callback, Observer
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks._limited import Limited
 from certree.tasks._task import LeafProblem, Rows, Task
-from certree.tree import Tree
+from certree.tree import Labels, Numbers, Payload, Tree
+from certree.tree._spread import importances
 
 from ._certify import count_tests
 from ._limited_fit import fit_within
@@ -46,6 +47,7 @@ from ._task_setting import (
     node_counts,
     node_notes,
     node_sums,
+    node_weights,
     units_paid,
 )
 from ._vocabulary import fitted, with_parameters
@@ -257,11 +259,15 @@ class BaseTaskTree(KeepsPath, BaseOptimalTree):
         sums = node_sums(setting, nodes, leaves)
         self.tree_ = self._task_tree(setting, nodes, leaves, sums)
         self._node_costs = setting.problem.units(sums).astype(np.float64)
+        self._keep_certificate(setting, result, units_paid(setting, nodes, leaves))
+
+    def _keep_certificate(self, setting: Setting, result: engine.Result, n_paid: int = 0) -> None:
+        """Give the fitted estimator its certificate; rows pay some units for tests."""
         certificate = self._certify_task(setting, result)
         status = certificate.status
         if status in ("optimal", "gap") and hides_much(setting.problem):
             status = "precision"
-        paid = units_paid(setting, nodes, leaves) * setting.problem.unit
+        paid = n_paid * setting.problem.unit
         self.certificate_ = replace(
             certificate,
             status=status,
@@ -276,29 +282,39 @@ class BaseTaskTree(KeepsPath, BaseOptimalTree):
         leaves: NDArray[np.intp],
         sums: NDArray[np.int64],
     ) -> Tree:
-        problem = setting.problem
+        payload = self._payload(setting, result, leaves, sums)
+        names = getattr(self, "feature_names_in_", None)
+        return Tree.from_arrays(
+            self.encoder_.candidates_,
+            result.test,
+            result.first_child,
+            payload=payload,
+            feature_names=None if names is None else names.tolist(),
+            n_features=self.n_features_in_,
+            n_columns=setting.columns.shape[1],
+            notes=node_notes(setting.problem, sums, payload.counts, payload.label),
+        )
+
+    def _payload(
+        self,
+        setting: Setting,
+        result: engine.Nodes,
+        leaves: NDArray[np.intp],
+        sums: NDArray[np.int64],
+    ) -> Payload:
+        """Return what the leaves predict: numbers, or labels, which other values are too."""
         leaf = result.test < 0
-        predictions = problem.read(sums, leaves)
-        classes = problem.classes()
+        predictions = setting.problem.read(sums, leaves)
+        classes = setting.problem.classes()
+        if classes is None and predictions.dtype.kind == "f":
+            return Numbers.of_nodes(predictions, leaf, node_weights(setting, result, leaves))
         if classes is None:
             classes = np.unique(predictions[leaf])
         positions = {value: k for k, value in enumerate(classes.tolist())}
         label = np.full(len(leaf), -1, dtype=np.int32)
         label[leaf] = [positions[value] for value in predictions[leaf].tolist()]
-        names = getattr(self, "feature_names_in_", None)
         counts = node_counts(setting, result, leaves, label[leaves], len(classes))
-        return Tree.from_arrays(
-            self.encoder_.candidates_,
-            result.test,
-            result.first_child,
-            label,
-            counts=counts,
-            classes=classes,
-            feature_names=None if names is None else names.tolist(),
-            n_features=self.n_features_in_,
-            n_columns=setting.columns.shape[1],
-            notes=node_notes(problem, sums, counts, label),
-        )
+        return Labels(label, counts, classes)
 
     def _certify_task(self, setting: Setting, result: engine.Result) -> TaskCertificate:
         """Translate a result to the user's terms."""
@@ -379,13 +395,7 @@ class BaseTaskTree(KeepsPath, BaseOptimalTree):
     def feature_importances_(self) -> NDArray[np.float64]:
         """Normalised decrease of the leaf cost by the splits on each column."""
         self._check_tree()
-        tree = self.tree_
-        result = np.zeros(tree.n_features)
-        for node in np.flatnonzero(tree.test >= 0).tolist():
-            below = self._node_costs[list(tree.children(node))].sum()
-            result[tree.node_test(node).feature] += max(self._node_costs[node] - below, 0.0)
-        total = result.sum()
-        return result / total if total > 0 else result
+        return importances(self.tree_, self._node_costs)
 
 
 def _complexity(value: Any) -> Fraction:
