@@ -24,7 +24,7 @@ MAX_LINES = 600
 RIDDLES = (
     r"(?<!here )\b(?:is|are|was|were)\s+none\b",
     r"(?<!here )\b(?:is|are)\s+no\s+(?:class|column|decimal|function|integer|label|number|sum)",
-    r"\b(?:none|nothing)\s+but\b",
+    r"\bnone\s+but\b",
     r"\b[Ww]hat\s+(?:is\s+)?no\b",
 )
 # From below to above; a layer includes its own headers and those of the layers before it. Kernels
