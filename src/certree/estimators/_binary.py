@@ -84,7 +84,7 @@ class BinaryTarget:
 
 
 def read_binary(target: Target, pos_label: Any, metric_name: str) -> BinaryTarget:
-    """Find the positive class, and refuse what has no two classes.
+    """Find the positive class; there must be two classes.
 
     Raises
     ------

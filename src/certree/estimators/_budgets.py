@@ -90,7 +90,7 @@ def memory_bytes(limit: object) -> int | None:
 def encode_within(
     encoder: TableEncoder, X: Any, sample_weight: Any, *, has_pairs: bool = True
 ) -> NDArray[np.uint8]:
-    """Fit an encoder and return the encoded table, within the limits of the call at hand.
+    """Fit an encoder and return the encoded table, within the budget of the current call.
 
     If not all tests fit, the columns have fewer cut points or categories, and a warning says so.
     """
@@ -119,7 +119,7 @@ def encode_within(
 
 @cache
 def machine_memory() -> int | None:
-    """Return the memory this process may use, in bytes, or None if nothing tells."""
+    """Return the memory that this process may use, in bytes, or None if it is unknown."""
     known = []
     with suppress(AttributeError, ValueError, OSError):  # not all systems know these names
         known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

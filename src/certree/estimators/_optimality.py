@@ -1,4 +1,4 @@
-"""How far a tree, from wherever it comes, is from the best."""
+"""How far a tree of any origin is from the best."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class OptimalityGap:
     tree : Tree
         The tree in question, as a tree of certree.
     best_tree : Tree
-        The best tree found; it is no worse than the tree in question if that keeps to the limits.
+        The best tree found; at least as good as the tree in question if that keeps the limits.
     certificate : Certificate
         What is proven about `best_tree`.
     keeps_limits : bool
@@ -129,9 +129,8 @@ def optimality_gap(
 ) -> OptimalityGap:
     """Return how far a tree is from the best one on some rows.
 
-    By default it is compared with all trees that are no larger: no deeper, and with no more
-    splits. The tests are those that :class:`TableEncoder` derives from the columns, and the tree's
-    own.
+    By default it is compared with all trees that have at most its depth and its number of splits.
+    The tests are those that :class:`TableEncoder` derives from the columns, and the tree's own.
 
     Parameters
     ----------
@@ -149,8 +148,8 @@ def optimality_gap(
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
     categorical_features, thresholds, search, time_limit, memory_limit, gap, n_jobs
-        As for :class:`OptimalTreeClassifier`. When a limit ends the search, the bounds are valid
-        all the same.
+        As for :class:`OptimalTreeClassifier`. The bounds are valid also when a budget ends the
+        search.
 
     Returns
     -------

@@ -44,7 +44,7 @@ _POOR_OVERLAP = 0.05
 
 @dataclass(frozen=True)
 class History:
-    """What was done and what came of it.
+    """Treatments and outcomes of the rows.
 
     Attributes
     ----------

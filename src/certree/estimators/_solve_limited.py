@@ -136,13 +136,13 @@ class TaskFrontCertificate(Record):
     Attributes
     ----------
     status : str
-        "optimal": the points are all there are; "infeasible": no tree keeps to the limits;
-        otherwise what stopped the search.
+        "optimal": the points are complete; "infeasible": no tree keeps the limits; otherwise the
+        reason why the search stopped.
     points : tuple of (cost, cost)
         Costs by the two objectives, by rising first and falling second.
     lower_points : tuple of (cost, cost)
-        Every tree within the limits has one of these that is no greater in both; the points
-        themselves, for a proven front.
+        For every tree within the limits, one of these is at most as great in both. For a proven
+        front they are the points themselves.
     tasks : (str, str)
         What the objectives are called.
     limits : tuple of LimitValue

@@ -64,7 +64,7 @@ _STEPS = 2**20
 
 @with_parameters
 class BaseTaskTree(KeepsPath, BaseOptimalTree):
-    """Base of the estimators whose leaves cost what a sum over their rows says."""
+    """Base of the estimators in which a leaf costs a function of a sum over its rows."""
 
     test_costs = _NO_COSTS
 
