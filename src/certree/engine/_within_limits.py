@@ -310,7 +310,7 @@ class LimitedFront:
         Every tree is at or above one of these pairs of objective and gap; those of the trees
         themselves if the front is complete.
     cuts : list of DualCut
-        What scalar solves have proven; their `bound` plays no part.
+        What scalar solves have proven; their `bound` is not used.
     """
 
     status: str
@@ -355,7 +355,7 @@ def search_inside(
     Parameters
     ----------
     problem : LimitedProblem
-        The problem; its bounds play no part.
+        The problem; its bounds are not used.
     multipliers : integers of shape (n_multipliers, n_planes)
         Not negative; each row makes a sum of planes by whose least values the search is bounded.
     corners : integers of shape (n_corners, n_planes)

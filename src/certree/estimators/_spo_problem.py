@@ -209,7 +209,7 @@ class OracleProblem(SPOProblem):
         except OracleError:
             return None
         values = self._values(vectors, worst) - self.statistics[:, self.n_costs]
-        # Rounded up, and one more for the whole parts of two costs.
+        # Rounded up, and one more for the integer parts of two costs.
         extra = 0 if self.oracle.is_integral else 1
         changes = np.ceil(np.asarray(values, dtype=np.float64) / self.coarser) + extra
         return np.asarray(np.clip(changes, 0, self.largest), dtype=np.int64)

@@ -44,7 +44,7 @@ def solve_metric(
     Parameters
     ----------
     problem : Session or Problem
-        Rows of the types 0 (negative) and 1 (positive); a cost matrix plays no part.
+        Rows of the types 0 (negative) and 1 (positive); a cost matrix is not used.
     metric : Metric
         What is maximised.
     options : Options

@@ -72,7 +72,7 @@ class FunctionProblem(LeafProblem):
 
     @property
     def hidden(self) -> Fraction:
-        """What rounding may hide: whole parts are as fine as the user asks for."""
+        """What rounding may hide: integer parts are as fine as the user asks for."""
         return self.noise
 
     def single_leaf(self) -> Fraction:
@@ -94,7 +94,7 @@ class FunctionProblem(LeafProblem):
         if self.task.laws.superadditive:
             scale = _power_of_ten(largest, self.most)
         else:
-            # A leaf may cost more than all rows in one, and more than any that is looked at here.
+            # A leaf may cost more than one leaf with all rows, and more than the samples here.
             scale = _power_of_ten(max(largest, self._largest_seen()), self.most // 64)
         # A unit far below the noise would add no information.
         while self.noise and 10 * most_leaves / scale <= self.noise:
@@ -132,7 +132,7 @@ class FunctionProblem(LeafProblem):
             # The law is about whole rows: part of one may change a cost by as much as all of it.
             return None
         weights = rows.weights * to_float(rows.quantum)
-        # Rounded up, and one more for the whole parts of two costs.
+        # Rounded up, and one more for the integer parts of two costs.
         units = np.ceil(rows.select(changes) * weights * float(self.scale)) + 1
         worst: NDArray[np.int64] = np.minimum(units, float(self.largest)).astype(np.int64)
         return worst
@@ -152,8 +152,7 @@ class FunctionProblem(LeafProblem):
 
     def leaf_units(self, sums: Sums) -> NDArray[np.int64]:
         """Return the cost of leaves in units of the search; called by it with batches."""
-        # Column by column: NumPy adds up two columns of many lines a hundred times faster than the
-        # two numbers of many lines.
+        # Column by column: for few columns and many lines this is a hundred times faster in NumPy.
         costs, _ = call_cost(self.task.cost, self.sums(np.asfortranarray(sums)))
         if self.is_exact:
             if costs.dtype.kind not in "iub":

@@ -20,7 +20,7 @@ class SquareProblem(LeafProblem):
     r"""Squared error of integer targets, in fine units.
 
     A leaf with weight :math:`w`, sum :math:`s` and sum of squares :math:`q` has the squared error
-    :math:`q - s^2 / w`, a fraction. The search takes the whole part of `scale` times it, which is
+    :math:`q - s^2 / w`, a fraction. The search takes the integer part of `scale` times it, which is
     superadditive like the error itself, since integer parts add up to at most the integer part of
     the sum. The counted cost of a tree is thus too small by less than one unit per leaf.
     """

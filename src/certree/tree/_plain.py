@@ -1,7 +1,7 @@
 """Values as JSON has them, and back by the types that fields declare.
 
 Files come from anywhere, so reading trusts nothing: every value is checked against the type that
-its field declares, numbers are measured before they are expanded, and whatever is wrong is a
+its field declares, the size of numbers is checked before they are expanded, and every error is a
 ValueError that names the place. Time and memory are linear in the size of the file.
 """
 
