@@ -98,7 +98,7 @@ def test_means_are_compared_at_the_scale_of_the_data(scale: float) -> None:
     values = model.tree_.to_dict()
     for share in (1e-3, 1e-9, 1e-13):
         tampered = copy.deepcopy(values)
-        tampered["classes"]["values"] = [v * (1 + share) for v in values["classes"]["values"]]
+        tampered["leaves"]["values"] = [v * (1 + share) for v in values["leaves"]["values"]]
         model.tree_ = Tree.from_dict(tampered)
         with pytest.raises(CertificateError, match="the mean of its rows"):
             verify(model, X, y)

@@ -57,24 +57,33 @@ def test_no_tampered_field_passes_and_none_raises_anything_else() -> None:
 
 
 def _with_tree(case: Case, **changes: Any) -> Any:
-    """Return a model whose tree has other arrays."""
+    """Return a model whose tree asks other tests, or holds something else in its leaves."""
     tree = case.subject.tree_
-    arrays = {
-        "tests": tree.tests,
-        "test": tree.test,
-        "first_child": tree.first_child,
-        "label": tree.label,
-        "counts": tree.counts,
-        "classes": tree.classes,
-        **changes,
-    }
+    parts = {"tests": tree.tests, "payload": tree.payload, **changes}
     names = tree.feature_names if tree.has_names else None
     other = copy.copy(case.subject)
-    other.tree_ = Tree(**arrays, feature_names=names, n_features=tree.n_features)
+    other.tree_ = Tree(
+        test=tree.test,
+        first_child=tree.first_child,
+        feature_names=names,
+        n_features=tree.n_features,
+        **parts,
+    )
     return other
 
 
-WITH_TREE = ("errors", "table", "reals", "f1", "regression", "costs", "policy", "capacity", "fair")
+WITH_TREE = (
+    "errors",
+    "table",
+    "reals",
+    "f1",
+    "regression",
+    "costs",
+    "policy",
+    "capacity",
+    "fair",
+    "decisions",
+)
 
 
 @pytest.mark.parametrize("name", WITH_TREE)
@@ -84,8 +93,9 @@ def test_no_tampered_tree_passes(name: str) -> None:
     for leaf in np.flatnonzero(tree.test < 0):
         label = tree.label.copy()
         label[leaf] = (label[leaf] + 1) % len(tree.classes)
+        other = _with_tree(case, payload=dataclasses.replace(tree.payload, label=label))
         with pytest.raises(CertificateError):
-            verify(_with_tree(case, label=label), **case.data)
+            verify(other, **case.data)
     for place, test in enumerate(tree.tests):
         moved = dataclasses.replace(test, feature=(test.feature + 1) % tree.n_features)
         tests = [*tree.tests[:place], moved, *tree.tests[place + 1 :]]

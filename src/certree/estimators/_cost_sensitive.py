@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from certree import engine
 from certree.encoding._classes import check_labels
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
+from certree.results._answer import Answer
 from certree.results._progress import Callback
 from certree.tasks._label_costs import (
     CostMatrix,
@@ -29,7 +29,7 @@ from certree.tasks._task import Rows, Task
 from ._capacity import capacity_limits, split_limits, with_limits
 from ._measurements import Measurements
 from ._sklearn_bases import ClassifierMixin
-from ._task_setting import Setting
+from ._task_statement import TaskStatement
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, parameter, with_parameters
 
@@ -181,8 +181,8 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
             self.n_classes_ = len(self.classes_)
         return self
 
-    def _keep(self, setting: Setting, result: engine.Result) -> None:
-        super()._keep(setting, result)
+    def _keep(self, statement: TaskStatement, answer: Answer) -> None:
+        super()._keep(statement, answer)
         self.classes_ = self.tree_.classes.copy()
         self.n_classes_ = len(self.classes_)
 

@@ -20,7 +20,7 @@ from certree.tasks._rates import CONSTRAINTS, needs_two_classes, read_tolerance
 
 from ._fair_fit import find_curve, solve_fair
 from ._fair_report import report_on
-from ._fair_rows import prepare
+from ._fair_rows import state_fairness
 from ._optimal_tree import BaseOptimalTree
 from ._parameters import OneOf
 from ._reading import PredictsClasses
@@ -187,7 +187,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         self._check_parameters()
         self._check_sizes()
         with self._limits():
-            rows = prepare(self, X, y, sensitive_features, sample_weight)
+            rows = state_fairness(self, X, y, sensitive_features, sample_weight)
             if rows.comparison is None:
                 warn(
                     "No sensitive_features were given, so there are no groups to compare: the tree "
@@ -195,8 +195,8 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
                     "name sensitive_columns.",
                     UserWarning,
                 )
-            self.classes_ = rows.target.classes
-            self.n_classes_ = len(rows.target.classes)
+            self.classes_ = rows.classes
+            self.n_classes_ = len(rows.classes)
             watch = solve_fair(self, rows, callback)
         if self.certificate_.has_tree:
             self._finish(watch)
@@ -238,9 +238,9 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         # A shallow copy with the same parameters takes what fitting leaves behind.
         model = type(self)(**self.get_params(deep=False))
         with model._limits():
-            rows = prepare(model, X, y, sensitive_features, sample_weight)
-            model.classes_ = rows.target.classes
-            model.n_classes_ = len(rows.target.classes)
+            rows = state_fairness(model, X, y, sensitive_features, sample_weight)
+            model.classes_ = rows.classes
+            model.n_classes_ = len(rows.classes)
             curve = find_curve(model, rows, read_tolerance(least_tolerance), callback)
         if not curve.is_optimal:
             warn(

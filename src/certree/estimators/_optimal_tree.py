@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from certree import engine
 from certree.engine._budget import Budget, budget, current
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import cost_budget, read_fraction
+from certree.results._answer import Answer
 from certree.results._certificate import Certificate, Exact, show
 from certree.results._pareto import ParetoFront
 from certree.results._path import RegularizationPath
@@ -18,7 +22,9 @@ from certree.results._record import STATUSES
 from certree.tree import Tree
 
 from ._budgets import memory_bytes, thread_count
-from ._reading import EncodesTables, PredictsByTree
+from ._certify import find_path
+from ._reading import EncodesTables, KeepsPath, PredictsByTree
+from ._statement import Statement
 from ._vocabulary import (
     BudgetParameters,
     SearchParameters,
@@ -27,6 +33,7 @@ from ._vocabulary import (
     fitted,
     with_parameters,
 )
+from ._warm_start import WarmTree, better_of
 
 # Of the time left, so much is for the tree if a path is asked for, too.
 SHARE_BEFORE_PATH = 0.5
@@ -34,7 +41,12 @@ SHARE_BEFORE_PATH = 0.5
 
 @with_parameters
 class BaseOptimalTree(
-    SizeParameters, SearchParameters, BudgetParameters, EncodesTables, PredictsByTree
+    SizeParameters,
+    SearchParameters,
+    BudgetParameters,
+    EncodesTables,
+    KeepsPath,
+    PredictsByTree,
 ):
     """Base of the estimators: everything that does not depend on what is optimised."""
 
@@ -104,6 +116,35 @@ class BaseOptimalTree(
         most = None if depth is None or depth > 40 else 2**depth - 1
         n_splits = n_rows if most is None else min(n_rows, most)
         return int(cost_budget(n_rows, most) / (1 + complexity * (n_splits + 1)))
+
+    def _prove(
+        self,
+        statement: Statement,
+        callback: Callback | None,
+        *,
+        warm: WarmTree | None = None,
+        path: bool = False,
+    ) -> Observer | None:
+        """Find and keep the best tree, and the path; return what watched the search."""
+        scale = statement.scale
+        options = replace(
+            self._engine_options(SHARE_BEFORE_PATH if path else 1.0),
+            error_scale=scale.error_scale,
+            split_penalty=scale.split_penalty,
+            gap=scale.gap(read_fraction(self.gap, "gap"), statement.most_cost),
+            known=None if warm is None else (warm.value(scale), warm.nodes.n_splits),
+        )
+        watch = self._watch(scale.cost, statement.errors_of, callback)
+        result = statement.solve(options, watch)
+        if warm is not None:
+            result = better_of(result, warm, warm.value(scale))
+        self._keep(statement, Answer.of(result, scale))
+        self._path = find_path(self, statement, callback) if path else None
+        return watch
+
+    @abstractmethod
+    def _keep(self, statement: Any, answer: Answer) -> None:
+        """Give the fitted estimator its tree and certificate."""
 
     def _watch(
         self, to_cost: Callable[[int], Exact], total_weight: Exact | None, callback: Callback | None

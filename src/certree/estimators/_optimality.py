@@ -16,13 +16,13 @@ from certree.results._certificate import Certificate, Exact, exact, show
 from certree.results._rounding import nearest
 from certree.tree import Tree
 
-from ._binary import read_binary
+from ._binary import BinaryStatement
 from ._classifier import OptimalTreeClassifier
-from ._metric_fit import in_units, most_metric_weight
+from ._error_statement import ErrorStatement
+from ._metric_fit import in_units
 from ._objective import read_metric
 from ._parameters import is_whole
 from ._settings import GapSettings, takes
-from ._target import read_target
 from ._warm_start import read_tree
 
 if TYPE_CHECKING:
@@ -181,9 +181,11 @@ def optimality_gap(
     model._check_parameters()
     _refuse_ranks(read_metric(model.objective))
     with model._limits():
-        model._fit(X, y, sample_weight, warm_start_tree=given, must_keep_limits=False)
+        _, statement = model._fit(
+            X, y, sample_weight, warm_start_tree=given, must_keep_limits=False
+        )
     certificate = model.certificate_
-    cost = _cost(given, model, X, y, sample_weight)
+    cost = _cost(given, model, statement, X)
     return OptimalityGap(
         cost=exact(cost),
         lower_bound=certificate.lower_bound,
@@ -223,29 +225,25 @@ def _limit(name: str, value: Any, own: int) -> int | None:
     )
 
 
-def _cost(tree: Tree, model: OptimalTreeClassifier, X: Any, y: Any, sample_weight: Any) -> Exact:
+def _cost(tree: Tree, model: OptimalTreeClassifier, statement: ErrorStatement, X: Any) -> Exact:
     """Return the cost of a tree with its own labels, also if y lacks some of them."""
     metric = read_metric(model.objective)
-    n_rows = model._row_count(X)
-    if metric is None:
-        target = read_target(model, y, sample_weight, n_rows)
-    else:
-        target = read_target(model, y, sample_weight, n_rows, most_weight=most_metric_weight)
     predicted = tree.predict(X)
-    predicted = predicted if target.rows is None else predicted[target.rows]
+    predicted = predicted if statement.rows is None else predicted[statement.rows]
     n_paid = tree.n_leaves if model.complexity_per == "leaf" else tree.n_splits
     penalty = n_paid * Fraction(model.certificate_.split_penalty)
-    multipliers = np.array(target.weights.multipliers, dtype=np.int64)[target.codes]
-    weights = multipliers if target.row_weights is None else multipliers * target.row_weights
+    multipliers = np.array(statement.weights.multipliers, dtype=np.int64)[statement.codes]
+    units = statement.row_weights
+    weights = multipliers if units is None else multipliers * units
     if metric is None:
-        true = target.classes[target.codes]
-        wrong = ~_same(predicted, true)
-        return int(weights[wrong].sum()) * target.unit + penalty
-    binary = read_binary(target, model.pos_label, metric.name)
-    says = _same(predicted, np.repeat(target.classes[[binary.positive]], len(predicted)))
-    is_positive = binary.row_types == 1
+        wrong = ~_same(predicted, statement.classes[statement.codes])
+        return int(weights[wrong].sum()) * statement.unit + penalty
+    assert isinstance(statement, BinaryStatement)
+    says = _same(predicted, np.repeat(statement.classes[[statement.positive]], len(predicted)))
+    is_positive = statement.row_types == 1
     fp, fn = int(weights[says & ~is_positive].sum()), int(weights[~says & is_positive].sum())
-    value = in_units(metric, binary.unit).exact(fp, fn, binary.positives, binary.negatives)
+    totals = statement.positives, statement.negatives
+    value = in_units(metric, statement.unit).exact(fp, fn, *totals)
     return nearest(1 - value + penalty)
 
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from certree import engine
 from certree.encoding import read_table
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
+from certree.results._answer import Answer
 from certree.results._progress import Callback
 from certree.tasks._label_costs import Rewards, read_labels
 from certree.tasks._limited import Limited
@@ -31,7 +31,7 @@ from ._policy_scores import (
     policy_scores,
     read_history,
 )
-from ._task_setting import Setting
+from ._task_statement import TaskStatement
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, parameter, with_parameters
 
@@ -330,8 +330,8 @@ class PolicyTree(BaseTaskTree):
         task = self._task(rewards, len(rewards), sample_weight)
         self._fit_and_report(task, X, None, sample_weight, callback, path)
 
-    def _keep(self, setting: Setting, result: engine.Result) -> None:
-        super()._keep(setting, result)
+    def _keep(self, statement: TaskStatement, answer: Answer) -> None:
+        super()._keep(statement, answer)
         self.treatments_ = self.tree_.classes.copy()
 
     def _task(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback
 
+from ._certify import find_path
 from ._classifier import OptimalTreeClassifier
+from ._error_statement import state_errors
 from ._objective import read_metric
 from ._settings import PathSettings, takes
-from ._target import read_target
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -90,6 +91,5 @@ def _find(
     metric = read_metric(model.objective)
     if metric is not None:
         model._refuse_with_metric(metric, None, path=True)
-    target = read_target(model, y, sample_weight, model._row_count(X))
-    columns = model._encode(X, target.sample_weight, target.rows)
-    return model._solve_path(columns, target, perf_counter() - start, callback)
+    statement = state_errors(model, X, y, sample_weight, model.objective)
+    return find_path(model, statement, callback, seconds_before=perf_counter() - start)

@@ -19,8 +19,9 @@ from certree.results._record import STATUSES, Record
 from certree.tasks import Separable
 from certree.tasks._check_task import check_task
 from certree.tasks._task import Given
-from certree.tree import Tree
+from certree.tree import Labels, Tree
 
+from ._statement import tree_over
 from ._task_tree import BaseTaskTree
 
 
@@ -258,15 +259,5 @@ def _tree(
     leaves = nodes.route(columns)
     cells = np.zeros((len(nodes), len(task.labels)), dtype=np.int64)
     np.add.at(cells, (leaves, nodes.label[leaves]), 1)
-    names = getattr(model, "feature_names_in_", None)
-    return Tree.from_arrays(
-        model.encoder_.candidates_,
-        nodes.test,
-        nodes.first_child,
-        nodes.label,
-        counts=nodes.sums(cells),
-        classes=np.array(task.labels),
-        feature_names=None if names is None else names.tolist(),
-        n_features=model.n_features_in_,
-        n_columns=columns.shape[1],
-    )
+    payload = Labels(nodes.label, nodes.sums(cells), np.array(task.labels))
+    return tree_over(model.encoder_, nodes, payload=payload, n_columns=columns.shape[1])

@@ -11,10 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
+from certree.encoding import TableEncoder
+from certree.numbers._scale import Scale
+from certree.oracles import Oracle
+from certree.tree import Decisions, Tree
 
 from . import _greedy
 from ._spo_problem import SPOProblem
-from ._task_setting import Setting, node_sums, node_weights
+from ._statement import tree_over
+from ._task_statement import Reached, TaskStatement
 
 
 @dataclass(frozen=True)
@@ -39,39 +44,14 @@ class DecidedNodes:
     units: NDArray[np.int64]
     weights: NDArray[Any]
 
-    @classmethod
-    def of(
-        cls,
-        setting: Setting,
-        nodes: engine.Nodes,
-        leaves: NDArray[np.intp] | None = None,
-        sums: NDArray[np.int64] | None = None,
-    ) -> DecidedNodes:
-        """Send the rows down a tree, unless their leaves and the nodes' sums are known."""
-        problem, given = setting.problem, setting.rows.given
-        assert isinstance(problem, SPOProblem)
-        if leaves is None:
-            leaves = nodes.route(setting.columns)
-        if sums is None:
-            sums = node_sums(setting, nodes, leaves)
-        shares = setting.rows.weights.astype(np.float64) if given is None else given / given.max()
-        return cls(
-            nodes,
-            mean_costs(nodes, leaves, problem.true_costs, shares),
-            problem.decide(sums),
-            problem.units(sums),
-            node_weights(setting, nodes, leaves),
-        )
-
     @property
     def loss(self) -> int:
         """What all leaves lose, in units of the search."""
         return int(self.units[self.nodes.is_leaf].sum())
 
-    def value(self, setting: Setting) -> int:
+    def value(self, scale: Scale) -> int:
         """Return what the search minimises."""
-        objective = setting.objective
-        return objective.error_scale * self.loss + objective.split_penalty * self.nodes.n_splits
+        return scale.value(self.loss, self.nodes.n_splits)
 
     def take(self, nodes: engine.Nodes, origin: NDArray[np.intp]) -> DecidedNodes:
         """Return a tree of some of these nodes."""
@@ -82,6 +62,55 @@ class DecidedNodes:
             self.units[origin],
             self.weights[origin],
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionStatement(TaskStatement):
+    """The SPO loss on the rows of a table; leaves hold decisions."""
+
+    @property
+    def problem(self) -> SPOProblem:
+        """What leaves lose."""
+        assert isinstance(self.on_rows, SPOProblem)
+        return self.on_rows
+
+    def grow(self, nodes: engine.Nodes, reached: Reached | None = None) -> Tree:
+        return self.tree_of(self.decide(nodes))
+
+    def decide(self, nodes: engine.Nodes) -> DecidedNodes:
+        """Send the rows down a tree, and decide in every node."""
+        leaves, sums = self.reach(nodes)
+        given = self.rows.given
+        shares = self.rows.weights.astype(np.float64) if given is None else given / given.max()
+        return DecidedNodes(
+            nodes,
+            mean_costs(nodes, leaves, self.problem.true_costs, shares),
+            self.problem.decide(sums),
+            self.problem.units(sums),
+            self.node_weights(nodes, leaves),
+        )
+
+    def tree_of(self, decided: DecidedNodes) -> Tree:
+        """Return the tree whose leaves hold decisions."""
+        return decision_tree(decided, self.encoder, self.problem.oracle, self.problem.unit)
+
+
+def decision_tree(
+    decided: DecidedNodes, encoder: TableEncoder, oracle: Oracle, unit: Fraction
+) -> Tree:
+    """Return the tree whose leaves hold decisions; a loss of one unit costs `unit`."""
+    losses = decided.units * float(unit)
+    return tree_over(
+        encoder,
+        decided.nodes,
+        payload=Decisions.called(
+            decided.decisions, decided.nodes.is_leaf, decided.weights, oracle.describe
+        ),
+        notes=[
+            f"weight {weight:.6g}, loss {loss:.5g}"
+            for weight, loss in zip(decided.weights.tolist(), losses.tolist(), strict=True)
+        ],
+    )
 
 
 def least_units(min_samples_leaf: int, quantum: Fraction) -> int:

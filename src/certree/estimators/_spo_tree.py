@@ -15,19 +15,27 @@ from sklearn.utils import _safe_indexing, check_random_state
 from certree import engine
 from certree.engine._budget import current
 from certree.numbers._exact import read_fraction
+from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks._task import Task
-from certree.tree import Decisions, Tree
 
 from . import _greedy
+from ._certify import certify
 from ._parameters import Number, OneOf, WholeNumber
 from ._spo_base import DecisionMixin
-from ._spo_nodes import DecidedNodes, grown_costs, growth_of, least_units
-from ._spo_problem import SPOLoss, SPOProblem, read_costs, read_target, read_weights
+from ._spo_nodes import (
+    DecidedNodes,
+    DecisionStatement,
+    decision_tree,
+    grown_costs,
+    growth_of,
+    least_units,
+)
+from ._spo_problem import SPOLoss, read_costs, read_target, read_weights
 from ._spo_program import solve_program
-from ._task_setting import Setting
+from ._task_statement import state_task
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, parameter, with_parameters
 
@@ -185,9 +193,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             if self.method == "exact":
                 self._fit_and_report(task, X, None, sample_weight, callback, path)
             elif self.method == "greedy":
-                self._fit_greedy(self._set_up(task, X, None, sample_weight))
+                self._fit_greedy(self._state(task, X, None, sample_weight))
             else:
-                self._fit_program(self._set_up(task, X, None, sample_weight))
+                self._fit_program(self._state(task, X, None, sample_weight))
         return self
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
@@ -209,16 +217,15 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         if self.method == "milp" and self.max_depth is None:
             raise ValueError("method='milp' needs a max_depth: the program has a fixed size.")
 
-    def _set_up(self, task: Task, X: Any, y: Any, sample_weight: Any) -> Setting:
+    def _state(self, task: Task, X: Any, y: Any, sample_weight: Any) -> DecisionStatement:
         call = current()
         with nullcontext() if call is None else call.nothing_to_return():
-            setting = super()._set_up(task, X, y, sample_weight)
-        assert isinstance(setting.problem, SPOProblem)
-        self.oracle_ = setting.problem.oracle
-        self._loss_unit = setting.problem.unit
-        self._asks = setting.problem.kind == "callback"
-        least = least_units(int(self.min_samples_leaf), setting.rows.quantum)
-        weights = setting.rows.weights
+            statement = state_task(self, task, X, y, sample_weight, DecisionStatement)
+        self.oracle_ = statement.problem.oracle
+        self._loss_unit = statement.problem.unit
+        self._asks = statement.problem.kind == "callback"
+        least = least_units(int(self.min_samples_leaf), statement.rows.quantum)
+        weights = statement.rows.weights
         if least <= int(weights.min()):
             self._least_weight = 1
         elif (weights == 1).all():
@@ -230,8 +237,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             )
         else:
             self._least_weight = least
-            setting.problem.row_counts = weights
-        return setting
+            statement.problem.row_counts = weights
+        return statement
 
     def _engine_options(self, share: float = 1.0) -> engine.Options:
         options = replace(super()._engine_options(share), min_leaf=self._least_weight)
@@ -240,23 +247,22 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     # ---- the greedy method -------------------------------------------------------------------
 
-    def _fit_greedy(self, setting: Setting) -> None:
+    def _fit_greedy(self, statement: DecisionStatement) -> None:
         start = perf_counter()
-        decided = self._grow(setting)
+        decided = self._grow(statement)
         seconds = perf_counter() - start
         call = current()
         stopped = None if call is None else call.status()
-        result = self._result(setting, decided, stopped or "greedy", 0, seconds)
-        self._keep(setting, result, decided)
+        answer = self._answer(statement, decided, stopped or "greedy", 0, seconds)
+        self._keep(statement, answer, decided)
 
-    def _grow(self, setting: Setting) -> DecidedNodes:
+    def _grow(self, statement: DecisionStatement) -> DecidedNodes:
         """Grow a tree by the criterion, and leave out splits that do not pay."""
-        problem, objective = setting.problem, setting.objective
-        assert isinstance(problem, SPOProblem)
-        growth = growth_of(problem, setting.columns, setting.rows.weights, self.criterion)
+        problem, scale = statement.problem, statement.scale
+        growth = growth_of(problem, statement.columns, statement.rows.weights, self.criterion)
         penalty: Any = 0.0
         if self.criterion == "spo":
-            penalty = Fraction(objective.split_penalty, objective.error_scale)
+            penalty = Fraction(scale.split_penalty, scale.error_scale)
         nodes = _greedy.grow(
             growth,
             max_depth=None if self.max_depth is None else int(self.max_depth),
@@ -266,19 +272,22 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         costs = grown_costs(growth, nodes)
         nodes, origin = _greedy.collapse(nodes, costs, penalty)
         self._grown_costs = costs[origin]
-        return DecidedNodes.of(setting, nodes)
+        return statement.decide(nodes)
 
-    def _result(
+    def _answer(
         self,
-        setting: Setting,
+        statement: DecisionStatement,
         decided: DecidedNodes,
         status: str,
         lower_bound: int,
         seconds: float,
-    ) -> engine.Result:
-        """Return a tree of another origin as the search would, with its value in units."""
-        value = decided.value(setting)
-        return engine.Result(status, min(lower_bound, value), value, decided.nodes, {}, [], seconds)
+        counters: dict[str, int] | None = None,
+    ) -> Answer:
+        """Return a tree of another origin as the search would."""
+        value = decided.value(statement.scale)
+        bound = value if status == "optimal" else min(lower_bound, value)
+        result = engine.Result(status, bound, value, decided.nodes, counters or {}, [], seconds)
+        return Answer.of(result, statement.scale)
 
     def _fit_and_prune(self, X: Any, costs: NDArray[np.float64], sample_weight: Any) -> SPOTree:
         """Grow on some rows, and prune on the others."""
@@ -295,7 +304,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         parts = [None if weights is None else weights[rows] for rows in (used, held)]
         task = self._task(costs[used], len(used))
         self._path = None
-        self._fit_greedy(self._set_up(task, _safe_indexing(X, used), None, parts[0]))
+        self._fit_greedy(self._state(task, _safe_indexing(X, used), None, parts[0]))
         return self.prune(_safe_indexing(X, held), costs[held], parts[1])
 
     def prune(
@@ -386,74 +395,42 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     # ---- the mixed-integer program -----------------------------------------------------------
 
-    def _fit_program(self, setting: Setting) -> None:
+    def _fit_program(self, statement: DecisionStatement) -> None:
         start = perf_counter()
         options = self._engine_options()
         found = solve_program(
-            setting,
+            statement,
             int(self.max_depth or 0),
             None if self.max_splits is None else int(self.max_splits),
             self._least_weight,
-            self._grow(setting),
+            self._grow(statement),
             options.time_limit,
             float(read_fraction(self.gap, "gap")),
         )
         seconds = perf_counter() - start
         status, bound = options.status(found.status), options.bound(found.lower_bound)
-        result = self._result(setting, found.decided, status, bound, seconds)
-        if status == "optimal":
-            # What HiGHS proves it proves up to its tolerances; the value is counted exactly.
-            result = replace(result, lower_bound=result.upper_bound)
-        self._keep(setting, replace(result, counters=found.counters), found.decided)
+        # What HiGHS proves it proves up to its tolerances; the value is counted exactly.
+        decided = found.decided
+        answer = self._answer(statement, decided, status, bound, seconds, found.counters)
+        self._keep(statement, answer, decided)
         self._finish(None)
 
     # ---- what a fit leaves behind ------------------------------------------------------------
 
-    def _keep(
-        self, setting: Setting, result: engine.Result, decided: DecidedNodes | None = None
+    def _keep(  # type: ignore[override]
+        self,
+        statement: DecisionStatement,
+        answer: Answer,
+        decided: DecidedNodes | None = None,
     ) -> None:
-        self._keep_tree(DecidedNodes.of(setting, result.nodes) if decided is None else decided)
-        self._keep_certificate(setting, result)
+        self._keep_tree(statement.decide(answer.nodes) if decided is None else decided)
+        self.certificate_ = certify(self, statement, answer, TaskCertificate)
 
     def _keep_tree(self, decided: DecidedNodes) -> None:
         self._decided = decided
         self.costs_, self.decisions_ = decided.costs, decided.decisions
         self._node_costs = decided.units.astype(np.float64)
-        self.tree_ = self._tree_of(decided)
-
-    def _task_tree(
-        self,
-        setting: Setting,
-        result: engine.Nodes,
-        leaves: NDArray[np.intp],
-        sums: NDArray[np.int64],
-    ) -> Tree:
-        return self._tree_of(DecidedNodes.of(setting, result, leaves, sums))
-
-    def _tree_of(self, decided: DecidedNodes) -> Tree:
-        """Return the tree whose leaves hold decisions."""
-        losses = decided.units * float(self._loss_unit)
-        names = getattr(self, "feature_names_in_", None)
-        return Tree.from_arrays(
-            self.encoder_.candidates_,
-            decided.nodes.test,
-            decided.nodes.first_child,
-            payload=Decisions.called(
-                decided.decisions, decided.nodes.is_leaf, decided.weights, self.oracle_.describe
-            ),
-            feature_names=None if names is None else names.tolist(),
-            n_features=self.n_features_in_,
-            notes=[
-                f"weight {weight:.6g}, loss {loss:.5g}"
-                for weight, loss in zip(decided.weights.tolist(), losses.tolist(), strict=True)
-            ],
-        )
-
-    def _certify_task(self, setting: Setting, result: engine.Result) -> TaskCertificate:
-        problem = setting.problem
-        assert isinstance(problem, SPOProblem)
-        certificate = super()._certify_task(setting, result)
-        return replace(certificate, counters={**certificate.counters, **problem.counters()})
+        self.tree_ = decision_tree(decided, self.encoder_, self.oracle_, self._loss_unit)
 
     # ---- reading the fitted tree -------------------------------------------------------------
 

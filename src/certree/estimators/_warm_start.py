@@ -18,9 +18,17 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding import SidedTest, Table, Test, check_columns
 from certree.encoding._tests import is_missing
-from certree.numbers._exact import Objective
+from certree.numbers._scale import Scale
 from certree.tree import Tree
 from certree.tree._from_sklearn import from_sklearn, is_sklearn_tree
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """A tree to start from, and whether it has to be one of the trees searched."""
+
+    tree: Any = None
+    must_keep_limits: bool = True
 
 
 @dataclass(frozen=True)
@@ -31,9 +39,9 @@ class WarmTree:
     leaf_cost: int
     smallest_leaf: int
 
-    def value(self, objective: Objective) -> int:
+    def value(self, scale: Scale) -> int:
         """Return the value that the search gives it."""
-        return objective.value(self.leaf_cost, self.nodes.n_splits)
+        return scale.value(self.leaf_cost, self.nodes.n_splits)
 
 
 def read_tree(given: Any, table: Table, classes: NDArray[Any]) -> Tree:

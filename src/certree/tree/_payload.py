@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
@@ -141,11 +142,10 @@ class Payload(ABC):
 
     # ---- what follows ------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def weights(self) -> NDArray[Any]:
         """Weight of the training rows in each node."""
-        weights: NDArray[Any] = self.counts.sum(axis=1)
-        return weights
+        return frozen(self.counts.sum(axis=1), None)
 
     def describe(self, node: int) -> str:
         """Return what a leaf holds as one line of text."""
