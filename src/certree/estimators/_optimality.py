@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -58,6 +58,8 @@ class OptimalityGap:
         What is proven about `best_tree`.
     keeps_limits : bool
         Whether the tree in question is itself within the limits.
+    model : OptimalTreeClassifier
+        The estimator that has found `best_tree`, with the parameters of the search.
     """
 
     cost: Exact
@@ -70,6 +72,7 @@ class OptimalityGap:
     best_tree: Tree
     certificate: Certificate
     keeps_limits: bool
+    model: OptimalTreeClassifier = field(compare=False)
 
     @property
     def is_optimal(self) -> bool:
@@ -197,6 +200,7 @@ def optimality_gap(
         best_tree=model.tree_,
         certificate=certificate,
         keeps_limits=_keeps_limits(given, model, X, sample_weight),
+        model=model,
     )
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from math import lcm
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scale:
     """How the integers of a search relate to the user's cost.
 
@@ -70,15 +72,20 @@ class Scale:
             complexity=complexity,
         )
 
+    @cached_property
+    def _line(self) -> tuple[int, int, int]:
+        """Return factor, summand and denominator of the map, as integers."""
+        unit, constant = self.unit, self.constant
+        common = lcm(unit.denominator, constant.denominator)
+        return int(unit * common), int(constant * common), common
+
     def cost(self, value: int | Fraction) -> Fraction:
         """Return the cost that U = `value` stands for."""
         # In integers until the end: this is done for every entry of a history.
-        unit, constant = self.unit, self.constant
-        value = Fraction(value)
-        common = unit.denominator * constant.denominator
-        units = value.numerator * unit.numerator * constant.denominator
-        rest = constant.numerator * unit.denominator * value.denominator
-        return Fraction(units + rest, common * value.denominator)
+        factor, summand, denominator = self._line
+        if isinstance(value, Fraction):
+            return (value * factor + summand) / denominator
+        return Fraction(int(value) * factor + summand, denominator)
 
     def value(self, leaf_units: int, n_splits: int) -> int:
         """Return U of a tree."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -60,12 +61,12 @@ class Nodes:
         """Return the number of nodes; 0 if there is no tree."""
         return len(self.test)
 
-    @property
+    @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
         """Which nodes are leaves."""
         return np.asarray(self.test < 0)
 
-    @property
+    @cached_property
     def n_splits(self) -> int:
         """Number of nodes with a test."""
         return int(np.count_nonzero(self.test >= 0))
@@ -73,10 +74,12 @@ class Nodes:
     @property
     def depth(self) -> int:
         """Most tests on a path from the root to a leaf."""
-        depth = np.zeros(len(self), dtype=np.int64)
+        level, depth = [0] * len(self), 0
         for node in np.flatnonzero(self.test >= 0).tolist():
-            depth[self.children(node)] = depth[node] + 1
-        return int(depth.max(initial=0))
+            depth = max(depth, level[node] + 1)
+            children = self.children(node)
+            level[children] = [level[node] + 1] * (children.stop - children.start)
+        return depth
 
     def children(self, node: int) -> slice:
         """Return where the children of an inner node are."""
@@ -129,9 +132,9 @@ class Nodes:
         sums: NDArray[_Number] = leaf_sums.copy()
         # A child is numbered after its parent, so one backward sweep adds up everything.
         for node in np.flatnonzero(self.test >= 0)[::-1].tolist():
-            first, *others = range(len(self))[self.children(node)]
-            sums[node] = sums[first]
-            for other in others:
+            children = self.children(node)
+            sums[node] = sums[children.start]
+            for other in range(children.start + 1, children.stop):
                 sums[node] += sums[other]
         return sums
 

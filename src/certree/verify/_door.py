@@ -107,7 +107,7 @@ def verify(
         :class:`SPOTree` the cost vectors.
     exhaustive : bool, default=False
         Also prove the bound again by trying all trees, for small problems. Only this detects a
-        lower bound that is too high, or a missing point of a front or tree of a curve.
+        lower bound that is too high, or a missing point of a front or tree of a path or curve.
     costs : array-like of shape (n_rows, n_classes), optional
         The costs that a :class:`CostSensitiveTreeClassifier` was fitted with, if any.
     task : tasks.Task, optional
