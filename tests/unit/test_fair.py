@@ -403,7 +403,7 @@ def test_the_report_shows_all_rates() -> None:
         ({"cost": 1, "upper_bound": 1}, "cost"),
         ({"n_tests": 5}, "number of tests"),
         ({"constraint": "equal_opportunity"}, "constraint"),
-        ({"dual": ((1, (0, 0), 10**6),)}, "dual cut"),
+        ({"cuts": ((1, 0, 0, 10**6),)}, "dual cut"),
     ],
 )
 def test_verify_finds_what_is_wrong(change: dict[str, Any], message: str) -> None:

@@ -105,7 +105,8 @@ class Certificate(Record):
     n_solves : int or None
         Number of searches that the proof took, for a metric.
     cuts : tuple of (a, b, c, v) or None
-        What these searches proved: every tree has ``a * fp + b * fn + c * splits >= v``.
+        What these searches proved: every tree has ``a * fp + b * fn + c * splits >= v``. Limits and
+        fairness have cuts of their own kind.
     n_tests_searched : int or None
         How many of the `n_tests` tests were searched, if the budget had no room for all; None: all
         of them. The lower bound always holds for all of them.
@@ -155,7 +156,7 @@ class Certificate(Record):
     negatives: Exact | None = None
     pos_label: Any = None
     n_solves: int | None = None
-    cuts: tuple[tuple[Exact, Exact, Exact, Exact], ...] | None = None
+    cuts: tuple[tuple[Exact, ...], ...] | None = None
     n_tests_searched: int | None = None
     rounding: Exact = 0
 

@@ -67,7 +67,7 @@ class FairnessCertificate(Certificate):
         Tests that only state the group, and were left out for this reason.
     use_sensitive : bool
         Whether trees may ask for the group.
-    dual : tuple of (a, (b_1, ..., b_n), v)
+    cuts : tuple of (a, b_1, ..., b_n, v)
         What searches without limits have proven: every tree has ``a * cost + b_1 * d_1 + ... +
         b_n * d_n >= v`` for its differences d in the order of `differences`.
 
@@ -90,7 +90,7 @@ class FairnessCertificate(Certificate):
     least_disparity: Exact | None = None
     left_out: tuple[str, ...] = ()
     use_sensitive: bool = False
-    dual: tuple[tuple[Exact, tuple[Exact, ...], Exact], ...] = ()
+    cuts: tuple[tuple[Exact, ...], ...] = ()
 
     @property
     def is_infeasible(self) -> bool:

@@ -133,7 +133,7 @@ class LimitedCertificate(TaskCertificate):
     ----------
     limits : tuple of LimitValue
         The limits, with the totals of the tree.
-    dual_cuts : tuple of (a, b_1, ..., b_n, v)
+    cuts : tuple of (a, b_1, ..., b_n, v)
         What searches without limits have proven: every tree has
         ``a * cost + b_1 * total_1 + ... + b_n * total_n >= v``.
     dual_bound : int or Fraction or None
@@ -155,7 +155,7 @@ class LimitedCertificate(TaskCertificate):
     """
 
     limits: tuple[LimitValue, ...] = ()
-    dual_cuts: tuple[Cut, ...] = ()
+    cuts: tuple[Cut, ...] = ()
     dual_bound: Exact | None = None
     n_rounds: int = 0
     leaf_minimum: tuple[tuple[str, int], ...] = ()
@@ -191,9 +191,9 @@ class NoTreeCertificate(Record):
     lower_bound : int or Fraction
         No tree within the limits costs less.
     proof : str
-        "dual": one of `dual_cuts` proves that no tree keeps the limits; "search": a search of the
+        "dual": one of `cuts` proves that no tree keeps the limits; "search": a search of the
         remaining trees proved it; "" if it is not proven.
-    dual_cuts : tuple of (a, b_1, ..., b_n, v)
+    cuts : tuple of (a, b_1, ..., b_n, v)
         As for :class:`LimitedCertificate`.
     task, max_depth, max_splits, complexity, complexity_per, split_penalty, min_samples_leaf
         What was searched, as for :class:`Certificate`.
@@ -229,7 +229,7 @@ class NoTreeCertificate(Record):
     limits: tuple[LimitValue, ...]
     lower_bound: Exact
     proof: str
-    dual_cuts: tuple[Cut, ...]
+    cuts: tuple[Cut, ...]
     task: str
     max_depth: int | None
     max_splits: int | None

@@ -162,7 +162,7 @@ def _check_no_groups(audit: Audit) -> None:
         "unconstrained_cost": None,
         "least_disparity": None,
         "left_out": (),
-        "dual": (),
+        "cuts": (),
     }
     for name, empty in nothing.items():
         audit.compare(name, getattr(certificate, name), empty)
@@ -286,12 +286,12 @@ def _check_pairs(audit: Audit, compared: Sequence[Compared]) -> None:
     stated = [difference[:3] for difference in certificate.differences]
     # If the best tree of all is fair, no search within limits ran, and none are stated.
     has_tree = certificate.cost is not None
-    searched = certificate.dual or certificate.n_solves is not None or not has_tree
+    searched = certificate.cuts or certificate.n_solves is not None or not has_tree
     if stated != wanted and (stated or searched):
         audit.differ(
             f"differences: certified are {text(stated)}, but the limits are {text(wanted)}"
         )
-    for k, (a, weights, _) in enumerate(certificate.dual):
+    for k, (a, *weights, _) in enumerate(certificate.cuts):
         if len(weights) != len(wanted):
             audit.differ(f"dual cut {k} weighs {len(weights)} differences, there are {len(wanted)}")
         elif min(a, *weights) < 0:
@@ -322,7 +322,7 @@ def _check_rates(fair: Fair, walk: Walk) -> None:
         differences.append(difference)
     if certificate.differences:
         _check_cuts(fair, [(certificate.cost, differences)])
-    for a, weights, value in certificate.dual:
+    for a, *weights, value in certificate.cuts:
         if a and value - sum(weights) * certificate.tolerance > a * certificate.cost:
             audit.differ("a dual cut gives a bound above the cost of the tree")
 
@@ -342,7 +342,7 @@ def _check_price(audit: Audit) -> None:
             f"unconstrained cost {show(unfair)} is above the cost {show(cost)} of the tree"
         )
     # One search finds the best tree of all, and another may repeat it with smaller sizes.
-    if unfair is not None and n_solves > 2 and not certificate.dual and bound > unfair:
+    if unfair is not None and n_solves > 2 and not certificate.cuts and bound > unfair:
         audit.differ(
             f"no dual cut is stated for {n_solves} searches without limits, and the lower bound "
             f"{show(bound)} is above what is proven without any, {show(unfair)}"
@@ -351,7 +351,7 @@ def _check_price(audit: Audit) -> None:
 
 def _check_cuts(fair: Fair, trees: Sequence[tuple[Exact, Sequence[Exact]]]) -> None:
     """Check that no known tree breaks a dual cut."""
-    for a, weights, value in fair.certificate.dual:
+    for a, *weights, value in fair.certificate.cuts:
         for cost, differences in trees:
             found = a * cost + sum(b * d for b, d in zip(weights, differences, strict=True))
             if found < value - a * fair.data.slack:
@@ -360,7 +360,7 @@ def _check_cuts(fair: Fair, trees: Sequence[tuple[Exact, Sequence[Exact]]]) -> N
                     f"{show(exact(Fraction(found)))}"
                 )
                 return
-    if fair.certificate.dual:
+    if fair.certificate.cuts:
         fair.audit.done("dual cuts hold")
 
 

@@ -80,6 +80,10 @@ def _is_limit(value: Any) -> bool:
     return type(value).__name__ == "LimitValue" and not wrong_types(value)
 
 
+def _is_cut(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) >= 2 and all(map(is_exact, value))
+
+
 _is_reach = _or_none(_tuple(is_exact, _or_none(is_exact)))
 _is_pair = _tuple(is_exact, is_exact)
 _is_point = _tuple(is_exact, is_exact, _is_count)
@@ -129,7 +133,7 @@ _TASK: dict[str, Check] = {
 
 _LIMITS: dict[str, Check] = {
     "limits": _each(_is_limit),
-    "dual_cuts": _each(_each(is_exact)),
+    "cuts": _each(_is_cut),
     "leaf_minimum": _each(_tuple(_is_text, _is_count)),
 }
 
@@ -173,7 +177,7 @@ CHECKED: Mapping[str, Mapping[str, Check]] = {
         "least_disparity": _or_none(is_exact),
         "left_out": _each(_is_text),
         "use_sensitive": _is_truth,
-        "dual": _each(_tuple(is_exact, _each(is_exact), is_exact)),
+        "cuts": _each(_is_cut),
     },
     "FrontCertificate": {
         "status": _is_text,

@@ -271,7 +271,7 @@ def _check_dual(problem: Problem) -> None:
     """Check that the tree satisfies all cuts, and that the dual bound follows from them."""
     audit, certificate = problem.audit, problem.audit.certificate
     best: Fraction | None = None
-    for k, cut in enumerate(certificate.dual_cuts):
+    for k, cut in enumerate(certificate.cuts):
         if not _is_cut(audit, certificate, cut, k):
             return
         totals = [Fraction(limit.value or 0) for limit in certificate.limits]
@@ -288,7 +288,7 @@ def _check_dual(problem: Problem) -> None:
         audit.compare("dual bound", stated, None if best is None else exact(best))
     if stated is not None and stated > certificate.lower_bound:
         audit.differ(f"dual bound {text(stated)} is above the lower bound")
-    audit.done(f"{len(certificate.dual_cuts)} dual cuts, and the bound that follows from them")
+    audit.done(f"{len(certificate.cuts)} dual cuts, and the bound that follows from them")
 
 
 def _is_cut(audit: Audit, certificate: Any, cut: Cut, k: int) -> bool:
@@ -310,7 +310,7 @@ def _check_no_tree(problem: Problem) -> None:
     if status in ("optimal", "gap", "greedy") or certificate.proof not in ("dual", "search", ""):
         audit.differ(f"status {status!r} and proof {certificate.proof!r} need a tree")
     shown = any(_is_empty(limit) for limit in certificate.limits)
-    for k, cut in enumerate(certificate.dual_cuts):
+    for k, cut in enumerate(certificate.cuts):
         if not _is_cut(audit, certificate, cut, k):
             return
         most = largest_within(problem, cut)

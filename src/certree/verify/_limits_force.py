@@ -79,7 +79,7 @@ def check_single_leaves(problem: Problem) -> None:
 
 def _broken_cuts(certificate: Any, cost: Fraction, totals: Sequence[Fraction]) -> list[str]:
     reasons = []
-    for k, cut in enumerate(certificate.dual_cuts):
+    for k, cut in enumerate(certificate.cuts):
         left = cut[0] * cost + sum(b * t for b, t in zip(cut[1:-1], totals, strict=True))
         if left < cut[-1] - slack_of(certificate, cut):
             reasons.append(f"has {show(exact(left))} < {show(cut[-1])} in dual cut {k}")
@@ -115,7 +115,7 @@ def check_by_force(problem: Problem) -> None:
     """Prove the optimum, or that no tree keeps the limits, and all cuts by trying all trees."""
     audit, certificate = problem.audit, problem.audit.certificate
     points, signs = _points(problem)
-    for k, cut in enumerate(certificate.dual_cuts):
+    for k, cut in enumerate(certificate.cuts):
         factors = [max(sign * cut[1 + j], 0) for j, sign in signs]
         sums = (
             cut[0] * point[0] + sum(f * x for f, x in zip(factors, point[1:], strict=True))

@@ -91,5 +91,8 @@ def check_history(audit: Audit) -> None:
 
 def check_no_confusion(audit: Audit) -> None:
     """Check that an objective without a positive class states none."""
-    for name in ("fp", "fn", "positives", "negatives", "pos_label", "cuts"):
+    for name in ("fp", "fn", "positives", "negatives", "pos_label"):
         audit.compare(name, getattr(audit.certificate, name), None)
+    # Limits and fairness have cuts of their own kind.
+    if not hasattr(audit.certificate, "limits") and not hasattr(audit.certificate, "tolerance"):
+        audit.compare("cuts", audit.certificate.cuts, None)
