@@ -5,11 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from types import FrameType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .results._fairness import FairnessCertificate
-    from .results._limit_certificate import NoTreeCertificate
+from typing import Any
 
 __all__ = ["CertificateError", "InfeasibleError", "OptimalityWarning"]
 
@@ -37,7 +33,7 @@ class InfeasibleError(ValueError):
     .. versionadded:: 0.1
     """
 
-    def __init__(self, certificate: NoTreeCertificate | FairnessCertificate) -> None:
+    def __init__(self, certificate: Any) -> None:
         super().__init__(certificate.statement())
         self.certificate = certificate
 

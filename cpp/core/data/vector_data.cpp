@@ -49,17 +49,17 @@ const VectorTable& checked(const VectorTable& table, const VectorTask& task) {
 }  // namespace
 
 VectorData::VectorData(const VectorTable& given, const VectorTask& task, const DatasetSettings& settings,
-                       Limits& limits, MemoryBudget& budget)
+                       Budget& budget, MemoryBudget& memory)
     : VectorData(SortedRows(checked(given, task), static_cast<std::size_t>(task.n_statistics)).table(), task, settings,
-                 limits, budget, IsSorted{}) {}
+                 budget, memory, IsSorted{}) {}
 
 VectorData::VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings,
-                       Limits& limits, MemoryBudget& budget, IsSorted)
+                       Budget& budget, MemoryBudget& memory, IsSorted)
     : task_(task),
       n_statistics_(static_cast<std::size_t>(task.n_statistics)),
-      groups_(table.table, settings, budget, group_of_row_) {
+      groups_(table.table, settings, memory, group_of_row_) {
   add_up(table, group_of_row_);
-  bound_groups(table, group_of_row_, limits);
+  bound_groups(table, group_of_row_, budget);
   if (table.tests.feature != nullptr) weigh_groups(table, group_of_row_);
   group_of_row_ = {};
 }
@@ -87,7 +87,7 @@ void VectorData::add_up(const VectorTable& table, const std::vector<std::int32_t
 
 // Worst change and unavoidable cost of every group.  All rows of a group share their leaf, so for `least` the worst of the
 // group is its dearest label, not the sum of its rows' dearest labels.
-void VectorData::bound_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row, Limits& limits) {
+void VectorData::bound_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row, Budget& budget) {
   const auto n_groups = static_cast<std::size_t>(groups_.n_groups());
   worst_.assign(n_groups, 0);
   unavoidable_.assign(n_groups, 0);
@@ -107,7 +107,7 @@ void VectorData::bound_groups(const VectorTable& table, const std::vector<std::i
       for (std::size_t g = 0; g < n_groups; ++g)
         for (std::size_t s = 0; s < n_statistics_; ++s) by_statistic[s * n_groups + g] = sums(g)[s];
       // Where the time is up before all are asked, the rest keep the bound 0.
-      LeafQuestions(task_, limits).ask(by_statistic.data(), n_groups, n_groups, unavoidable_.data(), true);
+      LeafQuestions(task_, budget).ask(by_statistic.data(), n_groups, n_groups, unavoidable_.data(), true);
     } else {
       for (std::size_t g = 0; g < n_groups; ++g) unavoidable_[g] = task_.leaf_cost(sums(g));
     }

@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/cost.hpp"
-#include "base/limits.hpp"
 #include "base/memory.hpp"
 #include "data/dataset.hpp"
 #include "data/test_costs.hpp"
@@ -27,8 +27,8 @@ struct VectorTable {
 class VectorData {
  public:
   // Throws std::invalid_argument if a number is out of range.
-  VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings, Limits& limits,
-             MemoryBudget& budget);
+  VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings, Budget& budget,
+             MemoryBudget& memory);
 
   const Dataset& groups() const { return groups_; }
   const VectorTask& task() const { return task_; }
@@ -55,10 +55,10 @@ class VectorData {
 
  private:
   struct IsSorted {};
-  VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings, Limits& limits,
-             MemoryBudget& budget, IsSorted);
+  VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings, Budget& budget,
+             MemoryBudget& memory, IsSorted);
   void add_up(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
-  void bound_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row, Limits& limits);
+  void bound_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row, Budget& budget);
   void bound_squares();
   void weigh_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
 

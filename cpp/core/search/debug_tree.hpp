@@ -52,16 +52,13 @@ class DebugTree {
     std::int64_t splits = 0;
     Cost errors = 0;
   };
-  struct Hash {
-    std::size_t operator()(const Fingerprint& key) const { return key.low; }
-  };
   class Reader;
   Cost value(const Known& known) const;
 
   Objective objective_;
   Cost discount_;
   Known root_;
-  std::unordered_multimap<Fingerprint, Known, Hash> known_;
+  std::unordered_multimap<Fingerprint, Known, FingerprintHash> known_;
 };
 
 }  // namespace certree

@@ -44,25 +44,25 @@ class VectorSolver final : public DepthTwo {
   using Side = typename Leaves::Side;
 
   VectorSolver(const VectorData& data, const Order& order, GroupValues<V> groups, Leaves leaves,
-               const DepthTwoSettings& settings, Limits& limits, MemoryBudget& budget)
+               const DepthTwoSettings& settings, Budget& budget, MemoryBudget& memory)
       : data_(data),
         settings_(settings),
         order_(order),
-        limits_(limits),
-        sums_(std::move(groups), data.groups().group_words(), order.n_in_child, settings.isa, budget),
+        budget_(budget),
+        sums_(std::move(groups), data.groups().group_words(), order.n_in_child, settings.isa, memory),
         leaves_(std::move(leaves)),
-        rows_(budget),
-        columns_(budget),
-        other_columns_(budget),
-        pair_row_(budget),
-        wide_columns_(budget),
-        only_columns_(budget),
-        prices_(budget),
-        first_{Side(budget)},
-        second_{Side(budget)} {}
+        rows_(memory),
+        columns_(memory),
+        other_columns_(memory),
+        pair_row_(memory),
+        wide_columns_(memory),
+        only_columns_(memory),
+        prices_(memory),
+        first_{Side(memory)},
+        second_{Side(memory)} {}
 
   bool expand(const Node& node, Expansion& out) override {
-    limits_.add_work();
+    budget_.add_work();
     sums_.lay_out(node, out.rows);
     const std::int32_t stride = round_up(node.n_columns);
     const std::size_t row_size = static_cast<std::size_t>(order_.n_in_parent) * static_cast<std::size_t>(stride);
@@ -211,7 +211,7 @@ class VectorSolver final : public DepthTwo {
   }
 
   bool sum_child(const Node& parent, std::int32_t column, bool holds, SplitErrors& out) {
-    limits_.add_work();
+    budget_.add_work();
     sums_.choose(column, holds);
     const std::int32_t stride = round_up(parent.n_columns);
     const SideSums<V> sums = add_columns(parent, column_buffer(columns_, stride), stride);
@@ -236,11 +236,11 @@ class VectorSolver final : public DepthTwo {
     const SideSums<V> small = add_columns(parent, column_buffer(columns_, stride), stride);
     if (want_small) {
       leaves_.begin(first_, small);
-      limits_.add_work();
+      budget_.add_work();
     }
     if (want_large) {
       leaves_.begin(second_, subtract_columns(reinterpret_cast<const V*>(expansion.columns.data()), small));
-      limits_.add_work();
+      budget_.add_work();
     }
     const auto step = static_cast<std::size_t>(stride);
     const std::size_t parent_row = static_cast<std::size_t>(order_.n_in_parent) * step;
@@ -319,13 +319,13 @@ class VectorSolver final : public DepthTwo {
   // Long passes look at the clock between rows, short ones leave it to the caller.
   bool is_stopped(const Node& node) {
     const auto steps = static_cast<std::int64_t>(node.n_columns) * node.n_words * order_.n_in_parent;
-    return leaves_.is_stopped() || (steps > (1 << 17) && limits_.poll());
+    return leaves_.is_stopped() || (steps > (1 << 17) && budget_.poll());
   }
 
   const VectorData& data_;
   DepthTwoSettings settings_;
   Order order_;
-  Limits& limits_;
+  Budget& budget_;
   VectorSums<V> sums_;
   Leaves leaves_;
   AlignedArray<std::byte> rows_;
@@ -383,12 +383,12 @@ bool fits(const VectorData& data, const Order& order) {
 
 template <class V>
 std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, const DepthTwoSettings& settings,
-                                   Limits& limits, MemoryBudget& budget) {
+                                   Budget& budget, MemoryBudget& memory) {
   const LeafSize size{order.rows, order.rows < order.n_in_child, settings.min_leaf};
   const auto make = [&]<class Leaves>() -> std::unique_ptr<DepthTwo> {
     return std::make_unique<VectorSolver<V, Leaves>>(data, order, narrow_groups<V>(data, order),
-                                                     Leaves(data, size, settings.isa, limits, budget), settings, limits,
-                                                     budget);
+                                                     Leaves(data, size, settings.isa, budget, memory), settings, budget,
+                                                     memory);
   };
   switch (data.task().kind) {
     case VectorKind::squares:
@@ -405,12 +405,12 @@ std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, c
 template <class V>
 std::unique_ptr<DepthTwo> make_with_table(const VectorData& data, const LeafPlaces& places,
                                           std::unique_ptr<LeafTable<V>>& table, const DepthTwoSettings& settings,
-                                          Limits& limits, MemoryBudget& budget) {
-  if (table == nullptr) table = std::make_unique<LeafTable<V>>(places, data, limits, budget);
+                                          Budget& budget, MemoryBudget& memory) {
+  if (table == nullptr) table = std::make_unique<LeafTable<V>>(places, data, budget, memory);
   const Order order(1, false, data.task().has_worst, false);
   return std::make_unique<VectorSolver<V, TableLeaves<V>>>(data, order, narrow_groups<V>(data, order, &places),
-                                                           TableLeaves<V>(*table, settings.isa), settings, limits,
-                                                           budget);
+                                                           TableLeaves<V>(*table, settings.isa), settings, budget,
+                                                           memory);
 }
 
 }  // namespace
@@ -418,23 +418,23 @@ std::unique_ptr<DepthTwo> make_with_table(const VectorData& data, const LeafPlac
 VectorDepthTwo::VectorDepthTwo(const VectorData& data) : data_(data) {}
 VectorDepthTwo::~VectorDepthTwo() = default;
 
-std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings, NodeFactory&, Limits& limits,
-                                               MemoryBudget& budget) const {
+std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings, NodeFactory&, Budget& budget,
+                                               MemoryBudget& memory) const {
   const VectorTask& task = data_.task();
   if (task.kind == VectorKind::callback) {
     const Cost most = std::max<Cost>({data_.leaf_limit(), data_.n_rows(), data_.groups().n_groups() * Cost{2}});
     const bool is_narrow = most < kInfeasible<std::int32_t>;
     const std::size_t room = settings.leaf_table_bytes / (is_narrow ? sizeof(std::int32_t) : sizeof(std::int64_t));
     if (const auto places = LeafPlaces::make(data_, settings.min_leaf, room))
-      return is_narrow ? make_with_table(data_, *places, narrow_table_, settings, limits, budget)
-                       : make_with_table(data_, *places, wide_table_, settings, limits, budget);
+      return is_narrow ? make_with_table(data_, *places, narrow_table_, settings, budget, memory)
+                       : make_with_table(data_, *places, wide_table_, settings, budget, memory);
   }
   // The sum of squares is not summed for pairs; a function of the caller's is not asked about cells without rows.
   const std::int32_t n_costs = task.kind == VectorKind::squares ? 2 : task.n_statistics;
   const bool has_prices = data_.tests() != nullptr;
   const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst, has_prices);
-  return fits<std::int32_t>(data_, order) ? make_for<std::int32_t>(data_, order, settings, limits, budget)
-                                          : make_for<std::int64_t>(data_, order, settings, limits, budget);
+  return fits<std::int32_t>(data_, order) ? make_for<std::int32_t>(data_, order, settings, budget, memory)
+                                          : make_for<std::int64_t>(data_, order, settings, budget, memory);
 }
 
 }  // namespace certree

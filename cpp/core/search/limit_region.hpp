@@ -21,14 +21,7 @@ struct LimitRegion {
   bool is_empty() const { return budgets.empty(); }
 
   // Is a point, or a bound, with these values within the budgets of some corner?
-  bool admits(const Cost* values) const {
-    for (std::size_t c = 0; c < budgets.size(); c += n_planes) {
-      std::size_t m = 0;
-      while (m < n_planes && values[m] <= budgets[c + m]) ++m;
-      if (m == n_planes) return true;
-    }
-    return false;
-  }
+  bool admits(const Cost* values) const { return admits(values, n_planes); }
   // The same for the first `n` planes.
   bool admits(const Cost* values, std::size_t n) const {
     for (std::size_t c = 0; c < budgets.size(); c += n_planes) {

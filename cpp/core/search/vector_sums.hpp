@@ -51,14 +51,14 @@ template <class V>
 class VectorSums {
  public:
   // `n_summed`: statistics that are summed for pairs.
-  VectorSums(GroupValues<V> groups, std::size_t group_words, std::int32_t n_summed, Isa isa, MemoryBudget& budget)
+  VectorSums(GroupValues<V> groups, std::size_t group_words, std::int32_t n_summed, Isa isa, MemoryBudget& memory)
       : kernels_(vector_kernels_for<V>(isa)),
         wide_kernels_(vector_kernels_for<Cost>(isa)),
         groups_(std::move(groups)),
         group_words_(group_words),
-        all_rows_(budget),
-        list_(budget),
-        mask_(budget) {
+        all_rows_(memory),
+        list_(memory),
+        mask_(memory) {
     const std::size_t n = groups_.values.size() / static_cast<std::size_t>(groups_.n_values);
     std::int32_t* all = all_rows_.ensure(n);
     for (std::size_t g = 0; g < n; ++g) all[g] = static_cast<std::int32_t>(g);

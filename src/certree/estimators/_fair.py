@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.exceptions import InfeasibleError, OptimalityWarning, warn
+from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import parse_complexity
 from certree.results._certificate import Exact, show
 from certree.results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
@@ -198,10 +198,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
             self.classes_ = rows.classes
             self.n_classes_ = len(rows.classes)
             watch = solve_fair(self, rows, callback)
-        if self.certificate_.has_tree:
-            self._finish(watch)
-        else:
-            self._warn_without_tree()
+        self._finish(watch)
         return self
 
     def fairness_curve(
@@ -318,11 +315,6 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
             f"predict with.{advice}",
             UserWarning,
         )
-
-    def _check_tree(self) -> None:
-        super()._check_tree()
-        if not self.certificate_.has_tree:
-            raise InfeasibleError(self.certificate_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,6 @@ import numpy as np
 
 from certree import engine
 from certree.engine._within_limits import DualCut, LimitedProblem, LimitedResult
-from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.numbers._scale import Scale, fitting_penalty
 from certree.proofs._limit_search import solve_limited
@@ -139,12 +138,7 @@ def fit_within(
         )
     watch = fit_limited(model, task, X, y, sample_weight, callback)
     model._path = None
-    certificate: Any = model.certificate_
-    if not isinstance(certificate, NoTreeCertificate):
-        model._finish(watch)
-        return
-    kind = UserWarning if certificate.is_infeasible else OptimalityWarning
-    warn(f"{certificate.statement()} There is nothing to predict with.", kind)
+    model._finish(watch)
 
 
 def fit_limited(

@@ -303,9 +303,7 @@ def solve_with_limits(model: BaseTaskTree, task: Limited, given: Given) -> Limit
     _check(model, given)
     watch = fit_limited(model, task, given.X, given.y, given.sample_weight, given.callback)
     certificate: Any = model.certificate_
-    if isinstance(certificate, NoTreeCertificate):
-        _warn_without_tree(certificate)
-    else:
+    if not certificate.is_infeasible:
         model._finish(watch)
     tree = getattr(model, "tree_", None)
     return LimitedSolution(tree, certificate, model.encoder_, task, _parameters(model))
@@ -353,15 +351,6 @@ def _check(model: BaseTaskTree, given: Given) -> None:
                 "Trees within limits need max_depth or max_splits"
                 + (", or a complexity above 0." if penalty == 0 else " for a front.")
             )
-
-
-def _warn_without_tree(certificate: NoTreeCertificate) -> None:
-    if certificate.is_infeasible:
-        return
-    warn(
-        f"{certificate.statement()} Raise the limit of the search, or ask for a smaller tree.",
-        OptimalityWarning,
-    )
 
 
 def _pair(statement: LimitedStatement, first: int, second: Fraction | int) -> Pair:

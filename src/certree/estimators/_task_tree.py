@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.exceptions import InfeasibleError
 from certree.results._answer import Answer
-from certree.results._limit_certificate import NoTreeCertificate
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks._limited import Limited
@@ -72,12 +70,6 @@ class BaseTaskTree(BaseOptimalTree):
         self.tree_ = statement.grow(nodes, reached)
         self._node_costs = statement.problem.units(reached.sums).astype(np.float64)
         self.certificate_ = certify(self, statement, answer, TaskCertificate)
-
-    def _check_tree(self) -> None:
-        super()._check_tree()
-        certificate: Any = self.certificate_
-        if isinstance(certificate, NoTreeCertificate):
-            raise InfeasibleError(certificate)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:

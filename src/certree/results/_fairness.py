@@ -93,11 +93,6 @@ class FairnessCertificate(Certificate):
     cuts: tuple[tuple[Exact, ...], ...] = ()
 
     @property
-    def is_infeasible(self) -> bool:
-        """Whether it is proven that no tree is within the tolerance."""
-        return self.status == "infeasible"
-
-    @property
     def has_tree(self) -> bool:
         """Whether a tree within the tolerance was found."""
         return cast(Any, self.cost) is not None

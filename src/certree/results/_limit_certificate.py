@@ -261,9 +261,9 @@ class NoTreeCertificate(Record):
         return False
 
     @property
-    def is_infeasible(self) -> bool:
-        """Whether it is proven that no tree keeps to all limits."""
-        return self.status == "infeasible"
+    def has_tree(self) -> bool:
+        """Whether a tree was found: none was."""
+        return False
 
     def statement(self) -> str:
         """Return the proven statement in words."""

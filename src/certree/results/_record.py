@@ -39,6 +39,16 @@ class Record(ABC):
     def _in_few_words(self) -> tuple[str, ...]:
         """Return the facts that matter most, beside the status."""
 
+    @property
+    def has_tree(self) -> bool:
+        """Whether a tree was found."""
+        return True
+
+    @property
+    def is_infeasible(self) -> bool:
+        """Whether it is proven that no tree keeps to all limits."""
+        return self.status == "infeasible"
+
     def summary(self) -> str:
         """Return the status and the facts that matter most in one line."""
         return ", ".join((STATUSES.get(self.status, self.status), *self._in_few_words()))
