@@ -228,7 +228,7 @@ def cases(seed: int = 7) -> dict[str, Case]:
 
 
 _WRONG = (None, "x", float("nan"), 1.5, (), True, object)
-"""What no number may be."""
+"""Values that are wrong for every number."""
 
 
 def other_values(old: Any, rng: np.random.Generator) -> Iterator[Any]:
@@ -290,9 +290,9 @@ def may_be_true(forgery: Forgery) -> bool:
 
 
 def outcome(forgery: Forgery) -> str:
-    """Return what `verify` makes of a tampered certificate.
+    """Return the outcome of `verify` for a tampered certificate.
 
-    "caught"; "no matter" if it may pass; "passed", or an error that is none of `verify`, if not.
+    "caught"; "no matter" if it may pass; otherwise "passed", or an error of another kind.
     """
     try:
         verify(forgery.subject(), **forgery.case.data)

@@ -20,6 +20,13 @@ ROOT = Path(__file__).parent.parent
 CORE = ROOT / "cpp" / "core"
 BINDINGS = ROOT / "cpp" / "bindings"
 MAX_LINES = 600
+# Inverted negation, which readers have to solve like a riddle: say what a thing is, or "is not a".
+RIDDLES = (
+    r"(?<!here )\b(?:is|are|was|were)\s+none\b",
+    r"(?<!here )\b(?:is|are)\s+no\s+(?:class|column|decimal|function|integer|label|number|sum)",
+    r"\bnone\s+but\b",
+    r"\b[Ww]hat\s+(?:is\s+)?no\b",
+)
 # From below to above; a layer includes its own headers and those of the layers before it. Kernels
 # count bits in plain views, so they need neither tasks nor data sets.
 LAYERS = ("base", "counts", "tasks", "data", "bounds", "search")
@@ -280,6 +287,18 @@ def test_nothing_is_left_unfinished() -> None:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
         if re.search(rf"\b(?:{words})\b", line)
     ]
+    assert not bad, "\n".join(bad)
+
+
+def test_sentences_are_no_riddles() -> None:
+    """Comments, messages and pages say what is, in positive form."""
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("benchmarks/*.md"), *ROOT.glob("docs/**/*.md")]
+    bad = []
+    for path in [*_hand_written_files(), *(p for p in pages if "_build" not in p.parts)]:
+        text = path.read_text(encoding="utf-8")
+        for match in (m for riddle in RIDDLES for m in re.finditer(riddle, text)):
+            line = text.count("\n", 0, match.start()) + 1
+            bad.append(f"{path.relative_to(ROOT)}:{line}: {' '.join(match.group().split())!r}")
     assert not bad, "\n".join(bad)
 
 

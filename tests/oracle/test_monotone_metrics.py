@@ -204,5 +204,5 @@ def test_fronts_and_areas_are_not_metrics_of_one_matrix() -> None:
     """They have searches of their own."""
     case = next(cases(192, 1))
     for metric in (metrics.AUC(), metrics.ErrorFront()):
-        with pytest.raises(ValueError, match="no function of one confusion matrix"):
+        with pytest.raises(ValueError, match="not a function of one confusion matrix"):
             solve_metric(case.problem, metric, case.options())

@@ -133,14 +133,14 @@ def test_ordinal_error(seed: int) -> None:
     [
         (["low", "low"], "each of them once"),
         ([], "each of them once"),
-        (["low", "top"], "'high' is none of the classes"),
+        (["low", "top"], "'high' is not among the classes"),
     ],
 )
 def test_an_order_names_every_class_once(order: list[str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         OrdinalTreeClassifier(order).fit([[0], [1]], ["low", "high"])
     model = OrdinalTreeClassifier().fit([[0], [1]], ["low", "high"])
-    with pytest.raises(ValueError, match="'top', which is none of the classes"):
+    with pytest.raises(ValueError, match="'top', which is not among the classes"):
         model.score([[0]], ["top"])
 
 

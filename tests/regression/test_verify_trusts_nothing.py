@@ -46,7 +46,7 @@ def test_a_tree_asks_nothing_but_candidates() -> None:
     X, y = table()
     few = OptimalTreeClassifier(max_depth=2, thresholds=1).fit(X, y)
     many = OptimalTreeClassifier(max_depth=2, thresholds="all").fit(X, y)
-    with pytest.raises(CertificateError, match="no candidate"):
+    with pytest.raises(CertificateError, match="not a candidate"):
         verify(taken_over(few, many), X, y)
 
 

@@ -224,14 +224,14 @@ def test_sql_writes_numbers_and_the_names_of_decisions() -> None:
     alike = Decisions(LABEL, COUNTS, [[1, 0], [0, 1]], ["go", "go"])
     with pytest.raises(ValueError, match="several are called 'go'"):
         tree_of(alike).to_sql()
-    with pytest.raises(ValueError, match=r"to_sql cannot write .* which is vectors"):
+    with pytest.raises(ValueError, match=r"to_sql cannot write .* which hold vectors"):
         tree_of(vectors()).to_sql()
 
 
 def test_what_is_no_formula_says_so() -> None:
     tree = tree_of(Lines(LABEL, COUNTS, (2.0, 3.0)))
     for export in (tree.to_sql, tree.to_python, tree.to_sklearn):
-        with pytest.raises(ValueError, match="cannot write what the leaves of this tree hold"):
+        with pytest.raises(ValueError, match="cannot write the leaves of this tree"):
             export()
     with pytest.raises(ValueError, match="hold lines of a test, which have none"):
         _ = tree.classes

@@ -302,8 +302,8 @@ def test_a_statement_about_no_tests_reads_well() -> None:
         ({"max_depth": 1}, "max_depth"),
         ({"dual_bound": 5}, "dual bound"),
         ({"cuts": ((1, 0, 100),)}, "dual cut 0"),
-        ({"cuts": ((1, -1, 0),)}, "none of these limits"),
-        ({"cuts": ((1, 1),)}, "none of these limits"),
+        ({"cuts": ((1, -1, 0),)}, "does not match the limits"),
+        ({"cuts": ((1, 1),)}, "does not match the limits"),
         ({"leaf_minimum": (("yes", 2),)}, "minima of labels"),
     ],
 )
@@ -349,7 +349,7 @@ def test_a_wrong_proof_that_there_is_no_tree_is_found_out() -> None:
     assert verify(solution, X, Y, exhaustive=True)
     limit = solution.certificate.limits[0]
     for fields, message in (
-        ({"cuts": ()}, "no dual cut shows"),
+        ({"cuts": ()}, "no dual cut proves"),
         ({"proof": ""}, "status"),
         ({"limits": (replace(limit, greatest=Reach(5, 5)),)}, "nearest total"),
         ({"limits": (replace(limit, greatest=Reach(5, 6)),)}, "nearer than the bound"),

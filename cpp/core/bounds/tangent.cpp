@@ -9,7 +9,7 @@ namespace certree {
 
 namespace {
 
-// A label each in the scalar problem: more of them cost time and sharpen the bound little.
+// Each is a label in the scalar problem: more of them cost time and sharpen the bound little.
 constexpr std::size_t kReferenceEdges = 16;
 
 }  // namespace
@@ -26,7 +26,7 @@ Tangent::Tangent(const ChainObjective& objective, ReferenceChain reference)
   for (const Edge& edge : reference_.edges) {
     const Cost width = std::min(den * edge.x, end - x);
     if (width <= 0) continue;
-    // Any slope is valid, so that of an edge cut off by the limit is rounded to what integers can say.
+    // Any slope is valid, so the slope of an edge that the limit cuts off is rounded to integers.
     const Cost rise = width == den * edge.x ? 2 * scale * den * edge.y
                                             : static_cast<Cost>(Exact{2} * scale * edge.y * width / edge.x);
     terms_.push_back({rise, 2 * scale * width});

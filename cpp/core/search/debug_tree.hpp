@@ -8,7 +8,7 @@
 //
 // Builds with CERTREE_DEBUG_TREE accept such a tree (option debug_tree) and check every lower bound that is remembered or
 // returned for one of its row sets.  With an optimal tree the check is tight: a prune that loses it raises the bound of
-// one of its nodes above the value of its subtree, and the message says where.  Other builds contain none of this.
+// one of its nodes above the value of its subtree, and the message says where.  Other builds do not contain this check.
 #pragma once
 
 #include <cstdint>

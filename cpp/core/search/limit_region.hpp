@@ -1,7 +1,6 @@
 // What is still wanted of a subproblem: trees whose plane values stay within the budgets of at least one corner.
-//
-// The budgets of a child are those of its parent less the split and less what the sibling adds at least.  A tree that is
-// part of a wanted tree is within them, so nothing else need be found (docs/theory/limits.md, theorem 2).
+// The budgets of a child are those of its parent less the split and less the least that the sibling adds.  A tree that is
+// part of a wanted tree is within them, so the search finds only these (docs/theory/limits.md, theorem 2).
 #pragma once
 
 #include <algorithm>
@@ -16,7 +15,7 @@ namespace certree {
 struct LimitRegion {
   std::size_t n_planes = 0;
   std::vector<Cost> budgets;  // [corner][plane]
-  std::vector<Cost> sure;     // [plane]: a tree that adds no more keeps this plane's limit whatever the rest adds
+  std::vector<Cost> sure;     // [plane]: a tree that adds at most this keeps the limit, for any rest of the tree
 
   std::size_t n_corners() const { return n_planes == 0 ? 0 : budgets.size() / n_planes; }
   bool is_empty() const { return budgets.empty(); }

@@ -396,7 +396,7 @@ void LimitSearch::remember(const Fingerprint& key, const Level& l) {
 }
 
 // The rows of a node are those among `rows` (groups).  A split that sends all of them one way is left out: rows are not
-// counted where leaves of any size will do, so the search does not see that it is none.
+// counted where leaves may have any size, so the search does not notice an empty side.
 std::int32_t LimitSearch::add_tree(std::int32_t plan, const std::vector<Word>& rows, Tree& tree) const {
   const Plan& p = plans_[plan];
   if (p.column < 0) return tree.add({-1, -1, -1, p.yes});

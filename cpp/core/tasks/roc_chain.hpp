@@ -1,4 +1,4 @@
-// The ROC chain of a tree: what (partial) AUC is made of.
+// The ROC chain of a tree, from which (partial) AUC is computed.
 //
 // A leaf with n- negatives and n+ positives is the vector (n-, n+).  Sorted by falling slope and put end to end, the
 // leaves of a tree form a concave chain from (0, 0) to (N, P), the ROC convex hull of the tree.  Two subtrees combine by

@@ -1,4 +1,4 @@
-"""Estimators with scikit-learn manners."""
+"""Estimators that follow the conventions of scikit-learn."""
 
 from ._classifier import OptimalTreeClassifier
 from ._cost_sensitive import CostSensitiveTreeClassifier

@@ -138,7 +138,7 @@ def _answer(result: MetricResult, statement: BinaryStatement, accepted: Fraction
 def in_units(metric: Metric, unit: Fraction) -> Metric:
     """Return a metric that is asked with integer weights, one of which stands for `unit`.
 
-    Only the metrics that users bring can tell the difference.
+    This matters only for metrics that users write.
     """
     if unit == 1 or not isinstance(metric, Custom):
         return metric

@@ -109,7 +109,7 @@ class OrdinalTreeClassifier(PredictsClasses, BaseTargetTree):
         unknown = [label for label in labels if label not in rank]
         if unknown:
             raise ValueError(
-                f"y holds {unknown[0]!r}, which is none of the classes {list(rank)}; name all "
+                f"y holds {unknown[0]!r}, which is not among the classes {list(rank)}; name all "
                 "classes by the parameter order."
             )
         pairs = zip(predicted.tolist(), labels, strict=True)

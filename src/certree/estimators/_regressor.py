@@ -60,9 +60,9 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     which the search rounds down to a fine unit. ``certificate_.rounding`` bounds what all this can
     change in the cost of any tree.
 
-    Absolute error is not offered: the median of a leaf is no function of a sum over its rows, so
-    that nothing can be added up while the search goes from one set of rows to the next. With a
-    list of values to predict it is: :func:`tasks.pinball` with quantile 0.5.
+    Absolute error is not offered: the median of a leaf is not a function of a sum over its rows, so
+    the search cannot compute it from parts of a row set. With a list of values to predict it can:
+    use :func:`tasks.pinball` with quantile 0.5.
 
     .. versionadded:: 0.1
 

@@ -159,8 +159,9 @@ def solve(
     Returns
     -------
     Solution, LimitedSolution, TaskFront or SeparableSolution
-        Tree and certificate; for limits, without a tree if there is none; for two objectives, all
-        trees that no other beats in both; for an objective by its parts, all nondominated trees.
+        Tree and certificate. With limits, the tree is None if no tree keeps them. For two
+        objectives: all trees that no other beats in both. For an objective by its parts: all
+        nondominated trees.
 
     See Also
     --------

@@ -134,13 +134,13 @@ class TaskFrontCertificate(Record):
     Attributes
     ----------
     status : str
-        "optimal": the points are all there are; "infeasible": no tree keeps to the limits;
-        otherwise what stopped the search.
+        "optimal": the points are complete; "infeasible": no tree keeps the limits; otherwise the
+        reason why the search stopped.
     points : tuple of (cost, cost)
         Costs by the two objectives, by rising first and falling second.
     lower_points : tuple of (cost, cost)
-        Every tree within the limits has one of these that is no greater in both; the points
-        themselves, for a proven front.
+        For every tree within the limits, one of these is at most as great in both. For a proven
+        front they are the points themselves.
     tasks : (str, str)
         What the objectives are called.
     limits : tuple of LimitValue
@@ -215,7 +215,7 @@ class TaskFrontCertificate(Record):
             )
         if not self.points:
             return "No tree within the limits on size keeps to all limits on totals."
-        return "These are all nondominated trees: every other tree within the limits is no better."
+        return "These are all nondominated trees: no other tree within the limits is better."
 
 
 class TaskFront(Sequence[FrontPoint]):
@@ -336,7 +336,7 @@ def _parameters(model: BaseTaskTree) -> dict[str, Any]:
 
 
 def _check(model: BaseTaskTree, given: Given) -> None:
-    """Refuse what is not known to trees within limits."""
+    """Refuse parameters that trees within limits do not support."""
     model._check_parameters()
     if getattr(model, "test_costs", None) is not None:
         raise ValueError("test_costs cannot be combined with limits or fronts; leave them out.")

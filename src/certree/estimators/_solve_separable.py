@@ -154,16 +154,16 @@ class SeparableSolution(Sequence[SeparablePoint]):
 
     @property
     def tree(self) -> Tree:
-        """The tree, if there is but one."""
+        """The tree, if there is only one."""
         return self._only().tree
 
     @property
     def value(self) -> Any:
-        """Its value, if there is but one tree."""
+        """Its value, if there is only one tree."""
         return self._only().value
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return what the leaf of each row predicts, if there is but one tree."""
+        """Return the prediction of the leaf of each row, if there is only one tree."""
         return self.tree.predict(X)
 
     def __repr__(self) -> str:
@@ -193,7 +193,7 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
     except OutOfTime as stop:
         status = str(stop)
     if status == "optimal":
-        # Of tests that were left out nothing is known.
+        # The tests that were left out are unknown.
         status = partial or ("optimal" if found else "infeasible")
     certificate = SeparableCertificate(
         status,

@@ -48,7 +48,7 @@ _MOST_ROWS = 2**31 - 1
 
 @with_parameters
 class SPOTree(DecisionMixin, BaseTaskTree):
-    r"""A tree that decides: it predicts cost vectors such that the decisions taken cost least.
+    r"""A tree that decides: it minimises the cost of the decisions that follow its predictions.
 
     Each leaf predicts the mean cost vector of its rows and takes the decision that the oracle
     finds best for it. Among all trees within the limits it minimises, on the training rows, the
@@ -75,9 +75,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         Penalty per split (or leaf), in units of the mean loss.
     min_samples_leaf : int, default=1
         Least weight of the rows in a leaf; without sample weights, their number. With 1 every leaf
-        that has rows is allowed, whatever they weigh.
+        that has rows is allowed, also if they weigh less.
     criterion : {"spo", "squared_error"}, default="spo"
-        What the greedy method makes small: the SPO loss, or as CART the squared error of the
+        What the greedy method minimises: the SPO loss, or, like CART, the squared error of the
         predicted costs.
     validation_fraction : float or None, default=None
         Greedy only: share of the rows to be held out, on which the tree is pruned; see
@@ -310,8 +310,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     ) -> SPOTree:
         """Prune a greedy tree on rows that it was not grown on.
 
-        Weakest-link pruning: of the nested trees that arise when, step by step, the splits go
-        that save least on the training rows, one is kept by its loss on the given rows.
+        Weakest-link pruning removes, step by step, the splits that save least on the training
+        rows. One of the resulting nested trees is kept, by its loss on the given rows.
 
         Parameters
         ----------

@@ -30,7 +30,7 @@ _NO_COSTS: Any = None
 
 @with_parameters
 class BaseTaskTree(BaseOptimalTree):
-    """Base of the estimators whose leaves cost what a sum over their rows says."""
+    """Base of the estimators in which a leaf costs a function of a sum over its rows."""
 
     test_costs = _NO_COSTS
 
@@ -119,5 +119,5 @@ class BaseTargetTree(BaseTaskTree):
         return self
 
     def _read_target(self, y: Any, n_rows: int) -> Any:
-        """Return the target of each row, and refuse what is none."""
+        """Return the target of each row, and refuse targets that do not fit."""
         return y

@@ -1,4 +1,4 @@
-"""Trees that users bring along: read, expressed in the tests of the encoder, and valued.
+"""Trees that users give: read, expressed in the tests of the encoder, and valued.
 
 A tree that is known before the search is only of use if it is one of the trees searched. So each
 of its tests is looked up among the encoder's, by how it divides the training rows, and added to
@@ -59,7 +59,7 @@ def read_tree(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
     Raises
     ------
     TypeError
-        If it is none of these.
+        If it is of another type.
     ValueError
         If it does not fit the columns of the table.
     """

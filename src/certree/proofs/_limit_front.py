@@ -77,7 +77,7 @@ def solve_limited_front(
     found = search.result(search.run(dual))
     if not options.partial:
         return found
-    # What is proven is proven of some tests only.
+    # The proof covers only the tests that were searched.
     least = max(Fraction(search.rows.least[e], s) for e, s in enumerate(search.scales) if s)
     lower_points = [(search.rows.least[0], least)]
     status = options.status(found.status)

@@ -132,7 +132,7 @@ class Scalars:
         constant = int(base.sum() if types is None else base @ types.totals)
         constant += sum(m * least for m, least in zip(multipliers, self.rows.least, strict=True))
         costs -= base[:, None]
-        # Above the cost of a leaf for all, a dearer split is no different.
+        # A split that costs more than one leaf for all rows never pays, so its price is cut there.
         spread = costs.max(axis=1)
         total = int(spread.sum() if types is None else spread @ types.totals)
         if total == 0:

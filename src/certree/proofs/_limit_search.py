@@ -56,7 +56,7 @@ def solve_limited(
         A tree that the caller knows.
     dual : bool, default=True
         Whether to look for multipliers first. Shallow trees with few limits are found faster
-        without: their search takes less time than a few scalar solves. There are no cuts then.
+        without: their search takes less time than a few scalar solves. The result then has no cuts.
     callback : callable, optional
         Called now and then with seconds, work, upper_bound and lower_bound (None if unknown); a
         true answer stops the search.
@@ -70,7 +70,7 @@ def solve_limited(
     status = search.run(first, dual)
     if not options.partial:
         return search.result(status, search.closest() if search.proof else [])
-    # What is proven is proven of some tests only.
+    # The proof covers only the tests that were searched.
     least = search.rows.least[0]
     return replace(
         search.result(options.status(status), []),

@@ -1,8 +1,8 @@
-"""Metrics of which only monotonicity is known: supported trees first, then a part of the front.
+"""Metrics that are only known to be monotone: supported trees first, then a part of the front.
 
-No convexity helps here, but every tree is at or above a least whole point of what the cuts leave,
-and a monotone metric is no greater there. Where that bound does not fall to the incumbent, the
-front decides, restricted to points that could be better. See docs/theory/metrics.md.
+Without convexity, every tree is still at or above a least integer point of the region that the cuts
+leave, and that point bounds a monotone metric. Where the bound stays above the incumbent, the front
+decides, restricted to points that could be better. See docs/theory/metrics.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """All supported trees: the corners of the convex hull of false positives and negatives.
 
 The dichotomic search of Aneja and Nair: between two neighbouring corners a solve with weights
-orthogonal to the line through both either proves that there is no corner between, or finds one.
+orthogonal to the line through both either proves that no corner lies between, or finds one.
 """
 
 from __future__ import annotations

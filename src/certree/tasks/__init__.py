@@ -1,4 +1,4 @@
-"""What can be minimised: tasks, the laws they keep, and ready-made leaf costs."""
+"""Tasks: objectives to minimise, the laws they keep, and ready-made leaf costs."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ class LabelProblem(LeafProblem):
 
 
 class AccuracyProblem(LabelProblem):
-    """As such, but told as a share of right answers; costs are in units of a class weight."""
+    """A label problem reported as a share of right answers, with costs in class weights."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class AccuracyProblem(LabelProblem):
             for used, weight, total in zip(counted, class_weights, totals, strict=True)
         )
         if rows.given is not None and len(labels) > 1:
-            # Totals of weights that are no integers are floats; of one class, nothing is wrong.
+            # Totals of real weights are floats; with one class there are no errors.
             change += self.total_weight / 2**50
         self.rounding = round_up(self.rounding + change)
 
@@ -133,7 +133,7 @@ class AccuracyProblem(LabelProblem):
 
 
 class RewardProblem(LabelProblem):
-    """As such, but told as a mean reward; the cost is the regret against the rows' best."""
+    """A label problem reported as a mean reward; the cost is the regret."""
 
     def __init__(
         self, labels: NDArray[Any], rewards: NDArray[np.float64], rows: Rows, maximise: bool
@@ -391,7 +391,7 @@ def _exact_cost(costs: NDArray[np.float64], rows: Rows) -> Fraction:
 
 
 def _weight_rounding(weighed: NDArray[np.float64], rows: Rows) -> Fraction:
-    """Return the most that weights which are no integers change the cost of a tree.
+    """Return the largest effect of rounded weights on the cost of a tree.
 
     That is what float64 does to a row's cost and to its cheapest one; tests are paid for by rounded
     weights.
@@ -443,6 +443,6 @@ def match_classes(
     unknown = np.array([label not in position for label in seen.tolist()])[codes]
     if unknown.any():
         place, value = first_place(unknown, labels)
-        raise ValueError(f"y{place} = {value!r} is none of the classes {known.tolist()}.")
+        raise ValueError(f"y{place} = {value!r} is not among the classes {known.tolist()}.")
     order = np.array([position[label] for label in seen.tolist()], dtype=np.intp)
     return known, order[codes]

@@ -1,4 +1,4 @@
-"""Check a curve of fair trees: that none beats another, and that none is missing."""
+"""Check a curve of fair trees: no tree beats another, and no tree is missing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Pair = tuple[Exact, Exact]
 
 
 def check_curve(curve: Any, given: Given) -> Result:
-    """Check all trees of a curve, and that they are one."""
+    """Check all trees of a curve, and that together they form a curve."""
     if not len(curve):
         raise ValueError("the curve has no trees to verify.")
     _check_types(curve)
@@ -50,18 +50,18 @@ def _check_types(curve: Any) -> None:
         and curve.status in STATUSES
     )
     if not good:
-        raise CertificateError("the curve states points, a tolerance or a status that cannot be.")
+        raise CertificateError("the curve states impossible points, tolerance or status.")
 
 
 def _check_rates(certificate: Any) -> None:
-    """See that there is a tree, with one rate per group."""
+    """Check that there is a tree, with one rate per group."""
     n_groups = len(certificate.groups)
     if certificate.disparity is None or any(len(r) != n_groups for _, r in certificate.rates):
         raise CertificateError("the certificate does not state a rate for every group.")
 
 
 def _check_order(audit: Audit, curve: Any) -> None:
-    """See that disparities rise while costs fall, and that lower points are below all trees."""
+    """Check that disparities rise while costs fall, and that lower points are below all trees."""
     pairs = [(point[0], point[1]) for point in curve.points]
     for place, (point, certificate) in enumerate(
         zip(curve.points, curve.certificates, strict=True)
@@ -83,7 +83,7 @@ def _check_order(audit: Audit, curve: Any) -> None:
     if curve.status in ("infeasible", "gap", "greedy"):
         audit.differ(f"the status of a curve with trees cannot be {curve.status!r}")
     if not 0 <= curve.least_tolerance <= 1:
-        audit.differ(f"least tolerance {text(curve.least_tolerance)} is no difference of rates")
+        audit.differ(f"least tolerance {text(curve.least_tolerance)} is not between 0 and 1")
     audit.done(f"{len(pairs)} trees by rising disparity and falling cost, lower points below them")
 
 

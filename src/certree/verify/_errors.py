@@ -46,7 +46,7 @@ def check_classifier(model: Any, given: Given) -> Result:
     metric = metric_of(audit.parameters["objective"])
     check_parameters(audit, metric.name)
     if metric.counts_errors != (audit.certificate.positives is None):
-        audit.differ(f"the cost of {metric.name!r} is not what the certificate speaks of")
+        audit.differ(f"the certificate does not state the cost of {metric.name!r}")
         audit.raise_if_different()
     data = read_classes(audit, given, labels, model.encoder_, metric, may_have_more=True)
     walk = walk_down(audit, data, model.tree_)
@@ -79,7 +79,7 @@ def check_classifier(model: Any, given: Given) -> Result:
 
 
 def check_pareto_front(front: Any, given: Given) -> Result:
-    """Check a front by itself: its points, and what they share."""
+    """Check a front: its points, and the fields that they share."""
     model = front._model
     base = model.certificate_
     check_types(base)
@@ -142,9 +142,9 @@ def _check_penalty(audit: Audit, data: Data, metric: Any, room: int) -> None:
 
 
 def check_counts(audit: Audit, data: Data, walk: Walk, *, any_label: bool) -> None:
-    """Compare the class counts of all nodes, and see that no other label suits a leaf better.
+    """Compare the class counts of all nodes, and check that each leaf has its best label.
 
-    A metric, or a limit on the whole tree, may well want another label than that of most rows.
+    For a metric, or a limit on the whole tree, the best label may differ from the majority.
     """
     tree, values = walk.tree, walk.tree.values
     total = data.total()

@@ -1,4 +1,4 @@
-"""What leaves cost by the definition of each task, in the user's own numbers."""
+"""Costs of leaves by the definition of each task, in the user's own numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._force import Charges
 from ._plain_numbers import as_array, common_unit, plain_list, read, read_list, read_table
 
 Amounts = Mapping[int, Sequence[Fraction]]
-"""For each row what each label costs or adds."""
+"""The cost or amount of each label for each row."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Leaves:
     target : mapping or None
         What is to be predicted, for a regression.
     noise : callable
-        From rows to what float64 may have done to a function of the user on the way.
+        From rows to the largest error of float64 inside a function of the user.
     """
 
     name: str
@@ -105,7 +105,7 @@ def errors(data: Data, y: Any, class_weight: Any, labels: Sequence[Any] | None =
 
 
 def cost_matrix(data: Data, y: Any, matrix: Any, classes: Any) -> Leaves:
-    """Return leaves that cost what a matrix says of class and label."""
+    """Return leaves whose cost is a matrix entry per row, by class and label."""
     lines = read_table(matrix, "cost_matrix", (None, None))
     given = labels_of(data, y)
     labels = match_classes(given, classes, len(lines[0]))
@@ -130,14 +130,14 @@ def rank_distances(data: Data, y: Any, order: Any) -> Leaves:
 
 
 def row_costs(data: Data, costs: Any, labels: Any) -> Leaves:
-    """Return leaves that cost what each label costs each of their rows."""
+    """Return leaves whose cost is the sum of costs per row and label."""
     lines = read_table(costs, "costs", (data.n_rows, None))
     names = list(range(len(lines[0]))) if labels is None else plain_list(labels)
     return label_leaves("cost", data, names, {row: lines[row] for row in data.rows})
 
 
 def rewards(data: Data, table: Any, treatments: Any, maximise: bool) -> Leaves:
-    """Return leaves that cost what a treatment loses against the best one of each row."""
+    """Return leaves whose cost is the regret: the loss against the best treatment of each row."""
     lines = read_table(table, "rewards", (data.n_rows, None))
     if treatments is not None and len(lines[0]) == 1 and len(treatments) == 2:
         lines = [[Fraction(0), line[0]] for line in lines]
@@ -216,7 +216,7 @@ def squares(data: Data, y: Any) -> Leaves:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of a user, weighted and summed exactly, and how far float64 may see them off."""
+    """Statistics of a user, weighted and summed exactly, with the error of float64 sums."""
 
     columns: Sequence[Mapping[int, Fraction]]
     are_integers: bool
@@ -228,7 +228,7 @@ class Statistics:
 
 
 def function(data: Data, task: Any) -> Leaves:
-    """Return leaves that cost what a function of the user says of sums of statistics."""
+    """Return leaves whose cost is a function of the user, of sums of statistics."""
     statistics = _statistics(data, task.statistics)
     known: dict[tuple[int, ...], tuple[Fraction, list[Any], Fraction]] = {}
 
@@ -278,13 +278,13 @@ def _statistics(data: Data, given: Any) -> Statistics:
 
 
 def units_of_weight(data: Data) -> Fraction:
-    """Return how many units integer weights have in all; 0 where they are no such integers."""
+    """Return the total of integer weights in units; 0 if weights are not multiples of one unit."""
     n_units = data.total() / common_unit(data.weights.values())
     return n_units if n_units < 2**48 else Fraction(0)
 
 
 def _ask(cost: Any, statistics: Statistics, sums: Any) -> tuple[Fraction, list[Any], Fraction]:
-    """Ask about sums, and about others that are as far off as rounding can make them."""
+    """Call the function for the sums, and for sums that are off by the largest rounding."""
     exactly, sums = sums, np.array([[float(total) for total in sums]])
     value, prediction = _call(cost, sums)
     if statistics.are_integers and max(map(abs, exactly)) < 2**63:
@@ -303,12 +303,12 @@ def _ask(cost: Any, statistics: Statistics, sums: Any) -> tuple[Fraction, list[A
                 with np.errstate(all="ignore"):
                     other, guess = _call(cost, moved)
             except Exception:
-                # What is off may be nothing that the function is made for.
+                # The function may fail for sums that are off.
                 continue
             if other == other:
                 values.append(other)
                 predictions.append(guess)
-    # float64 loses a few last bits of what it computes in any case.
+    # float64 always loses a few last bits.
     apart = max(map(Fraction, values)) - min(map(Fraction, values)) + abs(Fraction(value)) / 2**44
     return max(Fraction(value), Fraction(0)), predictions, 4 * apart * len(statistics.columns)
 
@@ -325,7 +325,7 @@ def _call(cost: Any, sums: Any) -> tuple[Any, Any]:
 
 
 def _is_prediction(stated: Any, predictions: Sequence[Any]) -> bool:
-    """Return whether a prediction is one of those, or a number between those, that may be right."""
+    """Return whether a prediction is one of the possible ones, or a number between them."""
     if not isinstance(stated, float) or not isinstance(predictions[0], float):
         return stated in predictions
     wide = 4 * (max(predictions) - min(predictions)) + 1e-9 * abs(predictions[0])
@@ -373,17 +373,17 @@ def read_charges(test_costs: Any, n_columns: int, names: Sequence[str] | None) -
 
 
 def leaves_of_task(task: Any, data: Data, given: Given) -> Leaves:
-    """Return what leaves cost by a task of certree.
+    """Return the costs of leaves by a task of certree.
 
     Raises
     ------
     ValueError
-        If nobody knows what it is.
+        If the task is unknown.
     """
     for cls in type(task).__mro__:
         if cls.__name__ in TASKS:
             return TASKS[cls.__name__](task, data, given)
-    raise ValueError(f"verify does not know what a leaf costs by {task!r}.")
+    raise ValueError(f"verify does not know the leaf costs of {task!r}.")
 
 
 TASKS: Mapping[str, Callable[[Any, Data, Given], Leaves]] = {
@@ -397,7 +397,7 @@ TASKS: Mapping[str, Callable[[Any, Data, Given], Leaves]] = {
     "SquaredError": lambda task, data, given: squares(data, given.y),
     "LeafCost": lambda task, data, given: function(data, task),
 }
-"""What leaves cost, by the name of the task's class."""
+"""Costs of leaves, by the name of the task's class."""
 
 
 def leaves_of_estimator(estimator: Any, data: Data, given: Given) -> Leaves:
@@ -411,7 +411,7 @@ def leaves_of_estimator(estimator: Any, data: Data, given: Given) -> Leaves:
     for cls in type(estimator).__mro__:
         if cls.__name__ in ESTIMATORS:
             return ESTIMATORS[cls.__name__](estimator, data, given)
-    raise ValueError(f"verify does not know what a {type(estimator).__name__} minimises.")
+    raise ValueError(f"verify does not know the objective of a {type(estimator).__name__}.")
 
 
 def _of_policy(estimator: Any, data: Data, given: Given) -> Leaves:

@@ -1,4 +1,4 @@
-"""Try all trees again: the best within limits, that there is none, all dual cuts, and fronts."""
+"""Try all trees: the best within limits, proofs that none keeps them, dual cuts, and fronts."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _within(
 
 
 def check_single_leaves(problem: Problem) -> None:
-    """See that no tree without splits, which any size allows, is better than is certified."""
+    """Check that no tree without splits, which any size allows, is better than certified."""
     audit, data, minimum = problem.audit, problem.data, problem.minimum
     for k, label in enumerate(problem.labels):
         if minimum is not None and minimum.count(data.rows, label) < minimum.needed[label]:
@@ -87,7 +87,7 @@ def _broken_cuts(certificate: Any, cost: Fraction, totals: Sequence[Fraction]) -
 
 
 def _broken_bounds(problem: Problem, cost: Fraction, totals: Sequence[Fraction]) -> list[str]:
-    """Return the claims about all trees that this one shows to be false."""
+    """Return the claims about all trees that this tree refutes."""
     certificate = problem.audit.certificate
     reasons = []
     kept = all(t.is_within(value) for t, value in zip(problem.totals, totals, strict=True))
@@ -112,7 +112,7 @@ def _broken_bounds(problem: Problem, cost: Fraction, totals: Sequence[Fraction])
 
 
 def check_by_force(problem: Problem) -> None:
-    """Prove the optimum, or that there is none, and all cuts again by trying all trees."""
+    """Prove the optimum, or that no tree keeps the limits, and all cuts by trying all trees."""
     audit, certificate = problem.audit, problem.audit.certificate
     points, signs = _points(problem)
     for k, cut in enumerate(certificate.cuts):

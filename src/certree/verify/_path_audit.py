@@ -23,7 +23,7 @@ def check_path(
     slack: Exact = 0,
     share: float = 0.0,
 ) -> None:
-    """See that entries are what their trees cost, with rising splits and falling costs.
+    """Check that entries state the cost of their trees, with rising splits and falling costs.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def check_path(
     slack : number
         How far costs may be off.
     share : float
-        How far the user's terms may be off by that.
+        How far values in the user's terms may be off.
     """
     if path is None:
         return

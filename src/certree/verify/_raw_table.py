@@ -1,4 +1,4 @@
-"""The raw table as this package reads it: columns of plain values, and what each column is.
+"""The raw table as this package reads it: columns of plain values, and the kind of each.
 
 A column holds numbers, truth values, or categories; categories may have an order. A number is the
 float64 that stands for it, a category is text or a number, and None is a missing value.
@@ -50,17 +50,17 @@ class Table:
         return len(self.columns[0].values)
 
     def name(self, column: int) -> str:
-        """Return how a tree calls a column."""
+        """Return the name of a column in trees."""
         return f"x{column}" if self.names is None else self.names[column]
 
 
 def read_table(X: Any) -> Table:
-    """Read a table of any make.
+    """Read a table of any kind.
 
     Raises
     ------
     ValueError
-        If it is no table.
+        If it is not a table.
     """
     family = type(X).__module__.partition(".")[0]
     if family == "pandas" and hasattr(X, "columns"):
@@ -80,7 +80,7 @@ def _checked(table: Table) -> Table:
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a raw value stands for none."""
+    """Return whether a raw value is missing."""
     # pandas' NA compares to neither true nor false, and pandas need not be installed.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True

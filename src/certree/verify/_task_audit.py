@@ -1,8 +1,8 @@
-"""Check the certificates of tasks: costs, rewards, squared errors, prices of tests included.
+"""Check the certificates of tasks: costs, rewards, squared errors and prices of tests.
 
 Everything is recomputed from the user's own numbers, in exact fractions. Where the search had to
-round, the certificate says by how much at most: that must be no more than `_rounding` allows, and
-no larger difference is accepted.
+round, the certificate bounds the effect. `_rounding_rules` bounds what the certificate may claim,
+and no larger difference is accepted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ._rounding_rules import allowed_for_function, allowed_for_labels, allowed_f
 from ._stated_weights import are_short, check_penalty, check_quantum, cost_range
 from ._story import check_bounds, check_no_confusion, check_parameters
 
-# A tree is not optimal if rounding is more than this share of what a single leaf costs.
+# A tree is not optimal if rounding is more than this share of the cost of a single leaf.
 _NEGLIGIBLE = Fraction(1, 2**10)
 
 
@@ -144,7 +144,7 @@ def check_rows(audit: Audit, data: Data, encoder: Any) -> tuple[Data, Charges | 
     data = with_candidates(audit, data, encoder, is_short)
     check_n_tests(audit, data)
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
-    # Weights that are no short decimals are added up as float64.
+    # Weights with many digits are added up as float64.
     audit.compare_within(
         "total weight", certificate.total_weight, total, 0 if exactly else total / 10**12
     )
@@ -157,7 +157,7 @@ def check_rows(audit: Audit, data: Data, encoder: Any) -> tuple[Data, Charges | 
 def _check_rounding(
     audit: Audit, data: Data, leaves: Leaves, charges: Charges | None, task: Any
 ) -> Exact:
-    """See that the certificate claims no more leeway than rounding takes; return that."""
+    """Check that the certificate claims no more rounding than necessary; return it."""
     certificate = audit.certificate
     if leaves.amounts is not None:
         allowed = allowed_for_labels(data, leaves, certificate, charges)
@@ -176,7 +176,7 @@ def _check_rounding(
 
 
 def _check_precision(audit: Audit, data: Data, leaves: Leaves) -> None:
-    """See that nothing is called optimal if rounding swallows what trees differ by."""
+    """Check that no tree is called optimal if rounding is too large for that."""
     certificate, shared = audit.certificate, Fraction(0)
     if certificate.status != "optimal" or (leaves.amounts is None and leaves.target is None):
         return
@@ -189,7 +189,7 @@ def _check_precision(audit: Audit, data: Data, leaves: Leaves) -> None:
 
 
 def _check_penalty(audit: Audit, data: Data, leaves: Leaves, unit: Fraction) -> None:
-    """See that the penalty is what is asked for: exactly, if it is a multiple of the unit."""
+    """Check that the penalty is the one asked for: exactly, if it is a multiple of the unit."""
     certificate = audit.certificate
     wanted = read(audit.parameters["complexity"], "complexity") * leaves.whole
     exactly = are_short(data.weights, cost_range(data.n_rows, certificate))
@@ -202,9 +202,9 @@ def _check_penalty(audit: Audit, data: Data, leaves: Leaves, unit: Fraction) -> 
 
 
 def check_leeway(audit: Audit, rounding: Exact, allowed: Exact, what: str = "rounding") -> None:
-    """See that a rounding is no number below 0, and not above what is allowed."""
+    """Check that a rounding is at least 0 and at most the allowed one."""
     if rounding < 0:
-        audit.differ(f"{what}: certified {show(rounding)}, which is less than nothing")
+        audit.differ(f"{what}: certified {show(rounding)}, which is negative")
     elif rounding > allowed:
         audit.differ(
             f"{what}: certified {float(rounding):.6g}, but at most {float(allowed):.6g} is lost by "
@@ -213,10 +213,10 @@ def check_leeway(audit: Audit, rounding: Exact, allowed: Exact, what: str = "rou
 
 
 def _check_unit(audit: Audit, data: Data, leaves: Leaves, charges: Charges | None) -> None:
-    """See that costs are multiples of the unit, apart from what every tree pays."""
+    """Check that costs are multiples of the unit, apart from the cost that every tree pays."""
     certificate = audit.certificate
     if certificate.unit <= 0:
-        audit.differ(f"unit: certified {show(certificate.unit)}, which is no amount")
+        audit.differ(f"unit: certified {show(certificate.unit)}, which must be positive")
         return
     multiples = {Fraction(certificate.gap)}
     if certificate.rounding == 0 and leaves.amounts is not None:
@@ -232,7 +232,7 @@ def _check_unit(audit: Audit, data: Data, leaves: Leaves, charges: Charges | Non
 
 
 def _leaf_cost(audit: Audit, leaves: Leaves, walk: Walk) -> tuple[Fraction, Fraction]:
-    """Return what the leaves of a tree cost, and how much less they could have."""
+    """Return the cost of the leaves of a tree, and how much lower it could be."""
     total = lost = Fraction(0)
     for leaf in walk.leaves:
         rows, value = walk.rows[leaf], walk.tree.value(leaf)
@@ -255,7 +255,7 @@ def _check_cost(
     charges: Charges | None,
     slack: Fraction,
 ) -> Fraction:
-    """Compare what the tree costs with the certificate; return what it costs."""
+    """Compare the cost of the tree with the certificate, and return it."""
     certificate = audit.certificate
     total, lost = _leaf_cost(audit, leaves, walk)
     if lost > 2 * slack:
@@ -290,7 +290,7 @@ def check_objective(
 
 
 def _paid(audit: Audit, data: Data, walk: Walk, charges: Charges) -> Fraction:
-    """Return what all rows pay for tests, by what was measured on the way to each node."""
+    """Return the price of tests for all rows, given the measurements above each node."""
     made: dict[int, frozenset[int]] = {0: frozenset()}
     total = Fraction(0)
     for node in sorted(walk.rows, key=lambda node: walk.depths[node]):
@@ -332,7 +332,7 @@ def _check_optimum(
 
 
 def compare_optimum(audit: Audit, best: Fraction, certificate: Any, slack: Exact) -> None:
-    """See that the best of all trees is within the certified bounds."""
+    """Check that the best of all trees is within the certified bounds."""
     low, high = certificate.lower_bound, certificate.cost
     if not low - slack <= best <= high + slack:
         audit.differ(
