@@ -18,7 +18,7 @@ from ._binary import find_positive
 from ._binary_fit import fit_binary
 from ._certify import certify
 from ._error_statement import ErrorStatement, state_errors
-from ._metric_fit import Fitted, Rows
+from ._metric_fit import Fitted, TrainingRows
 from ._objective import is_direct, read_metric, task_name
 from ._optimal_tree import BaseOptimalTree
 from ._parameters import OneOf
@@ -217,7 +217,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         if metric is not None:
             self._refuse_with_metric(metric, warm_start_tree, path)
             self._path = None
-            return fit_binary(self, metric, Rows(X, y, sample_weight, warm_start), callback)
+            return fit_binary(self, metric, TrainingRows(X, y, sample_weight, warm_start), callback)
 
         def check(classes: NDArray[Any], _: Any) -> None:
             # The objective does not use pos_label, but a class that y lacks is a typing error.

@@ -10,7 +10,7 @@ from certree.results._progress import Callback
 
 from ._classifier import OptimalTreeClassifier
 from ._front_fit import find_front
-from ._metric_fit import Rows, state_metric
+from ._metric_fit import TrainingRows, state_metric
 from ._settings import FrontSettings, takes
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def pareto_front(
     with model._limits():
         front = find_front(
             model,
-            state_metric(model, "front", Rows(X, y, sample_weight))[0],
+            state_metric(model, "front", TrainingRows(X, y, sample_weight))[0],
             callback,
             supported_only=supported_only,
             per_splits=per_splits,

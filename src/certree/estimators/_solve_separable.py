@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from certree.encoding import TableEncoder
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
-from certree.proofs._programme import Candidate, OutOfTime, Programme, Sizes, nodes_of
+from certree.proofs._programme import Candidate, OutOfTime, Programme, ProgrammeLimits, nodes_of
 from certree.results._certificate import many, text_of_tests
 from certree.results._record import STATUSES, Record
 from certree.tasks import Separable
@@ -177,7 +177,7 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
     n_samples = _check(task, given.X)
     model._row_count(given.X)
     columns = model._encode(given.X, None, None)
-    sizes = Sizes(
+    sizes = ProgrammeLimits(
         None if model.max_depth is None else int(model.max_depth),
         None if model.max_splits is None else int(model.max_splits),
         int(model.min_samples_leaf),

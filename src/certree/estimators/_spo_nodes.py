@@ -14,7 +14,7 @@ from certree import engine
 from certree.encoding import TableEncoder
 from certree.numbers._scale import Scale
 from certree.oracles import Oracle
-from certree.tree import Decisions, Tree
+from certree.tree import ChosenDecisions, Tree
 
 from . import _greedy
 from ._spo_problem import SPOProblem
@@ -103,7 +103,7 @@ def decision_tree(
     return tree_over(
         encoder,
         decided.nodes,
-        payload=Decisions.called(
+        payload=ChosenDecisions.called(
             decided.decisions, decided.nodes.is_leaf, decided.weights, oracle.describe
         ),
         notes=[

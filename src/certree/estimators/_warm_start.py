@@ -172,7 +172,7 @@ def _columns_by_feature(
 
 
 @dataclass
-class _Part:
+class _PartialNode:
     """A node in the making: the rows that reach it, and its test; -1 for a leaf."""
 
     rows: NDArray[np.intp]
@@ -190,12 +190,12 @@ class _Builder:
         self.tree = tree
         self.answers = answers
         self.problem = problem
-        self.parts: list[_Part] = []
+        self.parts: list[_PartialNode] = []
 
     def descend(self) -> None:
         """Send the rows down; a node with an empty side is passed by. Parents come first."""
         n_rows = self.problem.columns.shape[0]
-        self.parts = [_Part(np.arange(n_rows, dtype=np.intp))]
+        self.parts = [_PartialNode(np.arange(n_rows, dtype=np.intp))]
         stack = [(0, 0)]
         while stack:
             number, node = stack.pop()
@@ -208,8 +208,8 @@ class _Builder:
                     continue
                 child = len(self.parts)
                 part.test, part.children = test, (child, child + 1)
-                self.parts.append(_Part(part.rows[holds]))
-                self.parts.append(_Part(part.rows[~holds]))
+                self.parts.append(_PartialNode(part.rows[holds]))
+                self.parts.append(_PartialNode(part.rows[~holds]))
                 stack += [(child + 1, yes + 1), (child, yes)]
                 break
             else:

@@ -122,7 +122,7 @@ def _numbered(keys: NDArray[np.int64], end: int) -> tuple[NDArray[np.intp], NDAr
     return first, place[keys]
 
 
-class Rows:
+class LimitedRows:
     """The rows of a problem, ready to evaluate trees.
 
     Parameters

@@ -16,7 +16,7 @@ from certree.engine._budget import Spending
 from certree.engine._within_limits import LimitedProblem
 from certree.numbers._exact import cost_budget
 
-from ._limit_rows import Rows
+from ._limit_rows import LimitedRows
 
 # Values of sums of planes stay below this for every tree.
 _LARGEST = 2**58
@@ -35,13 +35,13 @@ class Scalars:
 
     Parameters
     ----------
-    rows : Rows
+    rows : LimitedRows
         Of the problem.
     options : Options
         Limits of the trees; those on time and work are given with each solve.
     """
 
-    def __init__(self, rows: Rows, options: engine.Options) -> None:
+    def __init__(self, rows: LimitedRows, options: engine.Options) -> None:
         self.rows = rows
         self.options = options
         self.n_solves = 0

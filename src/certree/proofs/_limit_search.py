@@ -17,7 +17,7 @@ from certree.engine._budget import Spending
 from certree.engine._within_limits import Closest, LimitedProblem, LimitedResult, search_inside
 
 from ._limit_dual import Dual
-from ._limit_rows import EvaluatedTree, Rows
+from ._limit_rows import EvaluatedTree, LimitedRows
 from ._limit_scalar import Scalars
 
 # Multipliers whose sums of planes bound the search inside the gap; more cost more than they save.
@@ -110,7 +110,7 @@ class LimitedSearch:
     ) -> None:
         self.options = checked_options(problem, options)
         self.spent = Spending(self.options)
-        self.rows = Rows(problem, self.options.min_leaf)
+        self.rows = LimitedRows(problem, self.options.min_leaf)
         self.problem = self.rows.problem
         self.callback = callback
         watch = None if callback is None else self._watch

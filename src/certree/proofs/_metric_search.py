@@ -69,13 +69,13 @@ def solve_metric(
     kind = MonotoneSearch if metric.kind == "monotone" else Search
     search = kind(problem, metric, options, Fraction(complexity), callback)
     if first is not None:
-        search.consider_labels(search.oracle.rows.found(first))
+        search.consider_labels(search.solves.rows.found(first))
     status = search.run(Fraction(gap))
     offset = Fraction(complexity) if per == "leaf" else Fraction(0)
     if not options.partial:
         return search.result(status, offset)
     # The proof covers only the tests that were searched; a bound without a search holds for all.
-    search.bound, search.oracle.cuts = max(search.objective, search.first_bound), []
+    search.bound, search.solves.cuts = max(search.objective, search.first_bound), []
     best = float(search.bound)
     search.history = [(s, work, objective, best) for s, work, objective, _ in search.history]
     return search.result(options.status(status), offset)

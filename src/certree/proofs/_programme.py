@@ -46,7 +46,7 @@ class OutOfTime(Exception):
 
 
 @dataclass(frozen=True)
-class Sizes:
+class ProgrammeLimits:
     """Limits on trees; None: no limit."""
 
     max_depth: int | None
@@ -62,7 +62,7 @@ class Programme:
         task: Separable,
         columns: NDArray[np.uint8],
         features: Sequence[int],
-        sizes: Sizes,
+        sizes: ProgrammeLimits,
         time_limit: float | None,
     ) -> None:
         self.task = task

@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from ._force import AllTrees, Count, Sizes
+from ._force import AllTrees, Count, TreeSizes
 
 Curve = tuple[tuple[tuple[int, int], ...], int]
 """Steps of (negatives, positives), and the number of splits."""
@@ -54,7 +54,7 @@ def all_areas(
     tests: Sequence[tuple[Sequence[int], int]],
     is_positive: Sequence[bool],
     weights: Sequence[Fraction],
-    sizes: Sizes,
+    sizes: TreeSizes,
     max_fpr: Fraction,
 ) -> list[tuple[Fraction, int]]:
     """Return (area up to a false positive rate, splits) of all trees that can be best."""

@@ -12,9 +12,9 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._candidates import Candidates, Key, Test, Wishes, outcome_of, plain_test
+from ._candidates import CandidateRules, Candidates, Key, Test, outcome_of, plain_test
 from ._plain_numbers import Exact, exact, read_list, text
-from ._raw_table import Table, read_table
+from ._raw_table import RawTable, read_table
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class PlainTree:
 
 
 @dataclass(frozen=True)
-class Given:
+class GivenRows:
     """The data that a user passes to `verify`."""
 
     X: Any
@@ -148,7 +148,7 @@ class Audit:
 
 
 @dataclass(frozen=True)
-class Result:
+class Checked:
     """The result of a check: the audit, the cost if there is a tree, and the rows that count."""
 
     audit: Audit
@@ -163,7 +163,7 @@ class Data:
     Weights are those given, unless class weights or rounded weights replace them.
     """
 
-    table: Table
+    table: RawTable
     weights: Mapping[int, Exact]
     tests: Sequence[Test] = ()
     """The candidates."""
@@ -263,7 +263,7 @@ def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **mo
         raise CertificateError(f"X has {n_columns} columns, but the tree was fitted on {expected}.")
     tests = [plain_test(test, n_columns) for test in stated]
     parameters = audit.parameters
-    wishes = Wishes(
+    wishes = CandidateRules(
         parameters["thresholds"],
         parameters["categorical_features"],
         parameters.get("splits", "binary"),

@@ -18,7 +18,7 @@ import numpy as np
 from certree.exceptions import CertificateError
 
 from ._plain_numbers import Exact
-from ._raw_table import Column, Table
+from ._raw_table import Column, RawTable
 
 Test = Mapping[str, Any]
 """A test as a dictionary of its fields, with its kind."""
@@ -95,7 +95,7 @@ def _is_category(value: Any, category: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Wishes:
+class CandidateRules:
     """The parameters that determine the candidates."""
 
     thresholds: Any = "auto"
@@ -108,7 +108,7 @@ class Wishes:
             return 0 if self.thresholds == "auto" else None
         return int(self.thresholds)
 
-    def declared(self, table: Table) -> list[bool]:
+    def declared(self, table: RawTable) -> list[bool]:
         """Return which columns the user declares to be categories."""
         given, n_columns = self.categorical_features, len(table.columns)
         if isinstance(given, str):
@@ -136,9 +136,9 @@ class Candidates:
 
     Parameters
     ----------
-    table : Table
+    table : RawTable
         The raw table.
-    wishes : Wishes
+    wishes : CandidateRules
         The parameters.
     weights : mapping from row to number
         The rows that count, with their weights.
@@ -147,7 +147,7 @@ class Candidates:
     """
 
     def __init__(
-        self, table: Table, wishes: Wishes, weights: Mapping[int, Exact], is_exact: bool
+        self, table: RawTable, wishes: CandidateRules, weights: Mapping[int, Exact], is_exact: bool
     ) -> None:
         self.table = table
         self.wishes = wishes

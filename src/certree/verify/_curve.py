@@ -9,7 +9,7 @@ from typing import Any
 
 from certree.exceptions import CertificateError
 
-from ._audit import Audit, Given, Result
+from ._audit import Audit, Checked, GivenRows
 from ._fair_audit import all_trees, apart_by, check_fair, set_up
 from ._fields import STATUSES, check_types, is_exact
 from ._plain_numbers import Exact, exact, text
@@ -18,7 +18,7 @@ Pair = tuple[Exact, Exact]
 """Disparity and cost of a tree."""
 
 
-def check_curve(curve: Any, given: Given) -> Result:
+def check_curve(curve: Any, given: GivenRows) -> Checked:
     """Check all trees of a curve, and that together they form a curve."""
     if not len(curve):
         raise ValueError("the curve has no trees to verify.")
@@ -38,7 +38,7 @@ def check_curve(curve: Any, given: Given) -> Result:
     if given.exhaustive:
         _check_whole(audit, curve, given)
         audit.raise_if_different()
-    return Result(audit, curve.points[0][1], result.n_rows)
+    return Checked(audit, curve.points[0][1], result.n_rows)
 
 
 def _check_types(curve: Any) -> None:
@@ -87,7 +87,7 @@ def _check_order(audit: Audit, curve: Any) -> None:
     audit.done(f"{len(pairs)} trees by rising disparity and falling cost, lower points below them")
 
 
-def _check_whole(audit: Audit, curve: Any, given: Given) -> None:
+def _check_whole(audit: Audit, curve: Any, given: GivenRows) -> None:
     """Find the curve again by trying all trees."""
     fair, _ = set_up(curve[0], given)
     pairs = sorted({(apart_by(rates, fair.compared), cost) for cost, rates in all_trees(fair)})

@@ -8,7 +8,7 @@ from fractions import Fraction
 from time import perf_counter
 from typing import Any
 
-from ._audit import Given, Result
+from ._audit import Checked, GivenRows
 from ._curve import check_curve
 from ._errors import check_classifier, check_pareto_front
 from ._fair_audit import check_fair
@@ -21,12 +21,12 @@ from ._spo_audit import check_spo
 from ._task_audit import check_task
 
 
-def _check_task(model: Any, given: Given) -> Result:
+def _check_task(model: Any, given: GivenRows) -> Checked:
     """Check a tree of a task; a tree that decides is checked with its oracle."""
     return (check_spo if hasattr(model, "oracle_") else check_task)(model, given)
 
 
-CHECKERS: Mapping[str, Callable[[Any, Given], Result]] = {
+CHECKERS: Mapping[str, Callable[[Any, GivenRows], Checked]] = {
     "Certificate": check_classifier,
     "TaskCertificate": _check_task,
     "LimitedCertificate": check_limited,
@@ -141,7 +141,7 @@ def verify(
     True
     """
     start = perf_counter()
-    given = Given(X, y, sample_weight, exhaustive, costs, task, sensitive_features)
+    given = GivenRows(X, y, sample_weight, exhaustive, costs, task, sensitive_features)
     # A cross-validated model is checked as its final model.
     model = getattr(model, "best_estimator_", model)
     result = _checker(model)(model, given)
@@ -153,7 +153,7 @@ def verify(
     )
 
 
-def _checker(model: Any) -> Callable[[Any, Given], Result]:
+def _checker(model: Any) -> Callable[[Any, GivenRows], Checked]:
     """Return the checker of a model, and check the types of the certificate's fields."""
     if type(model).__name__.endswith("Certificate"):
         raise ValueError(

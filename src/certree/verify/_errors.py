@@ -8,9 +8,9 @@ from typing import Any
 
 from ._audit import (
     Audit,
+    Checked,
     Data,
-    Given,
-    Result,
+    GivenRows,
     Walk,
     check_n_tests,
     check_predictions,
@@ -20,7 +20,7 @@ from ._audit import (
     with_candidates,
 )
 from ._fields import check_types
-from ._force import Sizes, label_points, least_cost
+from ._force import TreeSizes, label_points, least_cost
 from ._front_audit import check_front, check_whole_front
 from ._metric_audit import Objective, all_tests, check_metric_cost, check_metric_optimum, metric_of
 from ._path_audit import check_path, check_whole_path
@@ -39,7 +39,7 @@ from ._stated_weights import (
 from ._story import check_bounds, check_no_confusion, check_parameters
 
 
-def check_classifier(model: Any, given: Given) -> Result:
+def check_classifier(model: Any, given: GivenRows) -> Checked:
     """Check a classifier: of errors, of a metric, of an area, or of a front."""
     audit = Audit(model.certificate_, model.get_params(deep=False))
     labels = model.classes_.tolist()
@@ -75,10 +75,10 @@ def check_classifier(model: Any, given: Given) -> Result:
         if front is not None:
             check_whole_front(audit, data, front, labels)
         audit.raise_if_different()
-    return Result(audit, cost, len(data.rows))
+    return Checked(audit, cost, len(data.rows))
 
 
-def check_pareto_front(front: Any, given: Given) -> Result:
+def check_pareto_front(front: Any, given: GivenRows) -> Checked:
     """Check a front: its points, and the fields that they share."""
     model = front._model
     base = model.certificate_
@@ -93,12 +93,12 @@ def check_pareto_front(front: Any, given: Given) -> Result:
         check_whole_front(audit, data, front, labels)
         audit.raise_if_different()
     points = front.certificate.points
-    return Result(audit, min(points)[1] if points else None, len(data.rows))
+    return Checked(audit, min(points)[1] if points else None, len(data.rows))
 
 
 def read_classes(
     audit: Audit,
-    given: Given,
+    given: GivenRows,
     labels: Sequence[Any],
     encoder: Any,
     metric: Any = None,
@@ -242,7 +242,7 @@ def check_optimum(audit: Audit, data: Data, n_classes: int) -> None:
     certificate = audit.certificate
     penalty = Fraction(certificate.split_penalty)
     amounts = error_amounts(data, n_classes)
-    sizes = Sizes.of(certificate)
+    sizes = TreeSizes.of(certificate)
     if any(test["kind"] == "multiway" for test in data.tests):
         per_leaf = penalty if certificate.complexity_per == "leaf" else Fraction(0)
         leaf = _cost_of_leaf(data, n_classes, per_leaf)

@@ -12,10 +12,10 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._audit import Audit, Data, Given, Result, Walk, check_predictions, walk_down
+from ._audit import Audit, Checked, Data, GivenRows, Walk, check_predictions, walk_down
 from ._candidates import Test, outcome_of
 from ._errors import check_cost, check_counts, check_own_size, error_amounts, read_classes
-from ._force import Sizes, all_different, different, label_points
+from ._force import TreeSizes, all_different, different, label_points
 from ._plain_numbers import Exact, exact, read, read_list, show, text
 from ._story import check_bounds, check_no_confusion, check_parameters
 
@@ -78,7 +78,7 @@ class Fair:
         return self.audit.certificate
 
 
-def check_fair(model: Any, given: Given) -> Result:
+def check_fair(model: Any, given: GivenRows) -> Checked:
     """Check a fair tree, or the proof that none exists."""
     fair, walk = set_up(model, given)
     audit, certificate = fair.audit, fair.certificate
@@ -100,10 +100,10 @@ def check_fair(model: Any, given: Given) -> Result:
     if given.exhaustive:
         _check_optimum(fair)
         audit.raise_if_different()
-    return Result(audit, cost, len(fair.data.rows))
+    return Checked(audit, cost, len(fair.data.rows))
 
 
-def set_up(model: Any, given: Given) -> tuple[Fair, Walk | None]:
+def set_up(model: Any, given: GivenRows) -> tuple[Fair, Walk | None]:
     """Read everything, and compare parameters, rows, candidates and groups."""
     certificate = model.certificate_
     parameters = {**model.get_params(deep=False), "objective": "accuracy"}
@@ -171,7 +171,7 @@ def _check_no_groups(audit: Audit) -> None:
 # ---- groups ------------------------------------------------------------------------------------
 
 
-def _read_groups(parameters: Mapping[str, Any], data: Data, given: Given) -> Groups | None:
+def _read_groups(parameters: Mapping[str, Any], data: Data, given: GivenRows) -> Groups | None:
     """Return the group of every row that counts; None if there are no groups."""
     named = parameters["sensitive_columns"]
     if given.sensitive_features is not None:
@@ -239,7 +239,7 @@ def _check_left_out(audit: Audit, data: Data, groups: Groups, walk: Walk | None)
 
 
 def _rates_to_compare(
-    audit: Audit, data: Data, groups: Groups, given: Given, labels: Sequence[Any]
+    audit: Audit, data: Data, groups: Groups, given: GivenRows, labels: Sequence[Any]
 ) -> list[Compared]:
     """Return the rates that the constraint compares, with the rows that count for them."""
     certificate = audit.certificate
@@ -488,7 +488,7 @@ def all_trees(fair: Fair) -> list[FairPoint]:
     penalty = Fraction(certificate.split_penalty)
     keep = different if certificate.max_splits is None else all_different
     points = label_points(
-        tests, amounts, [penalty, *[Fraction(0)] * len(keys)], Sizes.of(certificate), keep
+        tests, amounts, [penalty, *[Fraction(0)] * len(keys)], TreeSizes.of(certificate), keep
     )
     first = penalty if certificate.complexity_per == "leaf" else 0
     found: list[FairPoint] = []

@@ -43,7 +43,7 @@ class Charges:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class TreeSizes:
     """Limits on trees.
 
     Attributes
@@ -62,7 +62,7 @@ class Sizes:
     sizes: Sequence[Any] | None = None
 
     @classmethod
-    def of(cls, certificate: Any) -> Sizes:
+    def of(cls, certificate: Any) -> TreeSizes:
         """Return the limits that a certificate states."""
         return cls(certificate.max_depth, certificate.max_splits, certificate.min_samples_leaf)
 
@@ -77,7 +77,7 @@ class AllTrees:
         For each test the rows of each of its outcomes, as bits, and its column.
     n_rows : int
         Number of rows.
-    sizes : Sizes
+    sizes : TreeSizes
         Limits on trees.
     leaf : callable
         From places of rows to the points of single leaves.
@@ -96,7 +96,7 @@ class AllTrees:
 
     tests: Sequence[tuple[Sequence[int], int]]
     n_rows: int
-    sizes: Sizes
+    sizes: TreeSizes
     leaf: Callable[[Sequence[int]], Points]
     join: Callable[[Point, Point], Point]
     keep: Callable[[Points, Count], list[Point]]
@@ -220,7 +220,7 @@ def label_points(
     tests: Sequence[tuple[Sequence[int], int]],
     amounts: Sequence[Sequence[Sequence[Fraction]]],
     per_split: Sequence[Fraction],
-    sizes: Sizes,
+    sizes: TreeSizes,
     keep: Callable[[Points, Count], list[Point]] | None = None,
     is_allowed: Callable[[Sequence[int], int], bool] | None = None,
     charges: Charges | None = None,
@@ -236,7 +236,7 @@ def label_points(
         ``amounts[row][label]``: what a row adds to each number of the point with a label.
     per_split : list
         What a split adds to each.
-    sizes : Sizes
+    sizes : TreeSizes
         Limits on trees.
     keep : callable, optional
         The points to keep; by default those that no other beats.
@@ -297,7 +297,7 @@ def least_cost(
     n_rows: int,
     leaf: Callable[[Sequence[int]], Fraction],
     penalty: Fraction,
-    sizes: Sizes,
+    sizes: TreeSizes,
 ) -> Fraction:
     """Return the cost of the best tree, where a function of the rows gives the cost of a leaf."""
     points = cost_points(tests, n_rows, leaf, penalty, sizes, keeper(sizes.max_splits))
@@ -309,7 +309,7 @@ def cost_points(
     n_rows: int,
     leaf: Callable[[Sequence[int]], Fraction],
     penalty: Fraction,
-    sizes: Sizes,
+    sizes: TreeSizes,
     keep: Callable[[Points, Count], list[Point]] = nondominated,
 ) -> list[Point]:
     """Return cost and splits of trees, where a function of the rows gives the cost of a leaf."""

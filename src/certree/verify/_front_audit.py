@@ -32,7 +32,7 @@ def check_front(
         for name in ("positives", "negatives"):
             stated = getattr(claimed, name)
             audit.compare_within(f"{name} of the front", stated, getattr(found, name), data.slack)
-        check_size(audit, walk, _Limits(audit.parameters), where)
+        check_size(audit, walk, _FrontLimits(audit.parameters), where)
     compare_positive(audit, claimed.pos_label, labels[positive])
     _check_order(audit, claimed)
     objective = audit.parameters["objective"]
@@ -43,7 +43,7 @@ def check_front(
     audit.done(f"{len(trees)} points of the front, of which none beats another")
 
 
-class _Limits:
+class _FrontLimits:
     """The limits on size that the parameters ask for."""
 
     def __init__(self, parameters: Any) -> None:

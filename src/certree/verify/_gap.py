@@ -9,7 +9,7 @@ from typing import Any
 
 from certree.exceptions import CertificateError
 
-from ._audit import Audit, Data, Given, PlainTree, Result, Walk, read_rows, walk_down
+from ._audit import Audit, Checked, Data, GivenRows, PlainTree, Walk, read_rows, walk_down
 from ._errors import check_classifier
 from ._fields import check_types
 from ._formulas import is_value
@@ -18,7 +18,7 @@ from ._plain_numbers import Exact, exact, text
 from ._stated_weights import by_stated_weights, class_totals, with_classes
 
 
-def check_gap(gap: Any, given: Given) -> Result:
+def check_gap(gap: Any, given: GivenRows) -> Checked:
     """Check an optimality gap: the best tree like that of a model, and the costs of both trees."""
     model = copy(gap.model)
     model.tree_, model.certificate_ = gap.best_tree, gap.certificate
@@ -43,7 +43,7 @@ def check_gap(gap: Any, given: Given) -> Result:
     audit.compare("keeps_limits", gap.keeps_limits, _keeps(audit, data, gap))
     audit.done("costs of both trees, bounds and gap")
     audit.raise_if_different()
-    return Result(audit, gap.cost, len(data.rows))
+    return Checked(audit, gap.cost, len(data.rows))
 
 
 def _weighted(data: Data, certificate: Any, n_classes: int) -> Data:

@@ -11,7 +11,7 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._audit import Data, Given
+from ._audit import Data, GivenRows
 from ._force import Charges
 from ._plain_numbers import as_array, common_unit, plain_list, read, read_list, read_table
 
@@ -372,7 +372,7 @@ def read_charges(test_costs: Any, n_columns: int, names: Sequence[str] | None) -
 # ---- which task --------------------------------------------------------------------------------
 
 
-def leaves_of_task(task: Any, data: Data, given: Given) -> Leaves:
+def leaves_of_task(task: Any, data: Data, given: GivenRows) -> Leaves:
     """Return the costs of leaves by a task of certree.
 
     Raises
@@ -386,7 +386,7 @@ def leaves_of_task(task: Any, data: Data, given: Given) -> Leaves:
     raise ValueError(f"verify does not know the leaf costs of {task!r}.")
 
 
-TASKS: Mapping[str, Callable[[Any, Data, Given], Leaves]] = {
+TASKS: Mapping[str, Callable[[Any, Data, GivenRows], Leaves]] = {
     "Misclassification": lambda task, data, given: errors(data, given.y, task.class_weight),
     "CostMatrix": lambda task, data, given: cost_matrix(data, given.y, task.matrix, task.classes),
     "OrdinalError": lambda task, data, given: rank_distances(data, given.y, task.order),
@@ -400,7 +400,7 @@ TASKS: Mapping[str, Callable[[Any, Data, Given], Leaves]] = {
 """Costs of leaves, by the name of the task's class."""
 
 
-def leaves_of_estimator(estimator: Any, data: Data, given: Given) -> Leaves:
+def leaves_of_estimator(estimator: Any, data: Data, given: GivenRows) -> Leaves:
     """Return what the leaves of an estimator cost, by its parameters.
 
     Raises
@@ -414,14 +414,14 @@ def leaves_of_estimator(estimator: Any, data: Data, given: Given) -> Leaves:
     raise ValueError(f"verify does not know the objective of a {type(estimator).__name__}.")
 
 
-def _of_policy(estimator: Any, data: Data, given: Given) -> Leaves:
+def _of_policy(estimator: Any, data: Data, given: GivenRows) -> Leaves:
     stated = plain_list(estimator.treatments_)
     if estimator.treatments is not None and plain_list(estimator.treatments) != stated:
         raise CertificateError(f"treatments: {stated} are not those that the parameters name.")
     return rewards(data, given.y, stated, bool(estimator.maximise))
 
 
-def _of_costs(estimator: Any, data: Data, given: Given) -> Leaves:
+def _of_costs(estimator: Any, data: Data, given: GivenRows) -> Leaves:
     classes, matrix = estimator.classes, estimator.cost_matrix
     if given.costs is not None:
         leaves = row_costs(data, given.costs, None)

@@ -15,9 +15,9 @@ from typing import Any
 
 from ._audit import (
     Audit,
+    Checked,
     Data,
-    Given,
-    Result,
+    GivenRows,
     Walk,
     check_n_tests,
     check_predictions,
@@ -28,7 +28,7 @@ from ._audit import (
 )
 from ._leaves import Leaves, leaves_of_estimator, leaves_of_task
 from ._limits_force import check_by_force, check_single_leaves, check_whole_front
-from ._limits_read import Asked, Cut, Problem, Total, read_asked, roundings, slack_of
+from ._limits_read import Asked, Cut, LimitedTask, Total, read_asked, roundings, slack_of
 from ._plain_numbers import exact, read, show, text
 from ._rounding_rules import allowed_for_labels
 from ._stated_weights import are_short, check_quantum, cost_range
@@ -36,7 +36,7 @@ from ._story import check_bounds, check_no_confusion, check_searched
 from ._task_audit import check_leeway, check_objective
 
 
-def check_limited(model: Any, given: Given) -> Result:
+def check_limited(model: Any, given: GivenRows) -> Checked:
     """Check an estimator or a solution within limits, with or without a tree."""
     is_estimator = hasattr(model, "certificate_")
     certificate = model.certificate_ if is_estimator else model.certificate
@@ -76,10 +76,10 @@ def check_limited(model: Any, given: Given) -> Result:
     if given.exhaustive:
         check_by_force(problem)
         audit.raise_if_different()
-    return Result(audit, None if cost is None else exact(cost), len(data.rows))
+    return Checked(audit, None if cost is None else exact(cost), len(data.rows))
 
 
-def check_task_front(front: Any, given: Given) -> Result:
+def check_task_front(front: Any, given: GivenRows) -> Checked:
     """Check a front of two objectives: its points, and that no point beats another."""
     certificate, task = front.certificate, front.task if given.task is None else given.task
     audit = Audit(certificate, dict(front.parameters))
@@ -99,12 +99,12 @@ def check_task_front(front: Any, given: Given) -> Result:
         check_whole_front(problem)
         audit.raise_if_different()
     first = certificate.points[0][0] if certificate.points else None
-    return Result(audit, first, len(data.rows))
+    return Checked(audit, first, len(data.rows))
 
 
 def _read_problem(
     audit: Audit, data: Data, leaves: Sequence[Leaves], asked: Asked, encoder: Any
-) -> Problem:
+) -> LimitedTask:
     """Compare parameters, rows, limits, rounding and penalty with the certificate."""
     certificate = audit.certificate
     check_searched(audit)
@@ -126,7 +126,7 @@ def _read_problem(
     for one, rounding in zip(leaves, roundings(certificate), strict=True):
         check_leeway(audit, rounding, allowed_for_labels(data, one, certificate, with_limits=True))
     _check_penalty(audit, leaves[0])
-    problem = Problem(audit, data, leaves, asked.totals, asked.minimum)
+    problem = LimitedTask(audit, data, leaves, asked.totals, asked.minimum)
     _check_stated_limits(problem)
     audit.raise_if_different()
     audit.done("parameters, rows, weights, rounding and penalty")
@@ -162,7 +162,7 @@ def _weighted(leaves: Leaves) -> list[list[Fraction]]:
     return [[leaves.of([row], label) for label in labels] for row in leaves.amounts]
 
 
-def _check_stated_limits(problem: Problem) -> None:
+def _check_stated_limits(problem: LimitedTask) -> None:
     """Check that the certificate is about the limits that were asked for."""
     audit, limits = problem.audit, problem.audit.certificate.limits
     stated = [(limit.name, limit.at_most, limit.at_least) for limit in limits]
@@ -182,7 +182,7 @@ def _check_stated_limits(problem: Problem) -> None:
     audit.done("limits, as they were asked for")
 
 
-def _check_limit_unit(problem: Problem, limit: Any, total: Total) -> None:
+def _check_limit_unit(problem: LimitedTask, limit: Any, total: Total) -> None:
     """Check that every amount is an integer number of units."""
     for row in problem.data.rows:
         weight = problem.data.weights[row]
@@ -195,7 +195,7 @@ def _check_limit_unit(problem: Problem, limit: Any, total: Total) -> None:
                 return
 
 
-def _check_totals(problem: Problem, walk: Walk, limits: Sequence[Any], where: str) -> None:
+def _check_totals(problem: LimitedTask, walk: Walk, limits: Sequence[Any], where: str) -> None:
     """Recompute the totals of a tree, and check that they are exactly within bounds."""
     audit = problem.audit
     for limit, total in zip(limits, problem.totals, strict=True):
@@ -210,7 +210,7 @@ def _check_totals(problem: Problem, walk: Walk, limits: Sequence[Any], where: st
             audit.differ(f"{where}: the reach of {limit.name!r} is stated only without a tree")
 
 
-def _check_leaves(problem: Problem, walk: Walk, where: str) -> None:
+def _check_leaves(problem: LimitedTask, walk: Walk, where: str) -> None:
     """Check that a tree keeps the limits on size, and the minima of labels in leaves."""
     audit = problem.audit
     check_size(audit, walk, audit.certificate, where)
@@ -230,7 +230,7 @@ def _check_leaves(problem: Problem, walk: Walk, where: str) -> None:
             )
 
 
-def _check_tree(problem: Problem, walk: Walk) -> Fraction:
+def _check_tree(problem: LimitedTask, walk: Walk) -> Fraction:
     audit, certificate = problem.audit, problem.audit.certificate
     _check_leaves(problem, walk, "tree")
     audit.compare("number of splits", certificate.n_splits, walk.n_splits)
@@ -249,7 +249,7 @@ def _check_tree(problem: Problem, walk: Walk) -> Fraction:
     return cost
 
 
-def largest_within(problem: Problem, cut: Cut) -> Fraction | None:
+def largest_within(problem: LimitedTask, cut: Cut) -> Fraction | None:
     """Return the largest sum of a cut's totals within the limits; None if it has no bound."""
     most = Fraction(0)
     limits = problem.audit.certificate.limits
@@ -267,7 +267,7 @@ def largest_within(problem: Problem, cut: Cut) -> Fraction | None:
     return most
 
 
-def _check_dual(problem: Problem) -> None:
+def _check_dual(problem: LimitedTask) -> None:
     """Check that the tree satisfies all cuts, and that the dual bound follows from them."""
     audit, certificate = problem.audit, problem.audit.certificate
     best: Fraction | None = None
@@ -301,7 +301,7 @@ def _is_cut(audit: Audit, certificate: Any, cut: Cut, k: int) -> bool:
     return good
 
 
-def _check_no_tree(problem: Problem) -> None:
+def _check_no_tree(problem: LimitedTask) -> None:
     """Check a proof that no tree keeps the limits, as far as it can be recomputed."""
     audit, certificate = problem.audit, problem.audit.certificate
     status = certificate.status
@@ -342,7 +342,7 @@ def _is_reached(limit: Any, total: Total) -> bool:
     )
 
 
-def _check_reach(problem: Problem, limit: Any, total: Total) -> None:
+def _check_reach(problem: LimitedTask, limit: Any, total: Total) -> None:
     """Check that the stated nearest totals are possible."""
     low, high = (total.extreme(problem.data, choose) for choose in (min, max))
     for reach, sign in ((limit.least, 1), (limit.greatest, -1)):
@@ -361,7 +361,7 @@ def _check_reach(problem: Problem, limit: Any, total: Total) -> None:
 # ---- fronts ------------------------------------------------------------------------------------
 
 
-def _check_point(problem: Problem, k: int, point: Any) -> None:
+def _check_point(problem: LimitedTask, k: int, point: Any) -> None:
     audit, certificate = problem.audit, problem.audit.certificate
     walk = walk_down(audit, problem.data, point.tree, f"point {k}")
     _check_leaves(problem, walk, f"point {k}")

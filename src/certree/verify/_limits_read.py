@@ -146,7 +146,7 @@ def _minimum(at_least: Any, counts: Any, data: Data, labels: Sequence[Any]) -> M
 
 
 @dataclass(frozen=True)
-class Problem:
+class LimitedTask:
     """The problem in the user's own numbers."""
 
     audit: Audit

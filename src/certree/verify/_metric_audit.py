@@ -14,7 +14,7 @@ from certree.exceptions import CertificateError
 
 from ._area import all_areas, area
 from ._audit import Audit, Data, Walk
-from ._force import Point, Sizes, different, label_points, nondominated
+from ._force import Point, TreeSizes, different, label_points, nondominated
 from ._formulas import FORMULAS, as_float, is_value
 from ._plain_numbers import Exact, common_unit, exact, is_close, show, text
 
@@ -246,7 +246,7 @@ def all_points(audit: Audit, data: Data, positive: int, *, everything: bool = Fa
         else:
             amounts.append([right, (weight, nothing)])
     keep = different if everything else nondominated
-    sizes = Sizes.of(audit.certificate)
+    sizes = TreeSizes.of(audit.certificate)
     per_split = [Fraction(0), Fraction(0)]
     return label_points(all_tests(data), amounts, per_split, sizes, keep)
 
@@ -264,7 +264,7 @@ def check_metric_optimum(
                 all_tests(data),
                 [data.classes[row] == positive for row in data.rows],
                 [Fraction(data.weights[row]) for row in data.rows],
-                Sizes.of(certificate),
+                TreeSizes.of(certificate),
                 metric.max_fpr,
             )
         )

@@ -10,9 +10,9 @@ import numpy as np
 
 from ._audit import (
     Audit,
+    Checked,
     Data,
-    Given,
-    Result,
+    GivenRows,
     Walk,
     check_n_tests,
     check_size,
@@ -20,13 +20,13 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
-from ._force import AllTrees, Count, Point, Points, Sizes
+from ._force import AllTrees, Count, Point, Points, TreeSizes
 from ._metric_audit import all_tests
 
 _NOISE = 1e-9
 
 
-def check_separable(solution: Any, given: Given) -> Result:
+def check_separable(solution: Any, given: GivenRows) -> Checked:
     """Check all trees of a separable objective: their values, and that no tree beats another."""
     certificate, task = solution.certificate, given.task or solution.task
     encoder = solution.encoder
@@ -58,7 +58,7 @@ def check_separable(solution: Any, given: Given) -> Result:
     if given.exhaustive:
         _check_all(audit, certificate, task, data)
         audit.raise_if_different()
-    return Result(audit, None, len(data.rows))
+    return Checked(audit, None, len(data.rows))
 
 
 def same(one: Any, other: Any) -> bool:
@@ -136,7 +136,9 @@ def _check_all(audit: Audit, certificate: Any, task: Any, data: Data) -> None:
         cost = task.split_cost(rows[list(places)], column)
         return point[0], task.combine(point[1], cost), point[2]
 
-    sizes = Sizes(certificate.depth, certificate.max_splits, max(certificate.min_samples_leaf, 1))
+    sizes = TreeSizes(
+        certificate.depth, certificate.max_splits, max(certificate.min_samples_leaf, 1)
+    )
     found = AllTrees(all_tests(data), len(rows), sizes, leaf, join, keep, split).solve()
     for point in found:
         better = [v for v in certificate.values if task.better(v, point[1]) or same(v, point[1])]

@@ -15,8 +15,8 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._audit import Audit, Data, Given, Result, Walk, check_size, read_rows, walk_down
-from ._force import Sizes, least_cost
+from ._audit import Audit, Checked, Data, GivenRows, Walk, check_size, read_rows, walk_down
+from ._force import TreeSizes, least_cost
 from ._metric_audit import all_tests
 from ._plain_numbers import common_unit, decimals, is_close, read, read_table, show
 from ._rounding_rules import units_of_cost
@@ -71,7 +71,7 @@ def value_of(vector: Vector, decision: Any) -> Fraction:
     return sum((cost * Fraction(amount) for cost, amount in pairs if amount), Fraction(0))
 
 
-def check_spo(model: Any, given: Given) -> Result:
+def check_spo(model: Any, given: GivenRows) -> Checked:
     """Check a tree that decides."""
     certificate = model.certificate_
     audit = Audit(certificate, model.get_params(deep=False))
@@ -92,7 +92,7 @@ def check_spo(model: Any, given: Given) -> Result:
     audit.raise_if_different()
     if given.exhaustive:
         limits = replace(
-            Sizes.of(certificate), sizes=[Fraction(sizes.weights[row]) for row in data.rows]
+            TreeSizes.of(certificate), sizes=[Fraction(sizes.weights[row]) for row in data.rows]
         )
         penalty = Fraction(certificate.split_penalty)
         best = least_cost(
@@ -105,7 +105,7 @@ def check_spo(model: Any, given: Given) -> Result:
         best += penalty if certificate.complexity_per == "leaf" else 0
         compare_optimum(audit, best, certificate, leeway)
         audit.raise_if_different()
-    return Result(audit, cost, len(data.rows))
+    return Checked(audit, cost, len(data.rows))
 
 
 def _unit(audit: Audit) -> Fraction:

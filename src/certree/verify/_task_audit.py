@@ -15,9 +15,9 @@ from certree.exceptions import CertificateError
 
 from ._audit import (
     Audit,
+    Checked,
     Data,
-    Given,
-    Result,
+    GivenRows,
     Walk,
     check_n_tests,
     check_predictions,
@@ -26,7 +26,7 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
-from ._force import Charges, Sizes, label_points, least_cost
+from ._force import Charges, TreeSizes, label_points, least_cost
 from ._leaves import Leaves, leaves_of_estimator, leaves_of_task, read_charges
 from ._metric_audit import all_tests
 from ._path_audit import check_path, check_whole_path
@@ -39,7 +39,7 @@ from ._story import check_bounds, check_no_confusion, check_parameters
 _NEGLIGIBLE = Fraction(1, 2**10)
 
 
-def check_task(model: Any, given: Given) -> Result:
+def check_task(model: Any, given: GivenRows) -> Checked:
     """Check an estimator or a solution whose certificate is that of a task."""
     estimator, certificate, tree = unpack(model)
     audit = Audit(certificate, estimator.get_params(deep=False))
@@ -83,7 +83,7 @@ def check_task(model: Any, given: Given) -> Result:
             off = certificate.rounding + 2 * slack
             check_whole_path(audit, data, path, leaf, off)
         audit.raise_if_different()
-    return Result(audit, cost, len(data.rows))
+    return Checked(audit, cost, len(data.rows))
 
 
 def check_labels(stated: Sequence[Any], labels: Sequence[Any]) -> None:
@@ -111,7 +111,7 @@ def unpack(model: Any) -> tuple[Any, Any, Any]:
     return model._model, model.certificate, model.tree
 
 
-def _task_of(estimator: Any, given: Given) -> Any:
+def _task_of(estimator: Any, given: GivenRows) -> Any:
     """Return the task of a solution; None, if the estimator has none."""
     if type(estimator).__name__ != "TaskTree":
         return None
@@ -123,7 +123,7 @@ def _task_of(estimator: Any, given: Given) -> Any:
     return task
 
 
-def _leaves(estimator: Any, task: Any, data: Data, given: Given) -> Leaves:
+def _leaves(estimator: Any, task: Any, data: Data, given: GivenRows) -> Leaves:
     if task is not None:
         return leaves_of_task(task, data, given)
     return leaves_of_estimator(estimator, data, given)
@@ -310,7 +310,7 @@ def _check_optimum(
     """Prove the optimum again by brute force, over all candidates."""
     certificate = audit.certificate
     penalty, rows = Fraction(certificate.split_penalty), data.rows
-    sizes = Sizes.of(certificate)
+    sizes = TreeSizes.of(certificate)
     if leaves.amounts is None:
         best = least_cost(
             all_tests(data),
