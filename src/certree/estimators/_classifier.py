@@ -189,7 +189,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         """
         self._check_parameters()
         self._check_size_limits(path)
-        with self._limits():
+        with self._budget():
             watch, _ = self._fit(X, y, sample_weight, callback, warm_start_tree, path=path)
         front = getattr(self, "front_", None)
         if front is None:

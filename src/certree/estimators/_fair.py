@@ -186,7 +186,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         """
         self._check_parameters()
         self._check_sizes()
-        with self._limits():
+        with self._budget():
             rows = state_fairness(self, X, y, sensitive_features, sample_weight)
             if rows.comparison is None:
                 warn(
@@ -234,7 +234,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         self._check_sizes()
         # A shallow copy with the same parameters takes what fitting leaves behind.
         model = type(self)(**self.get_params(deep=False))
-        with model._limits():
+        with model._budget():
             rows = state_fairness(model, X, y, sensitive_features, sample_weight)
             model.classes_ = rows.classes
             model.n_classes_ = len(rows.classes)

@@ -86,7 +86,7 @@ class BaseOptimalTree(
                 UserWarning,
             )
 
-    def _limits(self) -> AbstractContextManager[Budget]:
+    def _budget(self) -> AbstractContextManager[Budget]:
         """Open the budget of a call: its limits hold for all that happens in it."""
         return budget(self.time_limit, memory_bytes(self.memory_limit), self)
 

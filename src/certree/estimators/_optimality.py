@@ -183,7 +183,7 @@ def optimality_gap(
     )
     model._check_parameters()
     _refuse_ranks(read_metric(model.objective))
-    with model._limits():
+    with model._budget():
         _, statement = model._fit(
             X, y, sample_weight, warm_start_tree=given, must_keep_limits=False
         )

@@ -83,7 +83,7 @@ def pareto_front(
     model = OptimalTreeClassifier(objective=objective, **settings)
     model._check_parameters()
     model._check_size_limits()
-    with model._limits():
+    with model._budget():
         front = find_front(
             model,
             state_metric(model, "front", TrainingRows(X, y, sample_weight))[0],

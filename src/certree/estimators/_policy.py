@@ -236,7 +236,7 @@ class PolicyTree(BaseTaskTree):
                 "PolicyTree needs outcomes: fit(X, treatment, outcome), or fit(X, rewards) with a "
                 "table of shape (n_rows, n_treatments)."
             )
-        with self._limits() as call:
+        with self._budget() as call:
             with call.nothing_to_return():
                 history = read_history(given, outcome, n_rows, self.treatments)
                 scores = self._scores(X, history, sample_weight, propensity, outcomes)

@@ -188,7 +188,7 @@ def solve(
             f"{type(task).__name__}."
         )
     model._check_parameters()
-    with model._limits():
+    with model._budget():
         return solver(model, task, given)
 
 

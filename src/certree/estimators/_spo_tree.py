@@ -178,7 +178,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         self._check_method(callback, path)
         n_rows = self._row_count(X)
         costs, self._is_flat = read_target(y, n_rows, type(self).__name__)
-        with self._limits():
+        with self._budget():
             if self.validation_fraction is not None:
                 return self._fit_and_prune(X, costs, sample_weight)
             task = self._task(costs, n_rows)

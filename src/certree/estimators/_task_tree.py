@@ -53,11 +53,11 @@ class BaseTaskTree(BaseOptimalTree):
     ) -> None:
         """Solve a task, keep tree and certificate, and warn of what was not proven."""
         if isinstance(task, Limited):
-            with self._limits():
+            with self._budget():
                 fit_within(self, task, X, y, sample_weight, callback, path=path)
             return
         self._check_size_limits(path)
-        with self._limits():
+        with self._budget():
             statement = self._state(task, X, y, sample_weight)
             watch = self._prove(statement, callback, path=path)
         self._finish(watch)
