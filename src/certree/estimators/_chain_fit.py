@@ -15,7 +15,7 @@ from certree.results._answer import Answer
 from certree.results._certificate import Certificate, exact
 from certree.results._progress import Callback
 
-from ._binary import BinaryStatement
+from ._binary_statement import BinaryStatement
 from ._certify import certify
 from ._metric_fit import Fitted, TrainingRows, state_metric
 

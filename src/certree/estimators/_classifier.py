@@ -14,8 +14,8 @@ from certree.results._certificate import Certificate
 from certree.results._pareto import ParetoFront
 from certree.results._progress import Callback
 
-from ._binary import find_positive
 from ._binary_fit import fit_binary
+from ._binary_statement import find_positive
 from ._certify import certify
 from ._error_statement import ErrorStatement, state_errors
 from ._metric_fit import Fitted, TrainingRows

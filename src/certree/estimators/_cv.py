@@ -21,7 +21,7 @@ from certree.numbers._weights import read_weights, relative_weights
 from certree.results._progress import Callback
 from certree.tree import Tree
 
-from ._binary import find_positive
+from ._binary_statement import find_positive
 from ._budgets import memory_bytes
 from ._classifier import OptimalTreeClassifier
 from ._metric_fit import TrainingRows

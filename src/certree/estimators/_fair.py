@@ -20,7 +20,7 @@ from certree.tasks._rates import CONSTRAINTS, needs_two_classes, read_tolerance
 
 from ._fair_fit import find_curve, solve_fair
 from ._fair_report import report_on
-from ._fair_rows import state_fairness
+from ._fair_statement import state_fairness
 from ._optimal_tree import BaseOptimalTree
 from ._parameters import OneOf
 from ._reading import PredictsClasses

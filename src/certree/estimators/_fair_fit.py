@@ -28,7 +28,7 @@ from certree.results._progress import Callback, Observer
 from certree.tasks._rates import disparity
 
 from ._certify import certify, searched
-from ._fair_rows import FairStatement
+from ._fair_statement import FairStatement
 from ._fair_watch import FairObserver, watch_fair
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from certree.numbers._exact import check_weights
 from certree.results._fairness import FairnessReport
 from certree.tasks._rates import CONSTRAINTS, rates_on_rows, read_groups
 
-from ._binary import find_positive
-from ._fair_rows import read_sensitive, sensitive_name
+from ._binary_statement import find_positive
+from ._fair_statement import read_sensitive, sensitive_name
 
 if TYPE_CHECKING:
     from ._fair import FairTreeClassifier

@@ -9,7 +9,7 @@ from certree import engine
 from certree.results._certificate import Exact, exact
 from certree.results._progress import Callback, Observer, Progress, ProgressLine
 
-from ._fair_rows import FairStatement
+from ._fair_statement import FairStatement
 
 if TYPE_CHECKING:
     from ._fair import FairTreeClassifier

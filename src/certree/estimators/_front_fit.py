@@ -19,7 +19,7 @@ from certree.results._pareto import FrontCertificate, ParetoFront, Point, most_a
 from certree.results._progress import Callback, Observer, Progress
 from certree.tree import Tree
 
-from ._binary import BinaryStatement
+from ._binary_statement import BinaryStatement
 from ._certify import certify
 from ._metric_fit import Fitted, TrainingRows, state_metric
 

@@ -17,7 +17,7 @@ from certree.results._certificate import Certificate, Exact, exact
 from certree.results._progress import Callback, Observer
 from certree.results._rounding import at_most, nearest
 
-from ._binary import BinaryStatement, binary_statement, check_binary
+from ._binary_statement import BinaryStatement, binary_statement, check_binary
 from ._certify import certify
 from ._error_statement import ErrorStatement, state_errors
 from ._warm_start import WarmStart, WarmTree

@@ -16,7 +16,7 @@ from certree.results._certificate import Certificate, Exact, exact, show
 from certree.results._rounding import nearest
 from certree.tree import Tree
 
-from ._binary import BinaryStatement
+from ._binary_statement import BinaryStatement
 from ._classifier import OptimalTreeClassifier
 from ._error_statement import ErrorStatement
 from ._metric_fit import in_units

@@ -1,4 +1,4 @@
-"""Rows with a positive class: what a metric of false positives and negatives needs."""
+"""Statements about two classes, of which one is the positive."""
 
 from __future__ import annotations
 

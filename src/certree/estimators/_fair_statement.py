@@ -1,4 +1,4 @@
-"""The rows of a fair tree: read, encoded, joined where they are alike, with limits."""
+"""Statements about groups: rows, groups and the tests that may be asked, with limits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from certree.tasks._rates import (
     read_tolerance,
 )
 
-from ._binary import find_positive
+from ._binary_statement import find_positive
 from ._error_statement import ErrorStatement, class_sums, state_errors
 
 if TYPE_CHECKING:
