@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
+from certree.engine._equal_rows import added_up
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 
-from ._error_statement import ErrorStatement, class_sums
+from ._error_statement import ErrorStatement
 
 # One unit of cost for a false positive, and one for a false negative: [row type][label].
 _ERRORS = np.array([[0, 1], [1, 0]], dtype=np.int64)
@@ -79,7 +80,7 @@ class BinaryStatement(ErrorStatement):
         """Return integer weight of negatives and positives in every node that is a leaf."""
         n_nodes = len(nodes)
         cells = nodes.route(self.columns) * 2 + self.row_types
-        sums = class_sums(cells, self.type_weights, 2 * n_nodes).reshape(n_nodes, 2)
+        sums = added_up(cells, self.type_weights, 2 * n_nodes).reshape(n_nodes, 2)
         return sums[:, 0], sums[:, 1]
 
 
@@ -120,7 +121,7 @@ def binary_statement(errors: ErrorStatement, positive: int, metric_name: str) ->
     if any(multiplier != 1 for multiplier in multipliers):
         per_row = np.array(multipliers, dtype=np.int64)[errors.codes]
         weights = per_row if weights is None else weights * per_row
-    negatives, positives = class_sums(row_types, weights, 2).tolist()
+    negatives, positives = added_up(row_types, weights, 2).tolist()
     return BinaryStatement(
         **vars(errors),
         positive=positive,

@@ -15,6 +15,7 @@ from certree import engine
 from certree.encoding import TableEncoder
 from certree.encoding._classes import check_labels, encode_labels
 from certree.engine import _multiway_search
+from certree.engine._equal_rows import added_up
 from certree.numbers._error_weights import ErrorWeights, class_fractions, error_weights
 from certree.numbers._exact import cost_budget, error_scale, parse_complexity
 from certree.numbers._weights import read_weights, scale_given
@@ -140,7 +141,7 @@ class ErrorStatement(Statement):
         """Return the weight of each class in every node."""
         n_nodes, n_classes = len(nodes), len(self.classes)
         cells = nodes.route(self.columns) * n_classes + self.codes
-        sums = class_sums(cells, self.row_weights, n_nodes * n_classes)
+        sums = added_up(cells, self.row_weights, n_nodes * n_classes)
         counts: NDArray[Any] = nodes.sums(sums.reshape(n_nodes, n_classes))
         counts = counts * np.array(self.weights.multipliers)
         return counts if self.unit == 1 else float_counts(counts, self.unit, self.total_weight)
@@ -244,7 +245,7 @@ def state_errors(
         equal = class_fractions("balanced", classes.tolist(), totals)
         wanted = list(map(Fraction.__mul__, wanted, equal))
     weights = error_weights(given, codes, wanted, totals, most)
-    sums = class_sums(codes, weights.row_weights, len(classes)).tolist()
+    sums = added_up(codes, weights.row_weights, len(classes)).tolist()
     units = list(map(int.__mul__, sums, weights.multipliers))
     scale = error_scale(
         sum(units), weights.unit, complexity, per=wishes.complexity_per, budget=budget
@@ -267,14 +268,3 @@ def state_errors(
         weights=weights,
         class_totals=tuple(total * weights.unit for total in units),
     )
-
-
-def class_sums(
-    cells: NDArray[Any], weights: NDArray[np.int64] | None, n_cells: int
-) -> NDArray[np.int64]:
-    """Return the exact total weight of the rows in each cell."""
-    if weights is None:
-        return np.bincount(cells, minlength=n_cells)
-    sums = np.zeros(n_cells, dtype=np.int64)
-    np.add.at(sums, cells, weights)
-    return sums

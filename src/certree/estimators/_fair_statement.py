@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import read_table
+from certree.engine._equal_rows import merge_equal
 from certree.engine._within_limits import LimitedProblem
 from certree.numbers._digits import whole_numbers
 from certree.numbers._weights import read_weights
@@ -27,7 +28,7 @@ from certree.tasks._rates import (
 )
 
 from ._binary_statement import find_positive
-from ._error_statement import ErrorStatement, class_sums, state_errors
+from ._error_statement import ErrorStatement, state_errors
 
 if TYPE_CHECKING:
     from ._fair import FairTreeClassifier
@@ -177,75 +178,24 @@ def _join_rows(
     errors: ErrorStatement, groups: Groups | None, given: NDArray[Any] | None
 ) -> tuple[ErrorStatement, Groups | None, NDArray[Any] | None]:
     """Join rows that agree in all columns, class and group, where that saves half of them."""
-    columns, n_groups = errors.columns, 1 if groups is None else len(groups)
-    kinds = errors.codes.astype(np.int64)
+    n_groups = 1 if groups is None else len(groups)
+    kinds = errors.codes.astype(np.int64) * n_groups
     if groups is not None:
-        kinds = kinds * n_groups + groups.codes
-    bits = columns.shape[1] + (len(errors.classes) * n_groups).bit_length()
-    if bits < 64 and errors.row_weights is None and given is None:
-        kinds, columns_left, weights = _join_few(kinds, columns)
-    else:
-        place = _places(kinds, columns)
-        if place is None:
-            return errors, groups, given
-        first, of_row = place
-        kinds, columns_left = kinds[first], columns[first]
-        weights = class_sums(of_row, errors.row_weights, len(first))
-        if given is not None:
-            sums = np.zeros(len(first), dtype=object)
-            np.add.at(sums, of_row, given)
-            given = sums
-    if 2 * len(kinds) > len(columns):
+        kinds += groups.codes
+    n_kinds = len(errors.classes) * n_groups
+    weights = [errors.row_weights] if given is None else [errors.row_weights, given]
+    merged = merge_equal(kinds, n_kinds, errors.columns, *weights)
+    if merged is None or 2 * len(merged.kinds) > len(kinds):
         return errors, groups, given
     joined = replace(
         errors,
-        columns=np.asfortranarray(columns_left),
-        codes=(kinds // n_groups).astype(errors.codes.dtype),
-        row_weights=weights,
+        columns=merged.columns,
+        codes=(merged.kinds // n_groups).astype(errors.codes.dtype),
+        row_weights=merged.sums[0],
     )
     if groups is not None:
-        groups = Groups(groups.names, (kinds % n_groups).astype(np.intp))
-    return joined, groups, given
-
-
-Joined = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64]]
-"""Kind, columns and weight of the rows that are left."""
-
-
-def _join_few(kinds: NDArray[np.int64], columns: NDArray[np.uint8]) -> Joined:
-    """Join rows that one number holds: they are sorted, and read off again."""
-    numbers = kinds.copy()
-    for column in columns.T:
-        numbers <<= 1
-        numbers |= column
-    numbers.sort()
-    starts = np.flatnonzero(np.diff(numbers, prepend=numbers[:1] - 1))
-    counts = np.diff(starts, append=len(numbers))
-    left = numbers[starts]
-    columns_left = np.empty((len(left), columns.shape[1]), dtype=np.uint8, order="F")
-    for place in range(columns.shape[1] - 1, -1, -1):
-        columns_left[:, place] = left & 1
-        left >>= 1
-    return left, columns_left, counts.astype(np.int64)
-
-
-def _places(
-    kinds: NDArray[np.int64], columns: NDArray[np.uint8]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
-    """Return one row of each sort, and the sort of every row; None unless that saves half."""
-    # Odd factors mix the entries into one number; rows of the same number are then compared.
-    random = np.random.default_rng(1)
-    factors = random.integers(0, 2**62, columns.shape[1] + 1, dtype=np.int64) * 2 + 1
-    mixed = kinds * factors[0]
-    for column, factor in zip(columns.T, factors[1:], strict=True):
-        mixed += column * factor
-    _, first, place = np.unique(mixed, return_index=True, return_inverse=True)
-    place = place.reshape(-1)
-    is_same = 2 * len(first) <= len(columns)
-    is_same = is_same and np.array_equal(kinds[first][place], kinds)
-    if not is_same or not np.array_equal(columns[first][place], columns):
-        return None
-    return first, place
+        groups = Groups(groups.names, (merged.kinds % n_groups).astype(np.intp))
+    return joined, groups, None if given is None else merged.sums[1]
 
 
 def sensitive_name(model: FairTreeClassifier, given: Any) -> str:

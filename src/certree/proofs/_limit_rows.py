@@ -9,17 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.engine import Nodes
+from certree.engine._equal_rows import added_up, merge_equal
 from certree.engine._within_limits import LimitedProblem
 
 # With more types than this, costs are given by row.
 _MOST_TYPES = 64
 
-# With so many rows, equal ones are merged first, by keys of 62 bits from columns and types.
+# With so many rows, and not too many columns, equal rows are merged first.
 _MANY_ROWS = 4096
-_KEY_COLUMNS = 56
-
-# Up to here, keys are looked up in a table and not sorted.
-_TABLE = 2**20
+_FEW_COLUMNS = 56
 
 # All labels of a tree's leaves are tried if there are at most this many choices.
 _MOST_LABELLINGS = 2**16
@@ -96,30 +94,15 @@ def _few_types(flat: NDArray[np.int64]) -> tuple[NDArray[np.int32], list[int]] |
 def _merge_equal(problem: LimitedProblem, types: RowTypes) -> tuple[LimitedProblem, RowTypes]:
     """Return large problems with fewer rows: those of the same columns and type become one."""
     n_rows, n_columns = problem.columns.shape
-    if n_rows < _MANY_ROWS or n_columns > _KEY_COLUMNS or problem.label_counts is not None:
+    if n_rows < _MANY_ROWS or n_columns > _FEW_COLUMNS or problem.label_counts is not None:
         return problem, types
-    keys = types.types.astype(np.int64)
-    for column in np.asfortranarray(problem.columns).T:
-        keys = 2 * keys + column
-    first, group = _numbered(keys, len(types.totals) << n_columns)
-    weights = _counts(group, types.weights, len(first))
-    fewer = RowTypes(types.types[first], types.values, weights, types.totals)
+    merged = merge_equal(types.types, len(types.totals), problem.columns, types.weights)
+    if merged is None:
+        return problem, types
+    kinds, columns, (weights,) = merged
+    fewer = RowTypes(kinds.astype(np.int32), types.values, weights, types.totals)
     values = types.values[fewer.types] * weights[:, None, None]
-    columns = np.asfortranarray(problem.columns[first])
     return replace(problem, columns=columns, values=values, row_counts=None), fewer
-
-
-def _numbered(keys: NDArray[np.int64], end: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return where each different key is, and the number of each key; all are below `end`."""
-    if end > _TABLE:
-        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-        return first, group
-    place = np.full(end, -1, dtype=np.intp)
-    place[keys] = np.arange(len(keys))
-    present = np.flatnonzero(place >= 0)
-    first = place[present]
-    place[present] = np.arange(len(present))
-    return first, place[keys]
 
 
 class LimitedRows:
@@ -231,7 +214,7 @@ class LimitedRows:
             return _sums_by_code(codes, flat, n_leaves).reshape(n_leaves, *values.shape[1:])
         n_types = len(self.types.totals)
         cells = codes * n_types + self.types.types
-        counts = _counts(cells, self.types.weights, n_leaves * n_types)
+        counts = added_up(cells, self.types.weights, n_leaves * n_types)
         values = self.types.values
         sums: NDArray[np.int64] = counts.reshape(n_leaves, n_types) @ values.reshape(n_types, -1)
         return sums.reshape(n_leaves, *values.shape[1:])
@@ -307,19 +290,6 @@ def _is_product_small(sizes: list[int]) -> bool:
         if product > _MOST_LABELLINGS:
             return False
     return product > 0
-
-
-def _counts(
-    cells: NDArray[np.intp], weights: NDArray[np.int64] | None, n_cells: int
-) -> NDArray[np.int64]:
-    """Return the weight in each cell, exactly."""
-    if weights is None:
-        return np.bincount(cells, minlength=n_cells).astype(np.int64)
-    if int(weights.sum()) < 2**53:  # doubles hold such sums exactly
-        return np.bincount(cells, weights=weights, minlength=n_cells).astype(np.int64)
-    totals = np.zeros(n_cells, dtype=np.int64)
-    np.add.at(totals, cells, weights)
-    return totals
 
 
 def _sums_by_code(
