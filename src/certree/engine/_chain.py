@@ -136,7 +136,7 @@ def solve_chain(
     options : Options
         Limits and choices; `known` is not supported.
     callback : callable, optional
-        As for `_engine.solve`.
+        As for `engine.solve`.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """The door to the compiled core for leaf costs that are functions of a sum of vectors.
 
-Everything is an integer here, as in `_engine`: the core minimises
+Everything is an integer here, as in `_scalar`: the core minimises
 
     U = error_scale * (total cost of the leaves) + split_penalty * (number of splits),
 
@@ -158,7 +158,7 @@ def solve(problem: VectorProblem, options: Options, callback: Callback | None = 
     options : Options
         Limits and choices.
     callback : callable, optional
-        As for `_engine.solve`.
+        As for `engine.solve`.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def solve_path(
     options : Options
         Limits, of which `max_depth` or `max_splits` is needed; the penalty plays no part.
     callback : callable, optional
-        As for `_engine.solve`.
+        As for `engine.solve`.
 
     Returns
     -------

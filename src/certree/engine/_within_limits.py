@@ -367,7 +367,7 @@ def search_inside(
         nondominated in objective and gap, which is the greatest value over scale of the planes
         that have a positive one.
     callback : callable, optional
-        As for `_engine.solve`.
+        As for `engine.solve`.
 
     Returns
     -------

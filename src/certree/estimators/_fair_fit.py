@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from certree.proofs._limit_search import solve_limited
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 from certree.results._fairness import CurvePoint, FairnessCertificate, FairnessCurve
+from certree.results._lazy import Lazy
 from certree.results._progress import Callback, Observer
 from certree.tasks._rates import disparity
 
@@ -89,9 +90,8 @@ def _limits(
     rows: FairStatement, options: engine.Options, tolerance: Fraction, *, may_round: bool = False
 ) -> FairLimits:
     """Return the limits that a tolerance means, with what the search has room for."""
-    sizes = [2 ** min(options.max_depth, 60) - 1] if options.max_depth is not None else []
-    sizes += [options.max_splits] if options.max_splits is not None else []
-    room = cost_budget(len(rows.columns), min(sizes, default=None))
+    n_rows = len(rows.columns)
+    room = cost_budget(n_rows, options.most_splits(n_rows))
     return fair_limits(rows.compared, tolerance, room, may_round=may_round)
 
 
@@ -322,30 +322,6 @@ def _solve_below(
     dual = not _is_small(problem, options.max_depth)
     nodes = None if first is None else first.nodes
     return solve_limited(problem, options, first=nodes, dual=dual)
-
-
-class Lazy(Sequence[Any]):
-    """Things of a curve, each made when it is first asked for: most never are."""
-
-    def __init__(self, size: int, make: Callable[[int], Any]) -> None:
-        self._size = size
-        self._make = make
-        self._made: dict[int, Any] = {}
-
-    def __len__(self) -> int:
-        return self._size
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return tuple(self[i] for i in range(*index.indices(len(self))))
-        place = range(len(self))[index]
-        if place not in self._made:
-            self._made[place] = self._make(place)
-        return self._made[place]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Pickled and copied as they are: the training rows do not travel with a curve.
-        return tuple, (list(self),)
 
 
 # ---- certificates --------------------------------------------------------------------------------

@@ -15,9 +15,9 @@ from certree.numbers._exact import read_fraction
 from certree.proofs._metric_search import supported_front
 from certree.results._answer import Answer
 from certree.results._certificate import Certificate, exact
+from certree.results._lazy import Lazy
 from certree.results._pareto import FrontCertificate, ParetoFront, Point, most_accurate
 from certree.results._progress import Callback, Observer, Progress
-from certree.tree import Tree
 
 from ._binary_statement import BinaryStatement
 from ._certify import certify
@@ -38,31 +38,6 @@ class FoundFront:
     counters: dict[str, int]
     seconds: float
     n_solves: int
-
-
-class LazyTrees(Sequence[Tree]):
-    """Trees of a front, each built when it is first asked for: most never are."""
-
-    def __init__(self, statement: BinaryStatement, nodes: Sequence[engine.Nodes]) -> None:
-        self._statement = statement
-        self._nodes = nodes
-        self._built: dict[int, Tree] = {}
-
-    def __len__(self) -> int:
-        return len(self._nodes)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return tuple(self[i] for i in range(*index.indices(len(self))))
-        place = range(len(self))[index]
-        if place not in self._built:
-            labelled = self._statement.with_class_labels(self._nodes[place])
-            self._built[place] = self._statement.grow(labelled)
-        return self._built[place]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Pickled and copied as plain trees: the training rows do not travel with a front.
-        return tuple, (list(self),)
 
 
 class FrontObserver(Observer):
@@ -116,7 +91,10 @@ def find_front(
     lower = points
     if supported_only or found.status != "optimal":
         lower = [_weigh(statement, point) for point in found.lower_points]
-    trees = LazyTrees(statement, found.trees)
+    trees = Lazy(
+        len(found.trees),
+        lambda place: statement.grow(statement.with_class_labels(found.trees[place])),
+    )
     certificate = FrontCertificate(
         status=found.status,
         points=tuple(points),

@@ -38,6 +38,9 @@ from ._warm_start import WarmTree, better_of
 # Of the time left, so much is for the tree if a path is asked for, too.
 SHARE_BEFORE_PATH = 0.5
 
+# Trees of this depth have room for more splits than there are rows.
+_DEEP = 40
+
 
 @with_parameters
 class BaseOptimalTree(
@@ -104,18 +107,21 @@ class BaseOptimalTree(
             partial=self.encoder_._stopped_by,
         )
 
+    def _most_splits(self, n_rows: int) -> int:
+        """Return a number of splits that no tree within the limits exceeds."""
+        # A limit on splits is one on depth, too. A multiway test has any number of children, so
+        # there the depth says little about the number of splits.
+        limits = [int(limit) for limit in (self.max_depth, self.max_splits) if limit is not None]
+        depth = min(limits, default=_DEEP) if self.splits == "binary" else _DEEP
+        return min(n_rows, (1 << min(depth, _DEEP)) - 1)
+
     def _cost_budget(self, n_rows: int, complexity: Fraction) -> int:
         """Return the largest total cost, in the core's units, that it can minimise in int64.
 
-        The core allows for a tree with as many splits as the depth lets it have (a limit on splits
-        is one on depth, too), which all pay the penalty.
+        The core allows for a tree with the most splits, which all pay the penalty.
         """
-        limits = [int(limit) for limit in (self.max_depth, self.max_splits) if limit is not None]
-        # A multiway test has any number of children, so the depth says little about their number.
-        depth = min(limits, default=None) if self.splits == "binary" else None
-        most = None if depth is None or depth > 40 else 2**depth - 1
-        n_splits = n_rows if most is None else min(n_rows, most)
-        return int(cost_budget(n_rows, most) / (1 + complexity * (n_splits + 1)))
+        most = self._most_splits(n_rows)
+        return int(cost_budget(n_rows, most) / (1 + complexity * (most + 1)))
 
     def _prove(
         self,

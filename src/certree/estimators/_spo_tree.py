@@ -276,11 +276,17 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         seconds: float,
         counters: dict[str, int] | None = None,
     ) -> Answer:
-        """Return a tree of another origin as the search would."""
-        value = decided.value(statement.scale)
+        """Return the answer of a method that is no search of the core."""
+        scale, value = statement.scale, decided.value(statement.scale)
         bound = value if status == "optimal" else min(lower_bound, value)
-        result = engine.Result(status, bound, value, decided.nodes, counters or {}, [], seconds)
-        return Answer.of(result, statement.scale)
+        return Answer(
+            "optimal" if bound == value else status,
+            exact(scale.cost(value)),
+            exact(scale.cost(bound)),
+            decided.nodes,
+            seconds,
+            counters or {},
+        )
 
     def _fit_and_prune(self, X: Any, costs: NDArray[np.float64], sample_weight: Any) -> SPOTree:
         """Grow on some rows, and prune on the others."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.engine import _vector
-from certree.numbers._exact import check_weights, cost_budget, read_fraction, scale_weights
+from certree.numbers._exact import check_weights, read_fraction, scale_weights
 from certree.numbers._fractions import shown
 from certree.numbers._scale import Scale, fitting_penalty
 from certree.numbers._weights import read_weights, scale_given
@@ -238,7 +238,8 @@ def state_task(
     """Encode the table and turn the task into integers."""
     start = perf_counter()
     n_rows = model._row_count(X)
-    weights = scale_weights(sample_weight, n_rows, budget=_budget(model, n_rows))
+    budget = model._cost_budget(n_rows, Fraction(0))
+    weights = scale_weights(sample_weight, n_rows, budget=budget)
     kept = None if weights.values.all() else np.flatnonzero(weights.values)
     columns = model._encode(X, None if sample_weight is None else weights.values, kept)
     measurements = None
@@ -249,7 +250,6 @@ def state_task(
             model.n_features_in_,
             getattr(model, "feature_names_in_", None),
         )
-    budget = _budget(model, n_rows)
     rows = Rows(
         n_rows,
         kept,
@@ -257,7 +257,7 @@ def state_task(
         weights.quantum,
         budget // _RESERVED,
         budget,
-        _most_splits(model, n_rows) + 1,
+        model._most_splits(n_rows) + 1,
         None if measurements is None else measurements.numbers(),
         0.0 if measurements is None else measurements.most_paid(model.max_depth),
         None if weights.is_exact else _given(sample_weight, n_rows, kept),
@@ -276,17 +276,6 @@ def state_task(
         on_rows=on_rows,
         measurements=measurements,
     )
-
-
-def _most_splits(model: BaseTaskTree, n_rows: int) -> int:
-    """Return a number of splits that no tree within the limits exceeds."""
-    limits = [int(limit) for limit in (model.max_depth, model.max_splits) if limit is not None]
-    depth = min(limits, default=40)
-    return min(n_rows, (1 << min(depth, 40)) - 1)
-
-
-def _budget(model: BaseTaskTree, n_rows: int) -> int:
-    return cost_budget(n_rows, _most_splits(model, n_rows))
 
 
 def _finest(
