@@ -10,17 +10,17 @@ from certree._version import __version__
 from certree.encoding import TableEncoder
 from certree.numbers._exact import read_fraction
 from certree.results._answer import Answer
-from certree.results._certificate import Certificate, exact
+from certree.results._certificate import exact
 from certree.results._path import PathEntry, RegularizationPath
 from certree.results._progress import Callback, Observer
-from certree.results._task_certificate import TaskCertificate
+from certree.results._record import Record
 
 from ._statement import Statement
 
 if TYPE_CHECKING:
     from ._optimal_tree import BaseOptimalTree
 
-C = TypeVar("C", bound=Certificate)
+C = TypeVar("C", bound=Record)
 
 
 def certify(
@@ -42,28 +42,32 @@ def certify(
         Fields that only some certificates have, or that differ here.
     """
     answer = statement.doubted(answer, read_fraction(model.gap, "gap"))
-    values: dict[str, Any] = {
+    values = {
         **searched(model, statement),
         **_measured(statement, answer),
-        "n_row_groups": answer.counters.get("row_groups"),
+        **_of_tree(model, statement, answer),
     }
+    return kind(**fields_of(kind, values) | more)
+
+
+def _of_tree(model: BaseOptimalTree, statement: Statement, answer: Answer) -> dict[str, Any]:
+    """Return the fields that speak of the tree; None if there is no tree."""
     cost, nodes = answer.cost, answer.nodes
-    assert cost is not None
+    if cost is None:
+        nothing = dict.fromkeys(("objective", "cost", "upper_bound", "gap", "leaf_cost"))
+        return {**nothing, "n_splits": 0, "depth": 0}
     paid = statement.test_cost(nodes)
-    if issubclass(kind, TaskCertificate):
-        values["test_cost"] = exact(paid)
     penalties = statement.n_paid(nodes, model.complexity_per) * statement.scale.penalty
-    values |= {
+    return {
         "objective": statement.objective(cost),
         "cost": cost,
-        "lower_bound": answer.lower_bound,
         "upper_bound": cost,
         "gap": exact(cost - answer.lower_bound),
         "leaf_cost": exact(cost - penalties - paid),
+        "test_cost": exact(paid),
         "n_splits": nodes.n_splits,
         "depth": nodes.depth,
     }
-    return kind(**{**values, **more})
 
 
 def searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
@@ -91,10 +95,12 @@ def fields_of(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _measured(statement: Statement, answer: Answer) -> dict[str, Any]:
-    """Return the fields that say how the search went."""
+    """Return the fields that say how the search went, and what it proved."""
     before = statement.seconds
     return {
         "status": answer.status,
+        "lower_bound": answer.lower_bound,
+        "n_row_groups": answer.counters.get("row_groups"),
         "seconds": before + answer.seconds,
         "counters": {**answer.counters, **statement.counters()},
         "history": tuple((before + seconds, *rest) for seconds, *rest in answer.history),

@@ -187,17 +187,17 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         self._check_parameters()
         self._check_sizes()
         with self._budget():
-            rows = state_fairness(self, X, y, sensitive_features, sample_weight)
-            if rows.comparison is None:
+            statement = state_fairness(self, X, y, sensitive_features, sample_weight)
+            if statement.comparison is None:
                 warn(
                     "No sensitive_features were given, so there are no groups to compare: the tree "
                     "is the best without a constraint. Call fit(X, y, sensitive_features=...), or "
                     "name sensitive_columns.",
                     UserWarning,
                 )
-            self.classes_ = rows.classes
-            self.n_classes_ = len(rows.classes)
-            watch = solve_fair(self, rows, callback)
+            self.classes_ = statement.classes
+            self.n_classes_ = len(statement.classes)
+            watch = solve_fair(self, statement, callback)
         self._finish(watch)
         return self
 
@@ -235,10 +235,10 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         # A shallow copy with the same parameters takes what fitting leaves behind.
         model = type(self)(**self.get_params(deep=False))
         with model._budget():
-            rows = state_fairness(model, X, y, sensitive_features, sample_weight)
-            model.classes_ = rows.classes
-            model.n_classes_ = len(rows.classes)
-            curve = find_curve(model, rows, read_tolerance(least_tolerance), callback)
+            statement = state_fairness(model, X, y, sensitive_features, sample_weight)
+            model.classes_ = statement.classes
+            model.n_classes_ = len(statement.classes)
+            curve = find_curve(model, statement, read_tolerance(least_tolerance), callback)
         if not curve.is_optimal:
             warn(
                 f"The search for the curve was {STATUSES.get(curve.status, curve.status)}: "

@@ -1,4 +1,4 @@
-"""Fits of fair trees: the rows as a problem with limits, and the certificate of what is found."""
+"""Fits of fair trees: the searches, and the certificate of what is found."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from certree.results._lazy import Lazy
 from certree.results._progress import Callback, Observer
 from certree.tasks._rates import disparity
 
-from ._certify import certify, searched
+from ._certify import certify
 from ._fair_statement import FairStatement
 from ._fair_watch import FairObserver, watch_fair
 
@@ -50,49 +50,53 @@ _SMALLER = 3
 
 
 def solve_fair(
-    model: FairTreeClassifier, rows: FairStatement, callback: Callback | None
+    model: FairTreeClassifier, statement: FairStatement, callback: Callback | None
 ) -> Observer | None:
     """Find the best tree within the tolerance; give the model tree and certificate.
 
     The best tree of all comes first: if it is fair, there is nothing else to do.
     """
-    scale = rows.scale
+    scale = statement.scale
     accepted = read_fraction(model.gap, "gap")
-    options = replace(model._engine_options(), gap=scale.gap(accepted, rows.most_cost))
-    watch = watch_fair(model, rows, callback)
-    free = _solve_freely(rows, options, watch)
+    options = replace(model._engine_options(), gap=scale.gap(accepted, statement.most_cost))
+    watch = watch_fair(model, statement, callback)
+    free = _solve_freely(statement, options, watch)
     if watch is not None:
         watch.go_on(free)
-    nodes = free.nodes.over(rows.places)
-    rates = rows.rates(nodes)
-    is_fair = disparity(rates) <= rows.tolerance and free.status in ("optimal", "gap")
-    if is_fair or rows.comparison is None:
-        model.tree_ = rows.grow(nodes)
+    nodes = free.nodes.over(statement.places)
+    rates = statement.rates(nodes)
+    is_fair = disparity(rates) <= statement.tolerance and free.status in ("optimal", "gap")
+    if is_fair or statement.comparison is None:
+        model.tree_ = statement.grow(nodes)
         answer = replace(Answer.of(free, scale), nodes=nodes)
-        model._keep_certificate(_certify(model, rows, answer, rates))
+        model._keep_certificate(_certify(model, statement, answer, rates))
         return watch
-    limits = _limits(rows, options, rows.tolerance)
-    found = _solve_fairly(rows.with_limits(limits), options, free, watch)
+    limits = _limits(statement, options, statement.tolerance)
+    found = _solve_fairly(statement.with_limits(limits), options, free, watch)
     if found.upper_bound is None:
         if hasattr(model, "tree_"):
             del model.tree_
-        certificate = _without_tree(model, rows, limits, found)
+        certificate = _without_tree(model, statement, limits, found)
     else:
-        nodes = found.nodes.over(rows.places)
-        model.tree_ = rows.grow(nodes)
-        certificate = _certify_limited(model, rows, limits, found, nodes)
+        nodes = found.nodes.over(statement.places)
+        model.tree_ = statement.grow(nodes)
+        certificate = _certify_limited(model, statement, limits, found, nodes)
     bound = exact(scale.cost(free.lower_bound))
     model._keep_certificate(replace(certificate, unconstrained_cost=bound))
     return watch
 
 
 def _limits(
-    rows: FairStatement, options: engine.Options, tolerance: Fraction, *, may_round: bool = False
+    statement: FairStatement,
+    options: engine.Options,
+    tolerance: Fraction,
+    *,
+    may_round: bool = False,
 ) -> FairLimits:
     """Return the limits that a tolerance means, with what the search has room for."""
-    n_rows = len(rows.columns)
+    n_rows = len(statement.columns)
     room = cost_budget(n_rows, options.most_splits(n_rows))
-    return fair_limits(rows.compared, tolerance, room, may_round=may_round)
+    return fair_limits(statement.compared, tolerance, room, may_round=may_round)
 
 
 def _solve_fairly(
@@ -116,10 +120,10 @@ def _solve_fairly(
     return _join(free, found)
 
 
-def _count_tests(model: FairTreeClassifier, rows: FairStatement) -> dict[str, Any]:
+def _count_tests(model: FairTreeClassifier, statement: FairStatement) -> dict[str, Any]:
     """Return how many tests may be asked, and how many of them were searched if not all."""
-    encoder, n_tests = model.encoder_, len(rows.places)
-    asked = {encoder.tests_[place].feature for place in rows.places}
+    encoder, n_tests = model.encoder_, len(statement.places)
+    asked = {encoder.tests_[place].feature for place in statement.places}
     n_left_out = sum(encoder._left_out.get(feature, 0) for feature in asked)
     return {
         "n_tests": n_tests + n_left_out,
@@ -152,19 +156,19 @@ def _smaller(problem: LimitedProblem, options: engine.Options) -> LimitedResult:
 
 
 def _solve_freely(
-    rows: FairStatement, options: engine.Options, watch: FairObserver | None
+    statement: FairStatement, options: engine.Options, watch: FairObserver | None
 ) -> engine.Result:
     """Find the best tree whatever its rates; where there are groups, in half of the time."""
     seconds = options.time_limit
-    if rows.comparison is not None and seconds is not None:
+    if statement.comparison is not None and seconds is not None:
         seconds = seconds / 2
     options = replace(
         options,
-        error_scale=rows.scale.error_scale,
-        split_penalty=rows.scale.split_penalty,
+        error_scale=statement.scale.error_scale,
+        split_penalty=statement.scale.split_penalty,
         time_limit=seconds,
     )
-    return engine.solve(rows.problem, options, watch)
+    return engine.solve(statement.problem, options, watch)
 
 
 def _join(free: engine.Result, found: LimitedResult) -> LimitedResult:
@@ -185,43 +189,46 @@ def _join(free: engine.Result, found: LimitedResult) -> LimitedResult:
 
 
 def find_curve(
-    model: FairTreeClassifier, rows: FairStatement, least: Fraction, callback: Callback | None
+    model: FairTreeClassifier, statement: FairStatement, least: Fraction, callback: Callback | None
 ) -> FairnessCurve:
     """Find the best tree for every tolerance from the least on."""
-    if rows.comparison is None:
+    if statement.comparison is None:
         raise ValueError(
             "A fairness curve compares groups: give sensitive_features, or name sensitive_columns."
         )
-    found, rounding = _search_curve(model, rows, least, callback)
+    found, rounding = _search_curve(model, statement, least, callback)
     # Every tree is at or above one of these, and known to be so up to the rounding of limits.
     lower_points = sorted(
-        (exact(max(gap - rounding, Fraction(0))), exact(rows.scale.cost(value)))
+        (exact(max(gap - rounding, Fraction(0))), exact(statement.scale.cost(value)))
         for value, gap in found.lower_points
     )
     base = copy.copy(model)
-    points, nodes = _curve_points(rows, found.trees, is_rounded=rounding > 0)
+    points, nodes = _curve_points(statement, found.trees, is_rounded=rounding > 0)
     curve = FairnessCurve(
         base,
-        Lazy(len(nodes), lambda place: rows.grow(nodes[place])),
-        Lazy(len(nodes), lambda place: _curve_certificate(base, rows, found, curve, nodes, place)),
+        Lazy(len(nodes), lambda place: statement.grow(nodes[place])),
+        Lazy(
+            len(nodes),
+            lambda place: _curve_certificate(base, statement, found, curve, nodes, place),
+        ),
         points,
         found.status,
         lower_points,
         exact(least),
-        rows.seconds + found.seconds,
+        statement.seconds + found.seconds,
     )
     return curve
 
 
 def _curve_points(
-    rows: FairStatement, trees: Sequence[LimitedTree], *, is_rounded: bool
+    statement: FairStatement, trees: Sequence[LimitedTree], *, is_rounded: bool
 ) -> tuple[list[CurvePoint], list[engine.Nodes]]:
     """Return disparity, cost and splits of trees, by rising disparity, and the trees."""
     points = []
     for tree in trees:
-        nodes = tree.nodes.over(rows.places)
-        apart = disparity(rows.rates(nodes)) if is_rounded else tree.gap
-        cost = exact(rows.scale.cost(tree.objective))
+        nodes = tree.nodes.over(statement.places)
+        apart = disparity(statement.rates(nodes)) if is_rounded else tree.gap
+        cost = exact(statement.scale.cost(tree.objective))
         points.append(((exact(apart), cost, nodes.n_splits), nodes))
     points.sort(key=lambda entry: entry[0])
     kept: list[tuple[CurvePoint, engine.Nodes]] = []
@@ -233,7 +240,7 @@ def _curve_points(
 
 def _curve_certificate(
     model: FairTreeClassifier,
-    rows: FairStatement,
+    statement: FairStatement,
     found: LimitedFront,
     curve: FairnessCurve,
     nodes: Sequence[engine.Nodes],
@@ -242,21 +249,21 @@ def _curve_certificate(
     """Return what is proven about a tree of a curve: it is best for its own disparity."""
     apart, cost, _ = curve.points[place]
     lower, status = curve.bound(place, apart)
-    seconds, counters = curve.seconds - rows.seconds, dict(found.counters)
+    seconds, counters = curve.seconds - statement.seconds, dict(found.counters)
     answer = Answer(status, cost, lower, nodes[place], seconds, counters)
-    rates = rows.rates(nodes[place])
-    return _certify(model, rows, answer, rates, tolerance=exact(apart), n_row_groups=None)
+    rates = statement.rates(nodes[place])
+    return _certify(model, statement, answer, rates, tolerance=exact(apart), n_row_groups=None)
 
 
 def _search_curve(
-    model: FairTreeClassifier, rows: FairStatement, least: Fraction, callback: Callback | None
+    model: FairTreeClassifier, statement: FairStatement, least: Fraction, callback: Callback | None
 ) -> tuple[LimitedFront, Fraction]:
     """Return the front of cost and disparity, and by how much its disparities are rounded."""
     options = model._engine_options()
-    limits = _limits(rows, options, Fraction(1), may_round=True)
-    problem = rows.with_limits(limits)
+    limits = _limits(statement, options, Fraction(1), may_round=True)
+    problem = statement.with_limits(limits)
     small = _is_small(problem, options.max_depth) and problem.columns.shape[1] <= _FEW_TESTS
-    watch = watch_fair(model, rows, callback, has_bounds=False)
+    watch = watch_fair(model, statement, callback, has_bounds=False)
     front = solve_limited_front(
         problem,
         (0, *limits.scales),
@@ -266,12 +273,12 @@ def _search_curve(
         callback=watch,
     )
     if limits.rounding and front.status == "optimal":
-        return _exact_front(rows, front, least, options, limits.rounding)
+        return _exact_front(statement, front, least, options, limits.rounding)
     return front, limits.rounding
 
 
 def _exact_front(
-    rows: FairStatement,
+    statement: FairStatement,
     rounded: LimitedFront,
     least: Fraction,
     options: engine.Options,
@@ -282,9 +289,9 @@ def _exact_front(
     Each search asks for the least cost below the last disparity, in limits of several digits. The
     trees of the rounded front are nearly always the answer, which is then found at once.
     """
-    limits = _limits(rows, options, Fraction(1))
+    limits = _limits(statement, options, Fraction(1))
     known = [
-        replace(tree, gap=disparity(rows.rates(tree.nodes.over(rows.places))))
+        replace(tree, gap=disparity(statement.rates(tree.nodes.over(statement.places))))
         for tree in rounded.trees
     ]
     found: list[LimitedTree] = []
@@ -294,7 +301,7 @@ def _exact_front(
             limits = limits.below(found[-1].gap)
         inside = [tree for tree in known if not found or tree.gap < found[-1].gap]
         first = min(inside, key=lambda tree: (tree.objective, tree.gap), default=None)
-        answer = _solve_below(rows, limits, _with_time_left(options), first)
+        answer = _solve_below(statement, limits, _with_time_left(options), first)
         n_solves, seconds = n_solves + answer.n_solves, seconds + answer.seconds
         if answer.status == "infeasible":
             break
@@ -305,7 +312,7 @@ def _exact_front(
         if first is not None and first.objective == answer.upper_bound:
             best = first
         else:
-            apart = disparity(rows.rates(answer.nodes.over(rows.places)))
+            apart = disparity(statement.rates(answer.nodes.over(statement.places)))
             best = LimitedTree(answer.nodes, answer.values, apart)
         if found and found[-1].objective == best.objective:
             found.pop()
@@ -316,9 +323,9 @@ def _exact_front(
 
 
 def _solve_below(
-    rows: FairStatement, limits: FairLimits, options: engine.Options, first: LimitedTree | None
+    statement: FairStatement, limits: FairLimits, options: engine.Options, first: LimitedTree | None
 ) -> LimitedResult:
-    problem = rows.with_limits(limits)
+    problem = statement.with_limits(limits)
     dual = not _is_small(problem, options.max_depth)
     nodes = None if first is None else first.nodes
     return solve_limited(problem, options, first=nodes, dual=dual)
@@ -329,43 +336,43 @@ def _solve_below(
 
 def _certify(
     model: FairTreeClassifier,
-    rows: FairStatement,
+    statement: FairStatement,
     answer: Answer,
     rates: Sequence[Sequence[Fraction]],
     **more: Any,
 ) -> FairnessCertificate:
     """Return what is proven of a tree and its rates."""
-    fields = {**_about_groups(model, rows, rates), **more}
-    return certify(model, rows, answer, FairnessCertificate, **fields)
+    fields = {**_about_groups(model, statement, rates), **more}
+    return certify(model, statement, answer, FairnessCertificate, **fields)
 
 
 def _certify_limited(
     model: FairTreeClassifier,
-    rows: FairStatement,
+    statement: FairStatement,
     limits: FairLimits,
     found: LimitedResult,
     nodes: engine.Nodes,
 ) -> FairnessCertificate:
-    rates = rows.rates(nodes)
-    of = dict(zip((kind.name for kind in rows.compared.kinds), rates, strict=True))
+    rates = statement.rates(nodes)
+    of = dict(zip((kind.name for kind in statement.compared.kinds), rates, strict=True))
     values = {i: of[rate][g] - of[rate][h] for i, (rate, g, h) in enumerate(limits.pairs)}
     return _certify(
         model,
-        rows,
-        replace(Answer.of(found, rows.scale), nodes=nodes),
+        statement,
+        replace(Answer.of(found, statement.scale), nodes=nodes),
         rates,
         n_row_groups=None,
-        differences=_differences(rows, limits, values),
-        cuts=_cuts(rows, limits, found.cuts),
+        differences=_differences(statement, limits, values),
+        cuts=_cuts(statement, limits, found.cuts),
         n_solves=found.n_solves,
     )
 
 
 def _differences(
-    rows: FairStatement, limits: FairLimits, values: Mapping[int, Fraction]
+    statement: FairStatement, limits: FairLimits, values: Mapping[int, Fraction]
 ) -> tuple[tuple[str, Any, Any, Exact | None], ...]:
     """Return the differences of rates that limits speak of, as far as they are known."""
-    names = rows.compared.groups.names
+    names = statement.compared.groups.names
     return tuple(
         (rate, names[g], names[h], exact(values[i]) if i in values else None)
         for i, (rate, g, h) in enumerate(limits.pairs)
@@ -373,7 +380,7 @@ def _differences(
 
 
 def _cuts(
-    rows: FairStatement, limits: FairLimits, cuts: Sequence[DualCut]
+    statement: FairStatement, limits: FairLimits, cuts: Sequence[DualCut]
 ) -> tuple[tuple[Exact, ...], ...]:
     """Return what scalar searches have proven in terms of cost and differences of rates."""
     stated: list[tuple[Exact, ...]] = []
@@ -387,57 +394,50 @@ def _cuts(
             weights.append(Fraction(m * scale, 1 if finer is None else 2**finer.shift))
             if finer is not None:
                 value += Fraction(m * finer.least, 2**finer.shift)
-        factor = rows.scale.unit / first if first else Fraction(1)
-        constant = rows.scale.constant if first else 0
+        factor = statement.scale.unit / first if first else Fraction(1)
+        constant = statement.scale.constant if first else 0
         each = (exact(weight * factor) for weight in weights)
         stated.append((1 if first else 0, *each, exact(value * factor + constant)))
     return tuple(stated)
 
 
 def _without_tree(
-    model: FairTreeClassifier, rows: FairStatement, limits: FairLimits, found: LimitedResult
+    model: FairTreeClassifier, statement: FairStatement, limits: FairLimits, found: LimitedResult
 ) -> FairnessCertificate:
     """Return what is proven if no tree is within the tolerance, or none was found in time."""
     least = None
     if found.status == "infeasible":
-        front, rounding = _search_curve(model, rows, Fraction(0), None)
+        front, rounding = _search_curve(model, statement, Fraction(0), None)
         if front.status == "optimal" and not rounding:
             least = exact(min(tree.gap for tree in front.trees))
     closest = {i: Fraction(lower, limits.scales[i]) for i, lower, _ in found.closest}
-    nothing = dict.fromkeys(("objective", "cost", "upper_bound", "gap", "leaf_cost", "lower_bound"))
-    if found.status != "infeasible":
-        nothing["lower_bound"] = exact(rows.scale.cost(found.lower_bound))
-    return FairnessCertificate(
-        **searched(model, rows)
-        | nothing
-        | _about_groups(model, rows)
-        | {
-            "status": found.status,
-            "n_splits": 0,
-            "depth": 0,
-            "seconds": rows.seconds + found.seconds,
-            "counters": dict(found.counters),
-            "history": (),
-            "n_row_groups": None,
-            "differences": _differences(rows, limits, closest),
-            "cuts": _cuts(rows, limits, found.cuts),
-            "n_solves": found.n_solves,
-            "least_disparity": least,
-        }
+    # If no tree is within the tolerance, there is no cost to bound.
+    bound = {"lower_bound": None} if found.status == "infeasible" else {}
+    return _certify(
+        model,
+        statement,
+        Answer.of(found, statement.scale),
+        (),
+        n_row_groups=None,
+        differences=_differences(statement, limits, closest),
+        cuts=_cuts(statement, limits, found.cuts),
+        n_solves=found.n_solves,
+        least_disparity=least,
+        **bound,
     )
 
 
 def _about_groups(
-    model: FairTreeClassifier, rows: FairStatement, rates: Sequence[Sequence[Fraction]] = ()
+    model: FairTreeClassifier, statement: FairStatement, rates: Sequence[Sequence[Fraction]] = ()
 ) -> dict[str, Any]:
     """Return the fields of a certificate that speak of groups, and of tests left out for them."""
-    fields = {**_count_tests(model, rows), "left_out": rows.left_out}
-    comparison = rows.comparison
+    fields = {**_count_tests(model, statement), "left_out": statement.left_out}
+    comparison = statement.comparison
     if comparison is None:
         return fields
     return fields | {
         "constraint": model.constraint,
-        "tolerance": exact(rows.tolerance),
+        "tolerance": exact(statement.tolerance),
         "groups": comparison.groups.names,
         "rates": tuple(
             (kind.name, tuple(exact(rate) for rate in of_groups))

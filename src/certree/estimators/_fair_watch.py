@@ -54,7 +54,7 @@ class FairObserver(Observer):
 
 def watch_fair(
     model: FairTreeClassifier,
-    rows: FairStatement,
+    statement: FairStatement,
     callback: Callback | None,
     *,
     has_bounds: bool = True,
@@ -62,7 +62,7 @@ def watch_fair(
     """Return what watches the search, if anything does."""
     if callback is None and not model.verbose:
         return None
-    line = ProgressLine(exact(rows.total_weight)) if model.verbose else None
+    line = ProgressLine(exact(statement.total_weight)) if model.verbose else None
     # Without groups, every tree is fair.
-    knows_upper = has_bounds and rows.comparison is None
-    return FairObserver(rows.scale.cost, callback, line, has_bounds, knows_upper)
+    knows_upper = has_bounds and statement.comparison is None
+    return FairObserver(statement.scale.cost, callback, line, has_bounds, knows_upper)

@@ -29,7 +29,7 @@ from certree.results._progress import Callback, Observer
 from certree.tasks._limited import Limited, LimitedOnRows, Planes, _Composed
 from certree.tree import Labels, Payload
 
-from ._certify import certify, fields_of, searched
+from ._certify import certify
 from ._task_statement import Reached, TaskStatement, scale_of, state_task
 
 if TYPE_CHECKING:
@@ -181,24 +181,36 @@ def keep_limited(
     """Give a fitted model its tree and certificate."""
     if hasattr(model, "tree_"):
         del model.tree_
-    if not len(result.nodes):
-        model.certificate_ = _no_tree(model, statement, result, notes)  # type: ignore[assignment]
+    proven: dict[str, Any] = {
+        "cuts": tuple(user_cut(statement, cut) for cut in result.cuts),
+        "n_solves": result.n_solves,
+        "n_rounds": result.n_rounds,
+        "leaf_minimum": leaf_minimum(statement),
+        "notes": tuple(notes),
+    }
+    answer = Answer.of(result, statement.scale)
+    if answer.cost is None:
+        model.certificate_ = certify(  # type: ignore[assignment]
+            model,
+            statement,
+            answer,
+            NoTreeCertificate,
+            limits=limit_values(statement, None, _reach(statement, result)),
+            proof=result.proof,
+            **proven,
+        )
         return
-    reached = statement.reach(result.nodes)
-    model.tree_ = statement.grow(result.nodes, reached)
+    reached = statement.reach(answer.nodes)
+    model.tree_ = statement.grow(answer.nodes, reached)
     model._node_costs = statement.problem.units(reached.sums).astype(np.float64)
     model.certificate_ = certify(
         model,
         statement,
-        Answer.of(result, statement.scale),
+        answer,
         LimitedCertificate,
-        limits=limit_values(statement, result.nodes),
-        cuts=tuple(user_cut(statement, cut) for cut in result.cuts),
+        limits=limit_values(statement, answer.nodes),
         dual_bound=_dual_bound(statement, result.cuts),
-        n_solves=result.n_solves,
-        n_rounds=result.n_rounds,
-        leaf_minimum=leaf_minimum(statement),
-        notes=tuple(notes),
+        **proven,
     )
 
 
@@ -268,29 +280,15 @@ def _dual_bound(statement: LimitedStatement, cuts: Sequence[DualCut]) -> Exact |
     return exact(max(bounds)) if bounds else None
 
 
-def _no_tree(
-    model: BaseTaskTree, statement: LimitedStatement, result: LimitedResult, notes: Sequence[str]
-) -> NoTreeCertificate:
+def _reach(statement: LimitedStatement, result: LimitedResult) -> dict[tuple[int, int], Reach]:
+    """Return how near trees come to each side of each limit."""
     reach: dict[tuple[int, int], Reach] = {}
     for closest in result.closest:
         j, sign = statement.sources[closest.limit]
         unit = sign * statement.limited.limits[j].unit
         attained = None if closest.attained is None else exact(closest.attained * unit)
         reach[j, sign] = Reach(exact(closest.lower_bound * unit), attained)
-    return NoTreeCertificate(
-        **fields_of(NoTreeCertificate, searched(model, statement)),
-        status=result.status,
-        limits=limit_values(statement, None, reach),
-        lower_bound=exact(statement.scale.cost(result.lower_bound)),
-        proof=result.proof,
-        cuts=tuple(user_cut(statement, cut) for cut in result.cuts),
-        seconds=statement.seconds + result.seconds,
-        counters=dict(result.counters),
-        n_solves=result.n_solves,
-        n_rounds=result.n_rounds,
-        leaf_minimum=leaf_minimum(statement),
-        notes=tuple(notes),
-    )
+    return reach
 
 
 class _Watch:
