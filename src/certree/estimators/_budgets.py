@@ -1,4 +1,4 @@
-"""Reading resource limits: memory with units, threads, and what the machine has."""
+"""Reading budgets: memory with units, threads, and what the machine has."""
 
 from __future__ import annotations
 

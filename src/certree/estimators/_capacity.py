@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,6 @@ from certree.tasks._limited import Limited
 from certree.tasks._task import Task
 
 from ._parameters import is_whole
-
-if TYPE_CHECKING:
-    pass
 
 
 def capacity_limits(

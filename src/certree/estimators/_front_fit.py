@@ -6,7 +6,7 @@ import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from certree import engine
 from certree.engine._front import solve_front
@@ -14,10 +14,10 @@ from certree.metrics import ErrorFront
 from certree.numbers._exact import read_fraction
 from certree.proofs._metric_search import supported_front
 from certree.results._answer import Answer
-from certree.results._certificate import Certificate, exact
+from certree.results._certificate import Certificate
 from certree.results._lazy import Lazy
 from certree.results._pareto import FrontCertificate, ParetoFront, Point, most_accurate
-from certree.results._progress import Callback, Observer, Progress
+from certree.results._progress import Callback, FrontObserver, Observer
 
 from ._binary_statement import BinaryStatement
 from ._certify import certify
@@ -38,21 +38,6 @@ class FoundFront:
     counters: dict[str, int]
     seconds: float
     n_solves: int
-
-
-class FrontObserver(Observer):
-    """Watch a search that has no incumbent: any number of false negatives is still possible."""
-
-    def __init__(self, positives: Any, callback: Callback | None) -> None:
-        super().__init__(exact, callback)
-        self._positives = positives
-
-    def __call__(self, event: engine.Event) -> bool:
-        most = self._positives
-        progress = Progress(event["seconds"], event["work"], most, 0, most)
-        if self._callback is not None and self._callback(progress):
-            self.asked_to_stop = True
-        return self.asked_to_stop
 
 
 def fit_front(

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding import TableEncoder
-from certree.engine._scalar import Event
 from certree.engine._within_limits import LimitedFront, LimitedTree
 from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
@@ -23,7 +22,7 @@ from certree.results._certificate import (
     show,
 )
 from certree.results._limit_certificate import LimitedCertificate, LimitValue, NoTreeCertificate
-from certree.results._progress import Callback, Progress
+from certree.results._progress import FrontObserver
 from certree.results._record import STATUSES, Record
 from certree.tasks import Front, Limited
 from certree.tasks._task import Given
@@ -318,7 +317,7 @@ def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront
     scales = [0, 1, *(0 for _ in statement.sources)]
     options = model._engine_options()
     most = exact(statement.most_cost)
-    watch = None if given.callback is None else _FrontWatch(given.callback, most)
+    watch = None if given.callback is None else FrontObserver(most, given.callback)
     result = solve_limited_front(statement.limited_problem, scales, options, callback=watch)
     certificate = _certify_front(model, task, statement, result)
     points = [_point(statement, tree) for tree in result.trees]
@@ -388,15 +387,3 @@ def _certify_front(
         counters=dict(result.counters),
         n_solves=result.n_solves,
     )
-
-
-class _FrontWatch:
-    """Watch a search that has no incumbent: any cost is still possible."""
-
-    def __init__(self, callback: Callback, most: Exact) -> None:
-        self.callback = callback
-        self.most = most
-
-    def __call__(self, event: Event) -> bool:
-        progress = Progress(event["seconds"], event["work"], self.most, 0, self.most)
-        return bool(self.callback(progress))

@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from certree.encoding import TableEncoder
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
-from certree.proofs._programme import Candidate, OutOfTime, Programme, ProgrammeLimits, nodes_of
+from certree.proofs._separable_search import (
+    Candidate,
+    OutOfTime,
+    Programme,
+    ProgrammeLimits,
+    nodes_of,
+)
 from certree.results._certificate import many, text_of_tests
 from certree.results._record import STATUSES, Record
 from certree.tasks import Separable

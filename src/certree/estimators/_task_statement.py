@@ -22,7 +22,7 @@ from certree.results._certificate import Exact, exact
 from certree.tasks._limited import LimitedOnRows
 from certree.tasks._task import LeafProblem, Rows
 from certree.tree import Labels, Numbers, Payload, Tree
-from certree.tree._leaf_text import weight
+from certree.tree._wording import weight
 
 from ._measurements import Measurements
 from ._statement import Statement, float_counts, tree_over

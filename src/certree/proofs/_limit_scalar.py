@@ -1,4 +1,4 @@
-"""Scalar solves for limited problems: sums of planes, within limits that all solves share."""
+"""Scalar solves for limited problems: sums of planes, within one budget."""
 
 from __future__ import annotations
 

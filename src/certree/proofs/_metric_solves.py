@@ -1,4 +1,4 @@
-"""Scalar solves for metric searches: shared limits, cuts proven, and trees found on the way."""
+"""Scalar solves for metric searches: one budget, cuts proven, and trees found on the way."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _splits_left(nodes: engine.Nodes, order: NDArray[np.intp]) -> NDArray[np.int
 
 
 class WeightedSolves(Spending):
-    """Runs scalar solves within common limits and keeps what they prove.
+    """Runs scalar solves within one budget and keeps what they prove.
 
     Attributes
     ----------
@@ -192,10 +192,10 @@ class WeightedSolves(Spending):
         Found or None
             None where no such tree was found.
         """
-        limits = self.remaining()
-        if limits is None:
+        options = self.remaining()
+        if options is None:
             return None
-        options = replace(limits, split_penalty=weights[2], known=known)
+        options = replace(options, split_penalty=weights[2], known=known)
         if max_splits is not None and max_splits < self.max_splits:
             options = replace(options, max_splits=max_splits)
         else:
@@ -230,7 +230,7 @@ class WeightedSolves(Spending):
         return [self.rows.found(entry.nodes) for entry in entries]
 
     def remaining(self) -> engine.Options | None:
-        """Return the options with what is left of the limits, or None and the status."""
+        """Return the options with what is left of the budget, or None and the status."""
         left = super().remaining()
         return None if left is None else replace(left, error_scale=1, gap=0, partial="")
 

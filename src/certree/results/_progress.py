@@ -90,6 +90,20 @@ class Observer:
         self._line.finish(last, certificate.status)
 
 
+class FrontObserver(Observer):
+    """Watch a search for many trees, which has no best one so far: any cost is still possible."""
+
+    def __init__(self, most: Exact, callback: Callback | None) -> None:
+        super().__init__(exact, callback)
+        self._most = most
+
+    def __call__(self, event: Event) -> bool:
+        progress = Progress(event["seconds"], event["work"], self._most, 0, self._most)
+        if self._callback is not None and self._callback(progress):
+            self.asked_to_stop = True
+        return self.asked_to_stop
+
+
 class ProgressLine:
     """One line about the search: redrawn in place on a terminal, appended to a log otherwise.
 

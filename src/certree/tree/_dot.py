@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._leaf_look import colour, node_lines
-from ._leaf_text import answer, one_line, shorten
+from ._wording import answer, one_line, shorten
 
 if TYPE_CHECKING:
     from ._tree import Tree

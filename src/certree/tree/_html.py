@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from ._layout import centres
 from ._leaf_look import PALETTE, bars, colour, content_name, node_lines
-from ._leaf_text import answer, one_line, shorten, text_width
 from ._payload_labels import Labels, percent
+from ._wording import answer, one_line, shorten, text_width
 
 if TYPE_CHECKING:
     from ._tree import Tree

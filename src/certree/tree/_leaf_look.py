@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._leaf_text import one_line, plain, question
 from ._payload_labels import Labels
 from ._structure import add_up
+from ._wording import one_line, plain, question
 
 if TYPE_CHECKING:
     from ._tree import Tree

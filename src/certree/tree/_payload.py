@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ._leaf_text import weight
 from ._plain import read, shown
 from ._structure import frozen, frozen_counts
+from ._wording import weight
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._leaf_text import plain, weight
 from ._payload import Payload
 from ._payload_values import Values
 from ._plain import plain_float, read, read_float, read_number, read_whole, shown
 from ._structure import frozen
+from ._wording import plain, weight
 
 if TYPE_CHECKING:
     from typing_extensions import Self

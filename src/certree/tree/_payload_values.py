@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._leaf_text import one_line, plain
 from ._payload import Payload, contents
 from ._plain import plain_float, read, read_float, shown
 from ._structure import frozen
+from ._wording import one_line, plain
 
 if TYPE_CHECKING:
     from typing_extensions import Self

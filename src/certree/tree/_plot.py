@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ._layout import centres
 from ._leaf_look import bars, colour, node_lines
-from ._leaf_text import answer, shorten
+from ._wording import answer, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 from certree.encoding import Category, Flag, Level, Missing, Multiway, Test, Threshold
 
 from ._collapsed import default_last
-from ._leaf_text import plain
 from ._payload_values import NamedVector
 from ._rules import decision_list
+from ._wording import plain
 
 if TYPE_CHECKING:
     from ._tree import Tree

@@ -18,8 +18,8 @@ from certree.encoding import (
     format_value,
 )
 
-from ._leaf_text import one_line, plain
 from ._routing import path
+from ._wording import one_line, plain
 
 if TYPE_CHECKING:
     from ._tree import Tree
