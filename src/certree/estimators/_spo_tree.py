@@ -276,7 +276,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         seconds: float,
         counters: dict[str, int] | None = None,
     ) -> Answer:
-        """Return the answer of a method that is no search of the core."""
+        """Return the answer of a method other than the exact search."""
         scale, value = statement.scale, decided.value(statement.scale)
         bound = value if status == "optimal" else min(lower_bound, value)
         return Answer(

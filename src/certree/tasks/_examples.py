@@ -108,16 +108,8 @@ def poisson_deviance(y: Any, exposure: Any = None) -> LeafCost:
     time = check_numbers(time, "exposure", (len(counts),))
     _refuse(counts < 0, "y", counts, "negative; counts must not be")
     _refuse(time <= 0, "exposure", time, "not positive; exposures must be")
-    statistics = np.stack([counts, time, _times_log(counts, counts / time)], axis=1)
-
-    def cost(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        events, length, own = sums.T
-        rate = events / np.maximum(length, 1e-300)
-        return np.maximum(2 * (own - _times_log(events, rate)), 0.0), rate
-
-    task = LeafCost(statistics, cost, bounds="superadditive", name="poisson_deviance")
-    task.noise = _rate_noise
-    return task
+    own = _times_log(counts, counts / time)
+    return _rate_deviance(counts, time, own, "poisson_deviance")
 
 
 def exponential_survival(time: Any, event: Any) -> LeafCost:
@@ -146,14 +138,23 @@ def exponential_survival(time: Any, event: Any) -> LeafCost:
     events = check_numbers(event, "event", (len(times),))
     _refuse(times <= 0, "time", times, "not positive; times must be")
     _refuse((events != 0) & (events != 1), "event", events, "neither 0 nor 1; events must be")
-    statistics = np.stack([events, times, -events * np.log(times)], axis=1)
+    return _rate_deviance(events, times, -events * np.log(times), "exponential_survival")
+
+
+def _rate_deviance(
+    events: NDArray[Any], time: NDArray[Any], own: NDArray[Any], name: str
+) -> LeafCost:
+    """Return the task of least deviance from one rate of events for each leaf.
+
+    `own` is what rows contribute at rates of their own: events times the logarithm of these.
+    """
 
     def cost(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        deaths, length, own = sums.T
-        hazard = deaths / np.maximum(length, 1e-300)
-        return np.maximum(2 * (own - _times_log(deaths, hazard)), 0.0), hazard
+        number, length, best = sums.T
+        rate = number / np.maximum(length, 1e-300)
+        return np.maximum(2 * (best - _times_log(number, rate)), 0.0), rate
 
-    task = LeafCost(statistics, cost, bounds="superadditive", name="exponential_survival")
+    task = LeafCost(np.stack([events, time, own], axis=1), cost, bounds="superadditive", name=name)
     task.noise = _rate_noise
     return task
 
