@@ -73,7 +73,8 @@ struct VectorArguments {
   VectorArguments(const Columns& columns, const Matrix& statistics, const std::string& kind,
                   const std::optional<Vector<std::int64_t>>& row_counts, const OptionDict& given, const nb::dict& extra)
       : options(read_options(given)) {
-    if (statistics.shape(0) != columns.shape(0)) throw std::invalid_argument("statistics and columns differ in length");
+    if (!extra.contains("row_types") && statistics.shape(0) != columns.shape(0))
+      throw std::invalid_argument("statistics and columns differ in length");
     if (row_counts && row_counts->shape(0) != columns.shape(0))
       throw std::invalid_argument("row_counts and columns differ in length");
     table.table.columns = columns.data();
@@ -86,6 +87,7 @@ struct VectorArguments {
     task.kind = read_kind(kind);
     task.n_statistics = static_cast<std::int32_t>(statistics.shape(1));
     if (task.kind == VectorKind::callback) task.superadditive = task.has_worst = false;
+    n_vectors = static_cast<std::int64_t>(statistics.shape(0));
     for (auto [key, value] : extra) read_extra(nb::cast<std::string>(key), value);
     if (!feature && !group && !price && !discounted) return;
     if (!feature || !group || !price || !discounted)
@@ -119,7 +121,7 @@ struct VectorArguments {
     } else if (name == "superadditive") {
       task.superadditive = nb::cast<bool>(value);
     } else if (name == "row_worst") {
-      worst = read<std::int64_t>(value, name, table.table.n_rows);
+      worst = read<std::int64_t>(value, name, n_vectors);
       table.row_worst = worst->data();
       task.has_worst = true;
     } else if (name == "feature") {
@@ -136,8 +138,15 @@ struct VectorArguments {
       discounted = read<std::int64_t>(value, name);
       table.tests.discounted = discounted->data();
     } else if (name == "weights") {
-      weights = read<std::int64_t>(value, name, table.table.n_rows);
+      weights = read<std::int64_t>(value, name, n_vectors);
       table.tests.weights = weights->data();
+    } else if (name == "row_types") {
+      row_types = read<std::int32_t>(value, name, table.table.n_rows);
+      table.table.row_types = row_types->data();
+      table.n_types = static_cast<std::int32_t>(n_vectors);
+    } else if (name == "row_weights") {
+      row_weights = read<std::int64_t>(value, name, table.table.n_rows);
+      table.table.weights = row_weights->data();
     } else {
       throw std::invalid_argument("unknown entry '" + name + "' of extra");
     }
@@ -158,8 +167,9 @@ struct VectorArguments {
   VectorTable table;
   VectorTask task;
   std::optional<PythonLeaf> leaf;
-  std::optional<Vector<std::int32_t>> feature, group;
-  std::optional<Vector<std::int64_t>> worst, price, discounted, weights;
+  std::int64_t n_vectors = 0;  // one per row, or one per type
+  std::optional<Vector<std::int32_t>> feature, group, row_types;
+  std::optional<Vector<std::int64_t>> worst, price, discounted, weights, row_weights;
 };
 
 Result solve_from_python(const Columns& columns, const Matrix& statistics, const std::string& kind,

@@ -27,6 +27,9 @@ Options lawful_options(const VectorTask& task, bool has_prices, bool is_path, co
 
 DatasetSettings dataset_settings(const VectorTable& table, const Options& options) {
   DatasetSettings settings;
+  const std::int64_t* weights = table.table.weights;
+  settings.counts_rows = table.n_types > 0 && options.min_leaf > 1 && weights != nullptr &&
+                         std::any_of(weights, weights + table.table.n_rows, [](auto w) { return w != 1; });
   settings.merges_rows = options.use_row_groups;
   settings.reduces_columns = options.use_column_reduction;
   settings.isa = options.isa;
@@ -78,14 +81,21 @@ void check(const VectorTable& table, const VectorTask& task, const Options& opti
     check_test_costs(table.tests, table.table.n_columns);
   }
   check_options(table.table.n_rows, options);
+  for (std::int64_t row = 0; table.n_types > 0 && row < table.table.n_rows; ++row)
+    if (table.table.row_types[row] < 0 || table.table.row_types[row] >= table.n_types)
+      throw std::invalid_argument("row_types has a value outside 0 .. n_types - 1");
 }
 
 // The tree that needs no memory: one leaf, and the bound that needs no search.
 Result single_leaf(const VectorTable& table, const VectorTask& task, const Options& options) {
   const auto n = static_cast<std::size_t>(task.n_statistics);
   std::vector<Cost> sums(n, 0);
-  for (std::size_t row = 0; row < static_cast<std::size_t>(table.table.n_rows); ++row)
-    for (std::size_t s = 0; s < n; ++s) sums[s] += table.statistics[row * n + s];
+  for (std::size_t row = 0; row < static_cast<std::size_t>(table.table.n_rows); ++row) {
+    const bool has_type = table.n_types > 0;
+    const std::size_t vector = has_type ? static_cast<std::size_t>(table.table.row_types[row]) : row;
+    const Cost weight = has_type && table.table.weights != nullptr ? table.table.weights[row] : 1;
+    for (std::size_t s = 0; s < n; ++s) sums[s] += weight * table.statistics[vector * n + s];
+  }
   Result result;
   std::int32_t label = 0;
   result.upper_bound = options.error_scale * task.leaf_cost(sums.data(), &label);

@@ -1,10 +1,12 @@
 #include "search/depth_two_vector.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "base/check.hpp"
+#include "search/type_sums.hpp"
 #include "search/vector_callback_leaves.hpp"
 #include "search/vector_leaves.hpp"
 #include "search/vector_square_leaves.hpp"
@@ -38,18 +40,18 @@ struct Order {
   }
 };
 
-template <class V, class Leaves>
+template <class V, class Sums, class Leaves>
 class VectorSolver final : public DepthTwo {
  public:
   using Side = typename Leaves::Side;
 
-  VectorSolver(const VectorData& data, const Order& order, GroupValues<V> groups, Leaves leaves,
-               const DepthTwoSettings& settings, Limits& limits, MemoryBudget& budget)
+  VectorSolver(const VectorData& data, const Order& order, Sums sums, Leaves leaves, const DepthTwoSettings& settings,
+               Limits& limits, MemoryBudget& budget)
       : data_(data),
         settings_(settings),
         order_(order),
         limits_(limits),
-        sums_(std::move(groups), data.groups().group_words(), order.n_in_child, settings.isa, budget),
+        sums_(std::move(sums)),
         leaves_(std::move(leaves)),
         rows_(budget),
         columns_(budget),
@@ -114,14 +116,7 @@ class VectorSolver final : public DepthTwo {
   }
 
   Cost leaf_cost(const Node& node, std::int32_t* label) const override {
-    std::vector<Cost> sums(data_.n_statistics(), 0);
-    for (std::size_t w = 0; w < data_.groups().group_words(); ++w) {
-      for (Word rest = node.rows_data()[w]; rest != 0; rest &= rest - 1) {
-        const Cost* group = data_.sums(w * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
-        for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += group[s];
-      }
-    }
-    return data_.task().leaf_cost(sums.data(), label);
+    return data_.task().leaf_cost(data_.sums_of(node).data(), label);
   }
 
   Cost best_split(const Node& node, std::int32_t* column, Cost* test) override {
@@ -326,7 +321,7 @@ class VectorSolver final : public DepthTwo {
   DepthTwoSettings settings_;
   Order order_;
   Limits& limits_;
-  VectorSums<V> sums_;
+  Sums sums_;
   Leaves leaves_;
   AlignedArray<std::byte> rows_;
   AlignedArray<V> columns_, other_columns_, pair_row_;
@@ -338,30 +333,38 @@ class VectorSolver final : public DepthTwo {
   Side first_, second_;
 };
 
-// All statistics of all groups in one width; with `places`, these instead of what leaf costs are functions of.
+// How many numbers a sum has.
+Cost most_terms(const VectorData& data) {
+  const std::vector<Cost>& totals = data.groups().totals();
+  return data.has_types() ? std::accumulate(totals.begin(), totals.end(), Cost{0}) : data.groups().n_groups();
+}
+
+// All statistics of all parts in one width; with `places`, these instead of what leaf costs are functions of.
 template <class V>
-GroupValues<V> narrow_groups(const VectorData& data, const Order& order, const LeafPlaces* places = nullptr) {
-  GroupValues<V> out;
-  const auto n = static_cast<std::size_t>(data.groups().n_groups());
+PartValues<V> narrow_parts(const VectorData& data, const Order& order, const LeafPlaces* places = nullptr) {
+  PartValues<V> out;
   out.n_values = order.n_values;
-  out.values.resize(n * static_cast<std::size_t>(order.n_values));
+  out.values.resize(data.n_parts() * static_cast<std::size_t>(order.n_values));
   // Sums of n numbers, each rounded up to whole units, are less than the sum of the numbers and n units.
-  while (data.worst_total() / out.worst_unit + static_cast<Cost>(n) >= kInfeasible<V>) out.worst_unit *= 2;
+  while (data.worst_total() / out.worst_unit + most_terms(data) >= kInfeasible<V>) out.worst_unit *= 2;
+  for (std::size_t part = 0; part < data.n_parts(); ++part) {
+    V* values = out.values.data() + part * static_cast<std::size_t>(order.n_values);
+    if (places != nullptr) {
+      values[0] = static_cast<V>(places->place(data, part));
+    } else {
+      for (std::int32_t s = 0; s < order.n_costs; ++s) values[s] = static_cast<V>(data.sums(part)[s]);
+    }
+    values[order.rows] = static_cast<V>(data.rows(part));
+    if (order.weight >= 0) values[order.weight] = static_cast<V>(data.weight(part));
+    values[order.worst] = static_cast<V>((data.worst(part) + out.worst_unit - 1) / out.worst_unit);
+  }
+  const auto n_groups = static_cast<std::size_t>(data.groups().n_groups());
   const bool has_squares = data.task().kind == VectorKind::squares;
   bool has_conflicts = false;
-  for (std::size_t g = 0; g < n; ++g) has_conflicts |= data.unavoidable(g) > 0;
+  for (std::size_t g = 0; g < n_groups; ++g) has_conflicts |= data.unavoidable(g) > 0;
   out.n_wide = has_squares ? 2 : has_conflicts ? 1 : 0;
-  for (std::size_t g = 0; g < n; ++g) {
-    V* values = out.values.data() + g * static_cast<std::size_t>(order.n_values);
-    if (places != nullptr) {
-      values[0] = static_cast<V>(places->place(data, g));
-    } else {
-      for (std::int32_t s = 0; s < order.n_costs; ++s) values[s] = static_cast<V>(data.sums(g)[s]);
-    }
-    values[order.rows] = static_cast<V>(data.rows(g));
-    if (order.weight >= 0) values[order.weight] = static_cast<V>(data.weight(g));
-    values[order.worst] = static_cast<V>((data.worst(g) + out.worst_unit - 1) / out.worst_unit);
-    if (out.n_wide > 0) out.wide.push_back(data.unavoidable(g));
+  for (std::size_t g = 0; out.n_wide > 0 && g < n_groups; ++g) {
+    out.wide.push_back(data.unavoidable(g));
     if (has_squares) out.wide.push_back(data.sums(g)[2]);
   }
   return out;
@@ -369,7 +372,7 @@ GroupValues<V> narrow_groups(const VectorData& data, const Order& order, const L
 
 template <class V>
 bool fits(const VectorData& data, const Order& order) {
-  Cost largest = std::max<Cost>(data.n_rows(), data.groups().n_groups() * Cost{2});
+  Cost largest = std::max<Cost>({data.n_rows(), data.groups().n_groups() * Cost{2}, most_terms(data)});
   for (std::int32_t s = 0; s < order.n_costs; ++s) largest = std::max(largest, data.size(static_cast<std::size_t>(s)));
   if (data.tests() != nullptr) {
     // Two tests on top of the leaves.
@@ -381,14 +384,34 @@ bool fits(const VectorData& data, const Order& order) {
   return largest < kInfeasible<V>;
 }
 
+// What a solver is made of, besides the task.
+struct Surroundings {
+  const DepthTwoSettings& settings;
+  NodeFactory& factory;
+  Limits& limits;
+  MemoryBudget& budget;
+};
+
+// With the sums that fit the data.
+template <class V, class Leaves>
+std::unique_ptr<DepthTwo> make_with_sums(const VectorData& data, const Order& order, PartValues<V> values,
+                                         Leaves leaves, const Surroundings& in) {
+  const Isa isa = in.settings.isa;
+  if (data.has_types())
+    return std::make_unique<VectorSolver<V, TypeSums<V>, Leaves>>(
+        data, order, TypeSums<V>(data, std::move(values), in.factory, isa, in.budget), std::move(leaves), in.settings,
+        in.limits, in.budget);
+  return std::make_unique<VectorSolver<V, VectorSums<V>, Leaves>>(
+      data, order, VectorSums<V>(std::move(values), data.groups().group_words(), order.n_in_child, isa, in.budget),
+      std::move(leaves), in.settings, in.limits, in.budget);
+}
+
 template <class V>
-std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, const DepthTwoSettings& settings,
-                                   Limits& limits, MemoryBudget& budget) {
-  const LeafSize size{order.rows, order.rows < order.n_in_child, settings.min_leaf};
+std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, const Surroundings& in) {
+  const LeafSize size{order.rows, order.rows < order.n_in_child, in.settings.min_leaf};
   const auto make = [&]<class Leaves>() -> std::unique_ptr<DepthTwo> {
-    return std::make_unique<VectorSolver<V, Leaves>>(data, order, narrow_groups<V>(data, order),
-                                                     Leaves(data, size, settings.isa, limits, budget), settings, limits,
-                                                     budget);
+    return make_with_sums<V, Leaves>(data, order, narrow_parts<V>(data, order),
+                                     Leaves(data, size, in.settings.isa, in.limits, in.budget), in);
   };
   switch (data.task().kind) {
     case VectorKind::squares:
@@ -404,13 +427,11 @@ std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, c
 // Places in the table are the only statistic.
 template <class V>
 std::unique_ptr<DepthTwo> make_with_table(const VectorData& data, const LeafPlaces& places,
-                                          std::unique_ptr<LeafTable<V>>& table, const DepthTwoSettings& settings,
-                                          Limits& limits, MemoryBudget& budget) {
-  if (table == nullptr) table = std::make_unique<LeafTable<V>>(places, data, limits, budget);
+                                          std::unique_ptr<LeafTable<V>>& table, const Surroundings& in) {
+  if (table == nullptr) table = std::make_unique<LeafTable<V>>(places, data, in.limits, in.budget);
   const Order order(1, false, data.task().has_worst, false);
-  return std::make_unique<VectorSolver<V, TableLeaves<V>>>(data, order, narrow_groups<V>(data, order, &places),
-                                                           TableLeaves<V>(*table, settings.isa), settings, limits,
-                                                           budget);
+  return make_with_sums<V, TableLeaves<V>>(data, order, narrow_parts<V>(data, order, &places),
+                                           TableLeaves<V>(*table, in.settings.isa), in);
 }
 
 }  // namespace
@@ -418,23 +439,25 @@ std::unique_ptr<DepthTwo> make_with_table(const VectorData& data, const LeafPlac
 VectorDepthTwo::VectorDepthTwo(const VectorData& data) : data_(data) {}
 VectorDepthTwo::~VectorDepthTwo() = default;
 
-std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings, NodeFactory&, Limits& limits,
+std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings, NodeFactory& factory, Limits& limits,
                                                MemoryBudget& budget) const {
   const VectorTask& task = data_.task();
+  const Surroundings in{settings, factory, limits, budget};
   if (task.kind == VectorKind::callback) {
-    const Cost most = std::max<Cost>({data_.leaf_limit(), data_.n_rows(), data_.groups().n_groups() * Cost{2}});
+    const Cost most =
+        std::max<Cost>({data_.leaf_limit(), data_.n_rows(), data_.groups().n_groups() * Cost{2}, most_terms(data_)});
     const bool is_narrow = most < kInfeasible<std::int32_t>;
     const std::size_t room = settings.leaf_table_bytes / (is_narrow ? sizeof(std::int32_t) : sizeof(std::int64_t));
     if (const auto places = LeafPlaces::make(data_, settings.min_leaf, room))
-      return is_narrow ? make_with_table(data_, *places, narrow_table_, settings, limits, budget)
-                       : make_with_table(data_, *places, wide_table_, settings, limits, budget);
+      return is_narrow ? make_with_table(data_, *places, narrow_table_, in)
+                       : make_with_table(data_, *places, wide_table_, in);
   }
   // The sum of squares is not summed for pairs; a function of the caller's is not asked about cells without rows.
   const std::int32_t n_costs = task.kind == VectorKind::squares ? 2 : task.n_statistics;
   const bool has_prices = data_.tests() != nullptr;
   const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst, has_prices);
-  return fits<std::int32_t>(data_, order) ? make_for<std::int32_t>(data_, order, settings, limits, budget)
-                                          : make_for<std::int64_t>(data_, order, settings, limits, budget);
+  return fits<std::int32_t>(data_, order) ? make_for<std::int32_t>(data_, order, in)
+                                          : make_for<std::int64_t>(data_, order, in);
 }
 
 }  // namespace certree
