@@ -66,9 +66,9 @@ class Setting:
         if self.measurements is not None:
             settings["test_costs"] = self.measurements.for_engine(self.problem)
             settings["weights"] = self.rows.weights
-        return _vector.VectorProblem(
-            self.columns, self.problem.statistics, kind=self.problem.kind, **settings
-        )
+        known = self.problem.types
+        vectors = self.problem.statistics if known is None else known
+        return _vector.VectorProblem(self.columns, vectors, kind=self.problem.kind, **settings)
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,7 @@ def node_sums(
     setting: Setting, result: engine.Nodes, leaves: NDArray[np.intp]
 ) -> NDArray[np.int64]:
     """Return the sums of the statistics in every node."""
-    statistics = setting.problem.statistics
-    sums = np.zeros((len(result.test), statistics.shape[1]), dtype=np.int64)
-    np.add.at(sums, leaves, statistics)
-    return engine.sums_of_nodes(result, sums)
+    return engine.sums_of_nodes(result, setting.problem.sums_at(leaves, len(result.test)))
 
 
 def units_paid(setting: Setting, result: engine.Nodes, leaves: NDArray[np.intp]) -> int:

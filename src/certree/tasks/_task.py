@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.engine._row_types import RowTypes
 from certree.numbers._digits import whole_numbers
 from certree.numbers._weights import read_weights
 
@@ -168,6 +169,8 @@ class LeafProblem(ABC):
         Which leaf cost of the core applies: "min_label", "squares" or "callback".
     statistics : int64 array of shape (n_rows, n_statistics)
         What is summed over the rows of a leaf, weights included.
+    types : RowTypes or None
+        The same by type, if the rows are known to be of a few types.
     unit, constant : Fraction
         ``cost = unit * (units of the search) + constant``.
     rounding : Fraction
@@ -181,6 +184,7 @@ class LeafProblem(ABC):
 
     kind: ClassVar[str]
     statistics: NDArray[np.int64]
+    types: RowTypes | None = None
     unit: Fraction
     constant: Fraction
     rounding: Fraction
@@ -194,6 +198,14 @@ class LeafProblem(ABC):
     @abstractmethod
     def units(self, sums: Sums) -> NDArray[np.int64]:
         """Return what leaves with these sums cost, in units of the search."""
+
+    def sums_at(self, places: NDArray[np.intp], n_places: int) -> Sums:
+        """Return the sums of the statistics of the rows at each place."""
+        if self.types is not None:
+            return self.types.sums(places, n_places)
+        sums = np.zeros((n_places, self.statistics.shape[1]), dtype=np.int64)
+        np.add.at(sums, places, self.statistics)
+        return sums
 
     @property
     def hidden(self) -> Fraction:
