@@ -93,7 +93,8 @@ class VectorSolver final : public DepthTwo {
   bool evaluate_children(const Node& parent, const Expansion& expansion, std::int32_t column, bool want_yes,
                          bool want_no, ChildErrors& out) override {
     sums_.use(parent, expansion.rows.data());
-    if (data_.tests() != nullptr) {
+    const bool is_kept = kept_ == Kept{parent.rows.key, column, true};
+    if (data_.tests() != nullptr && !is_kept) {
       data_.tests()->pay(*parent.paid, parent.column[static_cast<std::size_t>(column)], child_paid_);
       prices_.set(*data_.tests(), parent, child_paid_);
     }
@@ -121,6 +122,7 @@ class VectorSolver final : public DepthTwo {
 
   Cost best_split(const Node& node, std::int32_t* column, Cost* test) override {
     Expansion& out = only_columns_;
+    kept_ = {};
     sums_.lay_out(node, rows_);
     const std::int32_t stride = round_up(node.n_columns);
     V* columns = column_buffer(columns_, stride);
@@ -161,7 +163,7 @@ class VectorSolver final : public DepthTwo {
   static constexpr std::size_t kWideTotals = 2;
   static constexpr std::size_t kMostKept = std::size_t{1} << 17;
 
-  // Whose pair sums are in pair_row_: the smaller child of a column.
+  // Whose sums are in small_ and pair_row_, with its prices in prices_: the smaller child of a column.
   struct Kept {
     Fingerprint key;
     std::int32_t column = -1;
@@ -226,9 +228,14 @@ class VectorSolver final : public DepthTwo {
   // Sums the smaller child row by row; the larger is the parent less the smaller.
   bool subtract_child(const Node& parent, const Expansion& expansion, std::int32_t column, bool small_holds,
                       bool want_small, bool want_large, SplitErrors& small_out, SplitErrors& large_out) {
-    sums_.choose(column, small_holds);
+    const Kept asked{parent.rows.key, column, keeps_pairs(parent)};
+    const bool is_kept = asked.is_kept && kept_ == asked;
     const std::int32_t stride = round_up(parent.n_columns);
-    const SideSums<V> small = add_columns(parent, column_buffer(columns_, stride), stride);
+    if (!is_kept) {
+      sums_.choose(column, small_holds);
+      small_ = add_columns(parent, column_buffer(columns_, stride), stride);
+    }
+    const SideSums<V>& small = small_;
     if (want_small) {
       leaves_.begin(first_, small);
       limits_.add_work();
@@ -241,8 +248,6 @@ class VectorSolver final : public DepthTwo {
     const std::size_t parent_row = static_cast<std::size_t>(order_.n_in_parent) * step;
     const V* parent_pairs = reinterpret_cast<const V*>(expansion.pairs.data());
     const std::size_t row_size = static_cast<std::size_t>(order_.n_in_child) * step;
-    const Kept asked{parent.rows.key, column, keeps_pairs(parent)};
-    const bool is_kept = asked.is_kept && kept_ == asked;
     V* rows = pair_row_.ensure(asked.is_kept ? row_size * static_cast<std::size_t>(parent.n_columns) : row_size);
     kept_ = {};
     for (std::int32_t i = 0; i < parent.n_columns; ++i) {
@@ -330,6 +335,7 @@ class VectorSolver final : public DepthTwo {
   TestPrices<V> prices_;
   Paid child_paid_;
   Kept kept_;
+  SideSums<V> small_;
   Side first_, second_;
 };
 

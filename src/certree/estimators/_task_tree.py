@@ -300,6 +300,9 @@ class BaseTaskTree(BaseOptimalTree):
     def _certify_task(self, setting: Setting, result: engine.Result) -> TaskCertificate:
         """Translate a result to the user's terms."""
         objective, problem = setting.objective, setting.problem
+        # One bound of two stays from one entry of the history to the next.
+        values = {value for *_, u, l in result.history for value in (u, l)}
+        costs = {value: exact(objective.cost(value)) for value in values}
         cost = objective.cost(result.upper_bound)
         lower_bound = min(objective.cost(result.lower_bound), cost)
         n_splits = self.tree_.n_splits
@@ -317,8 +320,7 @@ class BaseTaskTree(BaseOptimalTree):
             seconds=setting.seconds + result.seconds,
             counters=dict(result.counters),
             history=tuple(
-                (setting.seconds + s, work, exact(objective.cost(u)), exact(objective.cost(l)))
-                for s, work, u, l in result.history
+                (setting.seconds + s, work, costs[u], costs[l]) for s, work, u, l in result.history
             ),
             task=setting.name,
             max_depth=None if self.max_depth is None else int(self.max_depth),

@@ -100,6 +100,8 @@ class Rows:
     @property
     def total_weight(self) -> Fraction:
         """Weight of all rows."""
+        if self.given is None:
+            return int(self.weights.sum()) * self.quantum
         return self.weight_of(np.ones(len(self.weights), dtype=np.bool_))
 
     def weight_of(self, chosen: NDArray[np.bool_]) -> Fraction:
