@@ -1,10 +1,17 @@
-"""Certificates of every kind, and every way to tamper with one of their fields."""
+"""Certificates of every kind, and every way to tamper with one of their fields.
+
+``python -m tests.tampering --certificates 1000 --seed 7`` tampers with certificates of new data,
+prints those that pass, and a table.
+"""
 
 from __future__ import annotations
 
+import argparse
 import copy
 import dataclasses
+import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -14,6 +21,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from certree import (
+    CertificateError,
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
     Measurement,
@@ -27,6 +35,7 @@ from certree import (
     pareto_front,
     solve,
     tasks,
+    verify,
 )
 from certree.verify._fields import CHECKED
 
@@ -78,7 +87,7 @@ class Forgery:
 
 def _with(name: str) -> Callable[[Any, Any], Any]:
     def write(subject: Any, certificate: Any) -> Any:
-        if dataclasses.is_dataclass(subject):
+        if dataclasses.is_dataclass(subject) and not hasattr(subject, "get_params"):
             return dataclasses.replace(subject, **{name: certificate})
         other = copy.copy(subject)
         setattr(other, name, certificate)
@@ -124,9 +133,9 @@ def _with_curve(curve: Any, certificate: Any) -> Any:
 _FRONT = frozenset({"status", "lower_points", "supported_only"})
 
 
-def cases() -> dict[str, Case]:
+def cases(seed: int = 7) -> dict[str, Case]:
     """Return a sound certificate of every kind, small enough for a brute force."""
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (24, 4))
     y = ((X[:, 0] & X[:, 1]) | (rng.random(24) < 0.25)).astype(int)
     table = np.round(rng.normal(size=(24, 3)), 1)
@@ -168,8 +177,7 @@ def cases() -> dict[str, Case]:
         found["path"] = Case(with_path, own, lambda m: m._path.entries[-1], _with_entry)
         greedy = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
         gap = optimality_gap(greedy, X, y)
-        inner = frozenset({"certificate"})
-        found["gap"] = Case(gap, own, lambda g: g, lambda _, other: other, inner)
+        found["gap"] = Case(gap, own, lambda g: g, lambda _, other: other)
         found["regression"] = _model(
             OptimalTreeRegressor(max_depth=2).fit(X, target), {"X": X, "y": target}
         )
@@ -246,9 +254,10 @@ def other_values(old: Any, rng: np.random.Generator) -> Iterator[Any]:
     elif old is None:
         yield from (1, 0, Fraction(1, 3), "x", (), 2.5)
     elif dataclasses.is_dataclass(old):
-        for one in dataclasses.fields(old):
-            for new in other_values(getattr(old, one.name), rng):
-                yield dataclasses.replace(old, **{one.name: new})
+        for name in CHECKED.get(type(old).__name__, ()):
+            for new in other_values(getattr(old, name), rng):
+                if not is_same(getattr(old, name), new):
+                    yield dataclasses.replace(old, **{name: new})
 
 
 def is_same(old: Any, new: Any) -> bool:
@@ -278,3 +287,60 @@ def may_be_true(forgery: Forgery) -> bool:
     less than is known.
     """
     return forgery.field_name in forgery.case.weaker
+
+
+def outcome(forgery: Forgery) -> str:
+    """Return what `verify` makes of a tampered certificate.
+
+    "caught"; "no matter" if it may pass; "passed", or an error that is none of `verify`, if not.
+    """
+    try:
+        verify(forgery.subject(), **forgery.case.data)
+    except CertificateError:
+        return "caught"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "no matter" if may_be_true(forgery) else "passed"
+
+
+def in_turns(found: dict[str, Case], seed: int) -> Iterator[Forgery]:
+    """Yield one tampered certificate for each field of each case, in any order."""
+    groups: dict[tuple[str, str], list[Forgery]] = {}
+    for forgery in forgeries(found, seed):
+        groups.setdefault((forgery.name, forgery.field_name), []).append(forgery)
+    rng = np.random.default_rng(seed)
+    lists = list(groups.values())
+    for place in rng.permutation(len(lists)):
+        yield lists[place][rng.integers(len(lists[place]))]
+
+
+def main() -> int:
+    """Tamper with many certificates; return 1 if one passes that must not."""
+    parser = argparse.ArgumentParser(prog="python -m tests.tampering")
+    parser.add_argument("--certificates", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=7)
+    options = parser.parse_args()
+    seen: Counter[tuple[str, str]] = Counter()
+    seed = options.seed
+    while seen.total() < options.certificates:
+        for forgery in in_turns(cases(seed), seed):
+            if seen.total() == options.certificates:
+                break
+            said = outcome(forgery)
+            if said not in ("caught", "no matter"):
+                sys.stdout.write(f"seed {seed}: {forgery}: {said}\n")
+                said = "wrong"
+            seen[forgery.name, said] += 1
+        seed += 1
+    columns = ("caught", "no matter", "wrong")
+    sys.stdout.write(f"{'kind':<18}" + "".join(f"{name:>11}" for name in columns) + "\n")
+    for kind in [*sorted({kind for kind, _ in seen}), "all"]:
+        counts = [
+            sum(n for (k, s), n in seen.items() if s == c and kind in (k, "all")) for c in columns
+        ]
+        sys.stdout.write(f"{kind:<18}" + "".join(f"{count:>11}" for count in counts) + "\n")
+    return int(any(said == "wrong" for _, said in seen))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -372,7 +372,7 @@ def prices(attack: Attack) -> None:
     wishes = {**draw.complexity(), **draw.search()}
     problem.notes = {**wishes, "matrix": matrix.tolist(), "test_costs": asked.tolist()}
     model = CostSensitiveTreeClassifier(
-        matrix, asked.tolist(), list(range(k)), **problem.sizes, **wishes
+        matrix, asked.tolist(), classes=list(range(k)), **problem.sizes, **wishes
     )
     attack.call(lambda: model.fit(problem.X, problem.y, problem.given_weights))
     certificate = model.certificate_

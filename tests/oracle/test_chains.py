@@ -13,7 +13,7 @@ from sklearn.metrics import roc_auc_score
 
 from certree import _core
 from certree.engine._chain import ChainResult, area, roc_chain, solve_chain
-from certree.engine._scalar import Options, Problem, leaves_of_rows
+from certree.engine._scalar import Options, Problem
 from tests.oracle.areas import AllTrees, curve_area, rank_area
 from tests.problems import FUZZ
 from tests.registry import all_isas, settings_one_by_one
@@ -53,9 +53,9 @@ class Case:
         """The tree is one of the trees, it is the best one, and the bound says so."""
         assert result.status == "optimal"
         leaves = list(zip(result.neg, result.pos, strict=True))
-        assert (result.n_splits, tuple(sorted(leaves))) in self.trees.trees(self.depth)
+        assert (result.nodes.n_splits, tuple(sorted(leaves))) in self.trees.trees(self.depth)
         assert result.area == area(result.neg, result.pos, self.max_fpr)
-        assert self.objective(leaves, result.n_splits) == self.best()
+        assert self.objective(leaves, result.nodes.n_splits) == self.best()
         assert result.bound == result.value
 
 
@@ -269,9 +269,11 @@ def test_the_area_is_that_of_scikit_learn() -> None:
         if case.max_fpr != 1:
             continue
         result = _solve(case)
-        leaf = leaves_of_rows(result, case.problem.columns)
-        share = np.zeros(len(result.test))
-        share[result.test < 0] = [p / (n + p) for n, p in zip(result.neg, result.pos, strict=True)]
+        leaf = result.nodes.route(case.problem.columns)
+        share = np.zeros(len(result.nodes))
+        share[result.nodes.is_leaf] = [
+            p / (n + p) for n, p in zip(result.neg, result.pos, strict=True)
+        ]
         theirs = roc_auc_score(
             case.problem.row_types, share[leaf], sample_weight=case.problem.weights
         )

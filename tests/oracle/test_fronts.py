@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from certree import _core
 from certree.engine._front import FrontResult, solve_front
-from certree.engine._scalar import Options, leaves_of_rows
+from certree.engine._scalar import Options
 from certree.engine._scalar import Problem as EngineProblem
 from tests.oracle.enumeration import all_trees
 from tests.oracle.fronts import FrontOracle, Point, nondominated
@@ -104,8 +104,8 @@ def check_trees(case: FrontCase, found: FrontResult) -> None:
     """Every tree has its point and keeps to the limits."""
     types, weights = case.problem.row_types, case.weights()
     for i, point in enumerate(found.points.tolist()):
-        tree = found.tree(i)
-        leaf = leaves_of_rows(tree, case.problem.columns)
+        tree = found.trees[i]
+        leaf = tree.route(case.problem.columns)
         wrong = tree.label[leaf] != types
         fp, fn = (int(weights[wrong & (types == t)].sum()) for t in (0, 1))
         assert [fp, fn, tree.n_splits] == point

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree.engine._scalar import leaves_of_rows
 from certree.engine._within_limits import Finer, LimitedProblem, LimitedResult
 from certree.numbers import _digits
 from certree.numbers._digits import Amounts, bound_digits, to_digits, whole_numbers
@@ -76,15 +75,15 @@ def check(case: LimitCase, wide: LimitedProblem, found: LimitedResult) -> None:
         return
     assert (found.status, found.lower_bound, found.upper_bound) == ("optimal", optimum, optimum)
     point = np.array(sums_of(case.problem, found), dtype=np.int64)
-    check_tree(case, found, tuple(int(v) for v in case.problem.planes @ point))
+    check_tree(case, found.nodes, tuple(int(v) for v in case.problem.planes @ point))
     for cut in found.cuts:
         assert cut.bound is None or cut.bound <= optimum, case
 
 
 def sums_of(problem: LimitedProblem, found: Any) -> list[int]:
-    labels = found.label[leaves_of_rows(found, problem.columns)]
+    labels = found.nodes.label[found.nodes.route(problem.columns)]
     sums = problem.values[np.arange(len(labels)), labels].sum(axis=0)
-    return [*sums.tolist(), int((found.test >= 0).sum())]
+    return [*sums.tolist(), found.nodes.n_splits]
 
 
 @pytest.fixture(params=[1, 2, 5, 40])

@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from certree import _core
-from certree.engine._scalar import Nodes, Options, leaves_of_rows
+from certree.engine import Nodes, Options
 from certree.engine._within_limits import LimitedProblem, LimitedResult, search_inside
 from certree.proofs._limit_front import solve_limited_front
 from certree.proofs._limit_search import solve_limited
@@ -169,7 +169,7 @@ def random_cases(seed: int, count: int) -> Iterator[LimitCase]:
 def check_tree(case: LimitCase, nodes: Nodes, values: tuple[int, ...]) -> None:
     """A tree has the values that it is said to have, and keeps to all limits."""
     problem, options = case.problem, case.options
-    leaf = leaves_of_rows(nodes, problem.columns)
+    leaf = nodes.route(problem.columns)
     label = nodes.label[leaf]
     sums = problem.values[np.arange(len(leaf)), label].sum(axis=0)
     n_splits = int((nodes.test >= 0).sum())
@@ -223,7 +223,7 @@ def check(case: LimitCase, found: LimitedResult) -> None:
     if optimum is None:
         assert found.status == "infeasible", case
         assert found.upper_bound is None
-        assert len(found.test) == 0
+        assert len(found.nodes) == 0
         assert found.proof in ("dual", "search")
         check_closest(case, found)
         return
@@ -231,7 +231,7 @@ def check(case: LimitCase, found: LimitedResult) -> None:
     assert (found.lower_bound, found.upper_bound) == (optimum, optimum), case
     assert found.proof == ""
     assert found.values[0] == optimum
-    check_tree(case, found, found.values)
+    check_tree(case, found.nodes, found.values)
 
 
 # ---- the best tree ------------------------------------------------------------------------------
@@ -346,7 +346,7 @@ def test_bounds_of_a_stopped_search_hold(seed: int) -> None:
         if found.status == "infeasible":
             assert optimum is None
         if found.upper_bound is not None:
-            check_tree(case, found, found.values)
+            check_tree(case, found.nodes, found.values)
             assert optimum is not None
             assert found.lower_bound <= optimum <= found.upper_bound
         if found.status == "optimal":
@@ -556,8 +556,8 @@ def test_the_search_inside_corners_finds_what_is_wanted(seed: int) -> None:
         assert found.status == "optimal"
         for i, point in enumerate(found.points.tolist()):
             assert tuple(point) in case.points
-            tree = found.tree(i)
-            label = tree.label[leaves_of_rows(tree, case.problem.columns)]
+            tree = found.trees[i]
+            label = tree.label[tree.route(case.problem.columns)]
             sums = case.problem.values[np.arange(len(label)), label].sum(axis=0)
             assert [*sums.tolist(), tree.n_splits] == point
 

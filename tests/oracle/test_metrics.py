@@ -125,15 +125,13 @@ def check(
     penalty: Fraction = Fraction(0),
 ) -> None:
     """The tree is one within the limits, with the errors and the value that the result says."""
-    assert (result.fp, result.fn, result.n_splits) in triples, case
-    assert int(np.count_nonzero(result.test >= 0)) == result.n_splits, case
-    leaves = engine.leaves_of_rows(result, case.columns)
-    predicted = result.label[leaves]
+    assert (result.fp, result.fn, result.nodes.n_splits) in triples, case
+    predicted = result.nodes.label[result.nodes.route(case.columns)]
     weights = np.ones(len(predicted), dtype=np.int64) if case.weights is None else case.weights
     assert result.fp == weights[(predicted == 1) & (case.row_types == 0)].sum(), case
     assert result.fn == weights[(predicted == 0) & (case.row_types == 1)].sum(), case
     assert result.value == metric.exact(result.fp, result.fn, *case.totals), case
-    assert result.objective == result.value - penalty * result.n_splits, case
+    assert result.objective == result.value - penalty * result.nodes.n_splits, case
     for fp, fn, split, value, limit in result.cuts:
         assert all(
             fp * a + fn * b + split * k >= value
@@ -152,7 +150,7 @@ def test_the_value_is_the_greatest_of_all_trees(metric: metrics.Metric) -> None:
         assert result.objective == result.bound == value, case
         check(result, case, metric, triples)
         equal = [k for fp, fn, k in triples if metric.exact(fp, fn, *case.totals) == value]
-        assert result.n_splits == min(equal), case
+        assert result.nodes.n_splits == min(equal), case
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=repr)
@@ -167,7 +165,7 @@ def test_penalties_are_exact(metric: metrics.Metric) -> None:
         offset = penalty if per == "leaf" else 0
         assert result.status == "optimal", case
         assert result.objective + offset == result.bound + offset == value, (case, penalty)
-        assert result.objective == result.value - penalty * result.n_splits - offset
+        assert result.objective == result.value - penalty * result.nodes.n_splits - offset
 
 
 @pytest.mark.parametrize("metric", METRICS, ids=repr)
@@ -199,10 +197,11 @@ def test_every_number_of_splits_has_its_best_tree(metric: metrics.Metric) -> Non
             value = max(metric.exact(fp, fn, *totals) for fp, fn, s in triples if s <= k)
             if not greatest or value > greatest[-1][1]:
                 greatest.append((k, value))
-        assert [(e.n_splits, e.value) for e in path.entries] == greatest, case
+        assert [(e.tree.n_splits, e.value) for e in path.entries] == greatest, case
         for entry in path.entries:
-            assert (entry.fp, entry.fn, entry.n_splits) in triples, case
-            assert entry.bound == entry.value == metric.exact(entry.fp, entry.fn, *totals), case
+            tree = entry.tree
+            assert (tree.fp, tree.fn, tree.n_splits) in triples, case
+            assert entry.bound == entry.value == metric.exact(tree.fp, tree.fn, *totals), case
 
 
 def test_a_path_that_is_stopped_has_valid_bounds() -> None:
@@ -212,9 +211,9 @@ def test_a_path_that_is_stopped_has_valid_bounds() -> None:
         triples, totals = case.triples(), case.totals
         options = case.options(extra={"work_limit": 1 + number % 6})
         for entry in solve_metric_path(case.problem, metric, options).entries:
-            small = [t for t in triples if t[2] <= entry.n_splits]
+            small = [t for t in triples if t[2] <= entry.tree.n_splits]
             value = max(metric.exact(fp, fn, *totals) for fp, fn, _ in small)
-            assert metric.exact(entry.fp, entry.fn, *totals) == entry.value <= value, case
+            assert metric.exact(*entry.tree.point, *totals) == entry.value <= value, case
             assert value <= entry.bound, case
 
 
@@ -423,7 +422,7 @@ def test_the_best_labels_are_chosen_exactly(monkeypatch: pytest.MonkeyPatch) -> 
         assert search.objective == max(map(search.value, points)), case
         for i, point in enumerate(points):
             tree = choices.tree(i)
-            again = search.oracle.rows.found(tree)
+            again = search.oracle.rows.found(tree.nodes)
             assert (again.point, again.n_splits) == (point, choices.n_splits[i]), case
 
 

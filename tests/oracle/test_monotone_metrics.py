@@ -129,7 +129,7 @@ def test_penalties_bound_the_size_without_a_depth_limit(metric: metrics.Metric) 
     options = engine.Options(time_limit=60)
     result = solve_metric(problem, metric, options, complexity=Fraction(1, 50))
     assert result.status == "optimal"
-    assert result.n_splits == 3
+    assert result.nodes.n_splits == 3
 
 
 @pytest.mark.parametrize("metric", MONOTONE[:2], ids=lambda metric: metric.name)
@@ -163,7 +163,7 @@ def test_every_number_of_splits_has_its_best_tree(metric: metrics.Metric) -> Non
             value = max(metric.exact(fp, fn, *totals) for fp, fn, s in triples if s <= k)
             if not greatest or value > greatest[-1][1]:
                 greatest.append((k, value))
-        assert [(e.n_splits, e.value) for e in path.entries] == greatest, case
+        assert [(e.tree.n_splits, e.value) for e in path.entries] == greatest, case
 
 
 @pytest.mark.parametrize(

@@ -3,48 +3,35 @@
 from __future__ import annotations
 
 import json
-import random
 import time
 import tracemalloc
-import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
 from certree import Certificate, Tree
-from tests.documents import STRANGE, Document, documents, spoiled
+from certree.tree import Numbers, Vectors
+from tests.documents import STRANGE, Document, documents
+from tests.hostile import MOST_SECONDS, use, wrong_files
 from tests.problems import FUZZ
 from tests.unit.trees import chain
 
 N_FILES = 10_000 if FUZZ else 400
 """With CERTREE_FUZZ, a seed, other files and more of them."""
 
-MOST_SECONDS, MOST_BYTES = 1.0, 100 * 2**20
-
 
 @pytest.mark.parametrize("document", documents(), ids=lambda document: document.name)
 def test_every_document_reads_back_as_what_was_written(document: Document) -> None:
     assert document.read(document.text) == document.written
     assert document.read(document.text.encode()) == document.written
-    _use(document.read(document.text))
+    use(document.read(document.text))
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_spoiled_files_are_value_errors_or_work(part: int) -> None:
-    random_ = random.Random(f"{FUZZ} {part}")
-    tracemalloc.start()
-    try:
-        for number in range(N_FILES // 4):
-            document = random_.choice(documents())
-            text = spoiled(document.text, random_)
-            try:
-                _read_within_limits(document, text)
-            except ValueError:
-                continue
-            except BaseException as error:
-                raise AssertionError(f"file {number} of {document.name}: {text!r}") from error
-    finally:
-        tracemalloc.stop()
+    bad = [str(error) for error in wrong_files(N_FILES // 4, f"{FUZZ} {part}")]
+    assert not bad, "\n".join(bad[:5])
 
 
 @pytest.mark.parametrize("document", documents(), ids=lambda document: document.name)
@@ -57,40 +44,7 @@ def test_every_value_may_be_replaced_by_any_other(document: Document) -> None:
                 read = document.read(json.dumps({**data, key: value}))
             except ValueError:
                 continue
-            _use(read)
-
-
-def _read_within_limits(document: Document, text: bytes) -> None:
-    tracemalloc.reset_peak()
-    # Processor time, so that a busy machine does no harm.
-    before, start = tracemalloc.get_traced_memory()[0], time.thread_time()
-    try:
-        read = document.read(text)
-    finally:
-        assert time.thread_time() - start < MOST_SECONDS
-        assert tracemalloc.get_traced_memory()[1] - before < MOST_BYTES
-    _use(read)
-
-
-def _use(read: Any) -> None:
-    """Ask for everything that a reader may want to see; a ValueError says why it cannot be."""
-    if not isinstance(read, Tree):
-        assert type(read).from_json(read.to_json()) == read
-        assert all((str(read), repr(read), read.statement()))
-        hash(read)
-        return
-    for show in (Tree.to_text, Tree.to_dot, Tree.to_html, Tree.to_python, Tree.rules, repr):
-        show(read)
-    assert Tree.from_json(read.to_json()) == read
-    for value in (None, 0.5, True, "red"):
-        if 0 < read.n_features < 1000:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                try:
-                    read.predict([[value] * read.n_features])
-                    read.predict_proba([[value] * read.n_features])
-                except ValueError:
-                    continue
+            use(read)
 
 
 # ---- particular files --------------------------------------------------------------------------
@@ -152,6 +106,100 @@ def test_trees_name_the_place_of_a_wrong_value(path: Any, value: Any, message: s
     holder[path[-1]] = value
     with pytest.raises(ValueError, match=message):
         Tree.from_dict(data)
+
+
+NUMBERS = {"kind": "numbers", "values": [1.5, 2.5]}
+DECISIONS = {"kind": "decisions", "values": [[0, 1], [1, 0]], "names": ["a", "b"]}
+INFINITE = {"float": "inf"}
+
+
+def _leaves(leaves: Any, **root: Any) -> dict[str, Any]:
+    """Return a tree with one test, whose leaves hold something."""
+    data = json.loads(_tree(format=2, leaves=leaves, feature_names=None, n_features=1))
+    test = {"column": 0, "kind": "threshold", "feature": 0, "name": "x0", "threshold": 0.5}
+    nodes = [{"test": 0, "children": [1, 2], "weight": 3, **root}]
+    return {**data, "tests": [test], "nodes": nodes + [{"label": k, "weight": 1} for k in (0, 1)]}
+
+
+@pytest.mark.parametrize(
+    ("leaves", "message"),
+    [
+        *((None, "kind of leaves must be text"), ([], "kind of leaves must be text")),
+        *(({}, "kind of leaves"), ({"kind": 3}, "kind of leaves"), ({"kind": "x"}, "Unknown kind")),
+        ({"kind": "numbers"}, "have the keys values"),
+        ({**NUMBERS, "names": ["a", "b"]}, "have the keys values"),
+        ({**NUMBERS, "values": 3}, "values of leaves must be a list"),
+        ({**NUMBERS, "values": []}, "values of leaves must be a list"),
+        ({**NUMBERS, "values": [1.5]}, "Leaf labels must lie in 0..0"),
+        ({**NUMBERS, "values": [1.5, 1.5]}, "listed twice"),
+        ({**NUMBERS, "values": [0, -0.0]}, "listed twice"),
+        ({**NUMBERS, "values": [1.5, "2"]}, "values of leaves must be a finite number"),
+        ({**NUMBERS, "values": [1.5, True]}, "values of leaves must be a finite number"),
+        ({**NUMBERS, "values": [1.5, 10**400]}, "values of leaves must be a finite number"),
+        ({**NUMBERS, "values": [1.5, [2.5]]}, "values of leaves must be a finite number"),
+        ({**NUMBERS, "values": [1.5, {"float": "nan"}]}, "cannot hold NaN"),
+        ({**NUMBERS, "values": [1.5, {"float": "x"}]}, "values of leaves must be one number"),
+        ({**DECISIONS, "kind": "numbers"}, "have the keys values"),
+        ({**DECISIONS, "kind": "vectors"}, "have the keys values"),
+        ({**DECISIONS, "values": [[0, 1], [0, 1]]}, "listed twice"),
+        ({**DECISIONS, "values": [[0, 1], [1]]}, "must be lists of 2 numbers"),
+        ({**DECISIONS, "values": [[0, 1], 1]}, "must be lists of 2 numbers"),
+        ({**DECISIONS, "values": [[], []]}, "array of values"),
+        ({**DECISIONS, "values": [0, 1]}, "must be lists of 0 numbers"),
+        ({**DECISIONS, "values": [[0, 1], [1, None]]}, "values of leaves"),
+        ({**DECISIONS, "values": [[0, 1], [1, [0]]]}, "values of leaves"),
+        ({**DECISIONS, "names": ["a"]}, "names, values of leaves differ in length"),
+        ({**DECISIONS, "names": ["a", 3]}, "name of a decision must be text"),
+        ({**DECISIONS, "names": "ab"}, "names of leaves must be a list"),
+        ({"kind": "labels", "dtype": "<U1", "values": ["a", "b"]}, "counts must have shape"),
+        ({"kind": "labels", "dtype": "<U1"}, "keys 'dtype' and 'values'"),
+    ],
+    ids=range(32),
+)
+def test_payloads_say_what_is_wrong_with_a_file(leaves: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Tree.from_dict(_leaves(leaves))
+
+
+@pytest.mark.parametrize(
+    ("root", "message"),
+    [
+        *(({"weight": -1}, "at least 0"), ({"weight": [3]}, "finite number")),
+        *(({"weight": None}, "finite number"), ({"weight": True}, "finite number")),
+        *(({"weight": 10**400}, "finite number"), ({"weight": 2**63}, "below 2")),
+        ({"counts": [1, 2]}, "must have the keys 'weight'"),
+        ({"label": 0}, "must have the keys 'weight'"),
+    ],
+)
+def test_weights_of_nodes_are_checked(root: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Tree.from_dict(_leaves(NUMBERS, **root))
+
+
+def test_payloads_in_order_are_read() -> None:
+    for leaves in (NUMBERS, DECISIONS, {**NUMBERS, "values": [INFINITE, -1]}):
+        use(Tree.from_dict(_leaves(leaves)))
+
+
+def test_large_payloads_load_in_proportion_to_their_size() -> None:
+    """Many leaves, and long vectors: neither time nor memory is a product of the two."""
+    seconds, peaks = [], []
+    for size in (2_000, 16_000):
+        tree = chain(size, holds=True)
+        leaf = tree.test < 0
+        numbers = Numbers.of_nodes(np.arange(tree.n_nodes) / 3, leaf, np.ones(tree.n_nodes))
+        wide = Vectors([0], [1], np.arange(8.0 * size)[None, :])
+        text = Tree(tree.tests, tree.test, tree.first_child, payload=numbers).to_json()
+        long = Tree([], [-1], [-1], payload=wide, n_features=1).to_json()
+        tracemalloc.start()
+        start = time.thread_time()
+        assert Tree.from_json(text).depth == size
+        assert Tree.from_json(long).classes.shape == (1, 8 * size)
+        seconds.append(time.thread_time() - start)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert seconds[1] < 40 * seconds[0]
+    assert peaks[1] < 12 * peaks[0]
 
 
 @pytest.mark.parametrize(

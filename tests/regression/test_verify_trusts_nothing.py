@@ -19,6 +19,7 @@ from certree import (
     OptimalTreeClassifierCV,
     OptimalTreeRegressor,
     Tree,
+    optimality_gap,
     solve,
     tasks,
     verify,
@@ -98,7 +99,7 @@ def test_means_are_compared_at_the_scale_of_the_data(scale: float) -> None:
     values = model.tree_.to_dict()
     for share in (1e-3, 1e-9, 1e-13):
         tampered = copy.deepcopy(values)
-        tampered["classes"]["values"] = [v * (1 + share) for v in values["classes"]["values"]]
+        tampered["leaves"]["values"] = [v * (1 + share) for v in values["leaves"]["values"]]
         model.tree_ = Tree.from_dict(tampered)
         with pytest.raises(CertificateError, match="the mean of its rows"):
             verify(model, X, y)
@@ -189,3 +190,44 @@ def test_a_function_that_overflows_is_found_out() -> None:
     assert verify(solve(task, X, max_depth=1), X)
     with pytest.raises(CertificateError, match="leaf cost"):
         verify(solve(task, X, sample_weight=weights, max_depth=1), X, sample_weight=weights)
+
+
+def test_a_gap_is_proven_again_by_trying_all_trees() -> None:
+    """`exhaustive=True` once tried nothing for a gap, and the report said that it had."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (24, 4)), rng.integers(0, 2, 24)
+    small = OptimalTreeClassifier(max_depth=1).fit(X, y)
+    found = optimality_gap(small, X, y, max_depth=2, max_splits=None)
+    assert found.improvement > 0
+    model = taken_over(found.model, small)
+    forged = replace(
+        found,
+        **dict.fromkeys(("lower_bound", "upper_bound"), found.cost),
+        **dict.fromkeys(("gap", "improvement"), 0),
+        best_tree=small.tree_,
+        certificate=model.certificate_,
+    )
+    assert verify(forged, X, y)
+    with pytest.raises(CertificateError, match="optimum"):
+        verify(forged, X, y, exhaustive=True)
+
+
+@pytest.mark.parametrize("estimator", [OptimalTreeClassifier, OptimalTreeRegressor])
+def test_a_path_is_proven_again_by_trying_all_trees(estimator: Any) -> None:
+    """A path without one of its trees once passed all checks."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, (20, 4))
+    y = X[:, 0] & X[:, 1] | X[:, 2] & X[:, 3]
+    model = estimator(max_depth=2).fit(X, y, path=True)
+    assert verify(model, X, y, exhaustive=True)
+    entries = model.path_.entries
+    assert len(entries) > 2
+    forged = copy.copy(model)
+    forged._path = copy.copy(model._path)
+    forged._path.entries = (*entries[:1], *entries[2:])
+    with pytest.raises(CertificateError, match="misses a tree with 1 split"):
+        verify(forged, X, y, exhaustive=True)
+    forged._path.entries = entries
+    forged._path.status = "fine"
+    with pytest.raises(CertificateError, match="status 'fine' of the path"):
+        verify(forged, X, y)

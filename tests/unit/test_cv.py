@@ -107,6 +107,29 @@ def test_raw_tables_weights_and_groups() -> None:
     assert verify(model.best_estimator_, X, y, weights)
 
 
+def test_it_offers_what_the_model_it_holds_offers(data: tuple[Any, Any]) -> None:
+    X, y = data
+    model = OptimalTreeClassifierCV(depths=(1, 2)).fit(X, y, path=True)
+    held = model.best_estimator_
+    offered = {name for name in dir(held) if not name.startswith("_")}
+    assert offered - set(held.get_params()) <= set(dir(model))
+    for method in ("predict", "predict_proba", "apply"):
+        assert np.array_equal(getattr(model, method)(X), getattr(held, method)(X))
+    assert (model.decision_path(X) != held.decision_path(X)).nnz == 0
+    assert model.score(X, y) == held.score(X, y)
+    assert np.array_equal(model.feature_importances_, held.feature_importances_)
+    for name in ("tree_", "certificate_", "encoder_", "path_", "classes_", "n_classes_"):
+        assert getattr(model, name) is getattr(held, name)
+    assert len(model.path_) <= model.best_splits_ + 1
+
+
+def test_what_it_holds_is_not_there_before_a_fit(data: tuple[Any, Any]) -> None:
+    model = OptimalTreeClassifierCV(depths=(1,))
+    assert not any(hasattr(model, name) for name in ("tree_", "classes_", "n_features_in_"))
+    assert not hasattr(model.fit(*data), "path_")
+    assert not hasattr(model, "feature_names_in_")
+
+
 def test_it_can_be_cloned_and_pickled(data: tuple[Any, Any]) -> None:
     model = OptimalTreeClassifierCV(depths=(1, 2), objective=metrics.F1()).fit(*data)
     again = pickle.loads(pickle.dumps(model))

@@ -12,17 +12,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from certree.numbers._exact import (
-    build_objective,
     class_fractions,
     cost_budget,
+    error_scale,
     parse_complexity,
     read_fraction,
     scale_weights,
 )
 from certree.numbers._fractions import common_unit
+from certree.numbers._scale import Scale
 
 
-def _objective(totals: list[int], complexity: Any, class_weight: Any = None, **options: Any) -> Any:
+def _scale(totals: list[int], complexity: Any, class_weight: Any = None, **options: Any) -> Scale:
     budget = options.pop("budget", cost_budget(sum(totals)))
     unit = options.pop("weight_quantum", Fraction(1))
     weights = class_fractions(class_weight, list(range(len(totals))), totals)
@@ -30,8 +31,7 @@ def _objective(totals: list[int], complexity: Any, class_weight: Any = None, **o
     assert common is not None
     multipliers = [int(weight / common) for weight in weights]
     total = sum(map(int.__mul__, multipliers, totals))
-    parsed = parse_complexity(complexity)
-    return build_objective(total, multipliers, unit * common, parsed, budget=budget, **options)
+    return error_scale(total, unit * common, parse_complexity(complexity), budget=budget, **options)
 
 
 class TestReadFraction:
@@ -177,23 +177,21 @@ class TestScaleWeights:
             scale_weights(weights, 3)
 
 
-class TestBuildObjective:
+class TestErrorScale:
     def test_without_complexity_the_cost_is_the_number_of_errors(self) -> None:
-        objective = _objective([6, 4], 0)
-        assert (objective.error_scale, objective.split_penalty, objective.offset) == (1, 0, 0)
-        assert objective.cost_matrix.tolist() == [[0, 1], [1, 0]]
-        assert objective.cost(3) == 3
-        assert objective.score(3) == Fraction(7, 10)
+        scale = _scale([6, 4], 0)
+        assert (scale.error_scale, scale.split_penalty, scale.constant) == (1, 0, 0)
+        assert scale.cost(3) == 3
 
     def test_the_penalty_is_reduced(self) -> None:
-        objective = _objective([150, 50], 0.005)
-        assert (objective.error_scale, objective.split_penalty) == (1, 1)
-        objective = _objective([150, 51], 0.005)
-        assert (objective.error_scale, objective.split_penalty) == (200, 201)
+        scale = _scale([150, 50], 0.005)
+        assert (scale.error_scale, scale.split_penalty) == (1, 1)
+        scale = _scale([150, 51], 0.005)
+        assert (scale.error_scale, scale.split_penalty) == (200, 201)
 
     def test_per_leaf_adds_the_first_leaf(self) -> None:
-        per_split = _objective([6, 4], 0.1)
-        per_leaf = _objective([6, 4], 0.1, per="leaf")
+        per_split = _scale([6, 4], 0.1)
+        per_leaf = _scale([6, 4], 0.1, per="leaf")
         assert per_leaf.split_penalty == per_split.split_penalty
         assert per_leaf.cost(7) == per_split.cost(7) + Fraction(1, 10) * 10
 
@@ -219,46 +217,41 @@ class TestBuildObjective:
         """U * unit == weighted errors + complexity * W * splits, in rational arithmetic."""
         given_weights = dict(enumerate(class_weight[: len(totals)]))
         assume(any(given_weights.values()))
-        objective = _objective(
+        scale = _scale(
             totals, complexity, given_weights, weight_quantum=quantum, per=per, budget=2**60
         )
         wrong = [min(e, t) for e, t in zip(errors, totals, strict=False)]
-        # Any label other than the row's own costs the same.
-        label = [(k + 1) % len(totals) for k in range(len(totals))]
-        leaf_cost = sum(int(objective.cost_matrix[k, label[k]]) * w for k, w in enumerate(wrong))
-        value = objective.error_scale * leaf_cost + objective.split_penalty * splits
-        if len(totals) == 1:
-            wrong = [0]
         total = sum(given_weights[k] * t * quantum for k, t in enumerate(totals))
         weighted_errors = sum(given_weights[k] * w * quantum for k, w in enumerate(wrong))
+        units = weighted_errors / (scale.unit * scale.error_scale)
+        assert units.denominator == 1
+        value = scale.value(units.numerator, splits)
         counted = splits + (per == "leaf")
-        assert objective.penalty_is_exact
-        assert objective.total_weight == total
-        assert objective.cost(value) == weighted_errors + complexity * total * counted
+        assert scale.penalty == complexity * total
+        assert scale.cost(value) == weighted_errors + complexity * total * counted
 
     def test_a_penalty_too_long_for_the_range_is_rounded_and_it_is_said(self) -> None:
         budget = cost_budget(10**6)
         complexity = Fraction(123456789, 10**12 + 39)
-        objective = _objective([600_000, 400_000], complexity, budget=budget)
-        assert not objective.penalty_is_exact
-        assert objective.complexity == complexity
-        assert objective.complexity_used != complexity
-        assert abs(objective.complexity_used / complexity - 1) < Fraction(1, 10**6)
-        assert objective.error_scale * 10**6 <= budget
-        assert objective.cost(objective.split_penalty) == objective.complexity_used * 10**6
+        scale = _scale([600_000, 400_000], complexity, budget=budget)
+        assert scale.complexity == complexity
+        used = scale.penalty / 10**6
+        assert used != complexity
+        assert abs(used / complexity - 1) < Fraction(1, 10**6)
+        assert scale.error_scale * 10**6 <= budget
+        assert scale.cost(scale.split_penalty) == scale.penalty
 
     def test_a_tiny_complexity_does_not_vanish(self) -> None:
-        objective = _objective([3, 4], Fraction(1, 10**40))
-        assert objective.split_penalty == 1
-        assert objective.complexity_used > 0
-        assert not objective.penalty_is_exact
+        scale = _scale([3, 4], Fraction(1, 10**40))
+        assert scale.split_penalty == 1
+        assert scale.penalty > 7 * Fraction(1, 10**40)
 
     @pytest.mark.parametrize("n_rows", [1, 10, 10**4, 10**7])
     @pytest.mark.parametrize("complexity", [0, 1e-9, 0.0123456789, 0.5, 1])
     def test_everything_fits_with_the_tie_break(self, n_rows: int, complexity: float) -> None:
         budget = cost_budget(n_rows)
-        objective = _objective([n_rows], complexity, budget=budget)
-        largest = 2 * objective.error_scale * n_rows + 8 * objective.split_penalty
+        scale = _scale([n_rows], complexity, budget=budget)
+        largest = 2 * scale.error_scale * n_rows + 8 * scale.split_penalty
         assert largest * (n_rows + 1) < 2**62
 
     def test_a_split_limit_leaves_more_room(self) -> None:
@@ -267,8 +260,8 @@ class TestBuildObjective:
 
     def test_weights_beyond_the_range_are_refused(self) -> None:
         with pytest.raises(ValueError, match="overflow"):
-            _objective([100, 100], 0, budget=150)
+            _scale([100, 100], 0, budget=150)
 
     def test_unknown_way_of_counting_is_refused(self) -> None:
         with pytest.raises(ValueError, match="'split' or 'leaf', got 'node'"):
-            _objective([1, 1], 0, per="node")
+            _scale([1, 1], 0, per="node")

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from certree.engine import Nodes
 from certree.engine._budget import budget
-from certree.engine._front import FrontTree
 from certree.engine._scalar import Options
 from certree.engine._within_limits import LimitedProblem
 from certree.proofs._limit_front import solve_limited_front
 from certree.proofs._limit_model import best_in_model, best_on_line, model_value
-from certree.proofs._limit_rows import Rows, merged, row_types
+from certree.proofs._limit_rows import Rows, row_types
 from certree.proofs._limit_search import LimitedSearch, solve_limited
 
 PLANES = np.array([[1, 0, 0], [0, 1, 0]], dtype=np.int64)
@@ -114,7 +114,7 @@ def test_a_tree_that_the_caller_knows_is_used_if_it_is_within_all_limits() -> No
     """With no work left, it is the answer; a tree that is too deep is not."""
     given = capacity()
     best = solve_limited(given, Options(2))
-    nodes = FrontTree(best.test, best.first_child, best.label)
+    nodes = best.nodes
     stopped = Options(2, extra={"work_limit": 1})
     assert solve_limited(given, stopped, first=nodes).upper_bound == best.upper_bound
     assert best.upper_bound is not None
@@ -124,7 +124,7 @@ def test_a_tree_that_the_caller_knows_is_used_if_it_is_within_all_limits() -> No
     assert exact.upper_bound is not None
     assert shallow.upper_bound >= exact.upper_bound
     large = solve_limited(given, replace(stopped, min_leaf=31), first=nodes)
-    assert large.n_splits == 0
+    assert large.nodes.n_splits == 0
 
 
 def test_a_gap_ends_the_search_early() -> None:
@@ -254,7 +254,7 @@ def test_values_of_trees_are_the_same_by_types_and_by_rows() -> None:
     by_row = replace(given, values=given.values * 1000)
     by_row.values[:, 0, 0] += np.arange(100)
     found = solve_limited(given, Options(3))
-    tree = FrontTree(found.test, found.first_child, found.label)
+    tree = found.nodes
     for problem in (given, by_row):
         rows = Rows(problem)
         node = np.zeros(len(problem.columns), dtype=np.intp)
@@ -272,13 +272,11 @@ def test_values_of_trees_are_the_same_by_types_and_by_rows() -> None:
 
 def test_splits_between_leaves_of_one_label_are_merged() -> None:
     """From below, as far as it goes."""
-    test = np.array([0, 1, -1, -1, -1], dtype=np.int32)
-    child = np.array([1, 3, -1, -1, -1], dtype=np.int32)
-    label = np.array([-1, -1, 1, 0, 0], dtype=np.int32)
-    tree = merged(FrontTree(test, child, label))
+    nodes = Nodes.of([0, 1, -1, -1, -1], [1, 3, -1, -1, -1], [-1, -1, 1, 0, 0])
+    tree = nodes.merged()
     assert tree.test.tolist() == [0, -1, -1]
     assert tree.label.tolist() == [-1, 0, 1]
-    assert merged(FrontTree(test, child, np.where(test < 0, 1, -1).astype(np.int32))).n_splits == 0
+    assert nodes.with_labels(np.ones(5)).merged().n_splits == 0
 
 
 # ---- multipliers --------------------------------------------------------------------------------
@@ -348,7 +346,7 @@ def test_equal_rows_of_large_problems_count_as_one(n_columns: int) -> None:
     weights = rng.integers(1, 10**4, len(copies))
     heavy = replace(many, values=many.values * weights[:, None, None], bounds=(10**6,))
     found = solve_limited(heavy, Options(2))
-    tree = FrontTree(found.test, found.first_child, found.label)
+    tree = found.nodes
     assert Rows(heavy, min_leaf=2).evaluate(tree).values == found.values
 
 

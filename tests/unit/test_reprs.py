@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.documents import Document, documents, table
+from tests.tampering import cases
 
+import certree
 from certree import (
     FairTreeClassifier,
     OptimalTreeClassifier,
@@ -18,6 +20,7 @@ from certree import (
     tasks,
     verify,
 )
+from certree.results._record import STATUSES, Record
 
 
 @pytest.mark.parametrize("document", documents(), ids=lambda document: document.name)
@@ -74,17 +77,30 @@ def test_solutions_fronts_paths_and_reports_are_one_line() -> None:
     assert repr(shown[-1]).endswith(f"cost {model.certificate_.cost}, 40 rows>")
 
 
-def test_every_certificate_goes_to_json_and_back_and_sums_itself_up() -> None:
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 2, (20, 2)), rng.integers(0, 2, 20)
-    errors = tasks.Separable([0, 1], lambda rows, label: int((y[rows] != label).sum()))
-    certificates: list[Any] = [
-        OptimalTreeClassifier(max_depth=1).fit(X, y).certificate_,
-        solve(tasks.gini(y), X, max_depth=1).certificate,
-        pareto_front(X, y, max_depth=1).certificate,
-        solve(errors, X, max_depth=1).certificate,
-    ]
-    for certificate in certificates:
-        again = type(certificate).from_json(certificate.to_json())
-        assert again == certificate
-        assert repr(certificate) == f"<{type(certificate).__name__}: {certificate.summary()}>"
+def _certificates() -> list[type[Record]]:
+    """Return all public classes of certificates, those of the future included."""
+    named = [getattr(certree, name) for name in certree.__all__ if name.endswith("Certificate")]
+    assert {one.__name__ for one in named} >= {"Certificate", "SeparableCertificate"}
+    return named
+
+
+@pytest.fixture(scope="module")
+def stated() -> list[Any]:
+    return [case.read(case.subject) for case in cases().values()]
+
+
+@pytest.mark.parametrize("cls", _certificates(), ids=lambda cls: cls.__name__)
+def test_every_certificate_goes_to_json_and_back_and_sums_itself_up(
+    cls: type[Record], stated: list[Any]
+) -> None:
+    """A new class of certificates needs a case in tests/tampering.py, and is then tested here."""
+    found = [certificate for certificate in stated if type(certificate) is cls]
+    assert found, f"tests/tampering.py has no {cls.__name__}"
+    for certificate in found:
+        assert cls.from_json(certificate.to_json()) == certificate
+        assert cls.from_json(certificate.to_json(indent=2)) == certificate
+        assert cls.from_dict(certificate.to_dict()) == certificate
+        assert repr(certificate) == f"<{cls.__name__}: {certificate.summary()}>"
+        assert certificate.summary().startswith(STATUSES[certificate.status])
+        assert "\n" not in certificate.summary()
+        assert certificate.statement().endswith(".")

@@ -25,8 +25,8 @@ from certree import (
     verify,
 )
 from certree.encoding import TableEncoder
-from certree.encoding._cuts import choose_cuts, count_cuts
-from certree.encoding._room import Room, most_per_column
+from certree.encoding._cuts import choose_cuts, count_cuts, count_values
+from certree.encoding._room import Room, most_per_column, thin_out
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -62,9 +62,11 @@ def test_fewer_cut_points_are_some_of_those_asked_for(limit: int | None) -> None
     column = RNG.integers(0, 60, 500).astype(float)
     weights = RNG.integers(1, 5, 500)
     asked = choose_cuts(column, limit, weights).tolist()
-    assert len(asked) == count_cuts(column, limit, weights)
+    counted = count_values(column, weights)
+    assert len(asked) == count_cuts(counted[1], limit)
     for most in (1, 3, 10):
         some = choose_cuts(column, limit, weights, most).tolist()
+        assert some == choose_cuts(column, limit, weights, most, counted).tolist()
         assert set(some) <= set(asked)
         assert 0 < len(some) <= most
 
@@ -148,10 +150,10 @@ def test_a_machine_with_less_memory_than_it_says_gets_fewer_tests(
 ) -> None:
     answer = TableEncoder._encode_table
 
-    def short_of_memory(encoder: TableEncoder, table: Any) -> Any:
+    def short_of_memory(encoder: TableEncoder, table: Any, *more: Any) -> Any:
         if len(encoder.tests_) > 40:
             raise MemoryError
-        return answer(encoder, table)
+        return answer(encoder, table, *more)
 
     monkeypatch.setattr(TableEncoder, "_encode_table", short_of_memory)
     with pytest.warns(OptimalityWarning, match="of the 177 tests"):
@@ -161,7 +163,7 @@ def test_a_machine_with_less_memory_than_it_says_gets_fewer_tests(
 
 
 def test_a_machine_without_memory_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_memory(encoder: TableEncoder, table: Any) -> Any:
+    def no_memory(encoder: TableEncoder, table: Any, *more: Any) -> Any:
         raise MemoryError
 
     monkeypatch.setattr(TableEncoder, "_encode_table", no_memory)
@@ -196,3 +198,44 @@ def test_the_time_limit_is_that_of_the_whole_call(call: Any) -> None:
     start = time.process_time()
     call(1.0)
     assert time.process_time() - start < 2.5
+
+
+@pytest.mark.parametrize("has_gaps", [False, True])
+def test_ctrl_c_while_tests_are_answered_leaves_some_of_them_out(has_gaps: bool) -> None:
+    """Once, all of them were answered, and all columns read, before anything ended."""
+    table = np.where(X > 1, np.nan, X) if has_gaps else X
+    whole = TableEncoder(thresholds="all").fit(table)
+    n_asked = 0
+
+    def room() -> Room:
+        nonlocal n_asked
+        n_asked += 1
+        return Room(None, None, is_interrupted=n_asked > 3)
+
+    encoder = TableEncoder(thresholds="all")
+    columns = encoder._fit_transform_within(table, None, room)
+    assert encoder._stopped_by == "interrupted"
+    assert columns.shape == (N, len(encoder.tests_))
+    assert len(encoder.tests_) == (3 if not has_gaps else 9)
+    assert {str(test) for test in encoder.tests_} <= {str(test) for test in whole.tests_}
+    assert len(encoder.tests_) + encoder._n_left_out == len(whole.tests_)
+    np.testing.assert_array_equal(columns, encoder.transform(table))
+
+
+def test_thinner_tests_are_evenly_spaced() -> None:
+    tests = TableEncoder(thresholds="all").fit([[k] for k in range(13)]).tests_
+    kept, left_out = thin_out(tests, 4)
+    assert [test.describe(0) for test in kept] == [f"x0 <= {k}.5" for k in (1, 4, 7, 10)]
+    assert left_out == {0: 8}
+    assert thin_out(tests, 100) == (tests, {})
+
+
+@pytest.mark.filterwarnings("ignore::certree.OptimalityWarning")
+def test_a_model_of_some_of_the_tests_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Room, "is_over", property(lambda room: True))
+    monkeypatch.setattr(Room, "most_tests", lambda room, n_rows, n_tests: (9, "time_limit"))
+    monkeypatch.setattr(Room, "cap", lambda *arguments: None)
+    model = OptimalTreeClassifier(2, thresholds="all").fit(X, Y)
+    assert model.certificate_.status == "time_limit"
+    assert model.certificate_.n_searched == 9
+    assert verify(model, X, Y)

@@ -22,6 +22,7 @@ from certree import (
     SPOForest,
     SPOTree,
     datasets,
+    engine,
     oracles,
     verify,
 )
@@ -136,6 +137,51 @@ def test_a_certificate_that_is_not_true_does_not_pass(paths: Any) -> None:
         verify(model, paths.X, paths.C)
 
 
+def test_a_tampered_decision_is_refused(paths: Any) -> None:
+    """In the tree, in the model, or in both, with a certificate to match."""
+    model = SPOTree(GRID, max_depth=1, thresholds=4).fit(paths.X, paths.C)
+    tree, taken, costs = model.tree_, model.decisions_, model.costs_
+    payload = tree.payload
+    others = np.setdiff1d(np.arange(20), [_place(w) for w in payload.values])
+    other = GRID.decisions()[others[: len(payload.values)]]
+    for held, message in (
+        (replace(payload, values=other), "but its decision is"),
+        (replace(payload, values=payload.values * 0.5), "but its decision is"),
+        (replace(payload, names=("NENENE",) * len(payload.names)), "is called 'NENENE'"),
+        (replace(payload, label=payload.label[[0, 2, 1]]), "but its decision is"),
+    ):
+        model.tree_ = tree._with(payload=held)
+        with pytest.raises(CertificateError, match=message):
+            verify(model, paths.X, paths.C)
+    model.decisions_ = taken * 0.5
+    names = tuple(GRID.describe(w) for w in payload.values * 0.5)
+    model.tree_ = tree._with(payload=replace(payload, values=payload.values * 0.5, names=names))
+    with pytest.raises(CertificateError, match="costs less than all that are feasible"):
+        verify(model, paths.X, paths.C)
+    model.tree_, model.decisions_, model.costs_ = tree, taken, costs + 1e-3
+    with pytest.raises(CertificateError, match="which is not the mean"):
+        verify(model, paths.X, paths.C)
+    model.costs_ = costs
+    verify(model, paths.X, paths.C)
+
+
+def _place(decision: Any) -> int:
+    return int(np.flatnonzero((GRID.decisions() == decision).all(axis=1))[0])
+
+
+def test_a_fit_sends_the_rows_down_its_tree_once(
+    paths: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+    sent = engine.Nodes.route
+    monkeypatch.setattr(engine.Nodes, "route", lambda *a: calls.append(1) or sent(*a))
+    SPOTree(GRID, max_depth=1, thresholds=4).fit(paths.X, paths.C)
+    assert len(calls) == 1
+    SPOTree(GRID, method="greedy", max_depth=1, thresholds=4).fit(paths.X, paths.C)
+    # Before and after splits that do not pay are left out.
+    assert len(calls) == 3
+
+
 def test_squared_error_is_that_of_cart(paths: Any) -> None:
     model = SPOTree(
         GRID, method="greedy", criterion="squared_error", max_depth=2, thresholds="all"
@@ -180,7 +226,8 @@ def test_exports_show_the_decisions(paths: Any) -> None:
     assert model.apply(paths.X).shape == (120,)
     named = oracles.Decisions(np.eye(2), names=["stay", "go"])
     small = SPOTree(named, max_depth=1).fit([[0], [1]], [[0, 1], [1, 0]])
-    assert {"stay", "go"} <= set(small.tree_.classes)
+    assert set(small.tree_.payload.names) == {"stay", "go"}
+    assert [str(rule) for rule in small.tree_.rules()] == ["x0 = 1: go", "x0 = 0: stay"]
     assert sum(model.feature_importances_) == pytest.approx(1)
 
 

@@ -81,7 +81,7 @@ def test_dictionaries_hold_plain_values_only() -> None:
     assert Tree.from_dict(data) == mixed_tree()
 
 
-@pytest.mark.parametrize("bad", [{}, {"format": 2}, {"format": "1"}, [], None, 3])
+@pytest.mark.parametrize("bad", [{}, {"format": 3}, {"format": "1"}, {"format": 2.0}, [], None, 3])
 def test_other_formats_are_refused(bad: Any) -> None:
     with pytest.raises(ValueError, match="format"):
         Tree.from_dict(bad)

@@ -234,7 +234,7 @@ def test_a_chain_of_any_depth() -> None:
     warm, added, _ = express(chain(n_rows - 2, holds=True), table, encoder.tests_, problem)
     # The first test holds for all rows, and two rows of different classes reach the last leaf.
     assert not added
-    assert (warm.depth, warm.leaf_cost) == (n_rows - 3, 1)
+    assert (warm.nodes.depth, warm.leaf_cost) == (n_rows - 3, 1)
 
 
 # ---- trees that are refused ----------------------------------------------------------------------

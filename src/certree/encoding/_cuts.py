@@ -12,6 +12,9 @@ __all__ = ["AUTO_THRESHOLDS", "choose_cuts", "choose_gaps", "midpoints"]
 AUTO_THRESHOLDS = 32
 """Number of cut points (and of distinct values without loss) for ``thresholds="auto"``."""
 
+Counted = tuple[NDArray[Any], NDArray[np.int64]]
+"""Different values in increasing order, and the weight of each."""
+
 _POWERS = np.array([float(f"1e{power}") for power in range(309)])
 
 
@@ -20,6 +23,7 @@ def choose_cuts(
     limit: int | None,
     weights: NDArray[np.int64] | None = None,
     most: int | None = None,
+    counted: Counted | None = None,
 ) -> NDArray[np.float64]:
     """Return the cut points of a column without missing values, in increasing order.
 
@@ -34,8 +38,11 @@ def choose_cuts(
         Weights of the rows. A row of weight two counts as two rows.
     most : int, optional
         Of the cut points that `limit` asks for, so many at most, by the same rule.
+    counted : tuple of arrays, optional
+        What :func:`count_values` says of the column, if that is known.
     """
-    values, gaps = choose_gaps(column.astype(np.float64, copy=False), limit, weights, most)
+    numbers = column.astype(np.float64, copy=False)
+    values, gaps = choose_gaps(numbers, limit, weights, most, counted)
     return midpoints(values[gaps], values[gaps + 1])
 
 
@@ -44,31 +51,28 @@ def choose_gaps(
     limit: int | None,
     weights: NDArray[np.int64] | None = None,
     most: int | None = None,
+    counted: Counted | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the distinct values in increasing order, and after which of them to cut.
 
     Parameters
     ----------
-    column, limit, weights, most
+    column, limit, weights, most, counted
         As for :func:`choose_cuts`.
     """
-    values, counts = _count_values(column, weights)
+    values, counts = count_values(column, weights) if counted is None else counted
     chosen = _asked_gaps(counts, limit)
     if most is not None and len(chosen) > most:
         chosen = chosen[_nearest_quantiles(np.cumsum(counts)[chosen], int(counts.sum()), most)]
     return values, chosen
 
 
-def count_cuts(
-    column: NDArray[Any], limit: int | None, weights: NDArray[np.int64] | None = None
-) -> int:
-    """Return how many cut points `limit` asks for."""
-    return len(_asked_gaps(_count_values(column, weights)[1], limit))
+def count_cuts(counts: NDArray[np.int64], limit: int | None) -> int:
+    """Return how many cut points `limit` asks for, of values with such weights."""
+    return len(_asked_gaps(counts, limit))
 
 
-def _count_values(
-    column: NDArray[Any], weights: NDArray[np.int64] | None
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def count_values(column: NDArray[Any], weights: NDArray[np.int64] | None = None) -> Counted:
     """Return the different values, in increasing order, and the weight of each."""
     if weights is None:
         values, counts = np.unique(column, return_counts=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,13 @@ from ._tests import Category, Level, Test, Threshold, find_numbers, is_missing, 
 __all__ = ["encode_tests"]
 
 
-def encode_tests(tests: Sequence[Test], table: Table) -> NDArray[np.uint8]:
+class NoTimeLeftError(Exception):
+    """There is no time to answer all tests."""
+
+
+def encode_tests(
+    tests: Sequence[Test], table: Table, must_stop: Callable[[], bool] | None = None
+) -> NDArray[np.uint8]:
     """Answer all tests for all rows.
 
     Tests of a kind on the same column are answered together: a column is searched once among its
@@ -26,17 +32,26 @@ def encode_tests(tests: Sequence[Test], table: Table) -> NDArray[np.uint8]:
         Binary tests, in any order.
     table : Table
         The rows.
+    must_stop : callable, optional
+        Asked before every column.
 
     Returns
     -------
     ndarray of uint8, shape (n_rows, n_tests), in Fortran order
         1 where the test holds, else 0.
+
+    Raises
+    ------
+    NoTimeLeftError
+        If `must_stop` says so.
     """
     result = np.empty((table.n_rows, len(tests)), dtype=np.uint8, order="F")
     groups: dict[tuple[int, type[Test]], list[int]] = {}
     for position, test in enumerate(tests):
         groups.setdefault((test.feature, type(test)), []).append(position)
     for (feature, cls), positions in groups.items():
+        if must_stop is not None and must_stop():
+            raise NoTimeLeftError
         column = table.column(feature)
         group = [tests[position] for position in positions]
         done = False

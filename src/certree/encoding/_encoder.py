@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
@@ -17,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted
 from certree.exceptions import warn
 from certree.numbers._exact import scale_weights
 
-from ._cuts import choose_cuts, choose_gaps
-from ._encode import encode_tests
+from ._cuts import Counted, choose_cuts, choose_gaps
+from ._encode import NoTimeLeftError, encode_tests
 from ._multiway import Multiway
-from ._room import Room
+from ._room import Room, thin_out
 from ._table import Table, compare_columns, read_table, remember_columns
 from ._tests import Category, Flag, Level, Missing, Test, Threshold, is_missing, level_ranks
 
@@ -226,8 +227,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         while True:
             left = room()
             try:
-                self._choose_tests(table, weights, left)
-                return self._encode_table(table)
+                self._choose_tests(table, weights, room)
+                return self._encode_in_time(table, room)
             except MemoryError:
                 # The machine has less than it says: what is tried next takes half of it.
                 n_tests = len(self.tests_)
@@ -238,10 +239,32 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                     ) from None
                 n_tried, needed = n_tests, table.n_rows * max(n_tests, 1)
                 memory = needed if left.memory is None else min(needed, left.memory)
-                room = partial(replace, left, memory=memory // 2)
+                room = partial(_with_memory, room, memory // 2)
+
+    def _encode_in_time(self, table: Table, room: Callable[[], Room]) -> NDArray[np.uint8]:
+        """Answer the tests; only some of them if there is no time left for all."""
+        if self._multiway or self._is_binary:
+            return self._encode_table(table)
+        columns = None
+        with suppress(NoTimeLeftError):
+            columns = self._encode_table(table, lambda: room().is_over)
+        left = replace(room(), memory=None)
+        most, stopped_by = left.most_tests(table.n_rows, len(self.tests_))
+        # A search without time would not even read what does not fit.
+        if columns is not None and not (left.is_over and stopped_by):
+            return columns
+        if stopped_by:
+            columns = None
+            self.tests_, left_out = thin_out(self.tests_, most)
+            self._left_out = Counter(self._left_out) + Counter(left_out)
+            self._stopped_by = stopped_by if left_out else self._stopped_by
+        return self._encode_table(table)
 
     def _choose_tests(
-        self, table: Table, weights: NDArray[np.int64] | None, room: Room | None = None
+        self,
+        table: Table,
+        weights: NDArray[np.int64] | None,
+        room: Callable[[], Room] | None = None,
     ) -> None:
         limit = self._threshold_limit()
         declared = self._declared_categories(table)
@@ -268,13 +291,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             boolean = table.kinds[0] == "flag"
             self.tests_ = [Flag(i, name, boolean) for i, name in enumerate(table.names)]
             return
-        cap = None if room is None else room.cap(table, are_categories, limit, weights)
+        cap = None if room is None else room().cap(table, are_categories, limit, weights, room)
         self._stopped_by = "" if cap is None else cap.stopped_by
         tests: list[Test] = []
         for i in range(table.n_columns):
             is_multiway = self.splits != "binary" and are_categories[i]
             most = None if cap is None or is_multiway else cap.most
-            found = _column_tests(table, i, are_categories[i], limit, weights, is_multiway, most)
+            known = None if cap is None else cap.known.get(i)
+            found = _column_tests(
+                table, i, are_categories[i], limit, weights, is_multiway, most, known
+            )
             if cap is not None and not is_multiway:
                 self._left_out[i] = cap.count_left_out(i, found)
             if is_multiway and len(found) > 1:
@@ -320,12 +346,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self.tests_ = [*self.tests_, *tests]
             self._is_binary = False
 
-    def _encode_table(self, table: Table) -> NDArray[np.uint8]:
+    def _encode_table(
+        self, table: Table, must_stop: Callable[[], bool] | None = None
+    ) -> NDArray[np.uint8]:
         """Answer the tests for a table that has been read and has the columns of training."""
         if self._is_binary and table.matrix is not None:
             bits: NDArray[np.bool_] = np.greater(table.matrix, 0.5, order="F")
             return bits.view(np.uint8)
-        return encode_tests(self.tests_, table)
+        return encode_tests(self.tests_, table, must_stop)
 
     def _threshold_limit(self) -> int | None:
         """Return the largest number of cut points per column, 0 for "auto", None for all."""
@@ -376,6 +404,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+def _with_memory(room: Callable[[], Room], memory: int) -> Room:
+    return replace(room(), memory=memory)
+
+
 def _is_index(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
@@ -413,7 +445,10 @@ def _is_binary(values: NDArray[Any]) -> bool:
         return True
     if values.dtype.kind in "iu":
         return bool(values.max() <= 1) and bool(values.min() >= 0)
-    return bool(np.logical_or(values == 0, values == 1).all())
+    # Most tables of other numbers have some in the first rows.
+    return all(
+        bool(np.logical_or(part == 0, part == 1).all()) for part in (values[:64], values[64:])
+    )
 
 
 def _column_tests(
@@ -424,6 +459,7 @@ def _column_tests(
     weights: NDArray[np.int64] | None,
     is_multiway: bool = False,
     most: int | None = None,
+    counted: Counted | None = None,
 ) -> list[Test]:
     """Return the tests of one column; for a multiway test one for each of its outcomes.
 
@@ -455,7 +491,7 @@ def _column_tests(
     elif is_binary:
         tests += [Flag(index, name, is_flag, side) for side in sides]
     else:
-        cuts = choose_cuts(column, limit, weights, most).tolist()
+        cuts = choose_cuts(column, limit, weights, most, counted).tolist()
         tests += [Threshold(index, name, cut, side) for side in sides for cut in cuts]
     if has_missing:
         tests.append(Missing(index, name))

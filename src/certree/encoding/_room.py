@@ -7,13 +7,13 @@ is estimated here, from a few rates that were measured; a later stop keeps the l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._cuts import AUTO_THRESHOLDS, count_cuts
+from ._cuts import AUTO_THRESHOLDS, Counted, count_cuts, count_values
 from ._table import Table
 from ._tests import Category, Level, Test, Threshold, is_missing
 
@@ -28,6 +28,8 @@ _LEAST_SECONDS = (4e-9, 5e-6, 0.0)
 _USUAL_SECONDS = (12e-9, 25e-6, 3e-10)
 # The share of the time for answering tests and the first look at pairs; the search has the rest.
 _SHARE = 0.5
+# Less than this is no time.
+_MOMENT = 0.01
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,18 @@ class Room:
             stopped_by = "interrupted"
         return most, stopped_by
 
+    @property
+    def is_over(self) -> bool:
+        """Whether no time is left."""
+        return self.is_interrupted or (self.seconds is not None and self.seconds < _MOMENT)
+
     def cap(
         self,
         table: Table,
         are_categories: Sequence[bool],
         limit: int | None,
         weights: NDArray[np.int64] | None,
+        later: Callable[[], Room] | None = None,
     ) -> Cap | None:
         """Return how many cut points or categories columns may have if not all of them fit.
 
@@ -90,6 +98,8 @@ class Room:
             Of cut points, as for :func:`~certree.encoding._cuts.choose_cuts`.
         weights : ndarray of int64, optional
             Weights of the rows.
+        later : callable, optional
+            What is left when the numbers have been looked at.
         """
         # Looking at the numbers takes time, and is of no use where all of them would fit.
         most_cuts = table.n_rows if limit is None else min(table.n_rows, limit or AUTO_THRESHOLDS)
@@ -97,21 +107,26 @@ class Room:
         per_column = 2 * (table.n_rows if has_categories else most_cuts) + 1
         if not self.most_tests(table.n_rows, table.n_columns * per_column)[1]:
             return None
-        asked = [
-            _count_choices(table, i, is_category, limit, weights)
-            for i, is_category in enumerate(are_categories)
-        ]
+        asked, known = [], {}
+        # To sort all numbers once more takes time, to keep them memory.
+        is_kept = self.memory is None or 32 * table.n_rows * table.n_columns <= self.memory
+        for i, is_category in enumerate(are_categories):
+            n_choices, counted = _count_choices(table, i, is_category, limit, weights)
+            asked.append(n_choices)
+            if is_kept and counted is not None:
+                known[i] = counted
         # Missing values may join either side of a cut.
         sides = [
             1 if is_category else 1 + bool(is_missing(table.column(i)).any())
             for i, is_category in enumerate(are_categories)
         ]
         n_tests = sum(n * k for n, k in zip(asked, sides, strict=True))
-        most, stopped_by = self.most_tests(table.n_rows, n_tests)
+        room = self if later is None else later()
+        most, stopped_by = room.most_tests(table.n_rows, n_tests)
         per_column = most_per_column(asked, most, sides)
         if not stopped_by or per_column >= max(asked):
             return None
-        return Cap(per_column, stopped_by, asked)
+        return Cap(per_column, stopped_by, asked, known)
 
     def _bytes(self, n_rows: int, n_tests: int, rates: tuple[float, float, float]) -> float:
         pairs = n_tests**2 if self.has_pairs else 0
@@ -148,13 +163,56 @@ def most_per_column(n_choices: list[int], most: int, n_tests: list[int] | None =
     )
 
 
+def thin_out(tests: Sequence[Test], most: int) -> tuple[list[Test], dict[int, int]]:
+    """Return fewer tests, and how many are left out of each column.
+
+    Cut points of a column are taken at even distances, with all of their sides for missing values;
+    other tests are kept.
+
+    Parameters
+    ----------
+    tests : sequence of Test
+        Those of a column by rising cut points.
+    most : int
+        How many there may be, about; every column keeps one at least.
+    """
+    cuts: dict[int, dict[float | str, int]] = {}
+    for test in tests:
+        if isinstance(test, Threshold | Level):
+            own = cuts.setdefault(test.feature, {})
+            own[_cut(test)] = own.get(_cut(test), 0) + 1
+    n_cuts = [len(own) for own in cuts.values()]
+    sides = [max(own.values()) for own in cuts.values()]
+    per_column = most_per_column(n_cuts, most, sides)
+    kept: set[tuple[int, float | str]] = set()
+    for feature, own in cuts.items():
+        values, n = list(own), min(len(own), per_column)
+        kept |= {(feature, values[(2 * k + 1) * len(values) // (2 * n)]) for k in range(n)}
+    left_out: dict[int, int] = {}
+    result = []
+    for test in tests:
+        if isinstance(test, Threshold | Level) and (test.feature, _cut(test)) not in kept:
+            left_out[test.feature] = left_out.get(test.feature, 0) + 1
+        else:
+            result.append(test)
+    return result, left_out
+
+
+def _cut(test: Threshold | Level) -> float | str:
+    return test.threshold if isinstance(test, Threshold) else test.value
+
+
 @dataclass(frozen=True)
 class Cap:
-    """How many cut points or categories a column may have, why, and how many each one has."""
+    """How many cut points or categories a column may have, why, and how many each one has.
+
+    Of columns of numbers, also what was counted to know that, if there is memory for it.
+    """
 
     most: int
     stopped_by: str
     asked: list[int]
+    known: Mapping[int, Counted]
 
     def count_left_out(self, index: int, found: Sequence[Test]) -> int:
         """Return how many tests of a column are missing among those found."""
@@ -172,10 +230,12 @@ def _count_choices(
     is_category: bool,
     limit: int | None,
     weights: NDArray[np.int64] | None,
-) -> int:
-    """Return the number of cut points or categories of a column."""
+) -> tuple[int, Counted | None]:
+    """Return the number of cut points or categories of a column, and what numbers it has."""
     column = table.column(index)
     present = ~is_missing(column)
     if is_category or column.dtype in (object, np.bool_) or not present.any():
-        return len(set(column[present].tolist()))
-    return count_cuts(column[present], limit, None if weights is None else weights[present])
+        return len(set(column[present].tolist())), None
+    numbers = column[present].astype(np.float64, copy=False)
+    counted = count_values(numbers, None if weights is None else weights[present])
+    return count_cuts(counted[1], limit), counted

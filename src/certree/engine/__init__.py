@@ -3,18 +3,18 @@
 This is the only package that imports the extension module.
 """
 
+from certree.tree._nodes import Nodes
+
 from ._scalar import (
     Callback,
     Event,
-    Nodes,
     Options,
+    PathResult,
     Problem,
     Result,
     Session,
-    leaves_of_rows,
     solve,
     solve_path,
-    sums_of_nodes,
 )
 
 __all__ = [
@@ -22,11 +22,10 @@ __all__ = [
     "Event",
     "Nodes",
     "Options",
+    "PathResult",
     "Problem",
     "Result",
     "Session",
-    "leaves_of_rows",
     "solve",
     "solve_path",
-    "sums_of_nodes",
 ]

@@ -19,11 +19,11 @@ from fractions import Fraction
 from functools import cmp_to_key
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certree import _core
+from certree.tree._nodes import Nodes
 
-from ._scalar import Event, Options, Problem, call_core, leaves_of_rows
+from ._scalar import Event, Options, Problem, call_core, read_nodes
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class ChainResult:
         U of the tree, and a number that no tree's U is below; equal if the status is "optimal".
     loss_unit : Fraction
         What one unit of loss is worth in normalised area.
-    test, first_child, label : int32 arrays
-        The tree; see `_engine.Nodes`. A leaf's label is 1 if its share of all positives is at
-        least its share of all negatives.
+    nodes : Nodes
+        The tree. A leaf's label is 1 if its share of all positives is at least its share of all
+        negatives.
     neg, pos : list of int
         Weights of both classes in the leaves.
     """
@@ -52,19 +52,12 @@ class ChainResult:
     value: Fraction
     bound: Fraction
     loss_unit: Fraction
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
+    nodes: Nodes
     neg: list[int]
     pos: list[int]
     counters: dict[str, int]
     history: list[tuple[float, int, int, int]]
     seconds: float
-
-    @property
-    def n_splits(self) -> int:
-        """Number of inner nodes."""
-        return int(np.count_nonzero(self.test >= 0))
 
 
 def roc_chain(neg: Sequence[int], pos: Sequence[int]) -> list[tuple[int, int]]:
@@ -169,20 +162,19 @@ def solve_chain(
     )
     raw = call_core(_core.solve_chain, arguments, callback)
     status = options.status(raw.status)
-    neg, pos = _leaf_weights(raw, problem)
+    nodes = read_nodes(raw)
+    neg, pos = _leaf_weights(nodes, problem)
     loss_unit = Fraction(*raw.loss_unit)
     reached = area(neg, pos, rate)
-    splits = int(np.count_nonzero(raw.test >= 0))
-    value = options.error_scale * (1 - reached) / loss_unit + options.split_penalty * splits
+    penalties = options.split_penalty * nodes.n_splits
+    value = options.error_scale * (1 - reached) / loss_unit + penalties
     return ChainResult(
         status=status,
         area=reached,
         value=value,
         bound=value if status == "optimal" else Fraction(options.bound(raw.lower_bound)),
         loss_unit=loss_unit,
-        test=raw.test,
-        first_child=raw.first_child,
-        label=raw.label,
+        nodes=nodes,
         neg=neg,
         pos=pos,
         counters=raw.counters,
@@ -198,11 +190,11 @@ def _check_rate(max_fpr: Fraction | int) -> Fraction:
     return rate
 
 
-def _leaf_weights(raw: _core.ChainResult, problem: Problem) -> tuple[list[int], list[int]]:
+def _leaf_weights(nodes: Nodes, problem: Problem) -> tuple[list[int], list[int]]:
     """Weights of negatives and positives in the leaves, as Python integers."""
-    leaf = leaves_of_rows(raw, problem.columns)
+    leaf = nodes.route(problem.columns)
     weights = np.ones(len(leaf), np.int64) if problem.weights is None else problem.weights
-    sums = np.zeros((len(raw.test), 2), dtype=np.int64)
+    sums = np.zeros((len(nodes), 2), dtype=np.int64)
     np.add.at(sums, (leaf, problem.row_types), weights)
-    found = sums[raw.test < 0]
+    found = sums[nodes.is_leaf]
     return found[:, 0].tolist(), found[:, 1].tolist()

@@ -13,22 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
+from certree.tree._nodes import Forest
 
 from ._scalar import Event, Options, Problem, call_core
-
-
-@dataclass(frozen=True)
-class FrontTree:
-    """One tree of a front, as arrays of nodes (see `_engine.Nodes`)."""
-
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
-
-    @property
-    def n_splits(self) -> int:
-        """Number of inner nodes."""
-        return int(np.count_nonzero(self.test >= 0))
 
 
 @dataclass(frozen=True)
@@ -41,11 +28,8 @@ class FrontResult:
         "optimal", or the limit that stopped the search.
     points : int64 array of shape (n_points, 3)
         False positives, false negatives and splits of each tree, by false positives, then splits.
-    offsets : int64 array of shape (n_points + 1,)
-        Tree i has the nodes ``offsets[i]:offsets[i + 1]`` of the next three arrays, in which
-        `first_child` counts from the tree's own first node.
-    test, first_child, label : int32 arrays
-        The nodes of all trees, one after the other.
+    trees : Forest
+        The tree of each point.
     lower_points : int64 array of shape (n_bounds, 3)
         Every tree that was wanted is at or above one of these in all three coordinates. Without
         `per_splits` and without a limit on splits, the third is 0.
@@ -59,10 +43,7 @@ class FrontResult:
 
     status: str
     points: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
+    trees: Forest
     lower_points: NDArray[np.int64]
     counters: dict[str, int]
     seconds: float
@@ -71,14 +52,6 @@ class FrontResult:
     def __len__(self) -> int:
         """Return the number of points."""
         return len(self.points)
-
-    def tree(self, index: int) -> FrontTree:
-        """Return the tree of a point."""
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"the front has {len(self)} points, there is no point {index}")
-        index %= len(self)
-        nodes = slice(int(self.offsets[index]), int(self.offsets[index + 1]))
-        return FrontTree(self.test[nodes], self.first_child[nodes], self.label[nodes])
 
 
 def _as_points(dominated: Iterable[tuple[int, int]] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -132,10 +105,7 @@ def solve_front(
     return FrontResult(
         status=options.status(raw.status),
         points=raw.points,
-        offsets=raw.offsets,
-        test=raw.test,
-        first_child=raw.first_child,
-        label=raw.label,
+        trees=Forest(raw.offsets, raw.test, raw.first_child, raw.label),
         # Over some of the tests only, nothing is proven of the others.
         lower_points=np.zeros((1, 3), np.int64) if options.partial else raw.lower_points,
         counters=raw.counters,

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
+from certree.tree._nodes import Nodes
 
 from ._budget import current
 
@@ -27,8 +28,6 @@ Event = Mapping[str, Any]
 
 Callback = Callable[[Event], object]
 """Called now and then with an event; a true answer stops the search."""
-
-_Number = TypeVar("_Number", bound=np.generic)
 
 # No table has more rows, so no larger limit means more; the core counts in 32 bits.
 _MOST = 2**31 - 1
@@ -90,6 +89,10 @@ class Options:
         """Return a lower bound in terms of all tests, given the `least` that any tree has."""
         return min(lower, least) if self.partial else lower
 
+    def most_splits(self, n_rows: int) -> int:
+        """Return a number of splits that no tree of binary tests within these limits exceeds."""
+        return most_splits(n_rows, self.max_depth, self.max_splits)
+
     def to_core(self) -> dict[str, Any]:
         """Return the dictionary that the core reads, where -1 and 0 stand for no limit."""
         known = {}
@@ -111,26 +114,6 @@ class Options:
         }
 
 
-class Nodes(Protocol):
-    """A tree over the columns of a problem.
-
-    A node is a leaf when `test` is -1; otherwise `test` is its column, and its children are
-    ``first_child`` (the test holds) and ``first_child + 1`` (it does not).
-    """
-
-    @property
-    def test(self) -> NDArray[np.int32]:
-        """Column of each node."""
-
-    @property
-    def first_child(self) -> NDArray[np.int32]:
-        """First of the two children of each node."""
-
-    @property
-    def label(self) -> NDArray[np.int32]:
-        """Label of each leaf."""
-
-
 @dataclass(frozen=True)
 class Result:
     """The best tree found and what is proven about it (bounds in units of U).
@@ -141,29 +124,20 @@ class Result:
     status: str
     lower_bound: int
     upper_bound: int
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
+    nodes: Nodes
     counters: dict[str, int]
     history: list[tuple[float, int, int, int]]
     seconds: float
 
-    @property
-    def n_splits(self) -> int:
-        """Number of inner nodes."""
-        return int(np.count_nonzero(self.test >= 0))
-
 
 @dataclass(frozen=True)
-class PathEntry:
+class SizedTree:
     """The best tree with at most so many splits, and bounds on the least leaf cost."""
 
     splits: int
     lower_bound: int
     upper_bound: int
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
+    nodes: Nodes
 
 
 @dataclass(frozen=True)
@@ -171,9 +145,19 @@ class PathResult:
     """One entry for every number of splits that costs less than any smaller one."""
 
     status: str
-    entries: list[PathEntry]
+    entries: list[SizedTree]
     counters: dict[str, int]
     seconds: float
+
+
+def most_splits(n_rows: int, max_depth: int | None, max_splits: int | None = None) -> int:
+    """Return a number of splits that no tree of binary tests within these limits exceeds."""
+    most = max(n_rows - 1, 0)
+    if max_splits is not None:
+        most = min(most, max_splits)
+    if max_depth is not None and max_depth < 60:
+        most = min(most, 2**max_depth - 1)
+    return most
 
 
 class Guard:
@@ -309,15 +293,18 @@ def call_core(
     return raw
 
 
+def read_nodes(raw: Any) -> Nodes:
+    """Return the tree of what the core answered."""
+    return Nodes(raw.test, raw.first_child, raw.label)
+
+
 def read_result(raw: Any, options: Options, least: int = 0) -> Result:
     """Return what the core answered to one solve; no tree has a value below `least`."""
     return Result(
         status=options.status(raw.status),
         lower_bound=options.bound(raw.lower_bound, least),
         upper_bound=raw.upper_bound,
-        test=raw.test,
-        first_child=raw.first_child,
-        label=raw.label,
+        nodes=read_nodes(raw),
         counters=raw.counters,
         history=[(s, work, upper, options.bound(l, least)) for s, work, upper, l in raw.history],
         seconds=raw.seconds,
@@ -326,7 +313,10 @@ def read_result(raw: Any, options: Options, least: int = 0) -> Result:
 
 def read_path(raw: Any, options: Options) -> PathResult:
     """Return what the core answered to a solve for every number of splits."""
-    entries = [PathEntry(k, options.bound(lower), *rest) for k, lower, *rest in raw.entries]
+    entries = [
+        SizedTree(k, options.bound(lower), upper, Nodes(*nodes))
+        for k, lower, upper, *nodes in raw.entries
+    ]
     return PathResult(options.status(raw.status), entries, raw.counters, raw.seconds)
 
 
@@ -338,27 +328,3 @@ def _arguments(problem: Problem, options: Options) -> tuple[Any, ...]:
         problem.weights,
         options.to_core(),
     )
-
-
-def leaves_of_rows(result: Nodes, columns: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """Return the leaf that each row of an encoded table reaches in the tree of a result."""
-    node = np.zeros(columns.shape[0], dtype=np.intp)
-    if result.test[0] < 0:
-        return node
-    rows = np.arange(columns.shape[0])
-    while rows.size:
-        at = node[rows]
-        node[rows] = result.first_child[at] + (columns[rows, result.test[at]] == 0)
-        rows = rows[result.test[node[rows]] >= 0]
-    return node
-
-
-def sums_of_nodes(result: Nodes, leaf_sums: NDArray[_Number]) -> NDArray[_Number]:
-    """Return what reaches every node, given what reaches every leaf (rows of inner nodes zero)."""
-    sums: NDArray[_Number] = leaf_sums.copy()
-    # A child is always numbered after its parent, so one backward sweep adds up everything.
-    for node in range(len(result.test) - 1, -1, -1):
-        if result.test[node] >= 0:
-            child = result.first_child[node]
-            sums[node] = sums[child] + sums[child + 1]
-    return sums

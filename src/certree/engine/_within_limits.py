@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from certree import _core
 from certree.numbers._digits import bound_digits
+from certree.tree._nodes import Forest, Nodes
 
-from ._front import FrontTree
 from ._scalar import Callback, Options, call_core
 
 # Values of planes stay below this for every tree.
@@ -250,8 +250,8 @@ class LimitedResult:
         No tree within the limits has a smaller objective.
     upper_bound : int or None
         The objective of the tree; None if none is known.
-    test, first_child, label : int32 arrays
-        The tree, as in `_engine.Nodes`; empty if none is known.
+    nodes : Nodes
+        The tree; empty if none is known.
     values : tuple of int
         Values of all planes for the tree, the objective first; empty if none is known.
     cuts : list of DualCut
@@ -264,16 +264,12 @@ class LimitedResult:
         The best bound of the cuts.
     n_solves, n_rounds : int
         Scalar solves, and searches inside the gap that they left.
-    n_splits : int
-        Splits of the tree.
     """
 
     status: str
     lower_bound: int
     upper_bound: int | None
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
+    nodes: Nodes
     values: tuple[int, ...] = ()
     cuts: list[DualCut] = field(default_factory=list)
     closest: list[Closest] = field(default_factory=list)
@@ -285,17 +281,12 @@ class LimitedResult:
     history: list[tuple[float, int, int | None, int | None]] = field(default_factory=list)
     seconds: float = 0.0
 
-    @property
-    def n_splits(self) -> int:
-        """Number of inner nodes."""
-        return int(np.count_nonzero(self.test >= 0))
-
 
 @dataclass(frozen=True)
 class LimitedTree:
     """One tree of a front of objective and gap."""
 
-    nodes: FrontTree
+    nodes: Nodes
     values: tuple[int, ...]
     gap: Fraction
 
@@ -346,17 +337,9 @@ class Inside:
 
     status: str
     points: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
+    trees: Forest
     counters: dict[str, int]
     work: int
-
-    def tree(self, index: int) -> FrontTree:
-        """Return the tree of a point."""
-        nodes = slice(int(self.offsets[index]), int(self.offsets[index + 1]))
-        return FrontTree(self.test[nodes], self.first_child[nodes], self.label[nodes])
 
 
 def search_inside(
@@ -412,10 +395,7 @@ def search_inside(
     return Inside(
         status=raw.status,
         points=raw.points,
-        offsets=raw.offsets,
-        test=raw.test,
-        first_child=raw.first_child,
-        label=raw.label,
+        trees=Forest(raw.offsets, raw.test, raw.first_child, raw.label),
         counters=raw.counters,
         work=raw.history[-1][1] if raw.history else 0,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,61 +10,54 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
+from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 
-from ._target import Target, class_sums
+from ._error_statement import ErrorStatement, class_sums
 
 # One unit of cost for a false positive, and one for a false negative: [row type][label].
 _ERRORS = np.array([[0, 1], [1, 0]], dtype=np.int64)
 
 
-@dataclass(frozen=True)
-class PlainNodes:
-    """A tree over columns, as the core numbers its nodes."""
-
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
-
-
-@dataclass(frozen=True)
-class BinaryTarget:
-    """A target of two classes, of which one is the positive.
+@dataclass(frozen=True, kw_only=True)
+class BinaryStatement(ErrorStatement):
+    """A statement about two classes, of which one is the positive; costs are one minus a metric.
 
     Attributes
     ----------
-    target : Target
-        Labels and weights.
     positive : int
         Code of the positive class.
     row_types : int32 array
         1 for positive rows, 0 for the others.
-    weights : int64 array or None
+    type_weights : int64 array or None
         Integer weight of each row, class weights included; None: one each.
     positives, negatives : int
         Their totals.
     """
 
-    target: Target
     positive: int
     row_types: NDArray[np.int32]
-    weights: NDArray[np.int64] | None
+    type_weights: NDArray[np.int64] | None
     positives: int
     negatives: int
 
     @property
-    def unit(self) -> Fraction:
-        """The weight that one unit of integer weight stands for."""
-        return self.target.unit
-
-    @property
     def pos_label(self) -> Any:
         """The positive class, as a plain value."""
-        return self.target.classes[self.positive : self.positive + 1].tolist()[0]
+        return self.classes[self.positive : self.positive + 1].tolist()[0]
 
-    def problem(self, columns: NDArray[np.uint8]) -> engine.Problem:
-        """Return the rows as the searches for metrics take them."""
-        return engine.Problem(columns, self.row_types, _ERRORS, self.weights)
+    @property
+    def problem(self) -> engine.Problem:
+        """The rows as the searches for metrics take them."""
+        return engine.Problem(self.columns, self.row_types, _ERRORS, self.type_weights)
+
+    def objective(self, cost: Exact) -> float:
+        return float(1 - cost)
+
+    def doubted(self, answer: Answer, accepted: Fraction) -> Answer:
+        if answer.status in ("optimal", "gap") and self.loses_shares:
+            return replace(answer, status="precision")
+        return answer
 
     def weight(self, units: int) -> Exact:
         """Return the weight that so many units stand for."""
@@ -78,32 +71,26 @@ class BinaryTarget:
             "pos_label": self.pos_label,
         }
 
-    def with_class_labels(self, nodes: engine.Nodes) -> PlainNodes:
+    def with_class_labels(self, nodes: engine.Nodes) -> engine.Nodes:
         """Return a tree whose labels are codes of classes, not 1 for positive."""
-        label = np.asarray(nodes.label, dtype=np.int32)
-        if self.positive == 0:
-            label = np.where(label >= 0, 1 - label, label).astype(np.int32)
-        return PlainNodes(nodes.test, nodes.first_child, label)
+        return nodes if self.positive else nodes.with_labels(1 - nodes.label)
 
-    def leaf_counts(
-        self, nodes: engine.Nodes, columns: NDArray[np.uint8]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def leaf_counts(self, nodes: engine.Nodes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return integer weight of negatives and positives in every node that is a leaf."""
-        n_nodes = len(nodes.test)
-        cells = engine.leaves_of_rows(nodes, columns) * 2 + self.row_types
-        sums = class_sums(cells, self.weights, 2 * n_nodes).reshape(n_nodes, 2)
+        n_nodes = len(nodes)
+        cells = nodes.route(self.columns) * 2 + self.row_types
+        sums = class_sums(cells, self.type_weights, 2 * n_nodes).reshape(n_nodes, 2)
         return sums[:, 0], sums[:, 1]
 
 
-def read_binary(target: Target, pos_label: Any, metric_name: str) -> BinaryTarget:
-    """Find the positive class, and refuse what has no two classes.
+def check_binary(labels: list[Any], pos_label: Any, metric_name: str) -> int:
+    """Return the position of the positive class; refuse what is not two classes.
 
     Raises
     ------
     ValueError
-        If there are not two classes with weight, or the positive class is not among them.
+        If there are not two classes, or the positive class is not among them.
     """
-    labels = target.classes.tolist()
     if len(labels) > 2:
         raise ValueError(
             f"Only binary classification is supported by the metric {metric_name!r}: y has "
@@ -117,19 +104,31 @@ def read_binary(target: Target, pos_label: Any, metric_name: str) -> BinaryTarge
             f"{labels[0]!r}, among the rows that count; give rows of both, or use "
             "objective='accuracy'."
         )
-    multipliers = target.weights.multipliers
+    return positive
+
+
+def binary_statement(errors: ErrorStatement, positive: int, metric_name: str) -> BinaryStatement:
+    """Return a statement with a positive class; both classes must have weight."""
+    labels, multipliers = errors.classes.tolist(), errors.weights.multipliers
     if not all(multipliers):
         raise ValueError(
             f"class_weight gives the class {labels[multipliers.index(0)]!r} no weight, but the "
             f"metric {metric_name!r} needs two classes; give both a weight greater than 0."
         )
-    row_types = (target.codes == positive).astype(np.int32)
-    weights = target.row_weights
+    row_types = (errors.codes == positive).astype(np.int32)
+    weights = errors.row_weights
     if any(multiplier != 1 for multiplier in multipliers):
-        per_row = np.array(multipliers, dtype=np.int64)[target.codes]
+        per_row = np.array(multipliers, dtype=np.int64)[errors.codes]
         weights = per_row if weights is None else weights * per_row
     negatives, positives = class_sums(row_types, weights, 2).tolist()
-    return BinaryTarget(target, positive, row_types, weights, positives, negatives)
+    return BinaryStatement(
+        **vars(errors),
+        positive=positive,
+        row_types=row_types,
+        type_weights=weights,
+        positives=positives,
+        negatives=negatives,
+    )
 
 
 def find_positive(labels: list[Any], pos_label: Any, name: str, kind: str = "metric") -> int:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from certree.metrics import ErrorFront, Metric, PartialAUC
 from certree.numbers._exact import parse_penalty
-from certree.results._progress import Callback, Observer
+from certree.results._progress import Callback
 
 from ._chain_fit import fit_chain
 from ._front_fit import fit_front
-from ._metric_fit import Rows, fit_metric
+from ._metric_fit import Fitted, Rows, fit_metric
 
 if TYPE_CHECKING:
     from ._classifier import OptimalTreeClassifier
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def fit_binary(
     model: OptimalTreeClassifier, metric: Metric, rows: Rows, callback: Callback | None
-) -> Observer | None:
-    """Fit a model, and return what watched the search."""
+) -> Fitted:
+    """Fit a model."""
     if isinstance(metric, PartialAUC):
         if parse_penalty(model.complexity, metric.name) > 1:
             raise ValueError(

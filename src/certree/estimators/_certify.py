@@ -1,139 +1,104 @@
-"""From what the core returns to what users read: the tree and its certificate."""
+"""From a statement and an answer to what users read: the certificate, and the path."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from fractions import Fraction
+from collections.abc import Mapping
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from certree import engine
 from certree._version import __version__
 from certree.encoding import TableEncoder
-from certree.engine import _multiway_search as _multiway
 from certree.numbers._exact import read_fraction
+from certree.results._answer import Answer
 from certree.results._certificate import Certificate, exact
-from certree.tree import Tree
+from certree.results._path import PathEntry, RegularizationPath
+from certree.results._progress import Callback, Observer
+from certree.results._task_certificate import TaskCertificate
 
-from ._objective import task_name
-from ._target import Target, class_sums
+from ._statement import Statement
 
 if TYPE_CHECKING:
-    from ._classifier import OptimalTreeClassifier
+    from ._optimal_tree import BaseOptimalTree
 
-# Weights of all rows below this, and above its reciprocal, are too close to the ends of float64.
-_SMALLEST_COUNT = Fraction(1, 10**290)
-
-AnyCertificate = TypeVar("AnyCertificate", bound=Certificate)
-
-
-def build_tree(
-    model: OptimalTreeClassifier,
-    result: engine.Nodes,
-    columns: NDArray[np.uint8],
-    target: Target,
-) -> Tree:
-    """Give the tree of a result its tests, labels and class counts."""
-    n_nodes, n_classes = len(result.test), len(target.classes)
-    asked = model.encoder_.multiway_columns_
-    if asked is None:
-        leaves = engine.leaves_of_rows(result, columns)
-    else:
-        leaves = _multiway.leaves_of_rows(result, columns, asked)
-    cells = leaves * n_classes + target.codes
-    sums = class_sums(cells, target.row_weights, n_nodes * n_classes)
-    sums = sums.reshape(n_nodes, n_classes)
-    counts: NDArray[Any]
-    if asked is None:
-        counts = engine.sums_of_nodes(result, sums)
-    else:
-        counts = _multiway.sums_of_nodes(result, sums, asked)
-    counts = counts * np.array(target.weights.multipliers)
-    if target.unit != 1:
-        counts = float_counts(counts, target.unit, target.objective.total_weight)
-    names = getattr(model, "feature_names_in_", None)
-    return Tree.from_arrays(
-        model.encoder_.candidates_,
-        result.test,
-        result.first_child,
-        result.label,
-        counts=counts,
-        classes=target.classes,
-        feature_names=None if names is None else names.tolist(),
-        n_features=model.n_features_in_,
-        columns=None if asked is None else [int(places[0]) for places in asked],
-        n_columns=columns.shape[1],
-    )
-
-
-def float_counts(
-    counts: NDArray[Any], unit: Fraction, total_weight: Fraction
-) -> NDArray[np.float64]:
-    """Return weights in nodes as floats, as shares of all weight where they leave that range."""
-    if not _SMALLEST_COUNT <= total_weight <= 1 / _SMALLEST_COUNT:
-        unit = unit / total_weight
-    # Rounded once from the exact value, so that equal weights stay equal.
-    return np.array([[float(int(count) * unit) for count in row] for row in counts])
+C = TypeVar("C", bound=Certificate)
 
 
 def certify(
-    model: OptimalTreeClassifier,
-    result: engine.Result,
-    target: Target,
-    seconds_before: float,
-) -> Certificate:
-    """Translate a result to the user's terms."""
-    objective = target.objective
-    cost = exact(objective.cost(result.upper_bound))
-    lower_bound = exact(objective.cost(result.lower_bound))
-    penalty = objective.complexity_used * objective.total_weight
-    n_splits = model.tree_.n_splits
-    # Outcomes of a multiway test without training rows are no leaves to be paid for.
-    n_leaves = int(np.count_nonzero(model.tree_.counts[model.tree_.test < 0].any(axis=1)))
-    n_paid = max(n_leaves, 1) if model.complexity_per == "leaf" else n_splits
-    certificate = Certificate(
-        # A limit that stopped the choice among trees of the proven value is of no concern.
-        status="optimal" if cost == lower_bound else result.status,
-        objective=float(1 - cost / objective.total_weight),
-        cost=cost,
-        lower_bound=lower_bound,
-        upper_bound=cost,
-        gap=exact(cost - lower_bound),
-        leaf_cost=exact(cost - n_paid * penalty),
-        n_splits=n_splits,
-        depth=model.tree_.depth,
-        seconds=seconds_before + result.seconds,
-        counters=dict(result.counters),
-        history=tuple(
-            (seconds_before + seconds, work, exact(objective.cost(u)), exact(objective.cost(l)))
-            for seconds, work, u, l in result.history
-        ),
-        task=task_name(model.objective),
-        complexity=exact(objective.complexity),
-        split_penalty=exact(penalty),
-        n_row_groups=result.counters.get("row_groups"),
-        **searched(model, target),
-    )
-    return with_rounding(certificate, target, model.gap)
+    model: BaseOptimalTree, statement: Statement, answer: Answer, kind: type[C], **more: Any
+) -> C:
+    """Return what an answer proves, in the user's terms.
 
-
-def with_rounding(certificate: AnyCertificate, target: Target, accepted: Any) -> AnyCertificate:
-    """Lower the bound by what rounding can hide, if that is more than is negligible.
-
-    With the weights as they were given, the tree found and the best one both cost up to `rounding`
-    more or less.
+    Parameters
+    ----------
+    model : estimator
+        Whose parameters were asked for.
+    statement : Statement
+        What was searched.
+    answer : Answer
+        What was found.
+    kind : type
+        The class of the certificate.
+    **more
+        Fields that only some certificates have, or that differ here.
     """
-    if not target.loses_rows or certificate.cost is None:
-        return certificate
-    lower = Fraction(certificate.lower_bound) - 2 * target.weights.rounding
-    lower = min(max(lower, Fraction(0)), Fraction(certificate.lower_bound))
-    gap = certificate.cost - lower
-    status = certificate.status
-    if status in ("optimal", "gap") and gap:
-        status = "gap" if gap <= read_fraction(accepted, "gap") else "precision"
-    return replace(certificate, status=status, lower_bound=exact(lower), gap=exact(gap))
+    answer = statement.doubted(answer, read_fraction(model.gap, "gap"))
+    values: dict[str, Any] = {
+        **searched(model, statement),
+        **_measured(statement, answer),
+        "n_row_groups": answer.counters.get("row_groups"),
+    }
+    cost, nodes = answer.cost, answer.nodes
+    assert cost is not None
+    paid = statement.test_cost(nodes)
+    if issubclass(kind, TaskCertificate):
+        values["test_cost"] = exact(paid)
+    penalties = statement.n_paid(nodes, model.complexity_per) * statement.scale.penalty
+    values |= {
+        "objective": statement.objective(cost),
+        "cost": cost,
+        "lower_bound": answer.lower_bound,
+        "upper_bound": cost,
+        "gap": exact(cost - answer.lower_bound),
+        "leaf_cost": exact(cost - penalties - paid),
+        "n_splits": nodes.n_splits,
+        "depth": nodes.depth,
+    }
+    return kind(**{**values, **more})
+
+
+def searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
+    """Return the fields of a certificate that say what was searched, whatever was found."""
+    return {
+        "task": statement.task,
+        "max_depth": None if model.max_depth is None else int(model.max_depth),
+        "max_splits": None if model.max_splits is None else int(model.max_splits),
+        "complexity": exact(statement.scale.complexity),
+        "complexity_per": model.complexity_per,
+        "split_penalty": exact(statement.scale.penalty),
+        "min_samples_leaf": int(model.min_samples_leaf),
+        "n_rows": statement.n_rows,
+        **count_tests(statement.encoder),
+        "total_weight": exact(statement.total_weight),
+        **statement.stated_weights(),
+        "search": model.search,
+        "version": __version__,
+    }
+
+
+def fields_of(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values for which a certificate has a field."""
+    return {one.name: values[one.name] for one in fields(kind) if one.name in values}
+
+
+def _measured(statement: Statement, answer: Answer) -> dict[str, Any]:
+    """Return the fields that say how the search went."""
+    before = statement.seconds
+    return {
+        "status": answer.status,
+        "seconds": before + answer.seconds,
+        "counters": {**answer.counters, **statement.counters()},
+        "history": tuple((before + seconds, *rest) for seconds, *rest in answer.history),
+    }
 
 
 def count_tests(encoder: TableEncoder) -> dict[str, Any]:
@@ -145,21 +110,36 @@ def count_tests(encoder: TableEncoder) -> dict[str, Any]:
     }
 
 
-def searched(model: OptimalTreeClassifier, target: Target) -> dict[str, Any]:
-    """Return the fields of a certificate that say what was searched, whatever was found."""
-    weights = target.weights
-    plain = all(weight == 1 for weight in weights.class_weights)
-    return {
-        "max_depth": None if model.max_depth is None else int(model.max_depth),
-        "max_splits": None if model.max_splits is None else int(model.max_splits),
-        "complexity_per": model.complexity_per,
-        "min_samples_leaf": int(model.min_samples_leaf),
-        "n_rows": len(target.codes),
-        **count_tests(model.encoder_),
-        "total_weight": exact(target.objective.total_weight),
-        "weight_quantum": None if weights.is_exact else exact(weights.unit),
-        "class_weights": None if plain else tuple(map(exact, weights.class_weights)),
-        "rounding": exact(weights.rounding),
-        "search": model.search,
-        "version": __version__,
-    }
+def find_path(
+    model: BaseOptimalTree,
+    statement: Statement,
+    callback: Callback | None = None,
+    *,
+    share: float = 1.0,
+    seconds_before: float = 0.0,
+) -> RegularizationPath:
+    """Find the best tree for every number of splits, in a share of the time left."""
+    watch = None if callback is None else Observer(statement.leaf_cost, callback)
+    options = model._engine_options(share)
+    result = statement.solve_path(options, watch)
+    # Nothing costs less than what every tree pays.
+    least = statement.leaf_cost(0)
+    entries = []
+    for entry in result.entries:
+        cost = statement.leaf_cost(entry.upper_bound)
+        bound = max(statement.leaf_cost(entry.lower_bound) - statement.hidden, least)
+        tree = statement.grow(entry.nodes)
+        value = statement.objective(cost)
+        entries.append(PathEntry(entry.splits, exact(cost), exact(bound), value, tree))
+    is_doubted = statement.hidden and result.status == "optimal"
+    return RegularizationPath(
+        entries,
+        total_weight=exact(statement.complexity_unit),
+        status="precision" if is_doubted else result.status,
+        max_depth=options.max_depth,
+        max_splits=options.max_splits,
+        min_samples_leaf=options.min_leaf,
+        seconds=seconds_before + result.seconds,
+        counters=result.counters,
+        measures=statement.measures,
+    )

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Mapping
 from dataclasses import replace
-from fractions import Fraction
-from functools import partial
-from time import perf_counter
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
-from certree import engine
 from certree.encoding import read_table
-from certree.engine import _multiway_search as _multiway
 from certree.metrics import Metric
-from certree.numbers._exact import read_fraction
-from certree.results._certificate import exact
-from certree.results._path import PathEntry, RegularizationPath
-from certree.results._progress import Callback, Observer
+from certree.results._answer import Answer
+from certree.results._certificate import Certificate
+from certree.results._pareto import ParetoFront
+from certree.results._progress import Callback
 
 from ._binary import find_positive
 from ._binary_fit import fit_binary
-from ._certify import build_tree, certify
-from ._metric_fit import Rows, WarmStart
-from ._objective import check_objective, is_direct, read_metric, task_name
-from ._optimal_tree import SHARE_BEFORE_PATH, BaseOptimalTree
-from ._parameters import Check
-from ._target import Target, read_target
-from ._warm_start import WarmTree, better_of, broken_limits, express, read_tree
+from ._certify import certify
+from ._error_statement import ErrorStatement, state_errors
+from ._metric_fit import Fitted, Rows
+from ._objective import is_direct, read_metric, task_name
+from ._optimal_tree import BaseOptimalTree
+from ._parameters import OneOf
+from ._reading import PredictsClasses
+from ._statement import Statement
+from ._vocabulary import ClassParameters, DepthByPosition, fitted, parameter, with_parameters
+from ._warm_start import WarmStart, WarmTree, broken_limits, express, read_tree
 
 
-class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc]
+@with_parameters
+class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, BaseOptimalTree):
     r"""A decision tree classifier that is proven best within its limits.
 
     Among all trees within the limits (depth, number of splits, rows per leaf) over the tests that
@@ -144,48 +139,13 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
     No tree with depth at most 2 over these 2 tests makes fewer than 0 errors on these rows.
     """
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        **BaseOptimalTree._parameter_checks,
-        "objective": check_objective,
-    }
+    splits: Literal["binary", "multiway", "both"] = parameter(
+        default="binary", check=OneOf(("binary", "multiway", "both"))
+    )
 
-    def __init__(
-        self,
-        max_depth: int | None = 3,
-        max_splits: int | None = None,
-        complexity: float = 0.0,
-        complexity_per: Literal["split", "leaf"] = "split",
-        objective: Any = "accuracy",
-        pos_label: Any = None,
-        min_samples_leaf: int = 1,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        splits: Literal["binary", "multiway", "both"] = "binary",
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        search: Literal["auto", "depth-first", "best-first"] = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-    ) -> None:
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.complexity = complexity
-        self.complexity_per = complexity_per
-        self.objective = objective
-        self.pos_label = pos_label
-        self.min_samples_leaf = min_samples_leaf
-        self.class_weight = class_weight
-        self.splits = splits
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.search = search
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    classes_: NDArray[Any] = fitted()
+    n_classes_: int = fitted()
+    front_: ParetoFront = fitted()
 
     def fit(
         self,
@@ -230,7 +190,7 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         self._check_parameters()
         self._check_size_limits(path)
         with self._limits():
-            watch = self._fit(X, y, sample_weight, callback, warm_start_tree, path=path)
+            watch, _ = self._fit(X, y, sample_weight, callback, warm_start_tree, path=path)
         front = getattr(self, "front_", None)
         if front is None:
             self._finish(watch)
@@ -248,97 +208,59 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         *,
         path: bool = False,
         must_keep_limits: bool = True,
-    ) -> Observer | None:
-        """Fit with parameters that have been checked, and return what watched the search."""
-        start = perf_counter()
+    ) -> Fitted:
+        """Fit with parameters that have been checked."""
         if hasattr(self, "front_"):
             del self.front_
         metric = read_metric(self.objective)
+        warm_start = WarmStart(warm_start_tree, must_keep_limits)
         if metric is not None:
             self._refuse_with_metric(metric, warm_start_tree, path)
             self._path = None
-            warm_start = WarmStart(warm_start_tree, must_keep_limits)
             return fit_binary(self, metric, Rows(X, y, sample_weight, warm_start), callback)
-        target = read_target(self, y, sample_weight, self._row_count(X))
-        # Of no use here, but a class that is not there is a slip of the pen.
-        find_positive(target.classes.tolist(), self.pos_label, task_name(self.objective))
-        columns = self._encode(X, target.sample_weight, target.rows)
-        if self.encoder_.multiway_columns_ is not None:
-            # Leaves are then counted one by one, the first one too.
-            target = replace(target, objective=replace(target.objective, offset=0))
+
+        def check(classes: NDArray[Any], _: Any) -> None:
+            # Of no use here, but a class that is not there is a slip of the pen.
+            find_positive(classes.tolist(), self.pos_label, task_name(self.objective))
+
+        statement = state_errors(self, X, y, sample_weight, self.objective, check=check)
+        statement = statement.with_multiway_leaves(self.complexity_per)
         warm = None
         if warm_start_tree is not None:
-            warm, columns = self._warm_start(warm_start_tree, X, columns, target, must_keep_limits)
-        seconds_before = perf_counter() - start
-        objective = target.objective
-        options = replace(
-            self._engine_options(SHARE_BEFORE_PATH if path else 1.0),
-            error_scale=objective.error_scale,
-            split_penalty=objective.split_penalty,
-            # Any gap beyond the cost of one leaf accepts every tree; the core's integers end.
-            gap=int(min(read_fraction(self.gap, "gap"), objective.total_weight) / objective.unit),
-            known=None if warm is None else (objective.value(warm), warm.n_splits),
-        )
-        watch = self._watch(objective.cost, objective.total_weight, callback)
-        result = self._solve(target, columns, options, watch)
-        if warm is not None:
-            result = better_of(result, warm, objective.value(warm))
-        self.classes_ = target.classes
-        self.n_classes_ = len(target.classes)
-        self.tree_ = build_tree(self, result, columns, target)
-        self.certificate_ = certify(self, result, target, seconds_before)
-        self._path = self._solve_path(columns, target, callback=callback) if path else None
-        return watch
+            warm, statement = self._warm_start(warm_start, X, statement)
+        self.classes_ = statement.classes
+        self.n_classes_ = len(statement.classes)
+        return self._prove(statement, callback, warm=warm, path=path), statement
 
-    def _solve(
-        self,
-        target: Target,
-        columns: NDArray[np.uint8],
-        options: engine.Options,
-        watch: Observer | None,
-    ) -> engine.Result:
-        """Run the search that the tests call for."""
-        problem = target.problem(columns)
-        asked = self.encoder_.multiway_columns_
-        if asked is None:
-            return engine.solve(problem, options, watch)
-        leaf_penalty = 0
-        if self.complexity_per == "leaf":
-            # The core counts the leaves itself; otherwise they are splits and one more.
-            leaf_penalty, options = options.split_penalty, replace(options, split_penalty=0)
-        return _multiway.solve_multiway(problem, asked, options, leaf_penalty, watch)
+    def _keep(self, statement: Statement, answer: Answer) -> None:
+        self.tree_ = statement.grow(answer.nodes)
+        self.certificate_ = certify(self, statement, answer, Certificate)
 
     def _warm_start(
-        self,
-        given: Any,
-        X: Any,
-        columns: NDArray[np.uint8],
-        target: Target,
-        must_keep_limits: bool,
-    ) -> tuple[WarmTree | None, NDArray[np.uint8]]:
-        """Return a user's tree over the columns, and the columns with those of its tests."""
+        self, start: WarmStart, X: Any, statement: ErrorStatement
+    ) -> tuple[WarmTree | None, ErrorStatement]:
+        """Return a user's tree over the columns, and the statement with columns for its tests."""
         if self.splits != "binary":
             raise ValueError(
                 f"warm_start_tree needs splits='binary', got splits={self.splits!r}; fit without "
                 "it."
             )
         table = read_table(X)
-        tree = read_tree(given, table, target.classes)
-        counted = table if target.rows is None else table.select(target.rows)
-        tests = self.encoder_.tests_
+        tree = read_tree(start.tree, table, statement.classes)
+        counted = table if statement.rows is None else table.select(statement.rows)
         # A metric may want other labels, with which leaves of the same label here differ.
         merges = is_direct(self.objective)
-        problem = target.problem(columns)
-        warm, added, columns = express(tree, counted, tests, problem, merges=merges)
+        tests = self.encoder_.tests_
+        warm, added, columns = express(tree, counted, tests, statement.problem, merges=merges)
         self.encoder_._add_tests(added)
         limits = (self.max_depth, self.max_splits, int(self.min_samples_leaf))
         broken = broken_limits(warm, *limits)
-        if broken and must_keep_limits:
+        if broken and start.must_keep_limits:
             raise ValueError(
                 f"warm_start_tree is none of the trees searched: {' and '.join(broken)}. Relax the "
                 "limits, or fit without it."
             )
-        return None if broken else warm, columns
+        return None if broken else warm, replace(statement, columns=columns)
 
     def _refuse_with_metric(self, metric: Metric, warm_start_tree: Any, path: bool) -> None:
         """Refuse what only searches that count errors can do."""
@@ -359,83 +281,3 @@ class OptimalTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[m
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = is_direct(self.objective)
         return tags
-
-    @property
-    def path_(self) -> RegularizationPath:
-        """The best tree for every number of splits, after ``fit(..., path=True)``."""
-        path: RegularizationPath | None = getattr(self, "_path", None)
-        if path is None:
-            raise AttributeError(
-                f"{type(self).__name__} has no path_: it is computed on request only, by "
-                "fit(X, y, path=True) or certree.regularization_path."
-            )
-        return path
-
-    def _solve_path(
-        self,
-        columns: NDArray[np.uint8],
-        target: Target,
-        seconds_before: float = 0.0,
-        callback: Callback | None = None,
-        share: float = 1.0,
-    ) -> RegularizationPath:
-        """Find the best tree for every number of splits, in a share of the time left."""
-        to_errors = partial(operator.mul, target.unit)
-        watch = None if callback is None else Observer(to_errors, callback)
-        options = self._engine_options(share)
-        result = engine.solve_path(target.problem(columns), options, watch)
-        total = target.objective.total_weight
-        # What rounding can hide, for the tree found and the best one.
-        hidden = 2 * target.weights.rounding if target.loses_rows else Fraction(0)
-        entries = [
-            PathEntry(
-                entry.splits,
-                exact(to_errors(entry.upper_bound)),
-                exact(max(to_errors(entry.lower_bound) - hidden, Fraction(0))),
-                float(1 - to_errors(entry.upper_bound) / total),
-                build_tree(self, entry, columns, target),
-            )
-            for entry in result.entries
-        ]
-        return RegularizationPath(
-            entries,
-            total_weight=exact(total),
-            status="precision" if hidden and result.status == "optimal" else result.status,
-            max_depth=options.max_depth,
-            max_splits=options.max_splits,
-            min_samples_leaf=options.min_leaf,
-            seconds=seconds_before + result.seconds,
-            counters=result.counters,
-        )
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-            Labels from ``classes_``.
-        """
-        labels: NDArray[Any] = self._read(X, "predict")
-        return labels
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the class frequencies of the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_classes)
-            Shares of the training weight (class weights included), in the order of ``classes_``.
-        """
-        shares: NDArray[np.float64] = self._read(X, "predict_proba")
-        return shares

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from certree import engine
 from certree.encoding._classes import check_labels
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
+from certree.results._answer import Answer
 from certree.results._progress import Callback
 from certree.tasks._label_costs import (
     CostMatrix,
@@ -29,8 +28,10 @@ from certree.tasks._task import Rows, Task
 
 from ._capacity import capacity_limits, split_limits, with_limits
 from ._measurements import Measurements
-from ._task_setting import Setting
+from ._sklearn_bases import ClassifierMixin
+from ._task_statement import TaskStatement
 from ._task_tree import BaseTaskTree
+from ._vocabulary import fitted, parameter, with_parameters
 
 
 class _LabelledCosts(RowCosts):
@@ -52,7 +53,8 @@ class _Matrix(CostMatrix):
     argument = "cost_matrix"
 
 
-class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignore[misc]
+@with_parameters
+class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
     r"""A decision tree classifier of proven least cost.
 
     Among all trees within the limits it finds one that minimises, over the training rows,
@@ -101,6 +103,8 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
         What is proven about it; ``cost`` is the total cost, ``objective`` the mean cost of a row.
     classes_ : array of shape (n_classes,)
         The labels.
+    n_classes_ : int
+        Their number.
     encoder_, n_features_in_, feature_names_in_, feature_importances_, path_
         As for :class:`OptimalTreeClassifier`; importances are shares of the saved cost.
 
@@ -126,45 +130,14 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
     (12, 3.0)
     """
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        test_costs: Any = None,
-        classes: Any = None,
-        capacity: Mapping[Any, Any] | None = None,
-        limits: Limit | LeafMinimum | Sequence[Any] | None = None,
-        max_depth: int | None = 3,
-        max_splits: int | None = None,
-        complexity: float = 0.0,
-        complexity_per: Literal["split", "leaf"] = "split",
-        min_samples_leaf: int = 1,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        search: Literal["auto", "depth-first", "best-first"] = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-    ) -> None:
-        self.cost_matrix = cost_matrix
-        self.test_costs = test_costs
-        self.classes = classes
-        self.capacity = capacity
-        self.limits = limits
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.complexity = complexity
-        self.complexity_per = complexity_per
-        self.min_samples_leaf = min_samples_leaf
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.search = search
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    cost_matrix: Any = parameter(default=None, kw_only=False)
+    test_costs: Any = parameter(default=None, kw_only=False)
+    classes: Any = None
+    capacity: Mapping[Any, Any] | None = None
+    limits: Limit | LeafMinimum | Sequence[Any] | None = None
+
+    classes_: NDArray[Any] = fitted()
+    n_classes_: int = fitted()
 
     def fit(
         self,
@@ -208,8 +181,8 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
             self.n_classes_ = len(self.classes_)
         return self
 
-    def _keep(self, setting: Setting, result: engine.Result) -> None:
-        super()._keep(setting, result)
+    def _keep(self, statement: TaskStatement, answer: Answer) -> None:
+        super()._keep(statement, answer)
         self.classes_ = self.tree_.classes.copy()
         self.n_classes_ = len(self.classes_)
 
@@ -254,22 +227,6 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):  # type: ignor
         costs = np.ones((len(labels), len(classes)))
         costs[np.arange(len(labels)), codes] = 0.0
         return _LabelledCosts(costs, classes, codes)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the label of each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-            Labels from ``classes_``.
-        """
-        labels: NDArray[Any] = self._read(X, "predict")
-        return labels
 
     def tests_used(self, X: Any) -> list[list[Any]]:
         """Return what has to be measured for each row, in the order of the tests.

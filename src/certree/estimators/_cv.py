@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
@@ -19,17 +18,27 @@ from certree.engine._budget import Budget, budget
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._error_weights import class_fractions
 from certree.numbers._weights import read_weights, relative_weights
-from certree.results._certificate import Certificate
+from certree.results._progress import Callback
 from certree.tree import Tree
 
 from ._binary import find_positive
 from ._budgets import memory_bytes
 from ._classifier import OptimalTreeClassifier
 from ._metric_fit import Rows
-from ._objective import check_objective, is_direct, read_metric, task_name
-from ._optimal_tree import BaseOptimalTree
-from ._parameters import Check, OneOf, check_parameters, is_whole
+from ._objective import is_direct, read_metric, task_name
+from ._parameters import OneOf, WholeNumber, is_whole
+from ._reading import PredictsClasses
 from ._sizes import Sizes, trees_of_all_sizes
+from ._vocabulary import (
+    BudgetParameters,
+    ClassParameters,
+    TableParameters,
+    check_parameters,
+    fitted,
+    parameter,
+    same_parameters,
+    with_parameters,
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +54,18 @@ class _Part:
         return _Part(_safe_indexing(self.X, indices), self.y[indices], weights)
 
 
-class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+def _held(name: str, meaning: str) -> Any:
+    """Return an attribute of the model that was refitted to all rows."""
+
+    def read(self: OptimalTreeClassifierCV) -> Any:
+        check_is_fitted(self)
+        return getattr(self.best_estimator_, name)
+
+    return property(read, doc=meaning)
+
+
+@with_parameters
+class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters, TableParameters):
     """An optimal tree whose depth and number of splits are chosen by cross-validation.
 
     For every depth and every number of splits from 1 to ``2**depth - 1`` the best tree for the
@@ -90,12 +110,8 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Its tree.
     certificate_ : Certificate
         What is proven about it.
-    classes_ : array of shape (n_classes,)
-        The class labels.
-    n_features_in_ : int
-        Number of columns in `fit`.
-    feature_names_in_ : array of shape (`n_features_in_`,)
-        Their names, if they were text.
+    encoder_, classes_, n_classes_, n_features_in_, feature_names_in_, feature_importances_, path_
+        Those of this model, as for :class:`OptimalTreeClassifier`.
 
     See Also
     --------
@@ -114,47 +130,36 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
     True
     """
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        name: BaseOptimalTree._parameter_checks[name]
-        for name in ("max_splits", "min_samples_leaf", "time_limit", "verbose")
-    } | {"objective": check_objective, "rule": OneOf(("best", "one_se"))}
+    depths: Sequence[int] = parameter(default=(1, 2, 3), kw_only=False)
+    max_splits: int | None = parameter(default=None, check=WholeNumber(0, none="no limit"))
+    cv: Any = 5
+    rule: Literal["best", "one_se"] = parameter(default="best", check=OneOf(("best", "one_se")))
 
-    best_estimator_: OptimalTreeClassifier
+    best_estimator_: OptimalTreeClassifier = fitted()
+    best_depth_: int = fitted()
+    best_splits_: int = fitted()
+    best_score_: float = fitted()
+    cv_results_: dict[str, Any] = fitted()
+    n_splits_: int = fitted()
 
-    def __init__(
-        self,
-        depths: Sequence[int] = (1, 2, 3),
-        max_splits: int | None = None,
-        cv: Any = 5,
-        rule: Literal["best", "one_se"] = "best",
-        objective: Any = "accuracy",
-        pos_label: Any = None,
-        min_samples_leaf: int = 1,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-    ) -> None:
-        self.depths = depths
-        self.max_splits = max_splits
-        self.cv = cv
-        self.rule = rule
-        self.objective = objective
-        self.pos_label = pos_label
-        self.min_samples_leaf = min_samples_leaf
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    tree_ = _held("tree_", "The tree for all rows.")
+    certificate_ = _held("certificate_", "What is proven about it, within the limits chosen.")
+    encoder_ = _held("encoder_", "The tests derived from the columns.")
+    path_ = _held("path_", "The best tree for every number of splits; ``fit(..., path=True)``.")
+    classes_ = _held("classes_", "The class labels.")
+    n_classes_ = _held("n_classes_", "Number of classes.")
+    n_features_in_ = _held("n_features_in_", "Number of columns in `fit`.")
+    feature_names_in_ = _held("feature_names_in_", "Their names, if they were text.")
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        callback: Callback | None = None,
+        path: bool = False,
     ) -> OptimalTreeClassifierCV:
         """Choose depth and size by cross-validation, and find the best tree for all rows.
 
@@ -168,15 +173,21 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
             Weights, in training and in scores.
         groups : array-like of shape (n_rows,), optional
             Groups of rows, for splitters that keep them together.
+        callback : callable, optional
+            Called with a :class:`Progress` during the last search, the one for all rows; a true
+            answer stops it.
+        path : bool, default=False
+            Also find the best tree for all rows for every number of splits up to the chosen one, as
+            ``path_``.
 
         Returns
         -------
         OptimalTreeClassifierCV
             The fitted estimator itself.
         """
-        check_parameters(self, self._parameter_checks)
+        check_parameters(self)
         depths = self._depths()
-        n_rows = OptimalTreeClassifier()._row_count(X)
+        n_rows = self._row_count(X)
         labels = check_labels(y, n_rows, type(self).__name__)
         table = X if hasattr(X, "__getitem__") else np.asarray(X)
         data = _Part(table, labels, _weights(sample_weight, n_rows))
@@ -191,7 +202,7 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
             limits = [(depth, size) for depth in depths for size in self._sizes(depth)]
             self._choose(limits, self._scores(data, found, tests, limits))
             self.n_splits_ = len(found)
-            self._refit(X, y, sample_weight)
+            self._refit(X, y, sample_weight, callback, path)
         self._warn(found, len(folds))
         return self
 
@@ -245,19 +256,8 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _tree(self, depth: int) -> OptimalTreeClassifier:
         """Return the estimator for one depth."""
-        return OptimalTreeClassifier(
-            max_depth=depth,
-            max_splits=self.max_splits,
-            objective=self.objective,
-            pos_label=self.pos_label,
-            min_samples_leaf=self.min_samples_leaf,
-            class_weight=self.class_weight,
-            categorical_features=self.categorical_features,
-            thresholds=self.thresholds,
-            time_limit=self.time_limit,
-            memory_limit=self.memory_limit,
-            n_jobs=self.n_jobs,
-        )
+        shared = same_parameters(self, OptimalTreeClassifier)
+        return OptimalTreeClassifier(**{**shared, "max_depth": depth, "verbose": 0})
 
     def _sizes_of(self, rows: _Part, depths: list[int]) -> list[Sizes]:
         """Return for each depth the best trees of all sizes."""
@@ -338,17 +338,13 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     # ---- the tree for all rows ------------------------------------------------------------------
 
-    def _refit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _refit(
+        self, X: Any, y: Any, sample_weight: Any, callback: Callback | None, path: bool
+    ) -> None:
         model = self._tree(self.best_depth_)
         model.max_splits, model.verbose = self.best_splits_, self.verbose
-        model.fit(X, y, sample_weight)
+        model.fit(X, y, sample_weight, callback=callback, path=path)
         self.best_estimator_ = model
-        self.classes_ = model.classes_
-        self.n_features_in_ = model.n_features_in_
-        if hasattr(model, "feature_names_in_"):
-            self.feature_names_in_ = model.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
 
     def _warn(self, found: list[list[Sizes]], n_folds: int) -> None:
         if len(found) < n_folds:
@@ -368,44 +364,8 @@ class OptimalTreeClassifierCV(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 OptimalityWarning,
             )
 
-    @property
-    def tree_(self) -> Tree:
-        """The tree for all rows."""
-        check_is_fitted(self)
-        return self.best_estimator_.tree_
-
-    @property
-    def certificate_(self) -> Certificate:
-        """What is proven about it, among trees within the limits chosen."""
-        check_is_fitted(self)
-        return self.best_estimator_.certificate_
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.predict(X)
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the class frequencies of the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-        """
-        check_is_fitted(self)
-        return self.best_estimator_.predict_proba(X)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         tags.classifier_tags.multi_class = is_direct(self.objective)
         return tags
 

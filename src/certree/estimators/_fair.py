@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.numbers._exact import parse_complexity
@@ -22,9 +20,11 @@ from certree.tasks._rates import CONSTRAINTS, needs_two_classes, read_tolerance
 
 from ._fair_fit import find_curve, solve_fair
 from ._fair_report import report_on
-from ._fair_rows import prepare
+from ._fair_rows import state_fairness
 from ._optimal_tree import BaseOptimalTree
-from ._parameters import Check, OneOf
+from ._parameters import OneOf
+from ._reading import PredictsClasses
+from ._vocabulary import ClassParameters, fitted, fixed, parameter, with_parameters
 
 # Part of the range of integers that costs of the rows leave to multipliers.
 _ROOM_FOR_MULTIPLIERS = 2**8
@@ -48,7 +48,8 @@ def _check_truth(name: str, value: object) -> None:
         raise TypeError(f"{name} must be True or False, got {value!r}.")
 
 
-class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc]
+@with_parameters
+class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     r"""The most accurate decision tree among those that treat groups alike, proven.
 
     Among all trees within the limits whose rates differ by at most `tolerance` between any two
@@ -134,59 +135,22 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
     ('optimal', True)
     """
 
-    objective = "accuracy"
-    splits = "binary"
+    constraint: str = parameter(
+        default="demographic_parity", check=OneOf(tuple(CONSTRAINTS)), kw_only=False
+    )
+    tolerance: float | Fraction | str = parameter(
+        default=0.01, check=_check_tolerance, kw_only=False
+    )
+    use_sensitive: bool = parameter(default=False, check=_check_truth)
+    sensitive_columns: Any = None
+    objective: Any = fixed(default="accuracy")
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        **BaseOptimalTree._parameter_checks,
-        "constraint": OneOf(tuple(CONSTRAINTS)),
-        "tolerance": _check_tolerance,
-        "use_sensitive": _check_truth,
-    }
-
-    certificate_: FairnessCertificate
-
-    def __init__(
-        self,
-        constraint: str = "demographic_parity",
-        tolerance: float | Fraction | str = 0.01,
-        use_sensitive: bool = False,
-        sensitive_columns: Any = None,
-        pos_label: Any = None,
-        max_depth: int | None = 3,
-        max_splits: int | None = None,
-        complexity: float = 0.0,
-        complexity_per: Literal["split", "leaf"] = "split",
-        min_samples_leaf: int = 1,
-        class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        search: Literal["auto", "depth-first", "best-first"] = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-    ) -> None:
-        self.constraint = constraint
-        self.tolerance = tolerance
-        self.use_sensitive = use_sensitive
-        self.sensitive_columns = sensitive_columns
-        self.pos_label = pos_label
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.complexity = complexity
-        self.complexity_per = complexity_per
-        self.min_samples_leaf = min_samples_leaf
-        self.class_weight = class_weight
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.search = search
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    certificate_: FairnessCertificate = fitted()
+    classes_: NDArray[Any] = fitted()
+    n_classes_: int = fitted()
+    groups_: NDArray[Any] = fitted()
+    group_rates_: dict[str, dict[Any, float]] = fitted()
+    disparity_: float = fitted()
 
     def fit(
         self,
@@ -223,7 +187,7 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
         self._check_parameters()
         self._check_sizes()
         with self._limits():
-            rows = prepare(self, X, y, sensitive_features, sample_weight)
+            rows = state_fairness(self, X, y, sensitive_features, sample_weight)
             if rows.comparison is None:
                 warn(
                     "No sensitive_features were given, so there are no groups to compare: the tree "
@@ -231,8 +195,8 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
                     "name sensitive_columns.",
                     UserWarning,
                 )
-            self.classes_ = rows.target.classes
-            self.n_classes_ = len(rows.target.classes)
+            self.classes_ = rows.classes
+            self.n_classes_ = len(rows.classes)
             watch = solve_fair(self, rows, callback)
         if self.certificate_.has_tree:
             self._finish(watch)
@@ -274,9 +238,9 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
         # A shallow copy with the same parameters takes what fitting leaves behind.
         model = type(self)(**self.get_params(deep=False))
         with model._limits():
-            rows = prepare(model, X, y, sensitive_features, sample_weight)
-            model.classes_ = rows.target.classes
-            model.n_classes_ = len(rows.target.classes)
+            rows = state_fairness(model, X, y, sensitive_features, sample_weight)
+            model.classes_ = rows.classes
+            model.n_classes_ = len(rows.classes)
             curve = find_curve(model, rows, read_tolerance(least_tolerance), callback)
         if not curve.is_optimal:
             warn(
@@ -331,8 +295,8 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
             name: {group: float(rate) for group, rate in zip(groups, rates, strict=True)}
             for name, rates in certificate.rates
         }
-        gap = certificate.disparity
-        self.disparity_ = float("nan") if gap is None else float(gap)
+        apart = certificate.disparity
+        self.disparity_ = float("nan") if apart is None else float(apart)
 
     def _cost_budget(self, n_rows: int, complexity: Fraction) -> int:
         # Costs are added to multiples of differences of rates, which need room, too.
@@ -354,40 +318,6 @@ class FairTreeClassifier(ClassifierMixin, BaseOptimalTree):  # type: ignore[misc
             f"predict with.{advice}",
             UserWarning,
         )
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-            Labels from ``classes_``.
-        """
-        labels: NDArray[Any] = self._read(X, "predict")
-        return labels
-
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Return the class frequencies of the leaf that each row reaches.
-
-        The most frequent class of a leaf need not be its label: a constraint may want another.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_classes)
-            Shares of the training weight (class weights included), in the order of ``classes_``.
-        """
-        shares: NDArray[np.float64] = self._read(X, "predict_proba")
-        return shares
 
     def _check_tree(self) -> None:
         super()._check_tree()

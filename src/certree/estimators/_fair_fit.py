@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import copy
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from certree import engine
 from certree.engine._budget import current
-from certree.engine._front import FrontTree
 from certree.engine._within_limits import (
     DualCut,
     LimitedFront,
@@ -25,19 +21,17 @@ from certree.numbers._exact import cost_budget, read_fraction
 from certree.proofs._fair_limits import FairLimits, fair_limits
 from certree.proofs._limit_front import solve_limited_front
 from certree.proofs._limit_search import solve_limited
-from certree.results._certificate import Certificate, Exact, exact
+from certree.results._answer import Answer
+from certree.results._certificate import Exact, exact
 from certree.results._fairness import CurvePoint, FairnessCertificate, FairnessCurve
 from certree.results._progress import Callback, Observer
 from certree.tasks._rates import disparity
-from certree.tree import Tree
 
-from ._binary import PlainNodes
-from ._certify import build_tree, certify, searched, with_rounding
-from ._fair_rows import FairRows
+from ._certify import certify, searched
+from ._fair_rows import FairStatement
 from ._fair_watch import FairObserver, watch_fair
 
 if TYPE_CHECKING:
-    from ._classifier import OptimalTreeClassifier
     from ._fair import FairTreeClassifier
 
 
@@ -55,46 +49,44 @@ _SMALLER = 3
 
 
 def solve_fair(
-    model: FairTreeClassifier, rows: FairRows, callback: Callback | None
+    model: FairTreeClassifier, rows: FairStatement, callback: Callback | None
 ) -> Observer | None:
     """Find the best tree within the tolerance; give the model tree and certificate.
 
     The best tree of all comes first: if it is fair, there is nothing else to do.
     """
-    objective = rows.target.objective
-    options = replace(
-        model._engine_options(),
-        gap=int(min(read_fraction(model.gap, "gap"), objective.total_weight) / objective.unit),
-    )
+    scale = rows.scale
+    accepted = read_fraction(model.gap, "gap")
+    options = replace(model._engine_options(), gap=scale.gap(accepted, rows.most_cost))
     watch = watch_fair(model, rows, callback)
     free = _solve_freely(rows, options, watch)
     if watch is not None:
         watch.go_on(free)
-    nodes = rows.nodes(free)
+    nodes = free.nodes.over(rows.places)
     rates = rows.rates(nodes)
     is_fair = disparity(rates) <= rows.tolerance and free.status in ("optimal", "gap")
     if is_fair or rows.comparison is None:
-        model.tree_ = _tree(model, rows, nodes)
-        plain = certify(cast("OptimalTreeClassifier", model), free, rows.target, rows.seconds)
-        model._keep_certificate(_extend(model, rows, plain, rates))
+        model.tree_ = rows.grow(nodes)
+        answer = replace(Answer.of(free, scale), nodes=nodes)
+        model._keep_certificate(_certify(model, rows, answer, rates))
         return watch
     limits = _limits(rows, options, rows.tolerance)
-    found = _solve_fairly(rows.problem(limits), options, free, watch)
+    found = _solve_fairly(rows.with_limits(limits), options, free, watch)
     if found.upper_bound is None:
         if hasattr(model, "tree_"):
             del model.tree_
         certificate = _without_tree(model, rows, limits, found)
     else:
-        nodes = rows.nodes(found)
-        model.tree_ = _tree(model, rows, nodes)
+        nodes = found.nodes.over(rows.places)
+        model.tree_ = rows.grow(nodes)
         certificate = _certify_limited(model, rows, limits, found, nodes)
-    bound = exact(objective.cost(free.lower_bound))
+    bound = exact(scale.cost(free.lower_bound))
     model._keep_certificate(replace(certificate, unconstrained_cost=bound))
     return watch
 
 
 def _limits(
-    rows: FairRows, options: engine.Options, tolerance: Fraction, *, may_round: bool = False
+    rows: FairStatement, options: engine.Options, tolerance: Fraction, *, may_round: bool = False
 ) -> FairLimits:
     """Return the limits that a tolerance means, with what the search has room for."""
     sizes = [2 ** min(options.max_depth, 60) - 1] if options.max_depth is not None else []
@@ -111,20 +103,20 @@ def _solve_fairly(
 ) -> LimitedResult:
     """Find the best tree within limits, where the best of all is not."""
     options = _with_time_left(options)
-    first: engine.Nodes = free
+    first = free.nodes
     if free.status == "interrupted":
         # Only other labels for the tree at hand are still looked for.
         options = replace(options, time_limit=1e-3)
     elif free.status not in ("optimal", "gap") or _is_deep(options.max_depth):
         smaller = _smaller(problem, options)
         options = _with_time_left(options)
-        first = free if smaller.upper_bound is None else smaller
+        first = free.nodes if smaller.upper_bound is None else smaller.nodes
     dual = not _is_small(problem, options.max_depth)
     found = solve_limited(problem, options, first=first, dual=dual, callback=watch)
     return _join(free, found)
 
 
-def _count_tests(model: FairTreeClassifier, rows: FairRows) -> dict[str, Any]:
+def _count_tests(model: FairTreeClassifier, rows: FairStatement) -> dict[str, Any]:
     """Return how many tests may be asked, and how many of them were searched if not all."""
     encoder, n_tests = model.encoder_, len(rows.places)
     asked = {encoder.tests_[place].feature for place in rows.places}
@@ -160,20 +152,19 @@ def _smaller(problem: LimitedProblem, options: engine.Options) -> LimitedResult:
 
 
 def _solve_freely(
-    rows: FairRows, options: engine.Options, watch: FairObserver | None
+    rows: FairStatement, options: engine.Options, watch: FairObserver | None
 ) -> engine.Result:
     """Find the best tree whatever its rates; where there are groups, in half of the time."""
-    objective = rows.target.objective
     seconds = options.time_limit
     if rows.comparison is not None and seconds is not None:
         seconds = seconds / 2
     options = replace(
         options,
-        error_scale=objective.error_scale,
-        split_penalty=objective.split_penalty,
+        error_scale=rows.scale.error_scale,
+        split_penalty=rows.scale.split_penalty,
         time_limit=seconds,
     )
-    return engine.solve(rows.joined.problem(rows.columns), options, watch)
+    return engine.solve(rows.problem, options, watch)
 
 
 def _join(free: engine.Result, found: LimitedResult) -> LimitedResult:
@@ -194,7 +185,7 @@ def _join(free: engine.Result, found: LimitedResult) -> LimitedResult:
 
 
 def find_curve(
-    model: FairTreeClassifier, rows: FairRows, least: Fraction, callback: Callback | None
+    model: FairTreeClassifier, rows: FairStatement, least: Fraction, callback: Callback | None
 ) -> FairnessCurve:
     """Find the best tree for every tolerance from the least on."""
     if rows.comparison is None:
@@ -202,17 +193,16 @@ def find_curve(
             "A fairness curve compares groups: give sensitive_features, or name sensitive_columns."
         )
     found, rounding = _search_curve(model, rows, least, callback)
-    objective = rows.target.objective
     # Every tree is at or above one of these, and known to be so up to the rounding of limits.
     lower_points = sorted(
-        (exact(max(gap - rounding, Fraction(0))), exact(objective.cost(value)))
+        (exact(max(gap - rounding, Fraction(0))), exact(rows.scale.cost(value)))
         for value, gap in found.lower_points
     )
     base = copy.copy(model)
     points, nodes = _curve_points(rows, found.trees, is_rounded=rounding > 0)
     curve = FairnessCurve(
         base,
-        Lazy(len(nodes), lambda place: _tree(base, rows, nodes[place])),
+        Lazy(len(nodes), lambda place: rows.grow(nodes[place])),
         Lazy(len(nodes), lambda place: _curve_certificate(base, rows, found, curve, nodes, place)),
         points,
         found.status,
@@ -224,17 +214,17 @@ def find_curve(
 
 
 def _curve_points(
-    rows: FairRows, trees: Sequence[LimitedTree], *, is_rounded: bool
-) -> tuple[list[CurvePoint], list[PlainNodes]]:
+    rows: FairStatement, trees: Sequence[LimitedTree], *, is_rounded: bool
+) -> tuple[list[CurvePoint], list[engine.Nodes]]:
     """Return disparity, cost and splits of trees, by rising disparity, and the trees."""
     points = []
     for tree in trees:
-        nodes = rows.nodes(tree.nodes)
+        nodes = tree.nodes.over(rows.places)
         apart = disparity(rows.rates(nodes)) if is_rounded else tree.gap
-        cost = exact(rows.target.objective.cost(tree.objective))
-        points.append(((exact(apart), cost, _n_splits(nodes)), nodes))
+        cost = exact(rows.scale.cost(tree.objective))
+        points.append(((exact(apart), cost, nodes.n_splits), nodes))
     points.sort(key=lambda entry: entry[0])
-    kept: list[tuple[CurvePoint, PlainNodes]] = []
+    kept: list[tuple[CurvePoint, engine.Nodes]] = []
     for point, nodes in points:
         if not kept or point[1] < kept[-1][0][1]:
             kept.append((point, nodes))
@@ -243,35 +233,28 @@ def _curve_points(
 
 def _curve_certificate(
     model: FairTreeClassifier,
-    rows: FairRows,
+    rows: FairStatement,
     found: LimitedFront,
     curve: FairnessCurve,
-    nodes: Sequence[PlainNodes],
+    nodes: Sequence[engine.Nodes],
     place: int,
 ) -> FairnessCertificate:
     """Return what is proven about a tree of a curve: it is best for its own disparity."""
     apart, cost, _ = curve.points[place]
     lower, status = curve.bound(place, apart)
-    bare = _certificate(
-        model,
-        rows,
-        nodes=nodes[place],
-        status=status,
-        cost=cost,
-        lower_bound=lower,
-        seconds=curve.seconds,
-        counters=found.counters,
-    )
-    return _extend(model, rows, bare, rows.rates(nodes[place]), tolerance=Fraction(apart))
+    seconds, counters = curve.seconds - rows.seconds, dict(found.counters)
+    answer = Answer(status, cost, lower, nodes[place], seconds, counters)
+    rates = rows.rates(nodes[place])
+    return _certify(model, rows, answer, rates, tolerance=exact(apart), n_row_groups=None)
 
 
 def _search_curve(
-    model: FairTreeClassifier, rows: FairRows, least: Fraction, callback: Callback | None
+    model: FairTreeClassifier, rows: FairStatement, least: Fraction, callback: Callback | None
 ) -> tuple[LimitedFront, Fraction]:
     """Return the front of cost and disparity, and by how much its disparities are rounded."""
     options = model._engine_options()
     limits = _limits(rows, options, Fraction(1), may_round=True)
-    problem = rows.problem(limits)
+    problem = rows.with_limits(limits)
     small = _is_small(problem, options.max_depth) and problem.columns.shape[1] <= _FEW_TESTS
     watch = watch_fair(model, rows, callback, has_bounds=False)
     front = solve_limited_front(
@@ -288,7 +271,7 @@ def _search_curve(
 
 
 def _exact_front(
-    rows: FairRows,
+    rows: FairStatement,
     rounded: LimitedFront,
     least: Fraction,
     options: engine.Options,
@@ -301,7 +284,8 @@ def _exact_front(
     """
     limits = _limits(rows, options, Fraction(1))
     known = [
-        replace(tree, gap=disparity(rows.rates(rows.nodes(tree.nodes)))) for tree in rounded.trees
+        replace(tree, gap=disparity(rows.rates(tree.nodes.over(rows.places))))
+        for tree in rounded.trees
     ]
     found: list[LimitedTree] = []
     n_solves, seconds = rounded.n_solves, rounded.seconds
@@ -321,8 +305,8 @@ def _exact_front(
         if first is not None and first.objective == answer.upper_bound:
             best = first
         else:
-            nodes = FrontTree(answer.test, answer.first_child, answer.label)
-            best = LimitedTree(nodes, answer.values, disparity(rows.rates(rows.nodes(nodes))))
+            apart = disparity(rows.rates(answer.nodes.over(rows.places)))
+            best = LimitedTree(answer.nodes, answer.values, apart)
         if found and found[-1].objective == best.objective:
             found.pop()
         found.append(best)
@@ -332,9 +316,9 @@ def _exact_front(
 
 
 def _solve_below(
-    rows: FairRows, limits: FairLimits, options: engine.Options, first: LimitedTree | None
+    rows: FairStatement, limits: FairLimits, options: engine.Options, first: LimitedTree | None
 ) -> LimitedResult:
-    problem = rows.problem(limits)
+    problem = rows.with_limits(limits)
     dual = not _is_small(problem, options.max_depth)
     nodes = None if first is None else first.nodes
     return solve_limited(problem, options, first=nodes, dual=dual)
@@ -367,37 +351,34 @@ class Lazy(Sequence[Any]):
 # ---- certificates --------------------------------------------------------------------------------
 
 
-def _tree(model: FairTreeClassifier, rows: FairRows, nodes: PlainNodes) -> Tree:
-    return build_tree(cast("OptimalTreeClassifier", model), nodes, rows.all_columns, rows.joined)
+def _certify(
+    model: FairTreeClassifier,
+    rows: FairStatement,
+    answer: Answer,
+    rates: Sequence[Sequence[Fraction]],
+    **more: Any,
+) -> FairnessCertificate:
+    """Return what is proven of a tree and its rates."""
+    fields = {**_about_groups(model, rows, rates), **more}
+    return certify(model, rows, answer, FairnessCertificate, **fields)
 
 
 def _certify_limited(
     model: FairTreeClassifier,
-    rows: FairRows,
+    rows: FairStatement,
     limits: FairLimits,
     found: LimitedResult,
-    nodes: PlainNodes,
+    nodes: engine.Nodes,
 ) -> FairnessCertificate:
-    objective = rows.target.objective
-    assert found.upper_bound is not None
-    cost = exact(objective.cost(found.upper_bound))
-    lower = exact(objective.cost(found.lower_bound))
-    bare = _certificate(
-        model,
-        rows,
-        nodes=nodes,
-        status="optimal" if cost == lower else found.status,
-        cost=cost,
-        lower_bound=lower,
-        seconds=rows.seconds + found.seconds,
-        counters=found.counters,
-        history=_history(rows, found),
-    )
     rates = rows.rates(nodes)
     of = dict(zip((kind.name for kind in rows.compared.kinds), rates, strict=True))
     values = {i: of[rate][g] - of[rate][h] for i, (rate, g, h) in enumerate(limits.pairs)}
-    return replace(
-        _extend(model, rows, bare, rates),
+    return _certify(
+        model,
+        rows,
+        replace(Answer.of(found, rows.scale), nodes=nodes),
+        rates,
+        n_row_groups=None,
         differences=_differences(rows, limits, values),
         dual=_dual(rows, limits, found.cuts),
         n_solves=found.n_solves,
@@ -405,7 +386,7 @@ def _certify_limited(
 
 
 def _differences(
-    rows: FairRows, limits: FairLimits, values: Mapping[int, Fraction]
+    rows: FairStatement, limits: FairLimits, values: Mapping[int, Fraction]
 ) -> tuple[tuple[str, Any, Any, Exact | None], ...]:
     """Return the differences of rates that limits speak of, as far as they are known."""
     names = rows.compared.groups.names
@@ -416,34 +397,34 @@ def _differences(
 
 
 def _dual(
-    rows: FairRows, limits: FairLimits, cuts: Sequence[DualCut]
+    rows: FairStatement, limits: FairLimits, cuts: Sequence[DualCut]
 ) -> tuple[tuple[Exact, tuple[Exact, ...], Exact], ...]:
     """Return what scalar searches have proven in terms of cost and differences of rates."""
-    objective = rows.target.objective
     dual = []
     for cut in cuts:
         first, *others = cut.multipliers
-        # The cost is unit * (U + offset), and a limit is its scale times a difference, of which the
-        # leading digit has no more than what finer ones leave at least.
-        value = Fraction(cut.value + first * objective.offset)
+        # A limit is its scale times a difference, of which the leading digit has no more than what
+        # finer ones leave at least.
+        value = Fraction(cut.value)
         weights = []
         for m, scale, finer in zip(others, limits.scales, limits.finer, strict=True):
             weights.append(Fraction(m * scale, 1 if finer is None else 2**finer.shift))
             if finer is not None:
                 value += Fraction(m * finer.least, 2**finer.shift)
-        factor = objective.unit / first if first else Fraction(1)
+        factor = rows.scale.unit / first if first else Fraction(1)
+        constant = rows.scale.constant if first else 0
         dual.append(
             (
                 1 if first else 0,
                 tuple(exact(weight * factor) for weight in weights),
-                exact(value * factor),
+                exact(value * factor + constant),
             )
         )
     return tuple(dual)
 
 
 def _without_tree(
-    model: FairTreeClassifier, rows: FairRows, limits: FairLimits, found: LimitedResult
+    model: FairTreeClassifier, rows: FairStatement, limits: FairLimits, found: LimitedResult
 ) -> FairnessCertificate:
     """Return what is proven if no tree is within the tolerance, or none was found in time."""
     least = None
@@ -452,124 +433,45 @@ def _without_tree(
         if front.status == "optimal" and not rounding:
             least = exact(min(tree.gap for tree in front.trees))
     closest = {i: Fraction(lower, limits.scales[i]) for i, lower, _ in found.closest}
-    nothing = cast(Any, None)
-    bare = Certificate(
-        status=found.status,
-        objective=nothing,
-        cost=nothing,
-        lower_bound=nothing
-        if found.status == "infeasible"
-        else exact(rows.target.objective.cost(found.lower_bound)),
-        upper_bound=nothing,
-        gap=nothing,
-        leaf_cost=nothing,
-        n_splits=0,
-        depth=0,
-        seconds=rows.seconds + found.seconds,
-        counters=dict(found.counters),
-        history=(),
-        **_asked(model, rows),
-    )
-    return replace(
-        _extend(model, rows, bare),
-        differences=_differences(rows, limits, closest),
-        dual=_dual(rows, limits, found.cuts),
-        n_solves=found.n_solves,
-        least_disparity=least,
+    nothing = dict.fromkeys(("objective", "cost", "upper_bound", "gap", "leaf_cost", "lower_bound"))
+    if found.status != "infeasible":
+        nothing["lower_bound"] = exact(rows.scale.cost(found.lower_bound))
+    return FairnessCertificate(
+        **searched(model, rows)
+        | nothing
+        | _about_groups(model, rows)
+        | {
+            "status": found.status,
+            "n_splits": 0,
+            "depth": 0,
+            "seconds": rows.seconds + found.seconds,
+            "counters": dict(found.counters),
+            "history": (),
+            "n_row_groups": None,
+            "differences": _differences(rows, limits, closest),
+            "dual": _dual(rows, limits, found.cuts),
+            "n_solves": found.n_solves,
+            "least_disparity": least,
+        }
     )
 
 
-def _certificate(
-    model: FairTreeClassifier,
-    rows: FairRows,
-    *,
-    nodes: PlainNodes,
-    status: str,
-    cost: Any,
-    lower_bound: Any,
-    seconds: float,
-    counters: dict[str, int],
-    history: tuple[Any, ...] = (),
-) -> Certificate:
-    """Return what any certificate says of a tree."""
-    objective = rows.target.objective
-    n_splits = _n_splits(nodes)
-    penalty = objective.complexity_used * objective.total_weight
-    n_paid = n_splits + (model.complexity_per == "leaf")
-    certificate = Certificate(
-        status=status,
-        objective=float(1 - cost / objective.total_weight),
-        cost=cost,
-        lower_bound=lower_bound,
-        upper_bound=cost,
-        gap=exact(cost - lower_bound),
-        leaf_cost=exact(cost - n_paid * penalty),
-        n_splits=n_splits,
-        depth=_depth(nodes),
-        seconds=seconds,
-        counters=dict(counters),
-        history=history,
-        **_asked(model, rows),
-    )
-    return with_rounding(certificate, rows.target, model.gap)
-
-
-def _asked(model: FairTreeClassifier, rows: FairRows) -> dict[str, Any]:
-    """Return the fields of a certificate that say what was asked for."""
-    objective = rows.target.objective
-    return {
-        "task": "accuracy",
-        "complexity": exact(objective.complexity),
-        "split_penalty": exact(objective.complexity_used * objective.total_weight),
-        "n_row_groups": None,
-        **searched(cast("OptimalTreeClassifier", model), rows.target),
-    }
-
-
-def _extend(
-    model: FairTreeClassifier,
-    rows: FairRows,
-    plain: Certificate,
-    rates: Sequence[Sequence[Fraction]] = (),
-    tolerance: Fraction | None = None,
-) -> FairnessCertificate:
-    """Add to a certificate what it says of groups."""
-    values = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
-    values |= {**_count_tests(model, rows), "left_out": rows.left_out}
+def _about_groups(
+    model: FairTreeClassifier, rows: FairStatement, rates: Sequence[Sequence[Fraction]] = ()
+) -> dict[str, Any]:
+    """Return the fields of a certificate that speak of groups, and of tests left out for them."""
+    fields = {**_count_tests(model, rows), "left_out": rows.left_out}
     comparison = rows.comparison
     if comparison is None:
-        return FairnessCertificate(**values)
-    return FairnessCertificate(
-        **values,
-        constraint=model.constraint,
-        tolerance=exact(rows.tolerance if tolerance is None else tolerance),
-        groups=comparison.groups.names,
-        rates=tuple(
+        return fields
+    return fields | {
+        "constraint": model.constraint,
+        "tolerance": exact(rows.tolerance),
+        "groups": comparison.groups.names,
+        "rates": tuple(
             (kind.name, tuple(exact(rate) for rate in of_groups))
             for kind, of_groups in zip(comparison.kinds, rates, strict=bool(rates))
         ),
-        disparity=exact(disparity(rates)) if rates else None,
-        use_sensitive=bool(model.use_sensitive),
-    )
-
-
-def _history(rows: FairRows, found: LimitedResult) -> tuple[Any, ...]:
-    """Return the moves of the bounds in units of cost, as far as both are known."""
-    objective = rows.target.objective
-    return tuple(
-        (rows.seconds + seconds, work, exact(objective.cost(upper)), exact(objective.cost(lower)))
-        for seconds, work, upper, lower in found.history
-        if upper is not None and lower is not None
-    )
-
-
-def _n_splits(nodes: PlainNodes) -> int:
-    return int(np.count_nonzero(nodes.test >= 0))
-
-
-def _depth(nodes: PlainNodes) -> int:
-    depth = np.zeros(len(nodes.test), dtype=np.int64)
-    for node in itertools.compress(range(len(depth)), (nodes.test >= 0).tolist()):
-        child = int(nodes.first_child[node])
-        depth[child : child + 2] = depth[node] + 1
-    return int(depth.max(initial=0))
+        "disparity": exact(disparity(rates)) if rates else None,
+        "use_sensitive": bool(model.use_sensitive),
+    }

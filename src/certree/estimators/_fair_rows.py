@@ -26,49 +26,39 @@ from certree.tasks._rates import (
     read_tolerance,
 )
 
-from ._binary import PlainNodes, find_positive
-from ._target import Target, class_sums, read_target
+from ._binary import find_positive
+from ._error_statement import ErrorStatement, class_sums, state_errors
 
 if TYPE_CHECKING:
     from ._fair import FairTreeClassifier
 
 
-@dataclass(frozen=True)
-class FairRows:
-    """A table with groups, encoded and ready to be solved.
+@dataclass(frozen=True, kw_only=True)
+class FairStatement(ErrorStatement):
+    """A statement about groups, too: errors are minimised, and rates are compared.
 
     Rows that agree in all tests, in class and in group count as one row with their weight, unless
     leaves need several rows.
 
     Attributes
     ----------
-    target : Target
-        Classes and weights of all rows.
-    joined : Target
-        Those of the rows that are left.
     comparison : Comparison or None
-        Their groups; None if there are none.
+        The groups of the rows; None if there are none.
     tolerance : Fraction
         Largest difference of rates.
     places : int array
         The tests that may be asked.
-    columns, all_columns : uint8 array
-        Outcomes of these tests, and of all tests.
+    asked : uint8 array
+        The columns of these tests.
     left_out : tuple of str
         The tests that may not be asked.
-    seconds : float
-        Time that reading took.
     """
 
-    target: Target
-    joined: Target
     comparison: Comparison | None
     tolerance: Fraction
     places: NDArray[np.intp]
-    columns: NDArray[np.uint8]
-    all_columns: NDArray[np.uint8]
+    asked: NDArray[np.uint8]
     left_out: tuple[str, ...]
-    seconds: float
 
     @property
     def compared(self) -> Comparison:
@@ -76,51 +66,89 @@ class FairRows:
         assert self.comparison is not None
         return self.comparison
 
-    def problem(self, limits: FairLimits) -> LimitedProblem:
+    @property
+    def problem(self) -> engine.Problem:
+        """What the core is asked to solve if rates do not matter."""
+        return replace(super().problem, columns=self.asked)
+
+    def with_limits(self, limits: FairLimits) -> LimitedProblem:
         """Return the rows with limits, as the search takes them."""
-        target, objective = self.joined, self.joined.objective
-        costs = objective.cost_matrix[target.codes]
-        if target.row_weights is not None:
-            costs = costs * target.row_weights[:, None]
+        costs = self.problem.cost_matrix[self.codes]
+        if self.row_weights is not None:
+            costs = costs * self.row_weights[:, None]
         values = np.concatenate([costs[:, :, None], limits.quantities], axis=2)
         n_limits, n_quantities = limits.planes.shape
         planes = np.zeros((1 + n_limits, 2 + n_quantities), dtype=np.int64)
-        planes[0, 0], planes[0, -1] = objective.error_scale, objective.split_penalty
+        planes[0, 0], planes[0, -1] = self.scale.error_scale, self.scale.split_penalty
         planes[1:, 1:-1] = limits.planes
         # The objective comes before the quantities, and splits after them.
         finer = tuple(
             None if one is None else replace(one, lines=np.pad(one.lines, ((0, 0), (1, 1))))
             for one in limits.finer
         )
-        return LimitedProblem(
-            self.columns, values, planes, limits.bounds, limits.names, finer=finer
-        )
+        return LimitedProblem(self.asked, values, planes, limits.bounds, limits.names, finer=finer)
 
-    def nodes(self, found: engine.Nodes) -> PlainNodes:
-        """Return a tree over the tests that may be asked as one over all tests."""
-        test = np.asarray(found.test)
-        places = self.places if len(self.places) else np.zeros(1, dtype=np.intp)
-        test = np.where(test >= 0, places[np.maximum(test, 0)], -1).astype(np.int32)
-        return PlainNodes(test, np.asarray(found.first_child), np.asarray(found.label))
-
-    def rates(self, nodes: PlainNodes) -> list[list[Fraction]]:
+    def rates(self, nodes: engine.Nodes) -> list[list[Fraction]]:
         """Return the rates of all groups under a tree over all tests."""
         if self.comparison is None:
             return []
-        labels = nodes.label[engine.leaves_of_rows(nodes, self.all_columns)]
+        labels = nodes.label[nodes.route(self.columns)]
         return self.comparison.rates(labels)
 
 
-def prepare(
+def state_fairness(
     model: FairTreeClassifier, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
-) -> FairRows:
+) -> FairStatement:
     """Read and encode everything."""
     start = perf_counter()
-    n_rows = model._row_count(X)
     tolerance = read_tolerance(model.tolerance)
-    target = read_target(model, y, sample_weight, n_rows)
-    given = _weights_as_given(target, sample_weight, n_rows)
-    classes = target.classes.tolist()
+    groups: Groups | None = None
+    positive = 0
+
+    def check(classes: NDArray[Any], rows: NDArray[np.intp] | None) -> None:
+        nonlocal groups, positive
+        positive = _check_classes(model, classes.tolist())
+        sensitive = read_sensitive(model, X, sensitive_features)
+        if sensitive is not None:
+            named = sensitive_name(model, sensitive_features)
+            groups = read_groups(sensitive, model._row_count(X), rows, what=named)
+
+    errors = state_errors(model, X, y, sample_weight, check=check)
+    given = _weights_as_given(errors, sample_weight)
+    if int(model.min_samples_leaf) == 1:
+        errors, groups, given = _join_rows(errors, groups, given)
+    comparison = None
+    if groups is not None:
+        comparison = compare_groups(
+            model.constraint,
+            groups,
+            errors.codes,
+            positive,
+            len(errors.classes),
+            errors.row_weights if given is None else given,
+            errors.classes.tolist()[positive],
+        )
+    places, asked = np.arange(errors.columns.shape[1]), errors.columns
+    left_out: tuple[str, ...] = ()
+    if comparison is not None and not model.use_sensitive:
+        hidden = decided_by_group(errors.columns, comparison.groups)
+        if hidden.any():
+            places = np.flatnonzero(~hidden)
+            asked = np.asfortranarray(errors.columns[:, places])
+            names = [errors.encoder.candidates_[i].describe(0) for i in np.flatnonzero(hidden)]
+            left_out = tuple(names)
+    return FairStatement(
+        **{**vars(errors), "seconds": perf_counter() - start},
+        comparison=comparison,
+        tolerance=tolerance,
+        places=places,
+        asked=asked,
+        left_out=left_out,
+    )
+
+
+def _check_classes(model: FairTreeClassifier, classes: list[Any]) -> int:
+    """Return which class is positive, and refuse more than two where a constraint needs two."""
     positive = find_positive(classes, model.pos_label, model.constraint, "constraint")
     if needs_two_classes(model.constraint) and len(classes) > 2:
         raise ValueError(
@@ -128,94 +156,56 @@ def prepare(
             f"{len(classes)} classes. Make it two classes, or use constraint='accuracy_parity', "
             "which speaks of no positive class."
         )
-    sensitive = read_sensitive(model, X, sensitive_features)
-    groups = None
-    if sensitive is not None:
-        named = sensitive_name(model, sensitive_features)
-        groups = read_groups(sensitive, n_rows, target.rows, what=named)
-    columns = model._encode(X, target.sample_weight, target.rows)
-    joined = target
-    if int(model.min_samples_leaf) == 1:
-        joined, groups, columns, given = _join_rows(target, groups, columns, given)
-    comparison = None
-    if groups is not None:
-        comparison = compare_groups(
-            model.constraint,
-            groups,
-            joined.codes,
-            positive,
-            len(classes),
-            joined.row_weights if given is None else given,
-            classes[positive],
-        )
-    places, asked = np.arange(columns.shape[1]), columns
-    left_out: tuple[str, ...] = ()
-    if comparison is not None and not model.use_sensitive:
-        hidden = decided_by_group(columns, comparison.groups)
-        if hidden.any():
-            places = np.flatnonzero(~hidden)
-            asked = np.asfortranarray(columns[:, places])
-            names = [model.encoder_.candidates_[i].describe(0) for i in np.flatnonzero(hidden)]
-            left_out = tuple(names)
-    return FairRows(
-        target,
-        joined,
-        comparison,
-        tolerance,
-        places,
-        asked,
-        columns,
-        left_out,
-        perf_counter() - start,
-    )
+    return positive
 
 
-def _weights_as_given(target: Target, sample_weight: Any, n_rows: int) -> NDArray[Any] | None:
+def _weights_as_given(errors: ErrorStatement, sample_weight: Any) -> NDArray[Any] | None:
     """Return the weights of the rows that count as integers of any size, if costs have others.
 
     Costs are then those of rounded weights, or have those of the classes in them, but rates are
     those of the weights that were given.
     """
-    if sample_weight is None or target.weights.keeps_rows:
+    if sample_weight is None or errors.weights.keeps_rows:
         return None
+    n_rows = errors.n_rows if errors.rows is None else np.size(sample_weight)
     weights = read_weights(sample_weight, n_rows).numbers
-    rows = weights if target.rows is None else weights[target.rows]
+    rows = weights if errors.rows is None else weights[errors.rows]
     return whole_numbers(rows, "sample_weight")[0]
 
 
 def _join_rows(
-    target: Target,
-    groups: Groups | None,
-    columns: NDArray[np.uint8],
-    given: NDArray[Any] | None,
-) -> tuple[Target, Groups | None, NDArray[np.uint8], NDArray[Any] | None]:
+    errors: ErrorStatement, groups: Groups | None, given: NDArray[Any] | None
+) -> tuple[ErrorStatement, Groups | None, NDArray[Any] | None]:
     """Join rows that agree in all columns, class and group, where that saves half of them."""
-    n_groups = 1 if groups is None else len(groups)
-    kinds = target.codes.astype(np.int64)
+    columns, n_groups = errors.columns, 1 if groups is None else len(groups)
+    kinds = errors.codes.astype(np.int64)
     if groups is not None:
         kinds = kinds * n_groups + groups.codes
-    bits = columns.shape[1] + (len(target.classes) * n_groups).bit_length()
-    place = None
-    if bits < 64 and target.row_weights is None and given is None:
+    bits = columns.shape[1] + (len(errors.classes) * n_groups).bit_length()
+    if bits < 64 and errors.row_weights is None and given is None:
         kinds, columns_left, weights = _join_few(kinds, columns)
     else:
         place = _places(kinds, columns)
         if place is None:
-            return target, groups, columns, given
+            return errors, groups, given
         first, of_row = place
         kinds, columns_left = kinds[first], columns[first]
-        weights = class_sums(of_row, target.row_weights, len(first))
+        weights = class_sums(of_row, errors.row_weights, len(first))
         if given is not None:
             sums = np.zeros(len(first), dtype=object)
             np.add.at(sums, of_row, given)
             given = sums
     if 2 * len(kinds) > len(columns):
-        return target, groups, columns, given
-    codes = (kinds // n_groups).astype(target.codes.dtype)
-    joined = replace(target, codes=codes, row_weights=weights)
+        return errors, groups, given
+    joined = replace(
+        errors,
+        columns=np.asfortranarray(columns_left),
+        codes=(kinds // n_groups).astype(errors.codes.dtype),
+        row_weights=weights,
+    )
     if groups is not None:
         groups = Groups(groups.names, (kinds % n_groups).astype(np.intp))
-    return joined, groups, np.asfortranarray(columns_left), given
+    return joined, groups, given
 
 
 Joined = tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.int64]]

@@ -9,7 +9,7 @@ from certree import engine
 from certree.results._certificate import Exact, exact
 from certree.results._progress import Callback, Observer, Progress, ProgressLine
 
-from ._fair_rows import FairRows
+from ._fair_rows import FairStatement
 
 if TYPE_CHECKING:
     from ._fair import FairTreeClassifier
@@ -53,13 +53,16 @@ class FairObserver(Observer):
 
 
 def watch_fair(
-    model: FairTreeClassifier, rows: FairRows, callback: Callback | None, *, has_bounds: bool = True
+    model: FairTreeClassifier,
+    rows: FairStatement,
+    callback: Callback | None,
+    *,
+    has_bounds: bool = True,
 ) -> FairObserver | None:
     """Return what watches the search, if anything does."""
     if callback is None and not model.verbose:
         return None
-    objective = rows.target.objective
-    line = ProgressLine(exact(objective.total_weight)) if model.verbose else None
+    line = ProgressLine(exact(rows.total_weight)) if model.verbose else None
     # Without groups, all trees are as good as fair.
     knows_upper = has_bounds and rows.comparison is None
-    return FairObserver(objective.cost, callback, line, has_bounds, knows_upper)
+    return FairObserver(rows.scale.cost, callback, line, has_bounds, knows_upper)

@@ -13,13 +13,15 @@ from certree.engine._front import solve_front
 from certree.metrics import ErrorFront
 from certree.numbers._exact import read_fraction
 from certree.proofs._metric_search import supported_front
+from certree.results._answer import Answer
 from certree.results._certificate import Certificate, exact
 from certree.results._pareto import FrontCertificate, ParetoFront, Point, most_accurate
 from certree.results._progress import Callback, Observer, Progress
 from certree.tree import Tree
 
-from ._certify import build_tree, searched
-from ._metric_fit import Encoded, Rows, encode_binary
+from ._binary import BinaryStatement
+from ._certify import certify
+from ._metric_fit import Fitted, Rows, state_metric
 
 if TYPE_CHECKING:
     from ._classifier import OptimalTreeClassifier
@@ -41,11 +43,8 @@ class FoundFront:
 class LazyTrees(Sequence[Tree]):
     """Trees of a front, each built when it is first asked for: most never are."""
 
-    def __init__(
-        self, model: OptimalTreeClassifier, encoded: Encoded, nodes: Sequence[engine.Nodes]
-    ) -> None:
-        self._model = copy.copy(model)
-        self._encoded = encoded
+    def __init__(self, statement: BinaryStatement, nodes: Sequence[engine.Nodes]) -> None:
+        self._statement = statement
         self._nodes = nodes
         self._built: dict[int, Tree] = {}
 
@@ -57,10 +56,8 @@ class LazyTrees(Sequence[Tree]):
             return tuple(self[i] for i in range(*index.indices(len(self))))
         place = range(len(self))[index]
         if place not in self._built:
-            binary = self._encoded.binary
-            labelled = binary.with_class_labels(self._nodes[place])
-            tree = build_tree(self._model, labelled, self._encoded.columns, binary.target)
-            self._built[place] = tree
+            labelled = self._statement.with_class_labels(self._nodes[place])
+            self._built[place] = self._statement.grow(labelled)
         return self._built[place]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -85,63 +82,67 @@ class FrontObserver(Observer):
 
 def fit_front(
     model: OptimalTreeClassifier, metric: ErrorFront, rows: Rows, callback: Callback | None
-) -> Observer | None:
+) -> Fitted:
     """Find the front, and fit the model to its most accurate tree."""
     if read_fraction(model.complexity, "complexity") != 0:
         raise ValueError(
             f"A front has no penalty, got complexity={model.complexity!r}; use "
             "pareto_front(..., per_splits=True) and front.best(metric, complexity=...)."
         )
-    front = find_front(model, rows, callback, supported_only=metric.supported_only)
+    statement, _ = state_metric(model, "front", rows)
+    front = find_front(model, statement, callback, supported_only=metric.supported_only)
     pick = front[most_accurate(front.certificate.points)]
     model.tree_, model.certificate_, model.front_ = pick.tree_, pick.certificate_, front
-    return None
+    return None, statement
 
 
 def find_front(
     model: OptimalTreeClassifier,
-    rows: Rows,
+    statement: BinaryStatement,
     callback: Callback | None,
     *,
     supported_only: bool = False,
     per_splits: bool = False,
 ) -> ParetoFront:
-    """Find the front within a model's limits, and leave the model encoded."""
-    encoded = encode_binary(model, "front", rows)
-    binary = encoded.binary
-    watch = None if callback is None else FrontObserver(binary.weight(binary.positives), callback)
+    """Find the front within a model's limits."""
+    watch = None
+    if callback is not None:
+        watch = FrontObserver(statement.weight(statement.positives), callback)
     search = _search_supported if supported_only else _search
-    found = search(model, encoded, watch, per_splits)
-    if found.status == "optimal" and binary.target.loses_shares:
+    found = search(model, statement, watch, per_splits)
+    if found.status == "optimal" and statement.loses_shares:
         found = replace(found, status="precision")
-    points = [_weigh(encoded, point) for point in found.points]
+    points = [_weigh(statement, point) for point in found.points]
     lower = points
     if supported_only or found.status != "optimal":
-        lower = [_weigh(encoded, point) for point in found.lower_points]
-    trees = LazyTrees(model, encoded, found.trees)
+        lower = [_weigh(statement, point) for point in found.lower_points]
+    trees = LazyTrees(statement, found.trees)
     certificate = FrontCertificate(
         status=found.status,
         points=tuple(points),
         lower_points=tuple(lower),
-        **binary.totals(),
+        **statement.totals(),
         supported_only=supported_only,
         per_splits=per_splits,
-        seconds=encoded.seconds + found.seconds,
+        seconds=statement.seconds + found.seconds,
         counters=dict(found.counters),
         n_solves=found.n_solves,
     )
     base = copy.copy(model)
     base._path = None
     base.tree_ = trees[0]
-    base.certificate_ = _first_certificate(model, encoded, found, certificate)
+    base.certificate_ = _first_certificate(model, statement, found, certificate)
     return ParetoFront(base, trees, certificate)
 
 
 def _search(
-    model: OptimalTreeClassifier, encoded: Encoded, watch: Observer | None, per_splits: bool
+    model: OptimalTreeClassifier,
+    statement: BinaryStatement,
+    watch: Observer | None,
+    per_splits: bool,
 ) -> FoundFront:
     result = solve_front(
-        encoded.binary.problem(encoded.columns),
+        statement.problem,
         model._engine_options(),
         per_splits=per_splits,
         callback=watch,
@@ -149,7 +150,7 @@ def _search(
     return FoundFront(
         result.status,
         [(fp, fn, splits) for fp, fn, splits in result.points.tolist()],
-        [result.tree(i) for i in range(len(result))],
+        result.trees,
         [(fp, fn, splits) for fp, fn, splits in result.lower_points.tolist()],
         result.counters,
         result.seconds,
@@ -158,17 +159,17 @@ def _search(
 
 
 def _search_supported(
-    model: OptimalTreeClassifier, encoded: Encoded, watch: Observer | None, _: bool
+    model: OptimalTreeClassifier, statement: BinaryStatement, watch: Observer | None, _: bool
 ) -> FoundFront:
     result = supported_front(
-        encoded.binary.problem(encoded.columns),
+        statement.problem,
         model._engine_options(),
         callback=watch,
     )
     return FoundFront(
         "precision" if result.status == "gap" else result.status,
         result.points,
-        result.trees,
+        [tree.nodes for tree in result.trees],
         result.lower_points,
         result.counters,
         result.seconds,
@@ -176,35 +177,30 @@ def _search_supported(
     )
 
 
-def _weigh(encoded: Encoded, point: tuple[int, int, int]) -> Point:
-    return encoded.binary.weight(point[0]), encoded.binary.weight(point[1]), point[2]
+def _weigh(statement: BinaryStatement, point: tuple[int, int, int]) -> Point:
+    return statement.weight(point[0]), statement.weight(point[1]), point[2]
 
 
 def _first_certificate(
-    model: OptimalTreeClassifier, encoded: Encoded, found: FoundFront, front: FrontCertificate
+    model: OptimalTreeClassifier,
+    statement: BinaryStatement,
+    found: FoundFront,
+    front: FrontCertificate,
 ) -> Certificate:
     """Return what the certificates of all points have in common, filled in for the first."""
     fp, fn, splits = front.points[0]
-    return Certificate(
+    return certify(
+        model,
+        statement,
+        Answer(front.status, fn, fn, found.trees[0], found.seconds, dict(found.counters)),
+        Certificate,
         status=front.status,
         objective=float(1 - fn / Fraction(front.positives)),
-        cost=fn,
-        lower_bound=fn,
-        upper_bound=fn,
-        gap=0,
-        leaf_cost=fn,
         n_splits=splits,
         depth=0,
-        seconds=front.seconds,
-        counters=dict(front.counters),
-        history=(),
         task="front",
-        complexity=0,
-        split_penalty=0,
-        n_row_groups=found.counters.get("row_groups"),
         fp=fp,
         fn=fn,
-        **encoded.binary.totals(),
+        **statement.totals(),
         n_solves=found.n_solves,
-        **searched(model, encoded.binary.target),
     )

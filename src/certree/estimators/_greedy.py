@@ -1,7 +1,6 @@
 """Greedy trees over encoded columns: recursive partitioning, and pruning of the weakest link.
 
-Nodes are arrays as in `_engine.Nodes`: children are consecutive and come after their parent. What
-a leaf costs is any function of the sums of its rows' statistics, asked for many sums at once.
+What a leaf costs is any function of the sums of its rows' statistics, asked for many sums at once.
 """
 
 from __future__ import annotations
@@ -14,24 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.engine import Nodes
 from certree.engine._budget import current
 
 # Entries of a table that are converted to floats at once.
 _CHUNK = 20_000_000
-
-
-@dataclass(frozen=True)
-class Nodes:
-    """A tree over encoded columns."""
-
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
-
-    @property
-    def n_splits(self) -> int:
-        """Number of inner nodes."""
-        return int(np.count_nonzero(self.test >= 0))
 
 
 @dataclass(frozen=True)
@@ -131,8 +117,7 @@ def grow(
             rows_of[child] = part
         consider(first_child[node])
         consider(first_child[node] + 1)
-    label = np.where(np.array(test) < 0, 0, -1).astype(np.int32)
-    return Nodes(np.array(test, np.int32), np.array(first_child, np.int32), label)
+    return Nodes.of(test, first_child)
 
 
 def best_split(
@@ -186,8 +171,8 @@ def _sums(
     return np.vstack(parts) if parts else np.zeros((0, statistics.shape[1]))
 
 
-def collapse(nodes: Nodes, costs: NDArray[Any], penalty: Any) -> Nodes:
-    """Return the tree without splits that do not save more than they cost.
+def collapse(nodes: Nodes, costs: NDArray[Any], penalty: Any) -> tuple[Nodes, NDArray[np.intp]]:
+    """Return the tree without splits that do not save more than they cost, and its origin.
 
     Parameters
     ----------
@@ -208,25 +193,8 @@ def collapse(nodes: Nodes, costs: NDArray[Any], penalty: Any) -> Nodes:
             below = best[child] + best[child + 1] + penalty
             if below < best[node]:
                 best[node], is_leaf[node] = below, False
-    return cut(nodes, is_leaf)[0]
-
-
-def cut(nodes: Nodes, is_leaf: NDArray[np.bool_]) -> tuple[Nodes, NDArray[np.intp]]:
-    """Return the tree whose leaves are the first marked nodes on each path, and their origin."""
-    test, first_child, origin = [-1], [-1], [0]
-    at = 0
-    while at < len(origin):
-        node = origin[at]
-        if nodes.test[node] >= 0 and not is_leaf[node]:
-            test[at], first_child[at] = int(nodes.test[node]), len(origin)
-            child = int(nodes.first_child[node])
-            origin += [child, child + 1]
-            test += [-1, -1]
-            first_child += [-1, -1]
-        at += 1
-    label = np.where(np.array(test) < 0, 0, -1).astype(np.int32)
-    shorter = Nodes(np.array(test, np.int32), np.array(first_child, np.int32), label)
-    return shorter, np.array(origin, dtype=np.intp)
+    shorter, origin = nodes.cut(is_leaf)
+    return shorter.with_labels(np.int32(0)), origin
 
 
 def weakest_links(nodes: Nodes, costs: NDArray[Any]) -> list[NDArray[np.bool_]]:

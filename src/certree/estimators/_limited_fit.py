@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certree import engine
-from certree._version import __version__
 from certree.engine._within_limits import DualCut, LimitedProblem, LimitedResult
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
+from certree.numbers._scale import Scale, fitting_penalty
 from certree.proofs._limit_search import solve_limited
+from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 from certree.results._limit_certificate import (
     Cut,
@@ -26,12 +27,11 @@ from certree.results._limit_certificate import (
     Reach,
 )
 from certree.results._progress import Callback, Observer
-from certree.tasks._limited import Limited, LimitedOnRows, _Composed
-from certree.tasks._task import Laws, LeafCosts, LeafProblem, Rows, Task
-from certree.tree import Tree
+from certree.tasks._limited import Limited, LimitedOnRows, Planes, _Composed
+from certree.tree import Labels, Payload
 
-from ._certify import count_tests
-from ._task_setting import Setting, TaskObjective, hides_much, node_counts, node_notes, node_sums
+from ._certify import certify, fields_of, searched
+from ._task_statement import Reached, TaskStatement, scale_of, state_task
 
 if TYPE_CHECKING:
     from ._task_tree import BaseTaskTree
@@ -41,109 +41,81 @@ _MOST_PENALTIES = 2**56
 _MOST_TOTAL = 2**46
 
 
-class _Objective(Task):
-    """The (first) objective of a composed task, which keeps what the whole became on the rows."""
-
-    laws: Laws = Laws(superadditive=True)
-    on_rows: LimitedOnRows
-
-    def __init__(self, composed: _Composed) -> None:
-        self.composed = composed
-        self.name = composed.objectives()[0].name  # type: ignore[misc]
-
-    def on(self, y: Any, rows: Rows) -> LeafProblem:
-        self.on_rows = self.composed.on(y, rows)
-        return self.on_rows.problems[0]
-
-    def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
-        return self.composed.objectives()[0].leaf_costs(y, n_rows)
-
-    def __repr__(self) -> str:
-        return repr(self.composed)
-
-
-@dataclass(frozen=True)
-class LimitedSetting:
-    """A composed task on the rows of a table, ready to be solved.
-
-    Attributes
-    ----------
-    setting : Setting
-        The first objective on these rows.
-    on_rows : LimitedOnRows
-        All of it.
-    problem : LimitedProblem
-        What the search is asked.
-    sources : list of (limit, sign)
-        Which limit each plane after the objectives stands for, and with which sign.
-    """
-
-    setting: Setting
-    on_rows: LimitedOnRows
-    problem: LimitedProblem
-    sources: list[tuple[int, int]]
+@dataclass(frozen=True, kw_only=True)
+class LimitedStatement(TaskStatement):
+    """A task with limits on the whole tree, or two objectives, on the rows of a table."""
 
     @property
-    def n_objectives(self) -> int:
-        """Number of objectives."""
-        return len(self.on_rows.problems)
+    def limited(self) -> LimitedOnRows:
+        """Objectives and limits on these rows."""
+        assert isinstance(self.on_rows, LimitedOnRows)
+        return self.on_rows
+
+    @cached_property
+    def planes(self) -> Planes:
+        """What the search minimises and keeps to."""
+        return self.limited.planes(self.scale.error_scale, self.scale.split_penalty)
+
+    @property
+    def sources(self) -> list[tuple[int, int]]:
+        """Which limit each plane after the objectives stands for, and with which sign."""
+        return self.planes.sources
+
+    @property
+    def limited_problem(self) -> LimitedProblem:
+        """What the search is asked."""
+        planes, on_rows = self.planes, self.limited
+        more = [problem.largest for problem in on_rows.problems[1:]]
+        return LimitedProblem(
+            columns=self.columns,
+            values=on_rows.values(),
+            planes=np.stack(planes.lines),
+            bounds=(*more, *planes.bounds),
+            names=(*("second objective" for _ in more), *planes.names),
+            label_counts=on_rows.label_counts,
+            label_min=on_rows.label_min,
+            finer=(*(None for _ in more), *planes.finer),
+        )
+
+    def payload(self, nodes: engine.Nodes, reached: Reached) -> Payload:
+        """Return the labels that the search gave the leaves."""
+        classes = self.problem.classes()
+        assert classes is not None
+        label = np.where(nodes.is_leaf, nodes.label, -1).astype(np.int32)
+        return Labels(label, self.node_counts(nodes, reached.leaves, label, len(classes)), classes)
+
+    def totals(self, nodes: engine.Nodes) -> list[Fraction]:
+        """Return the total of each limit for a tree, in the user's terms."""
+        labels = nodes.label[nodes.route(self.columns)]
+        return [limit.amounts.total(labels) * limit.unit for limit in self.limited.limits]
 
 
-def set_up_limited(
+def state_limited(
     model: BaseTaskTree, task: _Composed, X: Any, y: Any, sample_weight: Any
-) -> LimitedSetting:
+) -> LimitedStatement:
     """Encode the table and turn objectives and limits into integers."""
-    objective = _Objective(task)
-    setting = model._set_up(objective, X, y, sample_weight)
-    setting = replace(setting, objective=_with_full_penalty(model, setting))
-    on_rows = objective.on_rows
-    scaled = setting.objective
-    planes = on_rows.planes(scaled.error_scale, scaled.split_penalty)
-    more = [problem.largest for problem in on_rows.problems[1:]]
-    problem = LimitedProblem(
-        columns=setting.columns,
-        values=on_rows.values(),
-        planes=np.stack(planes.lines),
-        bounds=(*more, *planes.bounds),
-        names=(*("second objective" for _ in more), *planes.names),
-        label_counts=on_rows.label_counts,
-        label_min=on_rows.label_min,
-        finer=(*(None for _ in more), *planes.finer),
-    )
-    return LimitedSetting(setting, on_rows, problem, planes.sources)
+    statement = state_task(model, task, X, y, sample_weight, LimitedStatement)
+    return replace(statement, scale=_with_full_penalty(model, statement))
 
 
-def _with_full_penalty(model: BaseTaskTree, setting: Setting) -> TaskObjective:
-    """Return the objective with the penalty as it was given.
+def _with_full_penalty(model: BaseTaskTree, statement: LimitedStatement) -> Scale:
+    """Return the scale with the penalty as it was given.
 
     Without limits a penalty above all that a split can save is as good as any other; with them,
     trees may need splits at any price.
     """
-    problem, objective = setting.problem, setting.objective
-    wanted = objective.complexity * problem.complexity_unit
-    units = wanted / problem.unit
-    most = _MOST_PENALTIES // len(setting.rows.weights)
+    problem = statement.problem
+    units = statement.scale.complexity * problem.complexity_unit / problem.unit
+    most = _MOST_PENALTIES // len(statement.rows.weights)
     if units > most:
         raise ValueError(
             f"complexity={model.complexity!r} is too large for a search with limits: a split would "
             f"cost {float(units):.3g} times the smallest difference between two costs, and at most "
             f"{most:.3g} times fits 64 bits."
         )
-    room = min(setting.rows.budget, _MOST_TOTAL) // max(problem.largest, 1)
+    room = min(statement.rows.budget, _MOST_TOTAL) // max(problem.largest, 1)
     room = max(min(room, most // max(ceil(units), 1)), 1)
-    penalty = units.limit_denominator(room)
-    if units > 0 and penalty == 0:
-        penalty = Fraction(1, room)
-    used = penalty * problem.unit
-    return TaskObjective(
-        error_scale=penalty.denominator,
-        split_penalty=penalty.numerator,
-        offset=0,
-        unit=problem.unit / penalty.denominator,
-        constant=problem.constant + (used if model.complexity_per == "leaf" else 0),
-        penalty=used,
-        complexity=objective.complexity,
-    )
+    return scale_of(model, problem, fitting_penalty(units, room))
 
 
 def fit_within(
@@ -189,79 +161,62 @@ def fit_limited(
     If there is no tree within the limits, or none was found in time, the certificate is a
     :class:`NoTreeCertificate`, and the model has no ``tree_``. Returns what watched the search.
     """
-    limited = set_up_limited(model, task, X, y, sample_weight)
-    setting = limited.setting
-    objective = setting.objective
-    largest = setting.problem.largest * objective.error_scale
-    gap = min(read_fraction(model.gap, "gap") / objective.unit, Fraction(largest))
-    options = replace(model._engine_options(), gap=int(gap))
-    watch = model._watch(objective.cost, None, callback)
-    result = solve_limited(
-        limited.problem, options, callback=None if watch is None else _Watch(watch, largest)
+    statement = state_limited(model, task, X, y, sample_weight)
+    scale = statement.scale
+    options = replace(
+        model._engine_options(),
+        gap=scale.gap(read_fraction(model.gap, "gap"), statement.most_cost),
     )
-    keep_limited(model, limited, result, notes)
+    watch = model._watch(scale.cost, None, callback)
+    largest = statement.problem.largest * scale.error_scale
+    result = solve_limited(
+        statement.limited_problem,
+        options,
+        callback=None if watch is None else _Watch(watch, largest),
+    )
+    keep_limited(model, statement, result, notes)
     return watch
 
 
 def keep_limited(
-    model: BaseTaskTree, limited: LimitedSetting, result: LimitedResult, notes: Sequence[str] = ()
+    model: BaseTaskTree,
+    statement: LimitedStatement,
+    result: LimitedResult,
+    notes: Sequence[str] = (),
 ) -> None:
     """Give a fitted model its tree and certificate."""
     if hasattr(model, "tree_"):
         del model.tree_
-    if len(result.test) == 0:
-        model.certificate_ = _no_tree(model, limited, result, notes)  # type: ignore[assignment]
+    if not len(result.nodes):
+        model.certificate_ = _no_tree(model, statement, result, notes)  # type: ignore[assignment]
         return
-    model.tree_, sums = limited_tree(model, limited, result)
-    model._node_costs = limited.setting.problem.units(sums).astype(np.float64)
-    certificate = _certify(model, limited, result, notes)
-    if certificate.status in ("optimal", "gap") and hides_much(limited.setting.problem):
-        certificate = replace(certificate, status="precision")
-    model.certificate_ = certificate
-
-
-def limited_tree(
-    model: BaseTaskTree, limited: LimitedSetting, nodes: engine.Nodes
-) -> tuple[Tree, NDArray[np.int64]]:
-    """Return a tree with the labels that the search gave its leaves, and the nodes' sums."""
-    setting = limited.setting
-    leaves = engine.leaves_of_rows(nodes, setting.columns)
-    sums = node_sums(setting, nodes, leaves)
-    classes = setting.problem.classes()
-    assert classes is not None
-    label = np.where(nodes.test < 0, nodes.label, -1).astype(np.int32)
-    names = getattr(model, "feature_names_in_", None)
-    counts = node_counts(setting, nodes, leaves, label[leaves], len(classes))
-    tree = Tree.from_arrays(
-        model.encoder_.candidates_,
-        nodes.test,
-        nodes.first_child,
-        label,
-        counts=counts,
-        classes=classes,
-        feature_names=None if names is None else names.tolist(),
-        n_features=model.n_features_in_,
-        n_columns=setting.columns.shape[1],
-        notes=node_notes(setting.problem, sums, counts, label),
+    reached = statement.reach(result.nodes)
+    model.tree_ = statement.grow(result.nodes, reached)
+    model._node_costs = statement.problem.units(reached.sums).astype(np.float64)
+    model.certificate_ = certify(
+        model,
+        statement,
+        Answer.of(result, statement.scale),
+        LimitedCertificate,
+        limits=limit_values(statement, result.nodes),
+        dual_cuts=tuple(user_cut(statement, cut) for cut in result.cuts),
+        dual_bound=_dual_bound(statement, result.cuts),
+        n_solves=result.n_solves,
+        n_rounds=result.n_rounds,
+        leaf_minimum=leaf_minimum(statement),
+        notes=tuple(notes),
     )
-    return tree, sums
-
-
-def limit_totals(limited: LimitedSetting, nodes: engine.Nodes) -> list[Fraction]:
-    """Return the total of each limit for a tree, in the user's terms."""
-    labels = nodes.label[engine.leaves_of_rows(nodes, limited.setting.columns)]
-    return [limit.amounts.total(labels) * limit.unit for limit in limited.on_rows.limits]
 
 
 def limit_values(
-    limited: LimitedSetting,
+    statement: LimitedStatement,
     nodes: engine.Nodes | None = None,
     reach: Mapping[tuple[int, int], Reach] | None = None,
 ) -> tuple[LimitValue, ...]:
     """Return the limits, with the totals of a tree or with how near trees come."""
-    totals: Sequence[Fraction | None] = [None] * len(limited.on_rows.limits)
+    totals: Sequence[Fraction | None] = [None] * len(statement.limited.limits)
     if nodes is not None:
-        totals = limit_totals(limited, nodes)
+        totals = statement.totals(nodes)
     near = {} if reach is None else reach
     return tuple(
         LimitValue(
@@ -274,46 +229,45 @@ def limit_values(
             near.get((j, 1)),
             near.get((j, -1)),
         )
-        for j, (limit, total) in enumerate(zip(limited.on_rows.limits, totals, strict=True))
+        for j, (limit, total) in enumerate(zip(statement.limited.limits, totals, strict=True))
     )
 
 
-def leaf_minimum(limited: LimitedSetting) -> tuple[tuple[str, int], ...]:
+def leaf_minimum(statement: LimitedStatement) -> tuple[tuple[str, int], ...]:
     """Return the rows that labels need in their leaves."""
-    needed = limited.on_rows.label_min
+    needed = statement.limited.label_min
     if needed is None:
         return ()
-    labels = limited.on_rows.problems[0].labels.tolist()
+    labels = statement.limited.problems[0].labels.tolist()
     return tuple((str(k), n) for k, n in zip(labels, needed.tolist(), strict=True) if n > 0)
 
 
-def user_cut(limited: LimitedSetting, cut: DualCut) -> Cut:
+def user_cut(statement: LimitedStatement, cut: DualCut) -> Cut:
     """Return a cut in terms of the cost and the limits' totals.
 
     The search has shown ``m_0 U + sum m_e p_e >= v`` for the objective U in its units and planes
     ``p_e`` of the limits' leading digits, which are at most ``(sign * total - least) / unit``, with
-    the least that finer digits add; the cost is ``(U + offset) unit + constant``.
+    the least that finer digits add; the cost is ``U unit + constant``.
     """
-    objective = limited.setting.objective
-    first = cut.multipliers[0] / objective.unit
-    value = cut.value + first * objective.constant + cut.multipliers[0] * objective.offset
-    totals = [Fraction(0)] * len(limited.on_rows.limits)
-    for (j, sign), multiplier in zip(limited.sources, cut.multipliers[1:], strict=True):
-        limit = limited.on_rows.limits[j]
+    first = cut.multipliers[0] / statement.scale.unit
+    value = cut.value + first * statement.scale.constant
+    totals = [Fraction(0)] * len(statement.limited.limits)
+    for (j, sign), multiplier in zip(statement.sources, cut.multipliers[1:], strict=True):
+        limit = statement.limited.limits[j]
         totals[j] += Fraction(sign * multiplier) / limit.leading_unit
         value += Fraction(multiplier * limit.amounts.least_finer(sign), 2**limit.amounts.shift)
     return tuple(exact(number) for number in (first, *totals, value))
 
 
-def _dual_bound(limited: LimitedSetting, cuts: Sequence[DualCut]) -> Exact | None:
+def _dual_bound(statement: LimitedStatement, cuts: Sequence[DualCut]) -> Exact | None:
     """Return the best bound on the cost that follows from cuts for trees within the limits."""
-    limits = limited.on_rows.limits
+    limits = statement.limited.limits
     sides = [
         Fraction(bound, 2**limit.amounts.shift) for limit in limits for bound, _ in limit.sides
     ]
     bounds = []
     for cut in cuts:
-        first, *_, value = user_cut(limited, cut)
+        first, *_, value = user_cut(statement, cut)
         if first:
             rest = sum(m * b for m, b in zip(cut.multipliers[1:], sides, strict=True))
             bounds.append(Fraction(value - rest) / first)
@@ -321,74 +275,26 @@ def _dual_bound(limited: LimitedSetting, cuts: Sequence[DualCut]) -> Exact | Non
 
 
 def _no_tree(
-    model: BaseTaskTree, limited: LimitedSetting, result: LimitedResult, notes: Sequence[str]
+    model: BaseTaskTree, statement: LimitedStatement, result: LimitedResult, notes: Sequence[str]
 ) -> NoTreeCertificate:
-    setting, objective = limited.setting, limited.setting.objective
     reach: dict[tuple[int, int], Reach] = {}
     for closest in result.closest:
-        j, sign = limited.sources[closest.limit]
-        unit = sign * limited.on_rows.limits[j].unit
+        j, sign = statement.sources[closest.limit]
+        unit = sign * statement.limited.limits[j].unit
         attained = None if closest.attained is None else exact(closest.attained * unit)
         reach[j, sign] = Reach(exact(closest.lower_bound * unit), attained)
     return NoTreeCertificate(
+        **fields_of(NoTreeCertificate, searched(model, statement)),
         status=result.status,
-        limits=limit_values(limited, None, reach),
-        lower_bound=exact(objective.cost(result.lower_bound)),
+        limits=limit_values(statement, None, reach),
+        lower_bound=exact(statement.scale.cost(result.lower_bound)),
         proof=result.proof,
-        dual_cuts=tuple(user_cut(limited, cut) for cut in result.cuts),
-        task=setting.name,
-        max_depth=None if model.max_depth is None else int(model.max_depth),
-        max_splits=None if model.max_splits is None else int(model.max_splits),
-        complexity=exact(objective.complexity),
-        complexity_per=model.complexity_per,
-        split_penalty=exact(objective.penalty),
-        min_samples_leaf=int(model.min_samples_leaf),
-        n_rows=len(setting.rows.weights),
-        **count_tests(model.encoder_),
-        total_weight=exact(setting.rows.total_weight),
-        seconds=setting.seconds + result.seconds,
+        dual_cuts=tuple(user_cut(statement, cut) for cut in result.cuts),
+        seconds=statement.seconds + result.seconds,
         counters=dict(result.counters),
         n_solves=result.n_solves,
         n_rounds=result.n_rounds,
-        rounding=exact(setting.problem.rounding),
-        leaf_minimum=leaf_minimum(limited),
-        notes=tuple(notes),
-        version=__version__,
-    )
-
-
-def _certify(
-    model: BaseTaskTree, limited: LimitedSetting, result: LimitedResult, notes: Sequence[str]
-) -> LimitedCertificate:
-    """Translate a result to the user's terms."""
-    assert result.upper_bound is not None
-    history = [
-        (seconds, work, result.upper_bound if upper is None else upper, lower or 0)
-        for seconds, work, upper, lower in result.history
-    ]
-    plain = model._certify_task(
-        limited.setting,
-        engine.Result(
-            status=result.status,
-            lower_bound=result.lower_bound,
-            upper_bound=result.upper_bound,
-            test=result.test,
-            first_child=result.first_child,
-            label=result.label,
-            counters=result.counters,
-            history=history,
-            seconds=result.seconds,
-        ),
-    )
-    values = {name: getattr(plain, name) for name in plain.__dataclass_fields__}
-    values["n_solves"] = result.n_solves
-    return LimitedCertificate(
-        **values,
-        limits=limit_values(limited, result),
-        dual_cuts=tuple(user_cut(limited, cut) for cut in result.cuts),
-        dual_bound=_dual_bound(limited, result.cuts),
-        n_rounds=result.n_rounds,
-        leaf_minimum=leaf_minimum(limited),
+        leaf_minimum=leaf_minimum(statement),
         notes=tuple(notes),
     )
 

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from certree.metrics import Custom, Metric
 from certree.numbers._exact import parse_penalty, read_fraction
 from certree.proofs._metric_search import MetricResult, solve_metric
+from certree.results._answer import Answer
 from certree.results._certificate import Certificate, Exact, exact
 from certree.results._progress import Callback, Observer
 from certree.results._rounding import at_most, nearest
 
-from ._binary import BinaryTarget, read_binary
-from ._certify import build_tree, searched
-from ._target import read_target
-from ._warm_start import WarmTree
+from ._binary import BinaryStatement, binary_statement, check_binary
+from ._certify import certify
+from ._error_statement import ErrorStatement, state_errors
+from ._warm_start import WarmStart, WarmTree
 
 if TYPE_CHECKING:
     from ._classifier import OptimalTreeClassifier
@@ -31,31 +30,17 @@ _ERROR_WEIGHTS = 2**21
 
 
 @dataclass(frozen=True)
-class WarmStart:
-    """A tree to start from, and whether it has to be one of the trees searched."""
-
-    tree: Any = None
-    must_keep_limits: bool = True
-
-
-@dataclass(frozen=True)
 class Rows:
     """What users pass to `fit`."""
 
     X: Any
     y: Any
     sample_weight: Any
-    start: WarmStart = WarmStart()
+    start: WarmStart = field(default_factory=WarmStart)
 
 
-@dataclass(frozen=True)
-class Encoded:
-    """The same as the searches take it, and the time that took."""
-
-    columns: NDArray[np.uint8]
-    binary: BinaryTarget
-    seconds: float
-    warm: WarmTree | None = None
+Fitted = tuple[Observer | None, ErrorStatement]
+"""What watched the search of a fit, and what was stated."""
 
 
 def most_metric_weight(budget: int) -> int:
@@ -63,48 +48,91 @@ def most_metric_weight(budget: int) -> int:
     return budget // _ERROR_WEIGHTS
 
 
-def encode_binary(
+def state_metric(
     model: OptimalTreeClassifier,
     metric_name: str,
     rows: Rows,
     most_weight: Callable[[int], int] = most_metric_weight,
-) -> Encoded:
-    """Read labels and weights, and encode the rows that count."""
-    start = perf_counter()
-    n_rows = model._row_count(rows.X)
-    target = read_target(model, rows.y, rows.sample_weight, n_rows, most_weight=most_weight)
-    binary = read_binary(target, model.pos_label, metric_name)
-    columns = model._encode(rows.X, target.sample_weight, target.rows)
-    model.classes_ = target.classes
-    model.n_classes_ = len(target.classes)
+) -> tuple[BinaryStatement, WarmTree | None]:
+    """Read labels, weights and table, and a tree to start from."""
+    found: list[int] = []
+
+    def check(classes: NDArray[Any], _: Any) -> None:
+        found.append(check_binary(classes.tolist(), model.pos_label, metric_name))
+
+    errors = state_errors(
+        model, rows.X, rows.y, rows.sample_weight, most_weight=most_weight, check=check
+    )
+    model.classes_ = errors.classes
+    model.n_classes_ = len(errors.classes)
     warm = None
     if rows.start.tree is not None:
-        given, keep = rows.start.tree, rows.start.must_keep_limits
-        warm, columns = model._warm_start(given, rows.X, columns, target, keep)
-    return Encoded(columns, binary, perf_counter() - start, warm)
+        warm, errors = model._warm_start(rows.start, rows.X, errors)
+    return replace(binary_statement(errors, found[0], metric_name), task=metric_name), warm
 
 
 def fit_metric(
     model: OptimalTreeClassifier, metric: Metric, rows: Rows, callback: Callback | None
-) -> Observer | None:
-    """Maximise a metric of false positives and negatives; return what watched the search."""
-    encoded = encode_binary(model, metric.name, rows)
-    binary = encoded.binary
+) -> Fitted:
+    """Maximise a metric of false positives and negatives."""
+    statement, warm = state_metric(model, metric.name, rows)
+    complexity = parse_penalty(model.complexity, metric.name)
+    scale = replace(statement.scale, complexity=complexity, penalty=complexity)
+    statement = replace(statement, scale=scale)
     watch = model._watch(_decimal, None, callback)
+    accepted = read_fraction(model.gap, "gap")
     result = solve_metric(
-        binary.problem(encoded.columns),
-        in_units(metric, binary.unit),
+        statement.problem,
+        in_units(metric, statement.unit),
         model._engine_options(),
-        complexity=parse_penalty(model.complexity, metric.name),
+        complexity=complexity,
         per=model.complexity_per,
-        gap=read_fraction(model.gap, "gap"),
-        first=encoded.warm,
+        gap=accepted,
+        first=None if warm is None else warm.nodes,
         callback=watch,
     )
-    nodes = binary.with_class_labels(result)
-    model.tree_ = build_tree(model, nodes, encoded.columns, binary.target)
-    model.certificate_ = _certify_metric(model, metric, result, encoded)
-    return watch
+    answer = _answer(result, statement, accepted)
+    model.tree_ = statement.grow(answer.nodes)
+    model.certificate_ = certify(
+        model,
+        statement,
+        answer,
+        Certificate,
+        objective=float(result.objective),
+        fp=statement.weight(result.fp),
+        fn=statement.weight(result.fn),
+        **statement.totals(),
+        n_solves=result.n_solves,
+        cuts=tuple(
+            (cut.fp, cut.fn, exact(cut.split * statement.unit), exact(cut.value * statement.unit))
+            for cut in result.cuts
+            if cut.max_splits is None
+        ),
+    )
+    return watch, statement
+
+
+def _answer(result: MetricResult, statement: BinaryStatement, accepted: Fraction) -> Answer:
+    """Return a result in units of cost, which is one minus the metric plus the penalty."""
+    proven = result.objective == result.bound
+    cost = nearest(1 - result.objective)
+    lower = cost if proven else min(cost, at_most(1 - result.bound))
+    status = "optimal" if proven else result.status
+    # What is accepted is known up to the rounding of irrational values only.
+    if status == "gap" and not 0 < cost - lower <= accepted:
+        status = "precision"
+    return Answer(
+        status=status,
+        cost=cost,
+        lower_bound=lower,
+        nodes=statement.with_class_labels(result.nodes),
+        seconds=result.seconds,
+        counters=dict(result.counters),
+        history=tuple(
+            (seconds, work, max(cost, _decimal(1 - objective)), min(lower, _decimal(1 - bound)))
+            for seconds, work, objective, bound in result.history
+        ),
+    )
 
 
 def in_units(metric: Metric, unit: Fraction) -> Metric:
@@ -119,61 +147,6 @@ def in_units(metric: Metric, unit: Fraction) -> Metric:
         return metric.exact(*(Fraction(count) * unit for count in counts))
 
     return Custom(scaled, name=metric.name)
-
-
-def _certify_metric(
-    model: OptimalTreeClassifier, metric: Metric, result: MetricResult, encoded: Encoded
-) -> Certificate:
-    """Translate a result to the user's terms."""
-    binary = encoded.binary
-    complexity = parse_penalty(model.complexity, metric.name)
-    proven = result.objective == result.bound
-    cost = nearest(1 - result.objective)
-    lower = cost if proven else min(cost, at_most(1 - result.bound))
-    status = "optimal" if proven else result.status
-    # What is accepted is known up to the rounding of irrational values only.
-    if status == "gap" and not 0 < cost - lower <= read_fraction(model.gap, "gap"):
-        status = "precision"
-    if status in ("optimal", "gap") and binary.target.loses_shares:
-        status = "precision"
-    n_splits = model.tree_.n_splits
-    n_paid = n_splits + (model.complexity_per == "leaf")
-    return Certificate(
-        status=status,
-        objective=float(result.objective),
-        cost=cost,
-        lower_bound=lower,
-        upper_bound=cost,
-        gap=exact(cost - lower),
-        leaf_cost=exact(cost - n_paid * complexity),
-        n_splits=n_splits,
-        depth=model.tree_.depth,
-        seconds=encoded.seconds + result.seconds,
-        counters=dict(result.counters),
-        history=tuple(
-            (
-                encoded.seconds + seconds,
-                work,
-                max(cost, _decimal(1 - objective)),
-                min(lower, _decimal(1 - bound)),
-            )
-            for seconds, work, objective, bound in result.history
-        ),
-        task=metric.name,
-        complexity=exact(complexity),
-        split_penalty=exact(complexity),
-        n_row_groups=result.counters.get("row_groups"),
-        fp=binary.weight(result.fp),
-        fn=binary.weight(result.fn),
-        **binary.totals(),
-        n_solves=result.n_solves,
-        cuts=tuple(
-            (cut.fp, cut.fn, exact(cut.split * binary.unit), exact(cut.value * binary.unit))
-            for cut in result.cuts
-            if cut.max_splits is None
-        ),
-        **searched(model, binary.target),
-    )
 
 
 def _decimal(number: float) -> Exact:

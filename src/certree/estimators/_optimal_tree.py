@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from abc import abstractmethod
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from typing import Any
 
 from certree import engine
-from certree.encoding import TableEncoder, compare_columns, read_table
 from certree.engine._budget import Budget, budget, current
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import cost_budget, read_fraction
+from certree.results._answer import Answer
 from certree.results._certificate import Certificate, Exact, show
 from certree.results._pareto import ParetoFront
 from certree.results._path import RegularizationPath
@@ -24,51 +21,40 @@ from certree.results._progress import Callback, Observer, ProgressLine
 from certree.results._record import STATUSES
 from certree.tree import Tree
 
-from ._budgets import encode_within, memory_bytes, thread_count
-from ._parameters import Check, Number, OneOf, WholeNumber, check_parameters
-
-SEARCHES = ("auto", "depth-first", "best-first")
+from ._budgets import memory_bytes, thread_count
+from ._certify import find_path
+from ._reading import EncodesTables, KeepsPath, PredictsByTree
+from ._statement import Statement
+from ._vocabulary import (
+    BudgetParameters,
+    SearchParameters,
+    SizeParameters,
+    check_parameters,
+    fitted,
+    with_parameters,
+)
+from ._warm_start import WarmTree, better_of
 
 # Of the time left, so much is for the tree if a path is asked for, too.
 SHARE_BEFORE_PATH = 0.5
 
 
-class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
+@with_parameters
+class BaseOptimalTree(
+    SizeParameters,
+    SearchParameters,
+    BudgetParameters,
+    EncodesTables,
+    KeepsPath,
+    PredictsByTree,
+):
     """Base of the estimators: everything that does not depend on what is optimised."""
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        "max_depth": WholeNumber(0, none="no limit"),
-        "max_splits": WholeNumber(0, none="no limit"),
-        "complexity_per": OneOf(("split", "leaf")),
-        "min_samples_leaf": WholeNumber(1),
-        "splits": OneOf(("binary", "multiway", "both")),
-        "search": OneOf(SEARCHES),
-        "time_limit": Number(0, minimum_allowed=False, none="no limit"),
-        "gap": Number(0, text=True),
-        "verbose": WholeNumber(0, allow_bool=True),
-    }
-
-    max_depth: int | None
-    max_splits: int | None
-    complexity: float
-    min_samples_leaf: int
-    splits: str
-    categorical_features: Any
-    thresholds: Any
-    search: str
-    time_limit: float | None
-    memory_limit: int | str | None
-    n_jobs: int | None
-    verbose: int
-
-    tree_: Tree
-    certificate_: Certificate
-    encoder_: TableEncoder
-    n_features_in_: int
-    feature_names_in_: NDArray[Any]
+    tree_: Tree = fitted()
+    certificate_: Certificate = fitted()
 
     def _check_parameters(self) -> None:
-        check_parameters(self, self._parameter_checks)
+        check_parameters(self)
         if self.splits == "binary":
             return
         if self.max_splits is not None:
@@ -100,42 +86,6 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
                 UserWarning,
             )
 
-    def _row_count(self, X: Any) -> int:
-        """Return the number of rows of a raw table, and refuse what has none."""
-        if hasattr(X, "tocsr"):
-            raise TypeError(
-                f"Sparse input is not supported, got {type(X).__name__}; "
-                "pass a dense table, for example X.toarray()."
-            )
-        if isinstance(X, Mapping):
-            read_table(X)  # says that it is no table, and what to do
-        n_rows = int(_num_samples(X))
-        if n_rows == 0:
-            raise ValueError(
-                "Found a table with 0 sample(s) while a minimum of 1 is required; give X at least "
-                "one row."
-            )
-        return n_rows
-
-    def _encode(
-        self, X: Any, sample_weight: NDArray[np.int64] | None, rows: NDArray[np.intp] | None
-    ) -> NDArray[np.uint8]:
-        """Fit the encoder and return the encoded rows that count."""
-        self.encoder_ = TableEncoder(
-            thresholds=self.thresholds,
-            categorical_features=self.categorical_features,
-            splits=self.splits,
-        ).set_output(transform="default")
-        columns: NDArray[np.uint8] = encode_within(
-            self.encoder_, X, sample_weight, has_pairs=self.max_depth is None or self.max_depth > 1
-        )
-        self.n_features_in_ = self.encoder_.n_features_in_
-        if hasattr(self.encoder_, "feature_names_in_"):
-            self.feature_names_in_ = self.encoder_.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return columns if rows is None else np.asfortranarray(columns[rows])
-
     def _limits(self) -> AbstractContextManager[Budget]:
         """Open the budget of a call: its limits hold for all that happens in it."""
         return budget(self.time_limit, memory_bytes(self.memory_limit), self)
@@ -166,6 +116,35 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
         most = None if depth is None or depth > 40 else 2**depth - 1
         n_splits = n_rows if most is None else min(n_rows, most)
         return int(cost_budget(n_rows, most) / (1 + complexity * (n_splits + 1)))
+
+    def _prove(
+        self,
+        statement: Statement,
+        callback: Callback | None,
+        *,
+        warm: WarmTree | None = None,
+        path: bool = False,
+    ) -> Observer | None:
+        """Find and keep the best tree, and the path; return what watched the search."""
+        scale = statement.scale
+        options = replace(
+            self._engine_options(SHARE_BEFORE_PATH if path else 1.0),
+            error_scale=scale.error_scale,
+            split_penalty=scale.split_penalty,
+            gap=scale.gap(read_fraction(self.gap, "gap"), statement.most_cost),
+            known=None if warm is None else (warm.value(scale), warm.nodes.n_splits),
+        )
+        watch = self._watch(scale.cost, statement.errors_of, callback)
+        result = statement.solve(options, watch)
+        if warm is not None:
+            result = better_of(result, warm, warm.value(scale))
+        self._keep(statement, Answer.of(result, scale))
+        self._path = find_path(self, statement, callback) if path else None
+        return watch
+
+    @abstractmethod
+    def _keep(self, statement: Any, answer: Answer) -> None:
+        """Give the fitted estimator its tree and certificate."""
 
     def _watch(
         self, to_cost: Callable[[int], Exact], total_weight: Exact | None, callback: Callback | None
@@ -225,56 +204,3 @@ class BaseOptimalTree(BaseEstimator):  # type: ignore[misc]
             "what any tree can reach. Raise the limit, or ask for smaller trees.",
             OptimalityWarning,
         )
-
-    def apply(self, X: Any) -> NDArray[np.intp]:
-        """Return the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of int, shape (n_rows,)
-            Number of the leaf in ``tree_``.
-        """
-        leaves: NDArray[np.intp] = self._read(X, "apply")
-        return leaves
-
-    def decision_path(self, X: Any) -> Any:
-        """Return which nodes each row passes.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        sparse matrix of shape (n_rows, n_nodes)
-            CSR; one where a row passes a node.
-        """
-        return self._read(X, "decision_path")
-
-    def _check_tree(self) -> None:
-        """Refuse to go on if there is no fitted tree."""
-        check_is_fitted(self)
-
-    def _read(self, X: Any, method: str) -> Any:
-        self._check_tree()
-        table = read_table(X)
-        compare_columns(self, X, table)
-        return getattr(self.tree_, method)(table)
-
-    @property
-    def feature_importances_(self) -> NDArray[np.float64]:
-        """Normalised decrease of the Gini impurity by the splits on each column."""
-        self._check_tree()
-        return self.tree_.feature_importances
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags

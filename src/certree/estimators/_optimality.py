@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +16,17 @@ from certree.results._certificate import Certificate, Exact, exact, show
 from certree.results._rounding import nearest
 from certree.tree import Tree
 
-from ._binary import read_binary
+from ._binary import BinaryStatement
 from ._classifier import OptimalTreeClassifier
-from ._metric_fit import in_units, most_metric_weight
+from ._error_statement import ErrorStatement
+from ._metric_fit import in_units
 from ._objective import read_metric
 from ._parameters import is_whole
-from ._target import read_target
+from ._settings import GapSettings, takes
 from ._warm_start import read_tree
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,6 +58,8 @@ class OptimalityGap:
         What is proven about `best_tree`.
     keeps_limits : bool
         Whether the tree in question is itself within the limits.
+    model : OptimalTreeClassifier
+        The estimator that has found `best_tree`, with the parameters of the search.
     """
 
     cost: Exact
@@ -67,6 +72,7 @@ class OptimalityGap:
     best_tree: Tree
     certificate: Certificate
     keeps_limits: bool
+    model: OptimalTreeClassifier = field(compare=False)
 
     @property
     def is_optimal(self) -> bool:
@@ -113,6 +119,7 @@ class OptimalityGap:
         return f" ({float(cost / Fraction(self.total_weight)):.2%}{of})"
 
 
+@takes(GapSettings, OptimalTreeClassifier)
 def optimality_gap(
     tree: Any,
     X: Any,
@@ -120,20 +127,8 @@ def optimality_gap(
     *,
     max_depth: int | Literal["same"] | None = "same",
     max_splits: int | Literal["same"] | None = "same",
-    complexity: float = 0.0,
-    complexity_per: Literal["split", "leaf"] = "split",
-    objective: Any = "accuracy",
-    pos_label: Any = None,
-    min_samples_leaf: int = 1,
-    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
     sample_weight: Any = None,
-    categorical_features: Any = "auto",
-    thresholds: Literal["auto", "all"] | int = "auto",
-    search: Literal["auto", "depth-first", "best-first"] = "auto",
-    time_limit: float | None = 60.0,
-    memory_limit: int | str | None = "auto",
-    gap: float = 0.0,
-    n_jobs: int | None = 1,
+    **settings: Unpack[GapSettings],
 ) -> OptimalityGap:
     """Return how far a tree is from the best one on some rows.
 
@@ -185,26 +180,16 @@ def optimality_gap(
     model = OptimalTreeClassifier(
         max_depth=_limit("max_depth", max_depth, given.depth),
         max_splits=_limit("max_splits", max_splits, given.n_splits),
-        complexity=complexity,
-        complexity_per=complexity_per,
-        objective=objective,
-        pos_label=pos_label,
-        min_samples_leaf=min_samples_leaf,
-        class_weight=class_weight,
-        categorical_features=categorical_features,
-        thresholds=thresholds,
-        search=search,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        gap=gap,
-        n_jobs=n_jobs,
+        **settings,
     )
     model._check_parameters()
-    _refuse_ranks(read_metric(objective))
+    _refuse_ranks(read_metric(model.objective))
     with model._limits():
-        model._fit(X, y, sample_weight, warm_start_tree=given, must_keep_limits=False)
+        _, statement = model._fit(
+            X, y, sample_weight, warm_start_tree=given, must_keep_limits=False
+        )
     certificate = model.certificate_
-    cost = _cost(given, model, X, y, sample_weight)
+    cost = _cost(given, model, statement, X)
     return OptimalityGap(
         cost=exact(cost),
         lower_bound=certificate.lower_bound,
@@ -216,6 +201,7 @@ def optimality_gap(
         best_tree=model.tree_,
         certificate=certificate,
         keeps_limits=_keeps_limits(given, model, X, sample_weight),
+        model=model,
     )
 
 
@@ -244,29 +230,25 @@ def _limit(name: str, value: Any, own: int) -> int | None:
     )
 
 
-def _cost(tree: Tree, model: OptimalTreeClassifier, X: Any, y: Any, sample_weight: Any) -> Exact:
+def _cost(tree: Tree, model: OptimalTreeClassifier, statement: ErrorStatement, X: Any) -> Exact:
     """Return the cost of a tree with its own labels, also if these are no classes of y."""
     metric = read_metric(model.objective)
-    n_rows = model._row_count(X)
-    if metric is None:
-        target = read_target(model, y, sample_weight, n_rows)
-    else:
-        target = read_target(model, y, sample_weight, n_rows, most_weight=most_metric_weight)
     predicted = tree.predict(X)
-    predicted = predicted if target.rows is None else predicted[target.rows]
+    predicted = predicted if statement.rows is None else predicted[statement.rows]
     n_paid = tree.n_leaves if model.complexity_per == "leaf" else tree.n_splits
     penalty = n_paid * Fraction(model.certificate_.split_penalty)
-    multipliers = np.array(target.weights.multipliers, dtype=np.int64)[target.codes]
-    weights = multipliers if target.row_weights is None else multipliers * target.row_weights
+    multipliers = np.array(statement.weights.multipliers, dtype=np.int64)[statement.codes]
+    units = statement.row_weights
+    weights = multipliers if units is None else multipliers * units
     if metric is None:
-        true = target.classes[target.codes]
-        wrong = ~_same(predicted, true)
-        return int(weights[wrong].sum()) * target.unit + penalty
-    binary = read_binary(target, model.pos_label, metric.name)
-    says = _same(predicted, np.repeat(target.classes[[binary.positive]], len(predicted)))
-    is_positive = binary.row_types == 1
+        wrong = ~_same(predicted, statement.classes[statement.codes])
+        return int(weights[wrong].sum()) * statement.unit + penalty
+    assert isinstance(statement, BinaryStatement)
+    says = _same(predicted, np.repeat(statement.classes[[statement.positive]], len(predicted)))
+    is_positive = statement.row_types == 1
     fp, fn = int(weights[says & ~is_positive].sum()), int(weights[~says & is_positive].sum())
-    value = in_units(metric, binary.unit).exact(fp, fn, binary.positives, binary.negatives)
+    totals = statement.positives, statement.negatives
+    value = in_units(metric, statement.unit).exact(fp, fn, *totals)
     return nearest(1 - value + penalty)
 
 

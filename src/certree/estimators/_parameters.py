@@ -1,8 +1,7 @@
-"""Checks of constructor parameters, as data: one line per parameter in the estimator."""
+"""Checks of parameters, as data: one for each parameter, next to its declaration."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -87,12 +86,6 @@ class OneOf:
         supported = ", ".join(f'"{option}"' for option in self.options)
         message = f"{name}={value!r} is not supported; the supported values are {supported}."
         raise ValueError(message) if isinstance(value, str) else TypeError(message)
-
-
-def check_parameters(estimator: object, checks: Mapping[str, Check]) -> None:
-    """Check the parameters of an estimator that have a check."""
-    for name, check in checks.items():
-        check(name, getattr(estimator, name))
 
 
 def is_whole(value: object) -> TypeGuard[int]:

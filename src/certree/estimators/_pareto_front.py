@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from certree.metrics import ErrorFront
 from certree.results._pareto import ParetoFront
@@ -11,27 +10,23 @@ from certree.results._progress import Callback
 
 from ._classifier import OptimalTreeClassifier
 from ._front_fit import find_front
-from ._metric_fit import Rows
+from ._metric_fit import Rows, state_metric
+from ._settings import FrontSettings, takes
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
+@takes(FrontSettings, OptimalTreeClassifier)
 def pareto_front(
     X: Any,
     y: Any,
     *,
-    max_depth: int | None = 3,
-    max_splits: int | None = None,
     supported_only: bool = False,
     per_splits: bool = False,
-    pos_label: Any = None,
     sample_weight: Any = None,
-    min_samples_leaf: int = 1,
-    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-    categorical_features: Any = "auto",
-    thresholds: Literal["auto", "all"] | int = "auto",
-    time_limit: float | None = 60.0,
-    memory_limit: int | str | None = "auto",
-    n_jobs: int | None = 1,
     callback: Callback | None = None,
+    **settings: Unpack[FrontSettings],
 ) -> ParetoFront:
     """Find all trees that no other beats in both false positives and false negatives.
 
@@ -84,25 +79,14 @@ def pareto_front(
     """
     if supported_only and per_splits:
         raise ValueError("supported_only=True has no trees per number of splits; choose one.")
-    model = OptimalTreeClassifier(
-        max_depth=max_depth,
-        max_splits=max_splits,
-        objective=ErrorFront(supported_only=supported_only),
-        pos_label=pos_label,
-        min_samples_leaf=min_samples_leaf,
-        class_weight=class_weight,
-        categorical_features=categorical_features,
-        thresholds=thresholds,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        n_jobs=n_jobs,
-    )
+    objective = ErrorFront(supported_only=supported_only)
+    model = OptimalTreeClassifier(objective=objective, **settings)
     model._check_parameters()
     model._check_size_limits()
     with model._limits():
         front = find_front(
             model,
-            Rows(X, y, sample_weight),
+            state_metric(model, "front", Rows(X, y, sample_weight))[0],
             callback,
             supported_only=supported_only,
             per_splits=per_splits,

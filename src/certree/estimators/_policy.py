@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from certree import engine
 from certree.encoding import read_table
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
+from certree.results._answer import Answer
 from certree.results._progress import Callback
 from certree.tasks._label_costs import Rewards, read_labels
 from certree.tasks._limited import Limited
 from certree.tasks._task import Task
 
 from ._capacity import budget_limits, capacity_limits, received_minimum, with_limits
-from ._parameters import Check, Number, OneOf, WholeNumber, is_whole
+from ._parameters import Number, OneOf, WholeNumber, is_whole
 from ._policy_scores import (
     METHODS,
     History,
@@ -31,8 +31,9 @@ from ._policy_scores import (
     policy_scores,
     read_history,
 )
-from ._task_setting import Setting
+from ._task_statement import TaskStatement
 from ._task_tree import BaseTaskTree
+from ._vocabulary import fitted, parameter, with_parameters
 
 
 class PolicyValue(NamedTuple):
@@ -53,6 +54,7 @@ class PolicyValue(NamedTuple):
     n_rows: int
 
 
+@with_parameters
 class PolicyTree(BaseTaskTree):
     r"""A decision tree that gives each row the treatment with the best outcome, proven best.
 
@@ -154,65 +156,25 @@ class PolicyTree(BaseTaskTree):
     True
     """
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        **BaseTaskTree._parameter_checks,
-        "method": OneOf(METHODS),
-        "clip": Number(0, maximum=1),
-    }
+    method: Literal["dr", "dm", "ipw"] = parameter(
+        default="dr", check=OneOf(METHODS), kw_only=False
+    )
+    outcome_model: Any = None
+    propensity_model: Any = None
+    cv: Any = 5
+    clip: float = parameter(default=0.01, check=Number(0, maximum=1))
+    maximise: bool = True
+    treatments: Any = None
+    capacity: Mapping[Any, Any] | None = None
+    treatment_costs: Any = None
+    budget: Any = None
+    min_treated: Any = None
+    random_state: int | None = None
 
-    def __init__(
-        self,
-        method: Literal["dr", "dm", "ipw"] = "dr",
-        outcome_model: Any = None,
-        propensity_model: Any = None,
-        cv: Any = 5,
-        clip: float = 0.01,
-        maximise: bool = True,
-        treatments: Any = None,
-        capacity: Mapping[Any, Any] | None = None,
-        treatment_costs: Any = None,
-        budget: Any = None,
-        min_treated: Any = None,
-        max_depth: int | None = 3,
-        max_splits: int | None = None,
-        complexity: float = 0.0,
-        complexity_per: Literal["split", "leaf"] = "split",
-        min_samples_leaf: int = 1,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        search: Literal["auto", "depth-first", "best-first"] = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-        random_state: int | None = None,
-    ) -> None:
-        self.method = method
-        self.outcome_model = outcome_model
-        self.propensity_model = propensity_model
-        self.cv = cv
-        self.clip = clip
-        self.maximise = maximise
-        self.treatments = treatments
-        self.capacity = capacity
-        self.treatment_costs = treatment_costs
-        self.budget = budget
-        self.min_treated = min_treated
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.complexity = complexity
-        self.complexity_per = complexity_per
-        self.min_samples_leaf = min_samples_leaf
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.search = search
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    treatments_: NDArray[Any] = fitted()
+    rewards_: NDArray[np.float64] = fitted()
+    outcomes_: NDArray[np.float64] | None = fitted()
+    propensities_: NDArray[np.float64] | None = fitted()
 
     def fit(
         self,
@@ -368,8 +330,8 @@ class PolicyTree(BaseTaskTree):
         task = self._task(rewards, len(rewards), sample_weight)
         self._fit_and_report(task, X, None, sample_weight, callback, path)
 
-    def _keep(self, setting: Setting, result: engine.Result) -> None:
-        super()._keep(setting, result)
+    def _keep(self, statement: TaskStatement, answer: Answer) -> None:
+        super()._keep(statement, answer)
         self.treatments_ = self.tree_.classes.copy()
 
     def _task(
@@ -393,22 +355,6 @@ class PolicyTree(BaseTaskTree):
             float(self.clip),
             self.random_state,
         )
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the treatment of each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-            Treatments from ``treatments_``.
-        """
-        treatments: NDArray[Any] = self._read(X, "predict")
-        return treatments
 
     def value(
         self,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import RegressorMixin
 from sklearn.utils import column_or_1d
 
 from certree.numbers._fixed_point import check_numbers
@@ -14,10 +13,13 @@ from certree.results._progress import Callback
 from certree.tasks._squares import SquaredError
 from certree.tasks._task import Task
 
+from ._sklearn_bases import RegressorMixin
 from ._task_tree import BaseTaskTree
+from ._vocabulary import DepthByPosition, with_parameters
 
 
-class OptimalTreeRegressor(RegressorMixin, BaseTaskTree):  # type: ignore[misc]
+@with_parameters
+class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTaskTree):
     r"""A regression tree with constant leaves that is proven best within its limits.
 
     Among all trees within the limits it finds one that maximises
@@ -75,36 +77,6 @@ class OptimalTreeRegressor(RegressorMixin, BaseTaskTree):  # type: ignore[misc]
     >>> model.certificate_.cost
     Fraction(5, 8)
     """
-
-    def __init__(
-        self,
-        max_depth: int | None = 3,
-        max_splits: int | None = None,
-        complexity: float = 0.0,
-        complexity_per: Literal["split", "leaf"] = "split",
-        min_samples_leaf: int = 1,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        search: Literal["auto", "depth-first", "best-first"] = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-    ) -> None:
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.complexity = complexity
-        self.complexity_per = complexity_per
-        self.min_samples_leaf = min_samples_leaf
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.search = search
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
     def fit(
         self,
@@ -172,22 +144,6 @@ class OptimalTreeRegressor(RegressorMixin, BaseTaskTree):  # type: ignore[misc]
             row = int(np.argmax(~np.isfinite(numbers)))
             raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
         return check_numbers(given, "y", (n_rows,), exactly=True)
-
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the mean of the leaf that each row reaches.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-            Predicted values.
-        """
-        values: NDArray[np.float64] = self._read(X, "predict")
-        return values
 
     def to_sklearn(self, *, encoded: bool = False) -> Any:
         """Return a fitted scikit-learn DecisionTreeRegressor with the same predictions.

@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from time import perf_counter
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback
 
+from ._certify import find_path
 from ._classifier import OptimalTreeClassifier
+from ._error_statement import state_errors
 from ._objective import read_metric
-from ._target import read_target
+from ._settings import PathSettings, takes
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
+@takes(PathSettings, OptimalTreeClassifier)
 def regularization_path(
     X: Any,
     y: Any,
     *,
-    max_depth: int | None = 3,
-    max_splits: int | None = None,
     sample_weight: Any = None,
-    objective: str = "accuracy",
-    min_samples_leaf: int = 1,
-    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None,
-    categorical_features: Any = "auto",
-    thresholds: Literal["auto", "all"] | int = "auto",
-    time_limit: float | None = 60.0,
-    memory_limit: int | str | None = "auto",
-    n_jobs: int | None = 1,
     callback: Callback | None = None,
+    **settings: Unpack[PathSettings],
 ) -> RegularizationPath:
     """Find the best tree for every number of splits, in one search.
 
@@ -79,18 +75,7 @@ def regularization_path(
     >>> path.tree(complexity=1).n_splits
     0
     """
-    model = OptimalTreeClassifier(
-        max_depth=max_depth,
-        max_splits=max_splits,
-        objective=objective,
-        min_samples_leaf=min_samples_leaf,
-        class_weight=class_weight,
-        categorical_features=categorical_features,
-        thresholds=thresholds,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        n_jobs=n_jobs,
-    )
+    model = OptimalTreeClassifier(**settings)
     model._check_parameters()
     model._check_size_limits(path=True)
     with model._limits():
@@ -106,6 +91,5 @@ def _find(
     metric = read_metric(model.objective)
     if metric is not None:
         model._refuse_with_metric(metric, None, path=True)
-    target = read_target(model, y, sample_weight, model._row_count(X))
-    columns = model._encode(X, target.sample_weight, target.rows)
-    return model._solve_path(columns, target, perf_counter() - start, callback)
+    statement = state_errors(model, X, y, sample_weight, model.objective)
+    return find_path(model, statement, callback, seconds_before=perf_counter() - start)

@@ -12,11 +12,11 @@ from certree.metrics import Metric
 from certree.proofs._metric_search import solve_metric_path
 from certree.tree import Tree
 
-from ._certify import build_tree
+from ._certify import find_path
 from ._classifier import OptimalTreeClassifier
-from ._metric_fit import Rows, encode_binary, in_units
+from ._error_statement import state_errors
+from ._metric_fit import Rows, in_units, state_metric
 from ._objective import read_metric
-from ._target import read_target
 
 
 @dataclass(frozen=True)
@@ -52,31 +52,28 @@ def trees_of_all_sizes(
 
 
 def _by_errors(model: OptimalTreeClassifier, rows: Rows, depths: Sequence[int]) -> Iterator[Sizes]:
-    n_rows = model._row_count(rows.X)
-    target = read_target(model, rows.y, rows.sample_weight, n_rows)
-    columns = model._encode(rows.X, target.sample_weight, target.rows)
+    statement = state_errors(model, rows.X, rows.y, rows.sample_weight, model.objective)
     for number, depth in enumerate(depths):
         model.max_depth = depth
-        path = model._solve_path(columns, target, share=1 / (len(depths) - number))
+        path = find_path(model, statement, share=1 / (len(depths) - number))
         yield Sizes(depth, path.status, tuple((entry.splits, entry.tree) for entry in path))
 
 
 def _by_metric(
     model: OptimalTreeClassifier, metric: Metric, rows: Rows, depths: Sequence[int]
 ) -> Iterator[Sizes]:
-    encoded = encode_binary(model, metric.name, rows)
-    binary = encoded.binary
+    statement, _ = state_metric(model, metric.name, rows)
     for number, depth in enumerate(depths):
         model.max_depth = depth
         path = solve_metric_path(
-            binary.problem(encoded.columns),
-            in_units(metric, binary.unit),
+            statement.problem,
+            in_units(metric, statement.unit),
             model._engine_options(1 / (len(depths) - number)),
         )
         trees = []
         for entry in path.entries:
-            nodes = binary.with_class_labels(entry)
-            trees.append((entry.n_splits, build_tree(model, nodes, encoded.columns, binary.target)))
+            nodes = statement.with_class_labels(entry.tree.nodes)
+            trees.append((nodes.n_splits, statement.grow(nodes)))
         yield Sizes(depth, path.status, tuple(trees))
 
 

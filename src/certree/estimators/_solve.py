@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,14 @@ from certree.tasks import Front, Limited, Separable, Task
 from certree.tasks._task import Given
 from certree.tree import Tree
 
+from ._settings import TaskSettings, takes
 from ._solve_limited import LimitedSolution, TaskFront, solve_for_front, solve_with_limits
 from ._solve_separable import SeparableSolution, solve_separable
 from ._task_tree import BaseTaskTree
+from ._vocabulary import parameter, with_parameters
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,42 +86,12 @@ class Solution:
         return f"{self.tree.to_text()}\n\n{self.certificate}"
 
 
+@with_parameters
 class TaskTree(BaseTaskTree):
     """An estimator for any task; `solve` is the door for users."""
 
-    def __init__(
-        self,
-        task: Any,
-        max_depth: int | None = 3,
-        max_splits: int | None = None,
-        complexity: float = 0.0,
-        complexity_per: Literal["split", "leaf"] = "split",
-        min_samples_leaf: int = 1,
-        test_costs: Any = None,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        search: Literal["auto", "depth-first", "best-first"] = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-    ) -> None:
-        self.task: Task = task
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.complexity = complexity
-        self.complexity_per = complexity_per
-        self.min_samples_leaf = min_samples_leaf
-        self.test_costs = test_costs
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.search = search
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    task: Any = parameter(default=None, kw_only=False)
+    test_costs: Any = None
 
     def fit(
         self,
@@ -137,47 +112,38 @@ class TaskTree(BaseTaskTree):
         self._fit_and_report(self.task, X, y, sample_weight, callback, path)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return what the leaf of each row predicts."""
-        values: NDArray[Any] = self._read(X, "predict")
-        return values
-
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         task: Task = self.task
         return task
 
 
-# Type checkers see what each kind of task gives; the settings are those of the definition below.
+class _Given(TaskSettings, total=False):
+    """What `solve` takes by keyword, for type checkers."""
+
+    sample_weight: Any
+    callback: Callback | None
+    path: bool
+
+
+# Type checkers see what each kind of task gives.
 @overload
-def solve(task: Task, X: Any, y: Any = ..., **settings: Any) -> Solution: ...
+def solve(task: Task, X: Any, y: Any = ..., **given: Unpack[_Given]) -> Solution: ...
 @overload
-def solve(task: Limited, X: Any, y: Any = ..., **settings: Any) -> LimitedSolution: ...
+def solve(task: Limited, X: Any, y: Any = ..., **given: Unpack[_Given]) -> LimitedSolution: ...
 @overload
-def solve(task: Front, X: Any, y: Any = ..., **settings: Any) -> TaskFront: ...
+def solve(task: Front, X: Any, y: Any = ..., **given: Unpack[_Given]) -> TaskFront: ...
 @overload
-def solve(task: Separable, X: Any, y: Any = ..., **settings: Any) -> SeparableSolution: ...
-def solve(  # type: ignore[misc]
+def solve(task: Separable, X: Any, y: Any = ..., **given: Unpack[_Given]) -> SeparableSolution: ...
+@takes(TaskSettings, TaskTree)
+def solve(
     task: Any,
     X: Any,
     y: Any = None,
     *,
     sample_weight: Any = None,
-    max_depth: int | None = 3,
-    max_splits: int | None = None,
-    complexity: float = 0.0,
-    complexity_per: Literal["split", "leaf"] = "split",
-    min_samples_leaf: int = 1,
-    test_costs: Any = None,
-    categorical_features: Any = "auto",
-    thresholds: Literal["auto", "all"] | int = "auto",
-    search: Literal["auto", "depth-first", "best-first"] = "auto",
-    time_limit: float | None = 60.0,
-    memory_limit: int | str | None = "auto",
-    gap: float = 0.0,
-    n_jobs: int | None = 1,
-    verbose: int = 0,
     callback: Callback | None = None,
     path: bool = False,
+    **settings: Unpack[TaskSettings],
 ) -> Any:
     """Find the best tree for a task, with a certificate.
 
@@ -231,23 +197,7 @@ def solve(  # type: ignore[misc]
     >>> solution.certificate.cost, solution.tree.n_splits
     (1, 2)
     """
-    model = TaskTree(
-        task,
-        max_depth=max_depth,
-        max_splits=max_splits,
-        complexity=complexity,
-        complexity_per=complexity_per,
-        min_samples_leaf=min_samples_leaf,
-        test_costs=test_costs,
-        categorical_features=categorical_features,
-        thresholds=thresholds,
-        search=search,
-        time_limit=time_limit,
-        memory_limit=memory_limit,
-        gap=gap,
-        n_jobs=n_jobs,
-        verbose=verbose,
-    )
+    model = TaskTree(task, **settings)
     given = Given(X, y, sample_weight, callback, path)
     solver = next((way for kind, way in _WAYS.items() if isinstance(task, kind)), None)
     if solver is None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree._version import __version__
 from certree.encoding import TableEncoder
 from certree.engine._scalar import Event
 from certree.engine._within_limits import LimitedFront, LimitedTree
@@ -30,16 +29,15 @@ from certree.tasks import Front, Limited
 from certree.tasks._task import Given
 from certree.tree import Tree
 
-from ._certify import count_tests
+from ._certify import fields_of, searched
 from ._limited_fit import (
-    LimitedSetting,
+    LimitedStatement,
     fit_limited,
     leaf_minimum,
     limit_values,
-    limited_tree,
-    set_up_limited,
+    state_limited,
 )
-from ._task_setting import hides_much
+from ._task_statement import hides_much
 from ._task_tree import BaseTaskTree
 
 if TYPE_CHECKING:
@@ -318,15 +316,14 @@ def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront
     _check(model, given)
     if read_fraction(model.gap, "gap") != 0:
         raise ValueError(f"gap={model.gap!r} has no meaning for a front; leave it at 0.")
-    limited = set_up_limited(model, task, given.X, given.y, given.sample_weight)
-    scales = [0, 1, *(0 for _ in limited.sources)]
+    statement = state_limited(model, task, given.X, given.y, given.sample_weight)
+    scales = [0, 1, *(0 for _ in statement.sources)]
     options = model._engine_options()
-    first = limited.setting.problem
-    most = exact(first.largest * first.unit)
+    most = exact(statement.most_cost)
     watch = None if given.callback is None else _FrontWatch(given.callback, most)
-    result = solve_limited_front(limited.problem, scales, options, callback=watch)
-    certificate = _certify_front(model, task, limited, result)
-    points = [_point(model, limited, tree) for tree in result.trees]
+    result = solve_limited_front(statement.limited_problem, scales, options, callback=watch)
+    certificate = _certify_front(model, task, statement, result)
+    points = [_point(statement, tree) for tree in result.trees]
     if not certificate.is_optimal:
         warn(
             f"{certificate.statement()} Raise the limit, or ask for smaller trees.",
@@ -367,48 +364,40 @@ def _warn_without_tree(certificate: NoTreeCertificate) -> None:
     )
 
 
-def _pair(limited: LimitedSetting, first: int, second: Fraction | int) -> Pair:
-    other = limited.on_rows.problems[1]
-    cost = limited.setting.objective.cost(first)
+def _pair(statement: LimitedStatement, first: int, second: Fraction | int) -> Pair:
+    other = statement.limited.problems[1]
+    cost = statement.scale.cost(first)
     return exact(cost), exact(Fraction(second) * other.unit + other.constant)
 
 
-def _point(model: BaseTaskTree, limited: LimitedSetting, found: LimitedTree) -> FrontPoint:
-    tree, _ = limited_tree(model, limited, found.nodes)
-    values = _pair(limited, found.values[0], found.values[1])
-    first, second = limited.on_rows.problems
+def _point(statement: LimitedStatement, found: LimitedTree) -> FrontPoint:
+    tree = statement.grow(found.nodes)
+    values = _pair(statement, found.values[0], found.values[1])
+    first, second = statement.limited.problems
     objectives = first.objective(Fraction(values[0])), second.objective(Fraction(values[1]))
-    return FrontPoint(tree, values, objectives, limit_values(limited, found.nodes))
+    return FrontPoint(tree, values, objectives, limit_values(statement, found.nodes))
 
 
 def _certify_front(
-    model: BaseTaskTree, task: Front, limited: LimitedSetting, result: LimitedFront
+    model: BaseTaskTree, task: Front, statement: LimitedStatement, result: LimitedFront
 ) -> TaskFrontCertificate:
-    setting, objective = limited.setting, limited.setting.objective
-    first, second = limited.on_rows.problems
+    first, second = statement.limited.problems
     status = result.status
     if status == "optimal" and (hides_much(first) or hides_much(second)):
         status = "precision"
+    asked = fields_of(TaskFrontCertificate, searched(model, statement))
+    asked["rounding"] = exact(first.rounding), exact(second.rounding)
     return TaskFrontCertificate(
+        **asked,
         status=status,
-        points=tuple(_pair(limited, *tree.values[:2]) for tree in result.trees),
-        lower_points=tuple(_pair(limited, *point) for point in result.lower_points),
+        points=tuple(_pair(statement, *tree.values[:2]) for tree in result.trees),
+        lower_points=tuple(_pair(statement, *point) for point in result.lower_points),
         tasks=(task.first.name, task.second.name),
-        limits=limit_values(limited),
-        leaf_minimum=leaf_minimum(limited),
-        rounding=(exact(first.rounding), exact(second.rounding)),
-        max_depth=None if model.max_depth is None else int(model.max_depth),
-        max_splits=None if model.max_splits is None else int(model.max_splits),
-        complexity=exact(objective.complexity),
-        complexity_per=model.complexity_per,
-        split_penalty=exact(objective.penalty),
-        min_samples_leaf=int(model.min_samples_leaf),
-        n_rows=len(setting.rows.weights),
-        **count_tests(model.encoder_),
-        seconds=setting.seconds + result.seconds,
+        limits=limit_values(statement),
+        leaf_minimum=leaf_minimum(statement),
+        seconds=statement.seconds + result.seconds,
         counters=dict(result.counters),
         n_solves=result.n_solves,
-        version=__version__,
     )
 
 

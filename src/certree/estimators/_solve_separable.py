@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import engine
 from certree.encoding import TableEncoder
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
@@ -20,8 +19,9 @@ from certree.results._record import STATUSES, Record
 from certree.tasks import Separable
 from certree.tasks._check_task import check_task
 from certree.tasks._task import Given
-from certree.tree import Tree
+from certree.tree import Labels, Tree
 
+from ._statement import tree_over
 from ._task_tree import BaseTaskTree
 
 
@@ -256,18 +256,8 @@ def _tree(
     model: BaseTaskTree, task: Separable, columns: NDArray[np.uint8], found: Candidate
 ) -> Tree:
     nodes = nodes_of(found.plan)
-    leaves = engine.leaves_of_rows(nodes, columns)
-    cells = np.zeros((len(nodes.test), len(task.labels)), dtype=np.int64)
+    leaves = nodes.route(columns)
+    cells = np.zeros((len(nodes), len(task.labels)), dtype=np.int64)
     np.add.at(cells, (leaves, nodes.label[leaves]), 1)
-    names = getattr(model, "feature_names_in_", None)
-    return Tree.from_arrays(
-        model.encoder_.candidates_,
-        nodes.test,
-        nodes.first_child,
-        nodes.label,
-        counts=engine.sums_of_nodes(nodes, cells),
-        classes=np.array(task.labels),
-        feature_names=None if names is None else names.tolist(),
-        n_features=model.n_features_in_,
-        n_columns=columns.shape[1],
-    )
+    payload = Labels(nodes.label, nodes.sums(cells), np.array(task.labels))
+    return tree_over(model.encoder_, nodes, payload=payload, n_columns=columns.shape[1])

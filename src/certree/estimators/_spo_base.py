@@ -20,12 +20,42 @@ class DecisionMixin(ABC):
 
     oracle_: Oracle
 
-    @abstractmethod
     def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the predicted cost vector of each row: the mean of its leaf, or of its leaves.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_costs)
+        """
+        costs = self._costs_of(X)
+        # The training costs may have had one axis.
+        return costs[:, 0] if getattr(self, "_is_flat", False) else costs
+
+    def decide(self, X: Any) -> NDArray[np.float64]:
+        """Return the decision for each row: the best one for its predicted cost vector.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_costs)
+        """
+        return self._decisions_of(X)
+
+    @abstractmethod
+    def _costs_of(self, X: Any) -> NDArray[np.float64]:
         """Return the predicted cost vector of each row."""
 
     @abstractmethod
-    def decide(self, X: Any) -> NDArray[np.float64]:
+    def _decisions_of(self, X: Any) -> NDArray[np.float64]:
         """Return the decision for each row."""
 
     def loss(
@@ -92,7 +122,7 @@ class DecisionMixin(ABC):
         """Return the loss of each row, and its best value."""
         check_is_fitted(self)
         OneOf(("worst", "decided"))("ties", ties)
-        predicted = self.predict(X)
+        predicted = self._costs_of(X)
         costs = read_costs(C, len(predicted))
         if costs.shape[1] != self.oracle_.n_costs:
             raise ValueError(
@@ -101,13 +131,9 @@ class DecisionMixin(ABC):
             )
         best = self.oracle_.solve(costs).values
         if ties == "decided":
-            decisions = self.decide(X)
+            decisions = self._decisions_of(X)
         else:
-            decisions = self.oracle_.worst(predicted.reshape(costs.shape), costs)
+            decisions = self.oracle_.worst(predicted, costs)
         sign = 1.0 if self.oracle_.sense == "min" else -1.0
         losses = sign * (np.einsum("ij,ij->i", costs, decisions) - best)
         return np.maximum(losses, 0.0), best
-
-    def _shaped(self, costs: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return predictions of the shape of the training costs, which may have had one axis."""
-        return costs[:, 0] if getattr(self, "_is_flat", False) else costs

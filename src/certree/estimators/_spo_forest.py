@@ -5,19 +5,16 @@ from __future__ import annotations
 import signal
 import threading
 import warnings
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certree import engine
-from certree.encoding import TableEncoder
 from certree.engine._budget import Budget, budget, current
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import scale_weights
@@ -25,13 +22,13 @@ from certree.oracles import Oracle
 from certree.tasks._task import Rows
 
 from . import _greedy
-from ._budgets import encode_within
-from ._optimal_tree import BaseOptimalTree
-from ._parameters import Check, OneOf, WholeNumber, check_parameters, is_whole
+from ._parameters import OneOf, WholeNumber, is_whole
+from ._reading import EncodesTables
 from ._spo_base import DecisionMixin
-from ._spo_nodes import least_units, moments, squared_error
+from ._spo_nodes import growth_of, least_units, mean_costs
 from ._spo_problem import SPOLoss, SPOProblem, read_target
 from ._spo_tree import CRITERIA
+from ._vocabulary import check_parameters, fitted, parameter, with_parameters
 
 _MOST = 2**52
 
@@ -40,11 +37,12 @@ _MOST = 2**52
 class ForestTree:
     """A tree of a forest: nodes over the columns of its encoder, and their mean cost vectors."""
 
-    nodes: _greedy.Nodes
+    nodes: engine.Nodes
     costs: NDArray[np.float64]
 
 
-class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
+@with_parameters
+class SPOForest(DecisionMixin, EncodesTables):
     """Many greedy SPO trees; their predicted cost vectors are averaged, and then one decides.
 
     Every tree is grown on rows drawn with replacement, and considers only some columns, drawn anew
@@ -105,44 +103,18 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
     (100, 24)
     """
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        "n_estimators": WholeNumber(1),
-        "max_depth": WholeNumber(0, none="no limit"),
-        "min_samples_leaf": WholeNumber(1),
-        "criterion": OneOf(CRITERIA),
-        "max_listed": WholeNumber(0),
-    }
+    oracle: Any = parameter(default=None, kw_only=False)
+    n_estimators: int = parameter(default=100, check=WholeNumber(1))
+    max_depth: int | None = parameter(default=None, check=WholeNumber(0, none="no limit"))
+    max_features: Any = "sqrt"
+    bootstrap: bool = True
+    criterion: Literal["spo", "squared_error"] = parameter(default="spo", check=OneOf(CRITERIA))
+    max_listed: int = parameter(default=1000, check=WholeNumber(0))
+    n_jobs: int | None = 1
+    random_state: Any = None
 
-    estimators_: list[ForestTree]
-    oracle_: Oracle
-
-    def __init__(
-        self,
-        oracle: Any = None,
-        n_estimators: int = 100,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 1,
-        max_features: Any = "sqrt",
-        bootstrap: bool = True,
-        criterion: Literal["spo", "squared_error"] = "spo",
-        max_listed: int = 1000,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        n_jobs: int | None = 1,
-        random_state: Any = None,
-    ) -> None:
-        self.oracle = oracle
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.criterion = criterion
-        self.max_listed = max_listed
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimators_: list[ForestTree] = fitted()
+    oracle_: Oracle = fitted()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SPOForest:
         """Grow the trees.
@@ -161,8 +133,8 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         SPOForest
             The fitted estimator itself.
         """
-        check_parameters(self, self._parameter_checks)
-        n_rows = BaseOptimalTree._row_count(self, X)
+        check_parameters(self)
+        n_rows = self._row_count(X)
         with budget(None, None, self) as call:
             with call.nothing_to_return():
                 growing = self._set_up(X, y, sample_weight, n_rows)
@@ -213,20 +185,6 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
             growth.close()
         return trees
 
-    def _encode(
-        self, X: Any, weights: NDArray[np.int64] | None, kept: NDArray[np.intp] | None
-    ) -> NDArray[np.uint8]:
-        self.encoder_ = TableEncoder(
-            thresholds=self.thresholds, categorical_features=self.categorical_features
-        ).set_output(transform="default")
-        columns: NDArray[np.uint8] = encode_within(self.encoder_, X, weights)
-        self.n_features_in_ = self.encoder_.n_features_in_
-        if hasattr(self.encoder_, "feature_names_in_"):
-            self.feature_names_in_ = self.encoder_.feature_names_in_
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-        return columns if kept is None else columns[kept]
-
     def _n_drawn(self) -> int:
         """Return how many raw columns a split considers."""
         n, given = int(self.n_features_in_), self.max_features
@@ -243,38 +201,15 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
             f"None, got {given!r}."
         )
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted cost vector of each row: the mean over all trees.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
+    def _costs_of(self, X: Any) -> NDArray[np.float64]:
         columns = self._answers(X)
         total = np.zeros((len(columns), self.oracle_.n_costs))
         for tree in self.estimators_:
-            total += tree.costs[engine.leaves_of_rows(tree.nodes, columns)]
-        return self._shaped(total / len(self.estimators_))
+            total += tree.costs[tree.nodes.route(columns)]
+        return np.asarray(total / len(self.estimators_))
 
-    def decide(self, X: Any) -> NDArray[np.float64]:
-        """Return the decision for each row: the best one for the averaged cost vector.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
-        predicted = self.predict(X)
-        return self.oracle_.decide(predicted.reshape(len(predicted), -1))
+    def _decisions_of(self, X: Any) -> NDArray[np.float64]:
+        return self.oracle_.decide(self._costs_of(X))
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf that each row reaches in each tree.
@@ -289,9 +224,7 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
         array of int, shape (n_rows, n_estimators)
         """
         columns = self._answers(X)
-        return np.column_stack(
-            [engine.leaves_of_rows(tree.nodes, columns) for tree in self.estimators_]
-        )
+        return np.column_stack([tree.nodes.route(columns) for tree in self.estimators_])
 
     def _answers(self, X: Any) -> NDArray[np.uint8]:
         check_is_fitted(self)
@@ -300,8 +233,6 @@ class SPOForest(DecisionMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags
@@ -337,32 +268,17 @@ def _grow_in_job(growing: _Growing, seed: int) -> ForestTree:
 def _grow_one(growing: _Growing, seed: int) -> ForestTree:
     """Grow one tree on rows and columns that the seed draws."""
     random = np.random.default_rng(seed)
-    n_rows = len(growing.weights)
+    problem, n_rows = growing.problem, len(growing.weights)
     times = np.ones(n_rows, dtype=np.int64)
     if growing.bootstrap:
         times = np.bincount(random.integers(0, n_rows, n_rows), minlength=n_rows)
-    rows = np.flatnonzero(times)
-    times = times[rows]
-    problem = growing.problem
-    weights = growing.weights[rows] * times
-    costs = problem.true_costs[rows]
-    if growing.criterion == "squared_error":
-        statistics, loss = moments(costs, weights), squared_error
-    else:
-        statistics = (problem.statistics[rows] * times[:, None]).astype(np.float64)
-
-        def loss(sums: NDArray[np.float64]) -> NDArray[Any]:
-            return problem.units(np.rint(sums).astype(np.int64))
-
-    growth = _greedy.Growth(growing.columns[rows], statistics, weights, loss)
+    growth = growth_of(problem, growing.columns, growing.weights, growing.criterion, times)
     nodes = _greedy.grow(
         growth,
         max_depth=growing.max_depth,
         min_weight=growing.min_weight,
         bagging=_greedy.Bagging(growing.features, growing.n_drawn, random),
     )
-    leaves = engine.leaves_of_rows(nodes, growth.columns)
-    sums = np.zeros((len(nodes.test), costs.shape[1] + 1))
-    np.add.at(sums, leaves, np.column_stack([costs * weights[:, None], weights]))
-    # Only leaves are looked up; other nodes have no rows of their own here.
-    return ForestTree(nodes, sums[:, :-1] / np.maximum(sums[:, -1:], 1))
+    drawn = problem.true_costs[times > 0]
+    means = mean_costs(nodes, nodes.route(growth.columns), drawn, growth.weights)
+    return ForestTree(nodes, means)

@@ -1,32 +1,116 @@
-"""Sums over the nodes of a tree that decides: statistics, weights, cost vectors, squared errors."""
+"""The nodes of trees that decide: what is in them, what they cost, what they are grown from."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.numbers._fractions import to_float
+from certree.encoding import TableEncoder
+from certree.numbers._scale import Scale
+from certree.oracles import Oracle
+from certree.tree import Decisions, Tree
 
-from ._greedy import Growth
-from ._task_setting import Setting, node_sums
+from . import _greedy
+from ._spo_problem import SPOProblem
+from ._statement import tree_over
+from ._task_statement import Reached, TaskStatement
 
 
-def sums_of_nodes(setting: Setting, nodes: engine.Nodes) -> NDArray[np.int64]:
-    """Return the sums of the statistics of the search in every node."""
-    return node_sums(setting, nodes, engine.leaves_of_rows(nodes, setting.columns))
+@dataclass(frozen=True)
+class DecidedNodes:
+    """A tree with what every node decides, whether it is a leaf or would be one.
+
+    Attributes
+    ----------
+    nodes : Nodes
+        The tree over encoded columns.
+    costs, decisions : array of shape (n_nodes, n_costs)
+        Mean cost vector of the rows, and the decision that is best for them.
+    units : int64 array of shape (n_nodes,)
+        The loss, in units of the search.
+    weights : array of shape (n_nodes,)
+        Weight of the rows.
+    """
+
+    nodes: engine.Nodes
+    costs: NDArray[np.float64]
+    decisions: NDArray[np.float64]
+    units: NDArray[np.int64]
+    weights: NDArray[Any]
+
+    @property
+    def loss(self) -> int:
+        """What all leaves lose, in units of the search."""
+        return int(self.units[self.nodes.is_leaf].sum())
+
+    def value(self, scale: Scale) -> int:
+        """Return what the search minimises."""
+        return scale.value(self.loss, self.nodes.n_splits)
+
+    def take(self, nodes: engine.Nodes, origin: NDArray[np.intp]) -> DecidedNodes:
+        """Return a tree of some of these nodes."""
+        return DecidedNodes(
+            nodes,
+            self.costs[origin],
+            self.decisions[origin],
+            self.units[origin],
+            self.weights[origin],
+        )
 
 
-def value_of_tree(setting: Setting, nodes: engine.Nodes) -> int:
-    """Return what the search minimises, for a tree of any origin."""
-    leaf = nodes.test < 0
-    units = int(setting.problem.units(sums_of_nodes(setting, nodes)[leaf]).sum())
-    n_splits = int(np.count_nonzero(~leaf))
-    objective = setting.objective
-    return objective.error_scale * units + objective.split_penalty * n_splits
+@dataclass(frozen=True, kw_only=True)
+class DecisionStatement(TaskStatement):
+    """The SPO loss on the rows of a table; leaves hold decisions."""
+
+    @property
+    def problem(self) -> SPOProblem:
+        """What leaves lose."""
+        assert isinstance(self.on_rows, SPOProblem)
+        return self.on_rows
+
+    def grow(self, nodes: engine.Nodes, reached: Reached | None = None) -> Tree:
+        return self.tree_of(self.decide(nodes))
+
+    def decide(self, nodes: engine.Nodes) -> DecidedNodes:
+        """Send the rows down a tree, and decide in every node."""
+        leaves, sums = self.reach(nodes)
+        given = self.rows.given
+        shares = self.rows.weights.astype(np.float64) if given is None else given / given.max()
+        return DecidedNodes(
+            nodes,
+            mean_costs(nodes, leaves, self.problem.true_costs, shares),
+            self.problem.decide(sums),
+            self.problem.units(sums),
+            self.node_weights(nodes, leaves),
+        )
+
+    def tree_of(self, decided: DecidedNodes) -> Tree:
+        """Return the tree whose leaves hold decisions."""
+        return decision_tree(decided, self.encoder, self.problem.oracle, self.problem.unit)
+
+
+def decision_tree(
+    decided: DecidedNodes, encoder: TableEncoder, oracle: Oracle, unit: Fraction
+) -> Tree:
+    """Return the tree whose leaves hold decisions; a loss of one unit costs `unit`."""
+    losses = decided.units * float(unit)
+    return tree_over(
+        encoder,
+        decided.nodes,
+        payload=Decisions.called(
+            decided.decisions, decided.nodes.is_leaf, decided.weights, oracle.describe
+        ),
+        notes=[
+            f"weight {weight:.6g}, loss {loss:.5g}"
+            for weight, loss in zip(decided.weights.tolist(), losses.tolist(), strict=True)
+        ],
+    )
 
 
 def least_units(min_samples_leaf: int, quantum: Fraction) -> int:
@@ -34,7 +118,50 @@ def least_units(min_samples_leaf: int, quantum: Fraction) -> int:
     return 1 if min_samples_leaf == 1 else ceil(min_samples_leaf / quantum)
 
 
-def moments(costs: NDArray[np.float64], weights: NDArray[np.int64]) -> NDArray[np.float64]:
+def mean_costs(
+    nodes: engine.Nodes,
+    leaves: NDArray[np.intp],
+    costs: NDArray[np.float64],
+    weights: NDArray[Any],
+) -> NDArray[np.float64]:
+    """Return the weighted mean of the cost vectors in every node."""
+    sums = nodes.add_up(leaves, np.column_stack([costs * weights[:, None], weights]))
+    means: NDArray[np.float64] = sums[:, :-1] / sums[:, -1:]
+    return means
+
+
+# ---- what greedy trees are grown from ------------------------------------------------------------
+
+
+def growth_of(
+    problem: SPOProblem,
+    columns: NDArray[np.uint8],
+    weights: NDArray[np.int64],
+    criterion: str,
+    times: NDArray[np.int64] | None = None,
+) -> _greedy.Growth:
+    """Return what trees are grown from, with rows that count several times or not at all."""
+    costs, statistics = problem.true_costs, problem.statistics
+    if times is not None:
+        rows = np.flatnonzero(times)
+        columns, costs, weights = columns[rows], costs[rows], weights[rows] * times[rows]
+        statistics = statistics[rows] * times[rows, None]
+    if criterion == "squared_error":
+        return _greedy.Growth(columns, _moments(costs, weights), weights, _squared_error)
+    return _greedy.Growth(
+        columns,
+        statistics.astype(np.float64),
+        weights,
+        lambda sums: problem.units(np.rint(sums).astype(np.int64)),
+    )
+
+
+def grown_costs(growth: _greedy.Growth, nodes: engine.Nodes) -> NDArray[Any]:
+    """Return what every node of a tree costs by what the tree was grown from."""
+    return growth.loss(nodes.add_up(nodes.route(growth.columns), growth.statistics))
+
+
+def _moments(costs: NDArray[np.float64], weights: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return what the squared error of cost vectors is computed from."""
     centred = costs - costs.mean(axis=0)
     table = np.column_stack([np.ones(len(costs)), centred, np.square(centred).sum(axis=1)])
@@ -42,51 +169,9 @@ def moments(costs: NDArray[np.float64], weights: NDArray[np.int64]) -> NDArray[n
     return weighted
 
 
-def squared_error(sums: NDArray[np.float64]) -> NDArray[np.float64]:
+def _squared_error(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the squared error of leaves that predict the mean."""
     weight = np.maximum(sums[:, 0], 1e-300)
     error = sums[:, -1] - np.square(sums[:, 1:-1]).sum(axis=1) / weight
     # What cancellation leaves of a leaf without error is none.
     return np.where(error <= 1e-12 * sums[:, -1], 0.0, error)
-
-
-def totals_of_nodes(growth: Growth, nodes: engine.Nodes) -> NDArray[np.float64]:
-    """Return the sums of the statistics in every node."""
-    leaves = engine.leaves_of_rows(nodes, growth.columns)
-    sums = np.zeros((len(nodes.test), growth.statistics.shape[1]))
-    np.add.at(sums, leaves, growth.statistics)
-    for node in range(len(nodes.test) - 1, -1, -1):
-        if nodes.test[node] >= 0:
-            child = int(nodes.first_child[node])
-            sums[node] = sums[child] + sums[child + 1]
-    return sums
-
-
-def weights_of_nodes(setting: Setting, nodes: engine.Nodes) -> NDArray[np.float64]:
-    """Return the weight of the rows in every node."""
-    leaves = engine.leaves_of_rows(nodes, setting.columns)
-    if setting.rows.given is not None:
-        given = np.zeros(len(nodes.test))
-        np.add.at(given, leaves, setting.rows.given)
-        return engine.sums_of_nodes(nodes, given)
-    sums = np.zeros(len(nodes.test), dtype=np.int64)
-    np.add.at(sums, leaves, setting.rows.weights)
-    units = engine.sums_of_nodes(nodes, sums)
-    return np.array([to_float(int(u) * setting.rows.quantum) for u in units])
-
-
-def mean_costs(
-    setting: Setting, nodes: engine.Nodes, costs: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the weighted mean of the cost vectors in every node."""
-    leaves = engine.leaves_of_rows(nodes, setting.columns)
-    given = setting.rows.given
-    weights = setting.rows.weights.astype(np.float64) if given is None else given / given.max()
-    growth_sums = np.zeros((len(nodes.test), costs.shape[1] + 1))
-    np.add.at(growth_sums, leaves, np.column_stack([costs * weights[:, None], weights]))
-    for node in range(len(nodes.test) - 1, -1, -1):
-        if nodes.test[node] >= 0:
-            child = int(nodes.first_child[node])
-            growth_sums[node] = growth_sums[child] + growth_sums[child + 1]
-    means: NDArray[np.float64] = growth_sums[:, :-1] / growth_sums[:, -1:]
-    return means

@@ -66,12 +66,8 @@ class SPOProblem(LeafProblem):
     def decide(self, sums: Sums) -> NDArray[np.float64]:
         """Return the decisions of leaves with these sums."""
 
-    def names(self, sums: Sums) -> list[str]:
-        """Return the decisions of nodes with these sums in words."""
-        return [self.oracle.describe(decision) for decision in self.decide(sums)]
-
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
-        return np.array(self.names(sums))
+        return self.decide(sums)
 
     def describe(self, sums: Sums) -> list[str]:
         losses = [to_float(units * self.unit) for units in self.units(sums).tolist()]

@@ -22,12 +22,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.engine import Nodes
 from certree.oracles import Constraints, OracleError, _highs
 
-from ._greedy import Nodes
-from ._spo_nodes import sums_of_nodes, value_of_tree
+from ._spo_nodes import DecidedNodes, DecisionStatement
 from ._spo_problem import SPOProblem
-from ._task_setting import Setting
 
 # HiGHS keeps constraints to this, instead of its usual 1e-6, which large constants would magnify.
 _TOLERANCE = 1e-9
@@ -37,7 +36,7 @@ _TOLERANCE = 1e-9
 class Found:
     """A tree, what HiGHS said, and its bound in units of the search."""
 
-    nodes: Nodes
+    decided: DecidedNodes
     status: str
     lower_bound: int
     counters: dict[str, int]
@@ -65,13 +64,15 @@ class Rows:
 class Program:
     """Where the variables are, and what they must satisfy."""
 
-    def __init__(self, setting: Setting, depth: int, max_splits: int | None, least: int) -> None:
-        problem = setting.problem
+    def __init__(
+        self, statement: DecisionStatement, depth: int, max_splits: int | None, least: int
+    ) -> None:
+        problem = statement.problem
         assert isinstance(problem, SPOProblem)
-        self.setting, self.problem, self.depth = setting, problem, depth
+        self.statement, self.problem, self.depth = statement, problem, depth
         self.costs = problem.sign * problem.true_costs
-        self.weights = setting.rows.floats
-        self.tests = np.arange(setting.columns.shape[1])
+        self.weights = statement.rows.floats
+        self.tests = np.arange(statement.columns.shape[1])
         self.feasible: Constraints = problem.oracle.constraints()
         self.n_rows, self.n_leaves = len(self.costs), 2**depth
         self.n_branches = self.n_leaves - 1
@@ -122,11 +123,11 @@ class Program:
             self.rows.add(-np.inf, self.a.ravel(), np.ones(self.a.size), float(max_splits))
 
     def _leaf_constraints(self, least: int) -> None:
-        weights = self.setting.rows.weights
+        weights = self.statement.rows.weights
         least = min(least, int(weights.sum()))
         for i in range(self.n_rows):
             self.rows.add(1.0, self.r[i], np.ones(self.n_leaves), 1.0)
-            holds = np.flatnonzero(self.setting.columns[i])
+            holds = np.flatnonzero(self.statement.columns[i])
             for leaf in range(self.n_leaves):
                 self.rows.add(0.0, [self.used[leaf], self.r[i, leaf]], [1.0, -1.0])
                 for t, is_left in self._above(leaf):
@@ -184,12 +185,13 @@ class Program:
         sides = np.array(rows.lower), np.array(rows.upper)
         return _highs.new_model(Constraints(matrix, *sides, lower, upper, integer), objective)
 
-    def point(self, nodes: Nodes) -> NDArray[np.float64]:
+    def point(self, decided: DecidedNodes) -> NDArray[np.float64]:
         """Return a tree as values of all variables but the auxiliary ones of decisions."""
         x = np.zeros(self.n_variables)
-        decisions = self.problem.decide(sums_of_nodes(self.setting, nodes))
-        columns = self.setting.columns
+        nodes, decisions, columns = decided.nodes, decided.decisions, self.statement.columns
         rest = self.feasible.lower[self.costs.shape[1] :]
+        # Leaves that are not used may decide anything.
+        x[self.w] = np.concatenate([decisions[0], rest])
         stack = [(0, 0, np.arange(self.n_rows), 0)]
         while stack:
             node, place, rows, depth = stack.pop()
@@ -205,18 +207,8 @@ class Program:
             leaf = place - self.n_branches
             x[self.r[rows, leaf]] = x[self.used[leaf]] = 1.0
             x[self.y[rows, leaf]] = self.costs[rows] @ decisions[node]
-        for leaf in range(self.n_leaves):
-            own = np.flatnonzero(x[self.r[:, leaf]])
-            node = self._node_of(nodes, int(own[0])) if own.size else 0
             x[self.w[leaf]] = np.concatenate([decisions[node], rest])
         return x
-
-    def _node_of(self, nodes: Nodes, row: int) -> int:
-        node = 0
-        while nodes.test[node] >= 0:
-            is_right = self.setting.columns[row, nodes.test[node]] == 0
-            node = int(nodes.first_child[node]) + int(is_right)
-        return node
 
     def tree(self, x: NDArray[np.float64]) -> Nodes:
         """Return the tree that the variables describe, without splits that separate nothing."""
@@ -227,7 +219,7 @@ class Program:
             node, place, rows = waiting.pop(0)
             while place < self.n_branches and asks[place].max() > 0.5:
                 column = int(asks[place].argmax())
-                holds = self.setting.columns[rows, column] != 0
+                holds = self.statement.columns[rows, column] != 0
                 if holds.any() and not holds.all():
                     test[node], first_child[node] = column, len(test)
                     waiting.append((len(test), 2 * place + 1, rows[holds]))
@@ -236,16 +228,15 @@ class Program:
                     first_child += [-1, -1]
                     break
                 place = 2 * place + (1 if holds.all() else 2)
-        label = np.where(np.array(test) < 0, 0, -1).astype(np.int32)
-        return Nodes(np.array(test, np.int32), np.array(first_child, np.int32), label)
+        return Nodes.of(test, first_child)
 
 
 def solve_program(
-    setting: Setting,
+    statement: DecisionStatement,
     depth: int,
     max_splits: int | None,
     least: int,
-    start: Nodes,
+    start: DecidedNodes,
     time_limit: float | None,
     gap: float,
 ) -> Found:
@@ -257,13 +248,13 @@ def solve_program(
         The better one of the tree that HiGHS found and the one it started from.
     """
     highspy = _highs.import_highspy()
-    program = Program(setting, depth, max_splits, least)
-    objective = setting.objective
-    model = program.model(float(objective.penalty))
-    scale = max(float(program.weights @ program.high), 1e-300)
+    program = Program(statement, depth, max_splits, least)
+    scale = statement.scale
+    model = program.model(float(scale.penalty))
+    largest = max(float(program.weights @ program.high), 1e-300)
     for name, value in (
         ("mip_rel_gap", 0.0),
-        ("mip_abs_gap", max(gap, 1e-12 * scale)),
+        ("mip_abs_gap", max(gap, 1e-12 * largest)),
         ("mip_feasibility_tolerance", _TOLERANCE),
         ("primal_feasibility_tolerance", _TOLERANCE),
         ("time_limit", float("inf") if time_limit is None else time_limit),
@@ -277,14 +268,14 @@ def solve_program(
     if said not in statuses:
         raise OracleError(f"HiGHS could not solve the program for the tree; it says {said!r}.")
     info = model.getInfo()
-    nodes = start
+    best = start
     if info.primal_solution_status == 2:
         found = program.tree(np.array(model.getSolution().col_value))
-        nodes = min(found, start, key=lambda tree: value_of_tree(setting, tree))
-    bound = float(info.mip_dual_bound) - float(program.weights @ program.best) - 1e-9 * scale
+        best = min(statement.decide(found), start, key=lambda tree: tree.value(scale))
+    bound = float(info.mip_dual_bound) - float(program.weights @ program.best) - 1e-9 * largest
     status = statuses[said]
     if status == "optimal" and gap > 0:
         status = "gap"
-    units = (bound - float(objective.constant)) / float(objective.unit) - objective.offset
+    units = (bound - float(scale.constant)) / float(scale.unit)
     lower = max(int(np.floor(units)), 0) if np.isfinite(units) else 0
-    return Found(nodes, status, lower, {"milp_nodes": max(int(info.mip_node_count), 0)})
+    return Found(best, status, lower, {"milp_nodes": max(int(info.mip_node_count), 0)})

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,29 +15,29 @@ from sklearn.utils import _safe_indexing, check_random_state
 from certree import engine
 from certree.engine._budget import current
 from certree.numbers._exact import read_fraction
+from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks._task import Task
-from certree.tree import Tree
 
 from . import _greedy
-from ._parameters import Check, Number, OneOf, WholeNumber
+from ._certify import certify
+from ._parameters import Number, OneOf, WholeNumber
 from ._spo_base import DecisionMixin
 from ._spo_nodes import (
+    DecidedNodes,
+    DecisionStatement,
+    decision_tree,
+    grown_costs,
+    growth_of,
     least_units,
-    mean_costs,
-    moments,
-    squared_error,
-    sums_of_nodes,
-    totals_of_nodes,
-    value_of_tree,
-    weights_of_nodes,
 )
-from ._spo_problem import SPOLoss, SPOProblem, read_costs, read_target, read_weights
+from ._spo_problem import SPOLoss, read_costs, read_target, read_weights
 from ._spo_program import solve_program
-from ._task_setting import Setting
+from ._task_statement import state_task
 from ._task_tree import BaseTaskTree
+from ._vocabulary import fitted, parameter, with_parameters
 
 METHODS = ("exact", "greedy", "milp")
 CRITERIA = ("spo", "squared_error")
@@ -47,6 +46,7 @@ CRITERIA = ("spo", "squared_error")
 _MOST_ROWS = 2**31 - 1
 
 
+@with_parameters
 class SPOTree(DecisionMixin, BaseTaskTree):
     r"""A tree that decides: it predicts cost vectors such that the decisions taken cost least.
 
@@ -99,7 +99,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     Attributes
     ----------
     tree_ : Tree
-        The tree; its classes are the decisions of the leaves in words.
+        The tree; its leaves hold decisions, and its text and pictures show what these are called.
     certificate_ : TaskCertificate
         What is proven about it: ``cost`` is the total loss plus the penalty; ``counters`` say how
         often the oracle was asked.
@@ -134,64 +134,22 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     (0, [[0.0, 1.0], [1.0, 0.0]])
     """
 
-    _parameter_checks: ClassVar[Mapping[str, Check]] = {
-        **BaseTaskTree._parameter_checks,
-        "method": OneOf(METHODS),
-        "criterion": OneOf(CRITERIA),
-        "max_listed": WholeNumber(0),
-        "validation_fraction": Number(0, maximum=0.999, minimum_allowed=False, none="no pruning"),
-    }
+    oracle: Any = parameter(default=None, kw_only=False)
+    method: Literal["exact", "greedy", "milp"] = parameter(
+        default="exact", check=OneOf(METHODS), kw_only=False
+    )
+    criterion: Literal["spo", "squared_error"] = parameter(default="spo", check=OneOf(CRITERIA))
+    validation_fraction: float | None = parameter(
+        default=None, check=Number(0, maximum=0.999, minimum_allowed=False, none="no pruning")
+    )
+    max_listed: int = parameter(default=1000, check=WholeNumber(0))
+    random_state: Any = None
 
-    costs_: NDArray[np.float64]
-    decisions_: NDArray[np.float64]
-    _nodes: _greedy.Nodes
-    _names: list[str]
-    _node_weights: NDArray[np.float64]
-    _node_units: NDArray[np.int64]
-    _grown_costs: NDArray[Any]
-    _loss_unit: Fraction
-
-    def __init__(
-        self,
-        oracle: Any = None,
-        method: Literal["exact", "greedy", "milp"] = "exact",
-        max_depth: int | None = 3,
-        max_splits: int | None = None,
-        complexity: float = 0.0,
-        complexity_per: Literal["split", "leaf"] = "split",
-        min_samples_leaf: int = 1,
-        criterion: Literal["spo", "squared_error"] = "spo",
-        validation_fraction: float | None = None,
-        max_listed: int = 1000,
-        categorical_features: Any = "auto",
-        thresholds: Literal["auto", "all"] | int = "auto",
-        search: Literal["auto", "depth-first", "best-first"] = "auto",
-        time_limit: float | None = 60.0,
-        memory_limit: int | str | None = "auto",
-        gap: float = 0.0,
-        n_jobs: int | None = 1,
-        verbose: int = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.oracle = oracle
-        self.method = method
-        self.max_depth = max_depth
-        self.max_splits = max_splits
-        self.complexity = complexity
-        self.complexity_per = complexity_per
-        self.min_samples_leaf = min_samples_leaf
-        self.criterion = criterion
-        self.validation_fraction = validation_fraction
-        self.max_listed = max_listed
-        self.categorical_features = categorical_features
-        self.thresholds = thresholds
-        self.search = search
-        self.time_limit = time_limit
-        self.memory_limit = memory_limit
-        self.gap = gap
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.random_state = random_state
+    costs_: NDArray[np.float64] = fitted()
+    decisions_: NDArray[np.float64] = fitted()
+    _decided: DecidedNodes = fitted()
+    _grown_costs: NDArray[Any] = fitted()
+    _loss_unit: Fraction = fitted()
 
     def fit(
         self,
@@ -235,9 +193,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             if self.method == "exact":
                 self._fit_and_report(task, X, None, sample_weight, callback, path)
             elif self.method == "greedy":
-                self._fit_greedy(self._set_up(task, X, None, sample_weight))
+                self._fit_greedy(self._state(task, X, None, sample_weight))
             else:
-                self._fit_program(self._set_up(task, X, None, sample_weight))
+                self._fit_program(self._state(task, X, None, sample_weight))
         return self
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
@@ -259,15 +217,15 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         if self.method == "milp" and self.max_depth is None:
             raise ValueError("method='milp' needs a max_depth: the program has a fixed size.")
 
-    def _set_up(self, task: Task, X: Any, y: Any, sample_weight: Any) -> Setting:
+    def _state(self, task: Task, X: Any, y: Any, sample_weight: Any) -> DecisionStatement:
         call = current()
         with nullcontext() if call is None else call.nothing_to_return():
-            setting = super()._set_up(task, X, y, sample_weight)
-        assert isinstance(setting.problem, SPOProblem)
-        self.oracle_ = setting.problem.oracle
-        self._asks = setting.problem.kind == "callback"
-        least = least_units(int(self.min_samples_leaf), setting.rows.quantum)
-        weights = setting.rows.weights
+            statement = state_task(self, task, X, y, sample_weight, DecisionStatement)
+        self.oracle_ = statement.problem.oracle
+        self._loss_unit = statement.problem.unit
+        self._asks = statement.problem.kind == "callback"
+        least = least_units(int(self.min_samples_leaf), statement.rows.quantum)
+        weights = statement.rows.weights
         if least <= int(weights.min()):
             self._least_weight = 1
         elif (weights == 1).all():
@@ -279,8 +237,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             )
         else:
             self._least_weight = least
-            setting.problem.row_counts = weights
-        return setting
+            statement.problem.row_counts = weights
+        return statement
 
     def _engine_options(self, share: float = 1.0) -> engine.Options:
         options = replace(super()._engine_options(share), min_leaf=self._least_weight)
@@ -289,62 +247,47 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     # ---- the greedy method -------------------------------------------------------------------
 
-    def _fit_greedy(self, setting: Setting) -> None:
+    def _fit_greedy(self, statement: DecisionStatement) -> None:
         start = perf_counter()
-        nodes = self._grow(setting)
+        decided = self._grow(statement)
         seconds = perf_counter() - start
         call = current()
         stopped = None if call is None else call.status()
-        self._keep(setting, self._result(setting, nodes, stopped or "greedy", 0, seconds))
+        answer = self._answer(statement, decided, stopped or "greedy", 0, seconds)
+        self._keep(statement, answer, decided)
 
-    def _grow(self, setting: Setting) -> _greedy.Nodes:
+    def _grow(self, statement: DecisionStatement) -> DecidedNodes:
         """Grow a tree by the criterion, and leave out splits that do not pay."""
-        growth, penalty = self._growth(setting)
+        problem, scale = statement.problem, statement.scale
+        growth = growth_of(problem, statement.columns, statement.rows.weights, self.criterion)
+        penalty: Any = 0.0
+        if self.criterion == "spo":
+            penalty = Fraction(scale.split_penalty, scale.error_scale)
         nodes = _greedy.grow(
             growth,
             max_depth=None if self.max_depth is None else int(self.max_depth),
             max_splits=None if self.max_splits is None else int(self.max_splits),
             min_weight=self._least_weight,
         )
-        return _greedy.collapse(nodes, growth.loss(totals_of_nodes(growth, nodes)), penalty)
+        costs = grown_costs(growth, nodes)
+        nodes, origin = _greedy.collapse(nodes, costs, penalty)
+        self._grown_costs = costs[origin]
+        return statement.decide(nodes)
 
-    def _growth(self, setting: Setting) -> tuple[_greedy.Growth, Any]:
-        problem, weights = setting.problem, setting.rows.weights
-        assert isinstance(problem, SPOProblem)
-        if self.criterion == "squared_error":
-            return _greedy.Growth(
-                setting.columns, moments(problem.true_costs, weights), weights, squared_error
-            ), 0.0
-        objective = setting.objective
-
-        def loss(sums: NDArray[np.float64]) -> NDArray[np.int64]:
-            return problem.units(np.rint(sums).astype(np.int64))
-
-        statistics = problem.statistics.astype(np.float64)
-        penalty = Fraction(objective.split_penalty, objective.error_scale)
-        return _greedy.Growth(setting.columns, statistics, weights, loss), penalty
-
-    def _result(
+    def _answer(
         self,
-        setting: Setting,
-        nodes: engine.Nodes,
+        statement: DecisionStatement,
+        decided: DecidedNodes,
         status: str,
         lower_bound: int,
         seconds: float,
-    ) -> engine.Result:
-        """Return a tree of another origin as the search would, with its value in units."""
-        value = value_of_tree(setting, nodes)
-        return engine.Result(
-            status,
-            min(lower_bound, value),
-            value,
-            nodes.test,
-            nodes.first_child,
-            nodes.label,
-            {},
-            [],
-            seconds,
-        )
+        counters: dict[str, int] | None = None,
+    ) -> Answer:
+        """Return a tree of another origin as the search would."""
+        value = decided.value(statement.scale)
+        bound = value if status == "optimal" else min(lower_bound, value)
+        result = engine.Result(status, bound, value, decided.nodes, counters or {}, [], seconds)
+        return Answer.of(result, statement.scale)
 
     def _fit_and_prune(self, X: Any, costs: NDArray[np.float64], sample_weight: Any) -> SPOTree:
         """Grow on some rows, and prune on the others."""
@@ -361,7 +304,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         parts = [None if weights is None else weights[rows] for rows in (used, held)]
         task = self._task(costs[used], len(used))
         self._path = None
-        self._fit_greedy(self._set_up(task, _safe_indexing(X, used), None, parts[0]))
+        self._fit_greedy(self._state(task, _safe_indexing(X, used), None, parts[0]))
         return self.prune(_safe_indexing(X, held), costs[held], parts[1])
 
     def prune(
@@ -403,10 +346,11 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         leaves = self.apply(X)
         costs = read_costs(C, len(leaves))
         weights = read_weights(sample_weight, len(leaves))
-        trees = _greedy.weakest_links(self._nodes, self._grown_costs)
+        nodes = self._decided.nodes
+        trees = _greedy.weakest_links(nodes, self._grown_costs)
         losses = np.stack([self._row_losses(is_leaf, leaves, costs) for is_leaf in trees])
         kept = trees[_greedy.choose_tree(losses, weights, rule)]
-        self._shorten(*_greedy.cut(self._nodes, kept))
+        self._shorten(*nodes.cut(kept))
         return self
 
     def _row_losses(
@@ -427,19 +371,13 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         best = self.oracle_.solve(costs).values
         return np.asarray(sign * (np.einsum("ij,ij->i", costs, self.decisions_[at]) - best))
 
-    def _shorten(self, nodes: _greedy.Nodes, origin: NDArray[np.intp]) -> None:
+    def _shorten(self, nodes: engine.Nodes, origin: NDArray[np.intp]) -> None:
         """Replace the tree by one that ends earlier, and its certificate."""
-        self.costs_, self.decisions_ = self.costs_[origin], self.decisions_[origin]
-        self._names = [self._names[node] for node in origin]
-        self._node_weights = self._node_weights[origin]
-        self._node_units = self._node_units[origin]
-        self._node_costs = self._node_costs[origin]
         self._grown_costs = self._grown_costs[origin]
-        self._nodes = nodes
-        self.tree_ = self._build_tree(nodes, self._names, self._node_units, self._node_weights)
+        self._keep_tree(self._decided.take(nodes, origin))
         old = self.certificate_
         n_splits = nodes.n_splits
-        loss = int(self._node_units[nodes.test < 0].sum()) * self._loss_unit
+        loss = self._decided.loss * self._loss_unit
         n_paid = n_splits + 1 if self.complexity_per == "leaf" else n_splits
         cost = loss + n_paid * Fraction(old.split_penalty)
         self.certificate_ = replace(
@@ -457,127 +395,51 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     # ---- the mixed-integer program -----------------------------------------------------------
 
-    def _fit_program(self, setting: Setting) -> None:
+    def _fit_program(self, statement: DecisionStatement) -> None:
         start = perf_counter()
         options = self._engine_options()
         found = solve_program(
-            setting,
+            statement,
             int(self.max_depth or 0),
             None if self.max_splits is None else int(self.max_splits),
             self._least_weight,
-            self._grow(setting),
+            self._grow(statement),
             options.time_limit,
             float(read_fraction(self.gap, "gap")),
         )
         seconds = perf_counter() - start
         status, bound = options.status(found.status), options.bound(found.lower_bound)
-        result = self._result(setting, found.nodes, status, bound, seconds)
-        if status == "optimal":
-            # What HiGHS proves it proves up to its tolerances; the value is counted exactly.
-            result = replace(result, lower_bound=result.upper_bound)
-        self._keep(setting, replace(result, counters=found.counters))
+        # What HiGHS proves it proves up to its tolerances; the value is counted exactly.
+        decided = found.decided
+        answer = self._answer(statement, decided, status, bound, seconds, found.counters)
+        self._keep(statement, answer, decided)
         self._finish(None)
 
     # ---- what a fit leaves behind ------------------------------------------------------------
 
-    def _keep(self, setting: Setting, result: engine.Result) -> None:
-        super()._keep(setting, result)
-        problem = setting.problem
-        assert isinstance(problem, SPOProblem)
-        sums = sums_of_nodes(setting, result)
-        self.decisions_ = problem.decide(sums)
-        self._node_units = problem.units(sums)
-        self._node_weights = weights_of_nodes(setting, result)
-        self.costs_ = mean_costs(setting, result, problem.true_costs)
-        self._names = problem.names(sums)
-        self._nodes = _greedy.Nodes(result.test, result.first_child, result.label)
-        self._loss_unit = problem.unit
-        if self.method == "greedy":
-            growth, _ = self._growth(setting)
-            self._grown_costs = growth.loss(totals_of_nodes(growth, self._nodes))
-
-    def _task_tree(
+    def _keep(  # type: ignore[override]
         self,
-        setting: Setting,
-        result: engine.Nodes,
-        leaves: NDArray[np.intp],
-        sums: NDArray[np.int64],
-    ) -> Tree:
-        problem = setting.problem
-        assert isinstance(problem, SPOProblem)
-        self._loss_unit = problem.unit
-        weights = weights_of_nodes(setting, result)
-        return self._build_tree(result, problem.names(sums), problem.units(sums), weights)
+        statement: DecisionStatement,
+        answer: Answer,
+        decided: DecidedNodes | None = None,
+    ) -> None:
+        self._keep_tree(statement.decide(answer.nodes) if decided is None else decided)
+        self.certificate_ = certify(self, statement, answer, TaskCertificate)
 
-    def _build_tree(
-        self,
-        nodes: engine.Nodes,
-        names: list[str],
-        units: NDArray[np.int64],
-        weights: NDArray[np.float64],
-    ) -> Tree:
-        """Return a tree whose classes are the decisions of its leaves."""
-        leaf = nodes.test < 0
-        classes = sorted({names[node] for node in np.flatnonzero(leaf)})
-        label = np.full(len(leaf), -1, dtype=np.int32)
-        label[leaf] = [classes.index(names[node]) for node in np.flatnonzero(leaf)]
-        counts = np.zeros((len(leaf), len(classes)))
-        counts[leaf, label[leaf]] = weights[leaf]
-        for node in range(len(leaf) - 1, -1, -1):
-            if not leaf[node]:
-                child = int(nodes.first_child[node])
-                counts[node] = counts[child] + counts[child + 1]
-        losses = units * float(self._loss_unit)
-        feature_names = getattr(self, "feature_names_in_", None)
-        return Tree.from_arrays(
-            self.encoder_.candidates_,
-            nodes.test,
-            nodes.first_child,
-            label,
-            counts=counts,
-            classes=np.array(classes),
-            feature_names=None if feature_names is None else feature_names.tolist(),
-            n_features=self.n_features_in_,
-            notes=[
-                f"weight {w:.6g}, loss {loss:.5g}" for w, loss in zip(weights, losses, strict=True)
-            ],
-        )
-
-    def _certify_task(self, setting: Setting, result: engine.Result) -> TaskCertificate:
-        problem = setting.problem
-        assert isinstance(problem, SPOProblem)
-        certificate = super()._certify_task(setting, result)
-        return replace(certificate, counters={**certificate.counters, **problem.counters()})
+    def _keep_tree(self, decided: DecidedNodes) -> None:
+        self._decided = decided
+        self.costs_, self.decisions_ = decided.costs, decided.decisions
+        self._node_costs = decided.units.astype(np.float64)
+        self.tree_ = decision_tree(decided, self.encoder_, self.oracle_, self._loss_unit)
 
     # ---- reading the fitted tree -------------------------------------------------------------
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted cost vector of each row: the mean of its leaf.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
+    def _costs_of(self, X: Any) -> NDArray[np.float64]:
         leaves = self.apply(X)
-        return self._shaped(self.costs_[leaves])
+        costs: NDArray[np.float64] = self.costs_[leaves]
+        return costs
 
-    def decide(self, X: Any) -> NDArray[np.float64]:
-        """Return the decision for each row.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
-        """
+    def _decisions_of(self, X: Any) -> NDArray[np.float64]:
         leaves = self.apply(X)
         decisions: NDArray[np.float64] = self.decisions_[leaves]
         return decisions

@@ -18,25 +18,30 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding import SidedTest, Table, Test, check_columns
 from certree.encoding._tests import is_missing
+from certree.numbers._scale import Scale
 from certree.tree import Tree
 from certree.tree._from_sklearn import from_sklearn, is_sklearn_tree
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """A tree to start from, and whether it has to be one of the trees searched."""
+
+    tree: Any = None
+    must_keep_limits: bool = True
 
 
 @dataclass(frozen=True)
 class WarmTree:
     """A tree over encoded columns, with its leaf cost in units of the cost matrix."""
 
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
+    nodes: engine.Nodes
     leaf_cost: int
-    depth: int
     smallest_leaf: int
 
-    @property
-    def n_splits(self) -> int:
-        """Number of inner nodes."""
-        return int(np.count_nonzero(self.test >= 0))
+    def value(self, scale: Scale) -> int:
+        """Return the value that the search gives it."""
+        return scale.value(self.leaf_cost, self.nodes.n_splits)
 
 
 def read_tree(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
@@ -171,7 +176,6 @@ class _Part:
     """A node in the making: the rows that reach it, and its test; -1 for a leaf."""
 
     rows: NDArray[np.intp]
-    depth: int
     test: int = -1
     children: tuple[int, int] = (-1, -1)
     label: int = -1
@@ -191,7 +195,7 @@ class _Builder:
     def descend(self) -> None:
         """Send the rows down; a node with an empty side is passed by. Parents come first."""
         n_rows = self.problem.columns.shape[0]
-        self.parts = [_Part(np.arange(n_rows, dtype=np.intp), 0)]
+        self.parts = [_Part(np.arange(n_rows, dtype=np.intp))]
         stack = [(0, 0)]
         while stack:
             number, node = stack.pop()
@@ -204,8 +208,8 @@ class _Builder:
                     continue
                 child = len(self.parts)
                 part.test, part.children = test, (child, child + 1)
-                self.parts.append(_Part(part.rows[holds], part.depth + 1))
-                self.parts.append(_Part(part.rows[~holds], part.depth + 1))
+                self.parts.append(_Part(part.rows[holds]))
+                self.parts.append(_Part(part.rows[~holds]))
                 stack += [(child + 1, yes + 1), (child, yes)]
                 break
             else:
@@ -239,11 +243,8 @@ class _Builder:
             else:
                 next_child += 2
         return WarmTree(
-            np.array(test, dtype=np.int32),
-            np.array(first_child, dtype=np.int32),
-            np.array(label, dtype=np.int32),
+            engine.Nodes.of(test, first_child, label),
             leaf_cost=sum(int(self._costs(leaf.rows)[leaf.label]) for leaf in leaves),
-            depth=max(leaf.depth for leaf in leaves),
             smallest_leaf=min(len(leaf.rows) for leaf in leaves),
         )
 
@@ -272,11 +273,12 @@ def broken_limits(
 ) -> list[str]:
     """Return in words which limits a tree breaks."""
     broken = []
-    if max_depth is not None and warm.depth > max_depth:
-        broken.append(f"its depth of {warm.depth} is above max_depth={max_depth}")
-    if max_splits is not None and warm.n_splits > max_splits:
-        broken.append(f"its {warm.n_splits} splits are above max_splits={max_splits}")
-    if warm.n_splits and warm.smallest_leaf < min_samples_leaf:
+    depth, n_splits = warm.nodes.depth, warm.nodes.n_splits
+    if max_depth is not None and depth > max_depth:
+        broken.append(f"its depth of {depth} is above max_depth={max_depth}")
+    if max_splits is not None and n_splits > max_splits:
+        broken.append(f"its {n_splits} splits are above max_splits={max_splits}")
+    if n_splits and warm.smallest_leaf < min_samples_leaf:
         broken.append(
             f"its smallest leaf has {warm.smallest_leaf} rows, fewer than "
             f"min_samples_leaf={min_samples_leaf}"
@@ -286,12 +288,6 @@ def broken_limits(
 
 def better_of(result: engine.Result, warm: WarmTree, value: int) -> engine.Result:
     """Return a result with the tree known before, unless a better one was found."""
-    if result.test.size and result.upper_bound <= value:
+    if len(result.nodes) and result.upper_bound <= value:
         return result
-    return replace(
-        result,
-        upper_bound=value,
-        test=warm.test,
-        first_child=warm.first_child,
-        label=warm.label,
-    )
+    return replace(result, upper_bound=value, nodes=warm.nodes)

@@ -13,7 +13,7 @@ the search minimises
 
     U = error_scale * (leaf costs by the integer cost matrix) + split_penalty * splits,
 
-where ``cost == (U + offset) * unit`` holds exactly for the :class:`Objective` returned here.
+where ``cost == U * unit + constant`` holds exactly for the :class:`Scale` returned here.
 
 A float stands for the decimal that Python prints for it: 0.1 is read as 1/10 and not as
 3602879701896397/2**55, because that is what the user wrote.
@@ -21,25 +21,20 @@ A float stands for the decimal that Python prints for it: 0.1 is read as 1/10 an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Literal
 
 from ._error_weights import class_fractions
 from ._fractions import read_fraction, shown
+from ._scale import Scale, fitting_penalty
 from ._weights import ScaledWeights, check_weights, read_weights, scale_given
 
 __all__ = [
-    "Objective",
     "ScaledWeights",
-    "build_objective",
     "check_weights",
     "class_fractions",
     "cost_budget",
+    "error_scale",
     "parse_complexity",
     "parse_penalty",
     "read_fraction",
@@ -171,80 +166,20 @@ def scale_weights(
     return scale_given(read_weights(sample_weight, n_rows), max(most, n_rows), _WEIGHT_STEPS)
 
 
-class SizedTree(Protocol):
-    """A tree as far as its value goes."""
-
-    @property
-    def leaf_cost(self) -> int:
-        """Total cost of the leaves by the integer cost matrix."""
-
-    @property
-    def n_splits(self) -> int:
-        """Number of splits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Objective:
-    """What the search minimises, and how it relates to the user's cost.
-
-    Attributes
-    ----------
-    cost_matrix : ndarray of int64, shape (n_classes, n_classes)
-        Cost of label ``l`` for one unit of weight of class ``t``.
-    error_scale, split_penalty : int
-        ``U = error_scale * (leaf costs) + split_penalty * splits``.
-    offset : int
-        Constant part of the cost in units of U: the first leaf where the complexity is per leaf.
-    unit : fractions.Fraction
-        ``cost == (U + offset) * unit``.
-    total_weight : fractions.Fraction
-        W, the total weight of the rows with sample and class weights.
-    complexity, complexity_used : fractions.Fraction
-        The complexity asked for, and the one that the integers stand for.
-    penalty_is_exact : bool
-        Whether the two are the same.
-    """
-
-    cost_matrix: NDArray[np.int64]
-    error_scale: int
-    split_penalty: int
-    offset: int
-    unit: Fraction
-    total_weight: Fraction
-    complexity: Fraction
-    complexity_used: Fraction
-    penalty_is_exact: bool
-
-    def cost(self, value: int) -> Fraction:
-        """Return the cost (weighted errors plus penalty) that U = `value` stands for."""
-        return (int(value) + self.offset) * self.unit
-
-    def value(self, tree: SizedTree) -> int:
-        """Return U of a tree."""
-        return self.error_scale * tree.leaf_cost + self.split_penalty * tree.n_splits
-
-    def score(self, value: int) -> Fraction:
-        """Return ``1 - cost / W``: accuracy minus the complexity of the tree."""
-        return 1 - self.cost(value) / self.total_weight
-
-
-def build_objective(
+def error_scale(
     total: int,
-    multipliers: Sequence[int],
     unit: Fraction,
     complexity: Fraction,
     *,
     per: Literal["split", "leaf"] = "split",
     budget: int,
-) -> Objective:
-    """Build the integer objective for errors plus a penalty per split or leaf.
+) -> Scale:
+    """Return the scale of errors plus a penalty per split or leaf.
 
     Parameters
     ----------
     total : int
         Weight of all rows in units, that of their classes included.
-    multipliers : sequence of int, of length n_classes
-        What an error in a row of each class costs per unit of the row's weight.
     unit : fractions.Fraction
         Weight that one unit stands for.
     complexity : fractions.Fraction
@@ -256,9 +191,9 @@ def build_objective(
 
     Returns
     -------
-    Objective
+    Scale
         With the exact penalty if the integers fit, and otherwise with the nearest penalty that
-        does; ``complexity_used`` says which.
+        does; its ``penalty`` says which.
     """
     if per not in ("split", "leaf"):
         raise ValueError(f"complexity_per must be 'split' or 'leaf', got {per!r}.")
@@ -267,20 +202,5 @@ def build_objective(
             f"The weights overflow 64-bit costs: the total weight is {total} units of the finest "
             f"weight, and at most {budget} fit; use coarser sample or class weights."
         )
-    exact = complexity * total
-    penalty = exact.limit_denominator(max(budget // total, 1))
-    if complexity > 0 and penalty == 0:
-        penalty = Fraction(1, max(budget // total, 1))
-    matrix = np.repeat(np.array(multipliers, dtype=np.int64)[:, None], len(multipliers), axis=1)
-    np.fill_diagonal(matrix, 0)
-    return Objective(
-        cost_matrix=matrix,
-        error_scale=penalty.denominator,
-        split_penalty=penalty.numerator,
-        offset=penalty.numerator if per == "leaf" else 0,
-        unit=unit / penalty.denominator,
-        total_weight=total * unit,
-        complexity=complexity,
-        complexity_used=penalty / total,
-        penalty_is_exact=penalty == exact,
-    )
+    penalty = fitting_penalty(complexity * total, budget // total)
+    return Scale.of(penalty, unit, complexity, per_leaf=per == "leaf")

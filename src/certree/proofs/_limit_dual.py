@@ -18,7 +18,7 @@ from certree.engine._budget import Spending
 from certree.engine._within_limits import DualCut
 
 from ._limit_model import Step, Values, best_in_model, best_on_line
-from ._limit_rows import LimitedNodes, Rows
+from ._limit_rows import EvaluatedTree, Rows
 from ._limit_scalar import Scalars
 
 # Steps of one search for multipliers; more than any has taken by far.
@@ -53,7 +53,7 @@ class Dual:
         rows: Rows,
         scalars: Scalars,
         spent: Spending,
-        meet: Callable[[LimitedNodes], None],
+        meet: Callable[[EvaluatedTree], None],
         callback: engine.Callback | None = None,
     ) -> None:
         self.rows = rows
@@ -108,7 +108,7 @@ class Dual:
         """Whether there is one limit that matters, of one or two sides."""
         return self._sides is not None
 
-    def add(self, tree: LimitedNodes) -> None:
+    def add(self, tree: EvaluatedTree) -> None:
         """Take a tree into the model."""
         if tree.values not in self.points:
             self.points[tree.values] = None

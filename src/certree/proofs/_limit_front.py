@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.engine._budget import Spending
-from certree.engine._front import FrontTree
 from certree.engine._within_limits import LimitedFront, LimitedProblem, LimitedTree, search_inside
 
 from ._limit_dual import Dual, cut_bound
-from ._limit_rows import LimitedNodes, Rows, labellings, labels_of, merged
-from ._limit_scalar import Scalars, most_splits
+from ._limit_rows import EvaluatedTree, Rows, labellings, labels_of
+from ._limit_scalar import Scalars
 from ._limit_search import checked_options
 
 # Gaps that scalar solves are made for, and multipliers for the search inside the corners.
@@ -91,8 +90,7 @@ class _Known(NamedTuple):
     objective: int
     gap: int
     values: tuple[int, ...]
-    nodes: FrontTree
-    labels: NDArray[np.int32]
+    nodes: engine.Nodes
 
 
 class _Corner(NamedTuple):
@@ -132,7 +130,7 @@ class _FrontSearch:
         self.searched: list[_Corner] = []
         self._by_cuts: dict[tuple[int, ...], tuple[int, int]] = {}
         self.history: list[tuple[float, int, int]] = []
-        most = most_splits(problem, self.options)
+        most = self.options.most_splits(len(problem.columns))
         self.most = self.rows.most[0] + most * self.rows.split_values[0]
 
     def _watch(self, event: engine.Event) -> object:
@@ -142,12 +140,12 @@ class _FrontSearch:
 
     # Trees.
 
-    def _meet(self, tree: LimitedNodes) -> None:
+    def _meet(self, tree: EvaluatedTree) -> None:
         """Take over the pairs that a tree has with any labels."""
         found = labellings(tree, self.problem.all_planes)
         if found is None:
             if tree.is_allowed and self.rows.is_inside(tree, self.problem.bounds):
-                self._merge(np.array([tree.values]), [(tree.nodes, tree.nodes.label)])
+                self._merge(np.array([tree.values]), [tree.nodes])
             return
         n_planes = len(self.problem.planes)
         keeps = (found[:, 1:n_planes] <= np.array(self.problem.bounds)).all(axis=1)
@@ -156,7 +154,7 @@ class _FrontSearch:
         if len(inside):
             chosen = self._nondominated(found[inside])
             labels = [labels_of(tree, int(inside[i])) for i in chosen]
-            self._merge(found[inside[chosen]], [(tree.nodes, label) for label in labels])
+            self._merge(found[inside[chosen]], [tree.nodes.with_labels(one) for one in labels])
 
     def _gaps(self, values: NDArray[np.int64]) -> NDArray[Any]:
         """Return the gaps of trees with these values of planes."""
@@ -176,13 +174,11 @@ class _FrontSearch:
         chosen: NDArray[np.intp] = order[is_new]
         return chosen
 
-    def _merge(
-        self, values: NDArray[np.int64], trees: list[tuple[FrontTree, NDArray[np.int32]]]
-    ) -> None:
+    def _merge(self, values: NDArray[np.int64], trees: Sequence[engine.Nodes]) -> None:
         """Take over pairs that are within the limits and nondominated."""
         gaps = self._gaps(values)
         new = [
-            _Known(v[0], int(gap), tuple(v), *tree)
+            _Known(v[0], int(gap), tuple(v), tree)
             for v, gap, tree in zip(values.tolist(), gaps, trees, strict=True)
         ]
         both = sorted([*self.known, *new], key=lambda one: one[:2])
@@ -364,8 +360,7 @@ class _FrontSearch:
         self.spent.account(found.status, found.counters, found.work)
         if len(found.points):
             values = found.points @ self.problem.planes.T
-            trees = [found.tree(i) for i in range(len(values))]
-            self._merge(values, [(tree, tree.label) for tree in trees])
+            self._merge(values, found.trees)
             if is_single:
                 clipped[0] = clipped[0]._replace(objective=int(values[0, 0]) - 1)
         if found.status == "optimal":
@@ -387,7 +382,7 @@ class _FrontSearch:
         """Return the front and what is proven."""
         trees: list[LimitedTree] = []
         for one in self.known:
-            nodes = merged(FrontTree(one.nodes.test, one.nodes.first_child, one.labels))
+            nodes = one.nodes.merged()
             fewer = one.nodes.n_splits - nodes.n_splits
             values = tuple(
                 v - fewer * split

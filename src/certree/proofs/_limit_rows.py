@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.engine._front import FrontTree
+from certree.engine import Nodes
 from certree.engine._row_types import RowTypes, added_up, row_types
-from certree.engine._scalar import Nodes
 from certree.engine._within_limits import LimitedProblem
 
 # With so many rows, equal ones are merged first, by keys of 62 bits from columns and types.
@@ -25,10 +24,10 @@ _MOST_LABELLINGS = 2**16
 
 
 @dataclass(frozen=True)
-class LimitedNodes:
+class EvaluatedTree:
     """A tree, the values of all planes for it, and the sums of its leaves by label."""
 
-    nodes: FrontTree
+    nodes: Nodes
     values: tuple[int, ...]
     leaves: NDArray[np.intp]
     """Nodes that are leaves."""
@@ -122,39 +121,37 @@ class Rows:
         """How far apart the values of each plane can be, splits aside."""
         return [high - low for low, high in zip(self.least, self.most, strict=True)]
 
-    def leaf(self, label: int) -> LimitedNodes:
+    def leaf(self, label: int) -> EvaluatedTree:
         """Return the tree of one leaf."""
-        minus = np.array([-1], dtype=np.int32)
-        return self.evaluate(FrontTree(minus, minus, np.array([label], dtype=np.int32)))
+        return self.evaluate(Nodes.leaf(label))
 
-    def evaluate(self, nodes: Nodes) -> LimitedNodes:
+    def evaluate(self, nodes: Nodes) -> EvaluatedTree:
         """Return a tree with its values."""
-        tree = FrontTree(nodes.test, nodes.first_child, nodes.label)
-        leaves, codes = self._leaf_codes(tree)
+        leaves, codes = self._leaf_codes(nodes)
         sums = self._leaf_sums(codes, len(leaves))
-        labels = tree.label[leaves]
+        labels = nodes.label[leaves]
         sums_of_tree = sums[np.arange(len(leaves)), labels].sum(axis=0)
-        point = np.append(sums_of_tree, tree.n_splits)
+        point = np.append(sums_of_tree, nodes.n_splits)
         values = tuple((self.problem.planes @ point).tolist())
         allowed = self._allowed(codes, len(leaves))
         is_allowed = bool(allowed[np.arange(len(leaves)), labels].all())
-        return LimitedNodes(tree, values, leaves, sums, allowed, is_allowed, point)
+        return EvaluatedTree(nodes, values, leaves, sums, allowed, is_allowed, point)
 
-    def is_inside(self, tree: LimitedNodes, bounds: Sequence[int]) -> bool:
+    def is_inside(self, tree: EvaluatedTree, bounds: Sequence[int]) -> bool:
         """Whether a tree is within bounds of the limits, in all their digits."""
         if not all(v <= b for v, b in zip(tree.values[1:], bounds, strict=True)):
             return False
         values = self.problem.all_planes @ tree.point
         return bool(self.problem.keeps_digits(values[None])[0])
 
-    def sizes(self, tree: LimitedNodes) -> NDArray[np.int64]:
+    def sizes(self, tree: EvaluatedTree) -> NDArray[np.int64]:
         """Return how many rows each leaf stands for."""
         _, codes = self._leaf_codes(tree.nodes)
         counts = self.problem.row_counts
         ones = np.ones(len(codes), dtype=np.int64) if counts is None else counts
         return _sums_by_code(codes, ones[:, None], len(tree.leaves))[:, 0]
 
-    def _leaf_codes(self, tree: FrontTree) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _leaf_codes(self, tree: Nodes) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the leaves, and for each row which of them it reaches."""
         n_rows = len(self.columns)
         leaves = np.flatnonzero(tree.test < 0)
@@ -189,13 +186,13 @@ class Rows:
         return np.asarray(_sums_by_code(codes, counts, n_leaves) >= least)
 
     def best_labels(
-        self, tree: LimitedNodes, bounds: tuple[int, ...], below: int | None
-    ) -> LimitedNodes | None:
+        self, tree: EvaluatedTree, bounds: tuple[int, ...], below: int | None
+    ) -> EvaluatedTree | None:
         """Return the tree with the labels that are best within the bounds of the limits.
 
         Parameters
         ----------
-        tree : LimitedNodes
+        tree : EvaluatedTree
             Any tree.
         bounds : tuple of int
             Of the limits.
@@ -204,7 +201,7 @@ class Rows:
 
         Returns
         -------
-        LimitedNodes or None
+        EvaluatedTree or None
             None if no labels are within the bounds, or there are too many choices to try.
         """
         totals = labellings(tree, self.problem.all_planes)
@@ -218,10 +215,10 @@ class Rows:
             return None
         choices = np.flatnonzero(inside)
         labels = labels_of(tree, int(choices[totals[choices, 0].argmin()]))
-        return self.evaluate(merged(FrontTree(tree.nodes.test, tree.nodes.first_child, labels)))
+        return self.evaluate(tree.nodes.with_labels(labels).merged())
 
 
-def labellings(tree: LimitedNodes, planes: NDArray[np.int64]) -> NDArray[np.int64] | None:
+def labellings(tree: EvaluatedTree, planes: NDArray[np.int64]) -> NDArray[np.int64] | None:
     """Return the values of planes for all labels that the leaves may take, by rows.
 
     None if there are no labels, or too many to try.
@@ -236,7 +233,7 @@ def labellings(tree: LimitedNodes, planes: NDArray[np.int64]) -> NDArray[np.int6
     return totals
 
 
-def labels_of(tree: LimitedNodes, choice: int) -> NDArray[np.int32]:
+def labels_of(tree: EvaluatedTree, choice: int) -> NDArray[np.int32]:
     """Return the labels of all nodes for a row of `labellings`."""
     chosen: NDArray[np.int32] = tree.nodes.label.copy()
     for leaf in range(len(tree.leaves) - 1, -1, -1):
@@ -266,25 +263,3 @@ def _sums_by_code(
     sums = np.zeros((n_codes, rows.shape[1]), dtype=np.int64)
     sums[has_rows] = np.add.reduceat(rows[order], starts, axis=0)
     return sums
-
-
-def merged(tree: FrontTree) -> FrontTree:
-    """Return a tree without splits between leaves of the same label."""
-    only = tree.label.copy()
-    # A child is numbered after its parent: backwards, all subtrees of one label become leaves.
-    for node in range(len(only) - 1, -1, -1):
-        if tree.test[node] >= 0:
-            child = tree.first_child[node]
-            only[node] = only[child] if only[child] == only[child + 1] else -1
-    test: list[int] = []
-    first_child: list[int] = []
-    pending = [0]
-    for node in pending:  # grows while it is read
-        is_leaf = only[node] >= 0
-        test.append(-1 if is_leaf else int(tree.test[node]))
-        first_child.append(-1 if is_leaf else len(pending))
-        if not is_leaf:
-            pending += [int(tree.first_child[node]), int(tree.first_child[node]) + 1]
-    return FrontTree(
-        np.array(test, dtype=np.int32), np.array(first_child, dtype=np.int32), only[pending]
-    )

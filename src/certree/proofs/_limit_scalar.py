@@ -13,7 +13,6 @@ import numpy as np
 from certree import engine
 from certree.engine import _vector
 from certree.engine._budget import Spending
-from certree.engine._front import FrontTree
 from certree.engine._within_limits import LimitedProblem
 from certree.numbers._exact import cost_budget
 
@@ -27,7 +26,7 @@ class Scalar(NamedTuple):
     """What a scalar solve found: no tree has less than `value`; a tree if it is a better one."""
 
     value: int
-    tree: FrontTree | None
+    tree: engine.Nodes | None
     is_complete: bool
 
 
@@ -47,7 +46,7 @@ class Scalars:
         self.options = options
         self.n_solves = 0
         problem = rows.problem
-        self.budget = cost_budget(len(rows.columns), most_splits(problem, options))
+        self.budget = cost_budget(len(rows.columns), options.most_splits(len(problem.columns)))
         for plane, span in enumerate(rows.spans):
             if span > self.budget:
                 what = f"limit {problem.name(plane - 1)!r}" if plane else "objective"
@@ -55,7 +54,7 @@ class Scalars:
                     f"The {what} can differ by {span:.3g} between trees, but the search has room "
                     f"for {self.budget:.3g} only; scale its amounts or the weights down."
                 )
-        self.splits = splits = most_splits(problem, options)
+        self.splits = splits = options.most_splits(len(problem.columns))
         self._sizes = [
             max(abs(low), abs(high)) + splits * split
             for low, high, split in zip(rows.least, rows.most, rows.split_values, strict=True)
@@ -152,9 +151,8 @@ class Scalars:
         self.n_solves += 1
         work = result.history[-1][1] if result.history else 0
         spent.account(result.status, result.counters, work)
-        tree = FrontTree(result.test, result.first_child, result.label)
-        lower = result.lower_bound + constant
-        return Scalar(lower, tree if len(tree.test) else None, result.status == "optimal")
+        lower, tree = result.lower_bound + constant, result.nodes
+        return Scalar(lower, tree if len(tree) else None, result.status == "optimal")
 
     def _call(
         self, costs: Any, options: engine.Options, callback: engine.Callback | None
@@ -172,13 +170,3 @@ def _room(multipliers: Sequence[int], sizes: Sequence[int], budget: int) -> Frac
     """Return by how much multipliers may grow, or must shrink, for planes of these sizes."""
     total = sum(m * size for m, size in zip(multipliers, sizes, strict=True))
     return Fraction(budget, max(total, 1))
-
-
-def most_splits(problem: LimitedProblem, options: engine.Options) -> int:
-    """Return the number of splits that no tree within the options exceeds."""
-    most = len(problem.columns) - 1
-    if options.max_splits is not None:
-        most = min(most, options.max_splits)
-    if options.max_depth is not None and options.max_depth < 60:
-        most = min(most, 2**options.max_depth - 1)
-    return most

@@ -12,16 +12,13 @@ from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
-import numpy as np
-
 from certree import engine
 from certree.engine._budget import Spending
-from certree.engine._front import FrontTree
 from certree.engine._within_limits import Closest, LimitedProblem, LimitedResult, search_inside
 
 from ._limit_dual import Dual
-from ._limit_rows import LimitedNodes, Rows
-from ._limit_scalar import Scalars, most_splits
+from ._limit_rows import EvaluatedTree, Rows
+from ._limit_scalar import Scalars
 
 # Multipliers whose sums of planes bound the search inside the gap; more cost more than they save.
 _MOST_MULTIPLIERS = 1
@@ -119,7 +116,7 @@ class LimitedSearch:
         watch = None if callback is None else self._watch
         self.scalars = Scalars(self.rows, self.options)
         self.dual = Dual(self.rows, self.scalars, self.spent, self._meet, watch)
-        self.incumbent: LimitedNodes | None = None
+        self.incumbent: EvaluatedTree | None = None
         self.lower = self.rows.least[0]
         self.n_rounds = 0
         self.proof = ""
@@ -132,7 +129,7 @@ class LimitedSearch:
         """Objective of the best tree within the limits."""
         return None if self.incumbent is None else self.incumbent.values[0]
 
-    def _meet(self, tree: LimitedNodes) -> None:
+    def _meet(self, tree: EvaluatedTree) -> None:
         """Take a tree as the best if it is, or else with other labels."""
         if tree.is_allowed and self.rows.is_inside(tree, self.problem.bounds):
             self._consider(tree)
@@ -141,7 +138,7 @@ class LimitedSearch:
             if other is not None:
                 self._consider(other)
 
-    def _consider(self, tree: LimitedNodes) -> None:
+    def _consider(self, tree: EvaluatedTree) -> None:
         size = tree.values[0], tree.nodes.n_splits
         best = self.incumbent
         if best is None or size < (best.values[0], best.nodes.n_splits):
@@ -214,7 +211,7 @@ class LimitedSearch:
         tree = self.rows.evaluate(nodes)
         splits, limits = tree.nodes.n_splits, self.options
         assert limits.max_depth is not None
-        if _depth(tree.nodes) > limits.max_depth:
+        if tree.nodes.depth > limits.max_depth:
             return False
         if limits.max_splits is not None and splits > limits.max_splits:
             return False
@@ -260,7 +257,7 @@ class LimitedSearch:
         self.n_rounds += 1
         self.spent.account(found.status, found.counters, found.work)
         if len(found.points):
-            self._consider(self.rows.evaluate(found.tree(0)))
+            self._consider(self.rows.evaluate(found.trees[0]))
         if found.status != "optimal":
             return False
         if len(found.points):
@@ -279,7 +276,7 @@ class LimitedSearch:
 
     def _most_objective(self) -> int:
         """Return an objective that no tree exceeds."""
-        most = most_splits(self.problem, self.options)
+        most = self.options.most_splits(len(self.problem.columns))
         return self.rows.most[0] + most * self.rows.split_values[0]
 
     def _depth_up_to(self, corner: int) -> int:
@@ -295,16 +292,12 @@ class LimitedSearch:
 
     def result(self, status: str, closest: list[Closest]) -> LimitedResult:
         """Return the best tree and what is proven."""
-        none = np.empty(0, dtype=np.int32)
-        tree = FrontTree(none, none, none) if self.incumbent is None else self.incumbent.nodes
         best = self.dual.best
         return LimitedResult(
             status=status,
             lower_bound=self.lower,
             upper_bound=self.upper,
-            test=tree.test,
-            first_child=tree.first_child,
-            label=tree.label,
+            nodes=engine.Nodes.empty() if self.incumbent is None else self.incumbent.nodes,
             values=() if self.incumbent is None else self.incumbent.values,
             cuts=self.dual.cuts,
             closest=closest,
@@ -353,13 +346,3 @@ class LimitedSearch:
         search.run()
         self.spent.account("optimal", search.spent.counters, search.spent.work)
         return search
-
-
-def _depth(tree: FrontTree) -> int:
-    """Return the depth of a tree."""
-    levels = np.zeros(len(tree.test), dtype=np.int64)
-    for node, test in enumerate(tree.test.tolist()):
-        if test >= 0:
-            child = int(tree.first_child[node])
-            levels[child : child + 2] = levels[node] + 1
-    return int(levels.max())

@@ -134,7 +134,7 @@ class MonotoneSearch(Search):
             if self.oracle.is_over():
                 return
             if self.value((fp, fn)) > self.goal(worst):
-                self.consider(self.oracle.rows.found(result.tree(i)))
+                self.consider(self.oracle.rows.found(result.trees[i]))
         bound: Number = self.objective
         if result.status != "optimal":
             for fp, fn, _ in result.lower_points.tolist():
@@ -185,7 +185,7 @@ def monotone_path(
     found: list[Found] = [leaf]
     lower: list[tuple[int, int, int]] = [(0, 0, 0)]
     if result is not None:
-        found += [search.oracle.rows.found(result.tree(i)) for i in range(len(result))]
+        found += map(search.oracle.rows.found, result.trees)
         lower = [(fp, fn, splits) for fp, fn, splits in result.lower_points.tolist()]
     status = search.oracle.status
     entries: list[MetricPathEntry] = []
@@ -197,8 +197,7 @@ def monotone_path(
         if status != "optimal":
             small = [search.value((fp, fn)) for fp, fn, k in lower if k <= tree.n_splits]
             bound = max([value, *small]) if tree.n_splits else value
-        nodes = tree.test, tree.first_child, tree.label
-        entries.append(MetricPathEntry(*nodes, tree.fp, tree.fn, tree.n_splits, value, bound))
+        entries.append(MetricPathEntry(tree, value, bound))
     search._check_custom()
     oracle = search.oracle
     return MetricPath(status, entries, oracle.n_solves, oracle.seconds, dict(oracle.counters))

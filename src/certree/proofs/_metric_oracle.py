@@ -24,13 +24,15 @@ _TO_FINISH = 0.2
 class Found:
     """A tree, and where it is in the plane of false positives and negatives."""
 
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
+    nodes: engine.Nodes
     fp: int
     fn: int
-    n_splits: int
     leaf_sums: NDArray[np.int64] | None = None
+
+    @property
+    def n_splits(self) -> int:
+        """Number of splits."""
+        return self.nodes.n_splits
 
     @property
     def point(self) -> tuple[int, int]:
@@ -48,7 +50,7 @@ class Relabellings:
         By number of positive leaves; splits between leaves of the same label do not count.
     """
 
-    nodes: Found
+    nodes: engine.Nodes
     order: NDArray[np.intp]
     fp: list[int]
     fn: list[int]
@@ -60,9 +62,9 @@ class Relabellings:
 
     def tree(self, i: int) -> Found:
         """Return the tree with `i` positive leaves, without splits that do not count."""
-        label = np.where(self.nodes.test < 0, 0, -1).astype(np.int32)
+        label = np.zeros(len(self.nodes), dtype=np.int32)
         label[self.order[:i]] = 1
-        return _merged(self.nodes, label, self.fp[i], self.fn[i])
+        return Found(self.nodes.with_labels(label).merged(), self.fp[i], self.fn[i])
 
 
 class Rows:
@@ -83,24 +85,23 @@ class Rows:
 
     def leaf(self, label: int) -> Found:
         """Return the tree of one leaf."""
-        minus = np.array([-1], dtype=np.int32)
         fp, fn = (self.negatives, 0) if label else (0, self.positives)
-        return Found(minus, minus, np.array([label], dtype=np.int32), fp, fn, 0)
+        return Found(engine.Nodes.leaf(label), fp, fn)
 
     def found(self, nodes: engine.Nodes) -> Found:
         """Return a tree with its point."""
         sums = self.leaf_sums(nodes)
         fp, fn = int(sums[nodes.label == 1, 0].sum()), int(sums[nodes.label == 0, 1].sum())
-        splits = int(np.count_nonzero(nodes.test >= 0))
-        return Found(nodes.test, nodes.first_child, nodes.label, fp, fn, splits, sums)
+        return Found(nodes, fp, fn, sums)
 
-    def relabellings(self, nodes: Found) -> Relabellings:
+    def relabellings(self, tree: Found) -> Relabellings:
         """Return the labels of the leaves that are best for some weights of the two errors.
 
         With leaves in the order of their share of positive rows, some first ones are positive and
         the others negative.
         """
-        sums = self.leaf_sums(nodes) if nodes.leaf_sums is None else nodes.leaf_sums
+        nodes = tree.nodes
+        sums = self.leaf_sums(nodes) if tree.leaf_sums is None else tree.leaf_sums
         leaves = np.flatnonzero(nodes.test < 0)
         share = sums[leaves, 0] / np.maximum(sums[leaves].sum(axis=1), 1)
         order = leaves[np.argsort(share, kind="stable")]
@@ -111,8 +112,8 @@ class Rows:
 
     def leaf_sums(self, nodes: engine.Nodes) -> NDArray[np.int64]:
         """Return the weights of negative and positive rows in each leaf."""
-        leaves = engine.leaves_of_rows(nodes, self.columns)
-        sums = np.zeros((len(nodes.test), 2), dtype=np.int64)
+        leaves = nodes.route(self.columns)
+        sums = np.zeros((len(nodes), 2), dtype=np.int64)
         if self.positives + self.negatives < 2**53:  # doubles hold such sums exactly
             for side in (0, 1):
                 weights = self.by_class[:, side]
@@ -141,33 +142,6 @@ def _splits_left(nodes: engine.Nodes, order: NDArray[np.intp]) -> NDArray[np.int
     return np.cumsum(change)[: len(order) + 1]
 
 
-def _merged(nodes: engine.Nodes, labels: NDArray[np.int32], fp: int, fn: int) -> Found:
-    """Return a tree with other labels, without splits between leaves of the same label."""
-    only = labels.copy()
-    # A child is numbered after its parent: backwards, all subtrees of one label become leaves.
-    for node in range(len(only) - 1, -1, -1):
-        if nodes.test[node] >= 0:
-            child = nodes.first_child[node]
-            only[node] = only[child] if only[child] == only[child + 1] else -1
-    test, first_child, label = [], [], []
-    pending = [0]
-    for node in pending:  # grows while it is read
-        is_leaf = only[node] >= 0
-        test.append(-1 if is_leaf else nodes.test[node])
-        first_child.append(-1 if is_leaf else len(pending))
-        label.append(only[node])
-        if not is_leaf:
-            pending += [nodes.first_child[node], nodes.first_child[node] + 1]
-    return Found(
-        np.array(test, dtype=np.int32),
-        np.array(first_child, dtype=np.int32),
-        np.array(label, dtype=np.int32),
-        fp,
-        fn,
-        len(test) // 2,
-    )
-
-
 class Oracle(Spending):
     """Runs scalar solves within common limits and keeps what they prove.
 
@@ -187,19 +161,10 @@ class Oracle(Spending):
         self.callback: engine.Callback | None = None
         self._next_event = _BETWEEN_EVENTS
         self._end: float | None = None
-        self.max_splits = self._most_splits()
+        self.max_splits = options.most_splits(len(self.rows.columns))
         total = max(self.rows.positives + self.rows.negatives, 1)
         # Weights up to this keep every cost within the 64 bits of the core.
         self.largest_weight = max(cost_budget(len(self.rows.columns), self.max_splits) // total, 1)
-
-    def _most_splits(self) -> int:
-        """Return the number of splits that no tree within the limits exceeds."""
-        most = max(len(self.rows.columns) - 1, 0)
-        if self.options.max_splits is not None:
-            most = min(most, self.options.max_splits)
-        if self.options.max_depth is not None and self.options.max_depth < 60:
-            most = min(most, 2**self.options.max_depth - 1)
-        return most
 
     def solve(
         self,
@@ -243,7 +208,7 @@ class Oracle(Spending):
         self.account(result.status, result.counters, work)
         if max_depth is None:
             self.cuts.append(Cut(*weights, result.lower_bound, max_splits))
-        return self.rows.found(result) if len(result.test) else None
+        return self.rows.found(result.nodes) if len(result.nodes) else None
 
     def solve_path(self, weights: tuple[int, int]) -> list[Found]:
         """Minimise ``fp * w_fp + fn * w_fn`` for every number of splits; return the trees."""
@@ -262,7 +227,7 @@ class Oracle(Spending):
             if result.status == "optimal":
                 limit = None if after is None else after.splits - 1
             self.cuts.append(Cut(*weights, 0, entry.lower_bound, limit))
-        return [self.rows.found(entry) for entry in entries]
+        return [self.rows.found(entry.nodes) for entry in entries]
 
     def remaining(self) -> engine.Options | None:
         """Return the options with what is left of the limits, or None and the status."""

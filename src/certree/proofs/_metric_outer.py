@@ -15,9 +15,6 @@ from heapq import heappop, heappush
 from math import ceil
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from certree import engine
 from certree.metrics import Metric
 from certree.metrics._metric import RatioMetric, SupportedMetric
@@ -39,10 +36,10 @@ class MetricResult:
     ----------
     status : str
         "optimal", "gap", or the limit that ended the search.
-    test, first_child, label : arrays
-        The tree, as in `engine.Nodes`.
-    fp, fn, n_splits : int
-        Weight of its errors, and its splits.
+    nodes : Nodes
+        The tree.
+    fp, fn : int
+        Weight of its errors.
     value : Fraction or Root
         The metric, exactly.
     objective : Fraction or Root
@@ -54,12 +51,9 @@ class MetricResult:
     """
 
     status: str
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
+    nodes: engine.Nodes
     fp: int
     fn: int
-    n_splits: int
     value: Number
     objective: Number
     bound: Number
@@ -484,12 +478,9 @@ class Search:
         tree = self.incumbent
         return MetricResult(
             status=status,
-            test=tree.test,
-            first_child=tree.first_child,
-            label=tree.label,
+            nodes=tree.nodes,
             fp=tree.fp,
             fn=tree.fn,
-            n_splits=tree.n_splits,
             value=self.value(tree.point),
             objective=self.objective - offset,
             bound=self.bound - offset,

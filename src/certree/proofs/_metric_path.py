@@ -11,9 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-import numpy as np
-from numpy.typing import NDArray
-
 from certree import engine
 from certree.metrics import Metric
 from certree.metrics._numbers import Number
@@ -29,20 +26,15 @@ class MetricPathEntry:
 
     Attributes
     ----------
-    n_splits : int
-        Splits of the tree.
+    tree : Found
+        The tree, with its errors.
     value : Fraction or Root
         The metric, exactly.
     bound : Fraction or Root
         No tree with at most so many splits has a greater metric.
     """
 
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
-    fp: int
-    fn: int
-    n_splits: int
+    tree: Found
     value: Number
     bound: Number
 
@@ -171,6 +163,5 @@ class PathSearch(Search):
             if entries and value <= entries[-1].value:
                 continue
             bound = bounds.get(k, value)
-            nodes = tree.test, tree.first_child, tree.label
-            entries.append(MetricPathEntry(*nodes, tree.fp, tree.fn, tree.n_splits, value, bound))
+            entries.append(MetricPathEntry(tree, value, bound))
         return entries

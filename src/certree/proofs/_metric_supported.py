@@ -24,7 +24,7 @@ class SupportedFront:
     Attributes
     ----------
     trees : list of Found
-        Trees with `fp`, `fn` and `n_splits`, each a `engine.Nodes`.
+        Trees with their errors.
     lower_points : list of (fp, fn, splits)
         Every tree within the limits is at or above one of these in all coordinates.
     cuts : list of Cut

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.engine import Nodes
 from certree.engine._budget import current
 from certree.tasks import Separable
 from certree.tasks._check_separable import same
@@ -161,23 +162,10 @@ class Programme:
         return not (splits_matter or is_equal) or one.splits <= other.splits
 
 
-@dataclass(frozen=True)
-class Nodes:
-    """A tree as arrays of nodes (see `_engine.Nodes`)."""
-
-    test: NDArray[np.int32]
-    first_child: NDArray[np.int32]
-    label: NDArray[np.int32]
-
-
 def nodes_of(plan: Plan) -> Nodes:
     """Return a tree as arrays."""
     plans, first = [plan], []
     for at in plans:
         first.append(len(plans) if at.sides else -1)
         plans.extend(at.sides)
-    return Nodes(
-        np.array([at.column for at in plans], dtype=np.int32),
-        np.array(first, dtype=np.int32),
-        np.array([at.label for at in plans], dtype=np.int32),
-    )
+    return Nodes.of([at.column for at in plans], first, [at.label for at in plans])

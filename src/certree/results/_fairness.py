@@ -414,7 +414,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
     def bound(self, place: int, tolerance: Exact) -> tuple[Exact, str]:
         """Return what no tree within a tolerance costs less than, and the status of a tree."""
         cost = self.points[place][1]
-        bound = min([cost, *(c for gap, c in self.lower_points if gap <= tolerance)])
+        bound = min([cost, *(c for apart, c in self.lower_points if apart <= tolerance)])
         if bound == cost:
             return bound, "optimal"
         return bound, "precision" if self.is_optimal else self.status
@@ -490,9 +490,9 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
                 if lines[-1] != "   ...":
                     lines.append("   ...")
                 continue
-            gap, cost, splits = self.points[i]
+            apart, cost, splits = self.points[i]
             lines.append(
-                f"{i:>4} {float(gap):>10.4g} {self.errors[i]:>10.4g} {show(cost):>10} {splits:>7}"
+                f"{i:>4} {float(apart):>10.4g} {self.errors[i]:>10.4g} {show(cost):>10} {splits:>7}"
             )
         return "\n".join(lines)
 

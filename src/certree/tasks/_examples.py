@@ -203,8 +203,11 @@ def _class_noise(largest_log: Callable[[NDArray[np.float64]], float]) -> Noise:
         table: NDArray[np.float64], weights: NDArray[np.float64], errors: NDArray[np.float64]
     ) -> float:
         terms = 2 * float(weights.sum()) * (1 + largest_log(weights))
+        n_classes = int(table.any(axis=0).sum())
+        # Rows of one class cost nothing, whatever their weights are rounded to.
+        moved = float(errors.max()) if n_classes > 1 else 0.0
         # A change of one sum, or of all of them, counts by no more than the logarithm and two.
-        share = (table.shape[1] + 8) * _EPSILON + (table.shape[1] + 1) * float(errors.max())
+        share = (table.shape[1] + 8) * _EPSILON + (table.shape[1] + 1) * moved
         return float(share * terms)
 
     return noise

@@ -104,6 +104,9 @@ class LabelProblem(LeafProblem):
         self.unit = scaled.unit
         self.constant = scaled.constant
         self.rounding = scaled.rounding + _weight_rounding(weighed, rows)
+        if not (rows.most_paid or np.ptp(costs, axis=1).any()):
+            # All trees cost the same, which is known without rounding.
+            self.constant, self.rounding = _exact_cost(costs[:, 0], rows), Fraction(0)
         self.total_weight = rows.total_weight
         self.complexity_unit = rows.total_weight
         self.row_codes = best if row_codes is None else row_codes
@@ -170,8 +173,8 @@ class AccuracyProblem(LabelProblem):
             abs(used - weight) * total
             for used, weight, total in zip(counted, class_weights, totals, strict=True)
         )
-        if rows.given is not None:
-            # Totals of weights that are no integers are floats.
+        if rows.given is not None and len(labels) > 1:
+            # Totals of weights that are no integers are floats; of one class, nothing is wrong.
             change += self.total_weight / 2**50
         self.rounding = round_up(self.rounding + change)
 
@@ -393,6 +396,17 @@ def _as_prices(weights: list[Fraction]) -> tuple[NDArray[np.float64], Fraction]:
         # Relative to the largest, which may be beyond all floats.
         unit = max(weights)
     return np.array([float(weight / unit) for weight in weights]), unit
+
+
+def _exact_cost(costs: NDArray[np.float64], rows: Rows) -> Fraction:
+    """Return the sum of costs by the weights as they were given."""
+    weights, unit = rows.whole_weights()
+    values, places = np.unique(costs, return_inverse=True)
+    totals = [0] * len(values)
+    for place, weight in zip(places.tolist(), weights.tolist(), strict=True):
+        totals[place] += weight
+    parts = zip(values.tolist(), totals, strict=True)
+    return unit * sum((read_fraction(cost, "costs") * w for cost, w in parts), Fraction(0))
 
 
 def _weight_rounding(weighed: NDArray[np.float64], rows: Rows) -> Fraction:

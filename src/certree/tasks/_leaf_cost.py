@@ -44,6 +44,8 @@ class FunctionProblem(LeafProblem):
         table = check_numbers(given, "statistics", (rows.n_rows, None), exactly=True)
         self.is_integer = given.dtype.kind in "iub"
         self.statistics, self.quanta, errors = _scaled(rows.select(table), rows)
+        # Weights that are no integers are rounded by the search; what leaves predict is not.
+        self.floats = None if rows.given is None else rows.select(table) * rows.given[:, None]
         rows.check_range()
         self.weight_quantum = rows.quantum
         self.total_weight = rows.total_weight
@@ -51,7 +53,8 @@ class FunctionProblem(LeafProblem):
         whole = self.statistics.sum(axis=0, keepdims=True)
         costs, _ = call_cost(task.cost, self.sums(whole))
         self.is_exact = costs.dtype.kind in "iub"
-        largest = float(costs[0])
+        self.noise = self._noise(task, rows.select(table), rows, errors)
+        largest = self._without_noise(float(costs[0]))
         if largest < 0:
             raise ValueError(
                 f"cost gives {largest!r} for all rows in one leaf; costs must not be negative. "
@@ -59,7 +62,6 @@ class FunctionProblem(LeafProblem):
             )
         is_bounded = task.laws.superadditive
         self.most = rows.most if is_bounded else _MOST_UNKNOWN // len(rows.weights)
-        self.noise = self._noise(task, rows.select(table), rows, errors)
         self.scale = self._scale(largest, rows.most_leaves)
         self.unit = 1 / self.scale
         self.constant = Fraction(0)
@@ -76,8 +78,8 @@ class FunctionProblem(LeafProblem):
         return self.noise
 
     def single_leaf(self) -> Fraction:
-        """Return what a tree without splits costs."""
-        return self.cost_of_all
+        """Return what a tree without splits costs; the weight of all rows if noise hides it."""
+        return self.cost_of_all or self.total_weight
 
     def _scale(self, largest: float, most_leaves: int) -> Fraction:
         """Return the units per cost: one over that of the user, or a power of ten."""
@@ -123,6 +125,13 @@ class FunctionProblem(LeafProblem):
             return Fraction(0)
         return round_up(Fraction(task.noise(table, rows.floats, errors)))
 
+    def _least_cost(self) -> float:
+        """Return below which number a cost is negative: the noise of float64 around 0 is none."""
+        return -max(1e-9, float(self.noise))
+
+    def _without_noise(self, cost: float) -> float:
+        return 0.0 if self._least_cost() < cost < 0 else cost
+
     def _worst_change(self, task: LeafCost, rows: Rows) -> NDArray[np.int64] | None:
         changes = task.worst_change(rows.n_rows)
         if changes is None:
@@ -166,9 +175,7 @@ class FunctionProblem(LeafProblem):
             units = np.minimum(np.floor(costs * float(self.scale)), 2.0**62).astype(np.int64)
         least, most = int(units.min(initial=0)), int(units.max(initial=0))
         if least < 0:
-            # The noise of float64 around zero is no cost.
-            least_cost = -max(1e-9, float(self.noise))
-            units = np.where((units < 0) & (costs > least_cost) & (costs < 0), 0, units)
+            units = np.where((units < 0) & (costs > self._least_cost()) & (costs < 0), 0, units)
             if units.min() < 0:
                 place = int(np.argmin(units))
                 raise ValueError(
@@ -202,7 +209,12 @@ class FunctionProblem(LeafProblem):
         return self.leaf_units(sums)
 
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
-        _, predictions = call_cost(self.task.cost, self.sums(sums))
+        own = self.sums(sums)
+        if self.floats is not None:
+            own = own.copy()
+            own[np.unique(leaves)] = 0
+            np.add.at(own, leaves, self.floats)
+        _, predictions = call_cost(self.task.cost, own)
         if predictions is None:
             return np.zeros(len(sums), dtype=np.int64)
         for leaf in np.unique(leaves).tolist():

@@ -144,6 +144,11 @@ class _Composed(Composable, ABC):
     def objectives(self) -> tuple[_LabelTask, ...]:
         """Return what is minimised."""
 
+    @property
+    def name(self) -> str:
+        """What certificates call the objective, or the first of them."""
+        return self.objectives()[0].name
+
     def on(self, y: Any, rows: Rows) -> LimitedOnRows:
         """Return the task on certain rows, with what there is to be predicted, if anything."""
         problems = tuple(_objective_on(task, y, rows) for task in self.objectives())
@@ -195,11 +200,6 @@ class Limited(_Composed):
         self.objective = _with_labels(objective, "limits")
         self.limits = _distinct(limits)
         self.minimum = minimum
-
-    @property
-    def name(self) -> str:
-        """What certificates call the objective."""
-        return self.objective.name
 
     def objectives(self) -> tuple[_LabelTask, ...]:
         """Return what is minimised."""

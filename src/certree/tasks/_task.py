@@ -234,6 +234,10 @@ class LeafProblem(ABC):
     def objective(self, cost: Fraction) -> float:
         """Return a cost in the user's terms."""
 
+    def counters(self) -> dict[str, int]:
+        """Return work that leaf costs have done themselves."""
+        return {}
+
     def classes(self) -> NDArray[Any] | None:
         """Return the labels to choose from; None if a leaf may predict any value."""
         return None

@@ -1,11 +1,15 @@
 """The fitted tree: an immutable object that predicts, explains itself and exports itself.
 
-One file per export; :mod:`certree.tree._tree` holds the object. Everything reads the same flat
-arrays and the same test objects, so a new kind of test needs an outcome, a description, and one
-line in each export that speaks another language (Python, SQL, scikit-learn).
+One file per export; :mod:`certree.tree._tree` holds the object, and :mod:`certree.tree._payload`
+says what leaves may hold. Everything reads the same flat arrays, the same test objects and the same
+payload. So a new kind of test needs an outcome, a description, and one line in each export that
+speaks another language (Python, SQL, scikit-learn); a new kind of payload needs nothing but itself.
 """
 
+from ._payload import Payload
+from ._payload_labels import Labels
+from ._payload_values import Decisions, Numbers, Vectors
 from ._rules import Rule
 from ._tree import Tree
 
-__all__ = ["Rule", "Tree"]
+__all__ = ["Decisions", "Labels", "Numbers", "Payload", "Rule", "Tree", "Vectors"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,12 @@ from certree.encoding import Multiway, Test
 if TYPE_CHECKING:
     from ._tree import Tree
 
-    TreeType = TypeVar("TreeType", bound=Tree)
-
 
 def with_defaults(
     tests: Sequence[Test],
     test: NDArray[np.int32],
     first_child: NDArray[np.int32],
-    counts: NDArray[Any],
+    weights: NDArray[Any],
 ) -> tuple[list[Test], NDArray[np.int32], list[int]]:
     """Let each node's multiway test send unseen values to the child with the most weight.
 
@@ -31,7 +29,6 @@ def with_defaults(
     found: dict[Test, int] = {}
     origin: list[int] = []
     result = np.full(test.shape, -1, dtype=np.int32)
-    weights = counts.sum(axis=1)
     for node in np.flatnonzero(test >= 0).tolist():
         asked = tests[test[node]]
         if isinstance(asked, Multiway):
@@ -51,7 +48,7 @@ def with_defaults(
     return [listed[k] for k in order], result, [origin[k] for k in order]
 
 
-def default_last(tree: TreeType) -> TreeType:
+def default_last(tree: Tree) -> Tree:
     """Return the tree with the default outcome of every multiway test as its last.
 
     Code can then ask for all outcomes but the last, and end with an else.
@@ -72,17 +69,12 @@ def default_last(tree: TreeType) -> TreeType:
             moved = [*children]
             moved.append(moved.pop(test.default))
             order[children] = moved
-    return type(tree)(
-        tests,
-        tree.test[order],
-        tree.first_child[order],
-        tree.label[order],
-        counts=tree.counts[order],
-        classes=tree.classes,
-        feature_names=tree.feature_names if tree.has_names else None,
-        n_features=tree.n_features,
-        columns=tree.columns,
-        n_columns=tree.n_columns,
+    return tree._with(
+        tests=tests,
+        test=tree.test[order],
+        first_child=tree.first_child[order],
+        payload=tree.payload.gathered(order[:, np.newaxis].tolist()),
+        notes=None if tree.notes is None else [tree.notes[node] for node in order],
     )
 
 
@@ -97,15 +89,15 @@ def _is_last(test: Test) -> bool:
 class _Node:
     """A node of the collapsed tree; `form` is the same for subtrees that predict the same way."""
 
-    counts: NDArray[Any]
-    label: int
+    origin: list[int]  # the nodes of the tree that it stands for
+    weight: float
     column: int = -1
     test: Test | None = None
     children: list[_Node] = field(default_factory=list)
     form: Hashable = None
 
 
-def collapsed(tree: TreeType) -> TreeType:
+def collapsed(tree: Tree) -> Tree:
     """Merge siblings with equal subtrees below a multiway test into one edge."""
     made: dict[int, _Node] = {}
     for node in reversed(tree.preorder.tolist()):
@@ -114,9 +106,9 @@ def collapsed(tree: TreeType) -> TreeType:
 
 
 def _collapse(tree: Tree, node: int, children: list[_Node]) -> _Node:
-    result = _Node(tree.counts[node], int(tree.label[node]))
+    result = _Node([node], float(tree.weights[node]))
     if not children:
-        result.form = result.label
+        result.form = int(tree.label[node])
         return result
     test = tree.node_test(node)
     if isinstance(test, Multiway):
@@ -154,12 +146,13 @@ def _merge(nodes: list[_Node]) -> _Node:
     first = nodes[0]
     if len(nodes) == 1:
         return first
-    counts = np.sum([node.counts for node in nodes], axis=0)
+    origin = [place for node in nodes for place in node.origin]
+    weight = sum(node.weight for node in nodes)
     if not isinstance(first.test, Multiway):
         children = [
             _merge([node.children[k] for node in nodes]) for k in range(len(first.children))
         ]
-        return replace(first, counts=counts, children=children)
+        return replace(first, origin=origin, weight=weight, children=children)
     # Equal forms have the same sets of categories, perhaps in another order.
     edges: list[dict[frozenset[Any], _Node]] = []
     defaults = set()
@@ -173,12 +166,12 @@ def _merge(nodes: list[_Node]) -> _Node:
     ]
     test = first.test
     if len(defaults) > 1:
-        heaviest = int(np.argmax([child.counts.sum() for child in children]))
+        heaviest = int(np.argmax([child.weight for child in children]))
         test = replace(test, default=heaviest)
-    return replace(first, counts=counts, children=children, test=test)
+    return replace(first, origin=origin, weight=weight, children=children, test=test)
 
 
-def _rebuild(tree: TreeType, root: _Node) -> TreeType:
+def _rebuild(tree: Tree, root: _Node) -> Tree:
     """Return the flat arrays of a collapsed tree."""
     tests: dict[Test, tuple[int, int]] = {}
     nodes, test, first_child = [root], [], []
@@ -190,15 +183,11 @@ def _rebuild(tree: TreeType, root: _Node) -> TreeType:
         test.append(tests.setdefault(node.test, (len(tests), node.column))[0])
         first_child.append(len(nodes))
         nodes.extend(node.children)
-    return type(tree)(
-        list(tests),
-        test,
-        first_child,
-        [node.label for node in nodes],
-        counts=np.array([node.counts for node in nodes]),
-        classes=tree.classes,
-        feature_names=tree.feature_names if tree.has_names else None,
-        n_features=tree.n_features,
+    return tree._with(
+        tests=list(tests),
+        test=test,
+        first_child=first_child,
+        payload=tree.payload.gathered([node.origin for node in nodes]),
         columns=[column for _, column in tests.values()],
-        n_columns=tree.n_columns,
+        notes=None,
     )

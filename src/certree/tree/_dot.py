@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._leaf_text import PALETTE, answer, class_name, one_line, question, shorten, support
+from ._leaf_look import colour, node_lines
+from ._leaf_text import answer, one_line, shorten
 
 if TYPE_CHECKING:
     from ._tree import Tree
@@ -23,22 +24,15 @@ def to_dot(tree: Tree, decimals: int | None, show_counts: bool) -> str:
     """Return the text of a directed graph; full names are in the tooltips."""
     lines = []
     for node in tree.preorder.tolist():
+        style = ""
         if tree.test[node] < 0:
-            lines.append(_leaf(tree, node, decimals, show_counts))
-            continue
-        lines.append(f"  n{node} [{_texts([question(tree, node, decimals)])}];")
+            shade = colour(int(tree.label[node]))
+            style = f', color="{shade}", fillcolor="{shade}22"'
+        texts = node_lines(tree, node, decimals, show_counts)
+        lines.append(f"  n{node} [{_texts(texts)}{style}];")
         for child in tree.children(node):
             lines.append(f"  n{node} -> n{child} [{_texts([answer(tree, child)])}];")
     return _HEAD + "\n".join(lines) + "\n}\n"
-
-
-def _leaf(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> str:
-    label = int(tree.label[node])
-    texts = [class_name(tree, label)]
-    if show_counts:
-        texts.append(support(tree, node, label, decimals))
-    colour = PALETTE[label % len(PALETTE)]
-    return f'  n{node} [{_texts(texts)}, color="{colour}", fillcolor="{colour}22"];'
 
 
 def _texts(lines: list[str]) -> str:

@@ -11,17 +11,9 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ._layout import centres
-from ._leaf_text import (
-    PALETTE,
-    answer,
-    class_name,
-    one_line,
-    percent,
-    question,
-    shorten,
-    support,
-    text_width,
-)
+from ._leaf_look import PALETTE, bars, colour, content_name, node_lines
+from ._leaf_text import answer, one_line, shorten, text_width
+from ._payload_labels import Labels, percent
 
 if TYPE_CHECKING:
     from ._tree import Tree
@@ -86,17 +78,18 @@ def _size(tree: Tree) -> str:
 
 
 def _legend(tree: Tree) -> str:
-    """Return the colours of the classes, as many as there are colours."""
+    """Return what the colours stand for, as many as there are."""
     items = "".join(
         f'<li><span style="background:{PALETTE[label]}"></span>'
-        f"{escape(shorten(class_name(tree, label), _WIDTH))}</li>"
-        for label in range(min(tree.classes.size, len(PALETTE)))
+        f"{escape(shorten(content_name(tree, label), _WIDTH))}</li>"
+        for label in range(min(tree.payload.n_contents, len(PALETTE)))
     )
-    return f'<ul aria-label="Classes">{items}</ul>'
+    title = "Classes" if isinstance(tree.payload, Labels) else "Predictions"
+    return f'<ul aria-label="{title}">{items}</ul>'
 
 
 def _svg(tree: Tree, decimals: int | None, heading: str, name: str) -> str:
-    texts = [_texts(tree, node, decimals) for node in range(tree.n_nodes)]
+    texts = [node_lines(tree, node, decimals) for node in range(tree.n_nodes)]
     captions = [answer(tree, node) for node in range(tree.n_nodes)]
     boxes = [
         max(72.0, max(text_width(shorten(t, _WIDTH)) for t in lines) * _CHARACTER + 2 * _PAD)
@@ -107,12 +100,12 @@ def _svg(tree: Tree, decimals: int | None, heading: str, name: str) -> str:
         for box, caption in zip(boxes, captions, strict=True)
     ]
     x = [_MARGIN + centre for centre in centres(tree, widths, _GAP)]
-    parts = []
+    parts, shares = [], bars(tree)
     for node in tree.preorder.tolist():
         top = _MARGIN + float(tree.node_depth[node]) * _LEVEL
         for child in tree.children(node):
             parts.append(_edge(x[node], x[child], top, captions[child]))
-        parts.append(_node(tree, node, x[node], top, boxes[node], texts[node]))
+        parts.append(_node(tree, node, x[node], top, boxes[node], texts[node], shares[node]))
     width = max(a + b / 2 for a, b in zip(x, widths, strict=True)) + _MARGIN
     height = 2 * _MARGIN + tree.depth * _LEVEL + _LEAF_HEIGHT
     return (
@@ -135,34 +128,41 @@ def _edge(x: float, child_x: float, top: float, caption: str) -> str:
     )
 
 
-def _node(tree: Tree, node: int, x: float, top: float, width: float, lines: list[str]) -> str:
+def _node(
+    tree: Tree,
+    node: int,
+    x: float,
+    top: float,
+    width: float,
+    lines: list[str],
+    shares: list[tuple[int, float]],
+) -> str:
     leaf = tree.test[node] < 0
     left, height = x - width / 2, _LEAF_HEIGHT if leaf else _INNER_HEIGHT
     style = 'class="split"'
     if leaf:
-        colour = PALETTE[int(tree.label[node]) % len(PALETTE)]
-        style = f'class="leaf" fill="{colour}" stroke="{colour}"'
+        shade = colour(int(tree.label[node]))
+        style = f'class="leaf" fill="{shade}" stroke="{shade}"'
     tooltip = "; ".join(one_line(line) for line in lines)
     box = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6"'
-    title = f"{tooltip} ({_shares(tree, node)})"
+    title = f"{tooltip} ({_told(tree, node, shares)})"
     parts = [f"<g><title>{escape(title)}</title><rect {style} {box}/>"]
     for i, line in enumerate(lines):
         kind = "small" if i else "class" if leaf else ""
         parts.append(_text(x, top + 18 + i * _LINE, line, kind))
-    parts.append(_bar(tree, node, left + _PAD, top + height - 11, width - 2 * _PAD))
+    parts.append(_bar(shares, left + _PAD, top + height - 11, width - 2 * _PAD))
     return "".join(parts) + "</g>"
 
 
-def _bar(tree: Tree, node: int, left: float, top: float, width: float) -> str:
-    """Return the class shares of a node as a thin stacked bar."""
+def _bar(shares: list[tuple[int, float]], left: float, top: float, width: float) -> str:
+    """Return the shares of a node as a thin stacked bar."""
     parts = []
-    for label, part in enumerate(tree.probabilities[node].tolist()):
-        if part > 0:
-            parts.append(
-                f'<rect x="{left:.1f}" y="{top:.1f}" width="{part * width:.1f}" height="4" '
-                f'fill="{PALETTE[label % len(PALETTE)]}"/>'
-            )
-            left += part * width
+    for content, part in shares:
+        parts.append(
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{part * width:.1f}" height="4" '
+            f'fill="{colour(content)}"/>'
+        )
+        left += part * width
     return "".join(parts)
 
 
@@ -171,18 +171,11 @@ def _text(x: float, y: float, text: str, kind: str) -> str:
     return f'<text{attribute} x="{x:.1f}" y="{y:.1f}">{escape(shorten(text, _WIDTH))}</text>'
 
 
-def _texts(tree: Tree, node: int, decimals: int | None) -> list[str]:
-    if tree.test[node] >= 0:
-        return [question(tree, node, decimals)]
-    label = int(tree.label[node])
-    counts = support(tree, node, label, decimals)
-    return [class_name(tree, label), counts]
-
-
-def _shares(tree: Tree, node: int) -> str:
-    """Return the shares of all classes that occur in a node."""
-    present = [label for label in range(tree.classes.size) if tree.counts[node, label] > 0]
+def _told(tree: Tree, node: int, shares: list[tuple[int, float]]) -> str:
+    """Return the shares of a node in words, or its weight if there are too many."""
+    if not shares:
+        return tree.payload.support(node)[0]
     return ", ".join(
-        f"{shorten(class_name(tree, label), _WIDTH)} {percent(tree, node, label)}"
-        for label in present
+        f"{shorten(content_name(tree, content), _WIDTH)} {percent(part)}"
+        for content, part in shares
     )

@@ -1,4 +1,4 @@
-"""How tests, classes and numbers read; shared by the exports that people look at."""
+"""How tests and numbers read; shared by the exports that people look at."""
 
 from __future__ import annotations
 
@@ -11,18 +11,6 @@ from certree.encoding import SidedTest, Test, Threshold
 
 if TYPE_CHECKING:
     from ._tree import Tree
-
-# Eight hues that stay apart for colour-blind readers; classes beyond the eighth start again.
-PALETTE = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#CC79A7",
-    "#56B4E9",
-    "#D55E00",
-    "#8C7A00",
-    "#777777",
-)
 
 
 def plain(value: Any) -> Any:
@@ -42,8 +30,23 @@ def shorten(text: str, width: int) -> str:
     text = one_line(text)
     if len(text) <= width:
         return text
+    for joint in (" > ", " + "):
+        first, *parts = text.split(joint)
+        if len(parts) > 2 and len(first) + len(parts[-1]) + 2 * len(joint) < width:
+            return _without_middle(first, parts, joint, width)
     tail = width // 3
     return text[: width - tail - 1] + "…" + text[len(text) - tail :]
+
+
+def _without_middle(first: str, parts: list[str], joint: str, width: int) -> str:
+    """Return the first parts of a path or a sum that fit beside its last one."""
+    ending = f"{joint}…{joint}{parts[-1]}"
+    for part in parts:
+        longer = first + joint + part
+        if len(longer) + len(ending) > width:
+            break
+        first = longer
+    return first + ending
 
 
 def text_width(text: str) -> int:
@@ -102,27 +105,3 @@ def _missing_words(tree: Tree, node: int, outcome: int) -> str:
             return ""
         below = above
     return test.missing_words(outcome)
-
-
-def class_name(tree: Tree, label: int) -> str:
-    """Return class number `label` as text; numbers that are no labels to six digits."""
-    value = plain(tree.classes[label])
-    return f"{value:.6g}" if tree.notes is not None and isinstance(value, float) else str(value)
-
-
-def share(tree: Tree, node: int, label: int, decimals: int | None = None) -> str:
-    """Return how much of the node's weight has class `label`, such as ``11 of 12``."""
-    counts = tree.counts[node]
-    return f"{weight(counts[label], decimals)} of {weight(counts.sum(), decimals)}"
-
-
-def percent(tree: Tree, node: int, label: int, decimals: int = 1) -> str:
-    """Return the share of class `label` in the node as a percentage."""
-    return f"{100 * tree.probabilities[node, label]:.{decimals}f}%"
-
-
-def support(tree: Tree, node: int, label: int, decimals: int | None = None) -> str:
-    """Return what stands below the prediction of a leaf: its note, or the share of its class."""
-    if tree.notes is not None:
-        return one_line(tree.notes[node])
-    return f"{share(tree, node, label, decimals)} ({percent(tree, node, label)})"

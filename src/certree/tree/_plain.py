@@ -188,6 +188,21 @@ def read_number(value: Any, where: str) -> float:
     return float(value)
 
 
+def plain_float(value: float) -> Any:
+    """Return a number in the terms of JSON; infinities, which JSON lacks, as {"float": "inf"}."""
+    return value if math.isfinite(value) else {"float": repr(value)}
+
+
+def read_float(value: Any, where: str) -> float:
+    """Return a number as :func:`plain_float` wrote it."""
+    if not isinstance(value, dict):
+        return read_number(value, where)
+    text = value.get("float") if set(value) == {"float"} else None
+    if text not in ("inf", "-inf", "nan"):
+        _refuse(where, "one number", value)
+    return float(text)
+
+
 def _read_exact(value: Any, where: str) -> int | Fraction:
     """Return an exact number, an int when it is whole."""
     if isinstance(value, str):

@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._layout import centres
-from ._leaf_text import PALETTE, answer, class_name, question, shorten, support
+from ._leaf_look import bars, colour, node_lines
+from ._leaf_text import answer, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +50,13 @@ class _Drawing:
     def __init__(self, tree: Tree, decimals: int | None, show_counts: bool, fontsize: float):
         self.tree = tree
         self.fontsize = fontsize
-        self.lines = [_texts(tree, node, decimals, show_counts) for node in range(tree.n_nodes)]
+        self.bars = bars(tree)
+        self.lines = [
+            [shorten(first, _WIDTH), *rest]
+            for first, *rest in (
+                node_lines(tree, node, decimals, show_counts) for node in range(tree.n_nodes)
+            )
+        ]
         self.captions = [shorten(answer(tree, node), _WIDTH) for node in range(tree.n_nodes)]
         self.line = 1.45 * fontsize
         self.pad = 0.7 * fontsize
@@ -120,7 +127,7 @@ class _Drawing:
 
         tree, width, height = self.tree, self.box_widths[node], self.box_height(node)
         leaf = tree.test[node] < 0
-        colour = PALETTE[int(tree.label[node]) % len(PALETTE)] if leaf else _LINE
+        shade = colour(int(tree.label[node])) if leaf else _LINE
         radius = 0.45 * self.fontsize
         ax.add_patch(
             FancyBboxPatch(
@@ -128,8 +135,8 @@ class _Drawing:
                 width,
                 height,
                 boxstyle=f"round,pad=0,rounding_size={radius}",
-                facecolor=_tint(colour) if leaf else _PAPER,
-                edgecolor=colour,
+                facecolor=_tint(shade) if leaf else _PAPER,
+                edgecolor=shade,
                 linewidth=1.2 * scale,
                 zorder=2,
             )
@@ -142,17 +149,15 @@ class _Drawing:
         self._bar(ax, node, y + height - self.pad / 2 - 0.35 * self.line)
 
     def _bar(self, ax: Axes, node: int, y: float) -> None:
-        """Draw the class shares of a node as a thin stacked bar."""
+        """Draw the shares of a node as a thin stacked bar."""
         from matplotlib.patches import Rectangle
 
         width = self.box_widths[node] - 2 * self.pad
         left = self.x[node] - width / 2
-        for label, part in enumerate(self.tree.probabilities[node].tolist()):
-            if part > 0:
-                size = (part * width, 0.28 * self.line)
-                colour = PALETTE[label % len(PALETTE)]
-                ax.add_patch(Rectangle((left, y), *size, color=colour, linewidth=0, zorder=3))
-                left += part * width
+        for content, part in self.bars[node]:
+            size = (part * width, 0.28 * self.line)
+            ax.add_patch(Rectangle((left, y), *size, color=colour(content), linewidth=0, zorder=3))
+            left += part * width
 
     def _text(
         self, ax: Axes, x: float, y: float, text: str, size: float, colour: str, bold: bool = False
@@ -169,17 +174,6 @@ class _Drawing:
             parse_math=False,
             zorder=4,
         )
-
-
-def _texts(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> list[str]:
-    """Return the lines in a node's box."""
-    if tree.test[node] >= 0:
-        return [shorten(question(tree, node, decimals), _WIDTH)]
-    label = int(tree.label[node])
-    lines = [shorten(class_name(tree, label), _WIDTH)]
-    if show_counts:
-        lines.append(support(tree, node, label, decimals))
-    return lines
 
 
 def _measure(text: str, fontsize: float) -> float:

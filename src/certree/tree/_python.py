@@ -18,6 +18,7 @@ from certree.encoding import Category, Flag, Level, Missing, Multiway, Test, Thr
 
 from ._collapsed import default_last
 from ._leaf_text import plain
+from ._payload_values import NamedVector
 from ._rules import decision_list
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 # Python refuses more than 100 levels of indentation; deeper trees become a flat list of rules.
 _DEEPEST = 60
 
-_DOCSTRING = '''    """Return the predicted class of one row.
+_DOCSTRING = '''    """Return the predicted {noun} of one row.
 
     The row maps column names to values, or lists values in the order of the training columns.
     None and NaN stand for missing values.
@@ -45,7 +46,8 @@ def to_python(tree: Tree, function_name: str) -> str:
     variables = _variables(tree, features)
     body = _nested(tree, variables) if max(_levels(tree)) <= _DEEPEST else _flat(tree, variables)
     lines = [*_reading(tree, features, variables), *body]
-    return f"def {function_name}(row):\n{_DOCSTRING}" + "\n".join("    " + x for x in lines) + "\n"
+    head = f"def {function_name}(row):\n" + _DOCSTRING.format(noun=tree.payload.noun)
+    return head + "\n".join("    " + x for x in lines) + "\n"
 
 
 def _variables(tree: Tree, features: list[int]) -> dict[int, str]:
@@ -89,7 +91,7 @@ def _nested(tree: Tree, variables: dict[int, str]) -> list[str]:
             holds = _condition(test, outcome, variables[test.feature])
             lines.append("    " * levels[above] + f"if {holds}:")
         if tree.test[node] < 0:
-            answer = literal(tree.classes[tree.label[node]])
+            answer = literal(tree.payload.python_value(node))
             lines.append("    " * levels[node] + f"return {answer}")
     return lines
 
@@ -107,7 +109,7 @@ def _flat(tree: Tree, variables: dict[int, str]) -> list[str]:
     """Return the tree as a decision list."""
     lines = []
     for conditions, leaf in decision_list(tree):
-        answer = f"return {literal(tree.classes[tree.label[leaf]])}"
+        answer = f"return {literal(tree.payload.python_value(leaf))}"
         parts = [_condition(test, outcome, variables[test.feature]) for test, outcome in conditions]
         if parts:
             lines.append("if " + " and ".join(f"({part})" for part in parts) + ":")
@@ -153,8 +155,10 @@ def _is_one_of(variable: str, values: Sequence[Any]) -> str:
 
 
 def literal(value: Any) -> str:
-    """Return Python source for a label, category or threshold."""
+    """Return Python source for a label, vector, category or threshold."""
     value = plain(value)
+    if isinstance(value, NamedVector):
+        return f"[{', '.join(map(literal, value))}]"
     if isinstance(value, float) and not math.isfinite(value):
         return f"float({str(value)!r})"
     if value is None or isinstance(value, (str, bytes, bool, int, float)):

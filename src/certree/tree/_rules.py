@@ -36,7 +36,7 @@ class Rule(NamedTuple):
     conditions : tuple of str
         All must hold; conditions on the same column are merged. Empty if the tree is one leaf.
     prediction : object
-        The class.
+        What the leaf predicts: a class, a number, or the numbers of a vector or decision.
     support : float
         Weight of the training rows in the leaf.
     """
@@ -68,8 +68,8 @@ def rules(tree: Tree) -> list[Rule]:
     return [
         Rule(
             _merged(steps(tree, leaf)),
-            plain(tree.classes[tree.label[leaf]]),
-            plain(tree.counts[leaf].sum()),
+            tree.payload.value(leaf),
+            plain(tree.weights[leaf]),
         )
         for leaf in tree.preorder.tolist()
         if tree.test[leaf] < 0

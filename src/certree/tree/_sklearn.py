@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from certree.encoding import Flag, Missing, Multiway, Table, Test, Threshold
 from certree.exceptions import warn
 
+from ._payload_labels import Labels
 from ._routing import route
+from ._spread import means
 
 if TYPE_CHECKING:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -45,22 +47,24 @@ def to_sklearn(
     if not encoded:
         _require_numbers(tree, table)
     n_features = tree.n_columns if encoded else tree.n_features
-    n_classes = 1 if regressor else int(tree.classes.size)
-    inner = SklearnTree(n_features, np.array([n_classes], dtype=np.intp), 1)
-    values = _means(tree) if regressor else _values(tree)
+    regressor |= not isinstance(tree.payload, Labels)
+    # One line for each output, with a column for each class.
+    values = _means(tree)[:, :, np.newaxis] if regressor else _values(tree)[:, np.newaxis, :]
+    n_outputs, n_classes = values.shape[1:]
+    inner = SklearnTree(n_features, np.full(n_outputs, n_classes, dtype=np.intp), n_outputs)
     inner.__setstate__(
         {
             "max_depth": tree.depth,
             "node_count": tree.n_nodes,
             "nodes": _nodes(tree, encoded, [_threshold(test, table) for test in tree.tests]),
-            "values": np.ascontiguousarray(values[:, np.newaxis, :]),
+            "values": np.ascontiguousarray(values),
         }
     )
     model = DecisionTreeRegressor() if regressor else DecisionTreeClassifier()
     model.n_features_in_ = n_features
     if tree.has_names and not encoded:
         model.feature_names_in_ = np.array(tree.feature_names, dtype=object)
-    model.n_outputs_ = 1
+    model.n_outputs_ = n_outputs
     if not regressor:
         model.classes_ = tree.classes.copy()
         model.n_classes_ = np.intp(n_classes)
@@ -163,7 +167,7 @@ def _encoded_split(column: int, first_child: int) -> dict[str, Any]:
 def _nodes(tree: Tree, encoded: bool, thresholds: list[float]) -> NDArray[np.void]:
     from sklearn.tree._tree import NODE_DTYPE
 
-    weights = tree.counts.sum(axis=1).astype(np.float64)
+    weights = tree.weights.astype(np.float64)
     nodes = np.zeros(tree.n_nodes, dtype=NODE_DTYPE)
     nodes["left_child"] = nodes["right_child"] = _NO_CHILD
     nodes["feature"] = nodes["threshold"] = _UNDEFINED
@@ -199,16 +203,14 @@ def _values(tree: Tree) -> NDArray[np.float64]:
 
 def _means(tree: Tree) -> NDArray[np.float64]:
     """Return the value of each leaf, and in other nodes the mean over the rows below."""
-    if tree.classes.dtype.kind not in "iuf":
-        raise ValueError(
-            f"A regression tree predicts numbers, but this tree predicts {tree.classes.tolist()}; "
-            "use to_sklearn(regressor=False)."
-        )
-    weights = tree.counts.sum(axis=1)
-    means = tree.counts @ tree.classes / np.where(weights > 0, weights, 1)
-    leaf = tree.test < 0
-    means[leaf] = tree.classes[tree.label[leaf]]
-    return np.asarray(means, dtype=np.float64)[:, None]
+    if not isinstance(tree.payload, Labels):
+        return means(tree)
+    values = tree.payload.numbers()
+    weights = tree.weights[:, np.newaxis]
+    leaf = (tree.test < 0)[:, np.newaxis]
+    return np.where(
+        leaf, values[tree.label], tree.counts @ values / np.where(weights > 0, weights, 1)
+    )
 
 
 # ---- what float32 cannot tell apart --------------------------------------------------------------

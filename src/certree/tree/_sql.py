@@ -42,7 +42,7 @@ def to_sql(
     ending = "" if alias is None else f" AS {_identifier(alias, quote)}"
     lines = ["CASE"]
     for conditions, leaf in decision_list(tree):
-        label = _literal(tree.classes[tree.label[leaf]], quote)
+        label = _literal(tree.payload.sql_value(leaf), quote)
         if not conditions:
             lines.append(f"  ELSE {label}")
             continue
@@ -52,7 +52,7 @@ def to_sql(
         ]
         lines.append(f"  WHEN {' AND '.join(parts)} THEN {label}")
     if tree.n_splits == 0:
-        return _literal(tree.classes[tree.label[0]], quote) + ending
+        return _literal(tree.payload.sql_value(0), quote) + ending
     return "\n".join([*lines, "END"]) + ending
 
 

@@ -19,28 +19,19 @@ def check_shapes(tree: Tree) -> None:
     n_nodes = tree.test.shape[0] if tree.test.ndim == 1 else 0
     if n_nodes == 0:
         raise ValueError("A tree has at least one node; got an empty or nested list of nodes.")
-    if tree.first_child.shape != (n_nodes,) or tree.label.shape != (n_nodes,):
+    if tree.first_child.shape != (n_nodes,):
         raise ValueError(
-            f"test, first_child and label need one entry per node, got {n_nodes}, "
-            f"{tree.first_child.shape} and {tree.label.shape}."
-        )
-    if tree.classes.ndim != 1 or tree.classes.size == 0:
-        raise ValueError(f"classes must be a non-empty list, got shape {tree.classes.shape}.")
-    if tree.counts.shape != (n_nodes, tree.classes.size):
-        raise ValueError(
-            f"counts must have shape (n_nodes, n_classes) = ({n_nodes}, "
-            f"{tree.classes.size}), got {tree.counts.shape}."
+            f"test and first_child need one entry per node, got {n_nodes} and "
+            f"{tree.first_child.shape}."
         )
     if tree.notes is not None and len(tree.notes) != n_nodes:
         raise ValueError(f"notes needs one text per node, {n_nodes}, got {len(tree.notes)}.")
     if tree.test.max() >= len(tree.tests) or tree.test.min() < -1:
         raise ValueError(f"test must lie in -1..{len(tree.tests) - 1}, got {tree.test}.")
     leaf = tree.test < 0
-    labels = tree.label[leaf]
-    if labels.min(initial=0) < 0 or labels.max(initial=0) >= tree.classes.size:
-        raise ValueError(f"Leaf labels must lie in 0..{tree.classes.size - 1}, got {labels}.")
-    if (tree.first_child[leaf] != -1).any() or (tree.label[~leaf] != -1).any():
-        raise ValueError("A leaf has first_child -1, and a node with a test has label -1.")
+    if (tree.first_child[leaf] != -1).any():
+        raise ValueError("A leaf has first_child -1.")
+    tree.payload.check(leaf)
     outside = max((-1, *tree.columns)) >= tree.n_columns or min((0, *tree.columns)) < 0
     if len(tree.columns) != len(tree.tests) or outside:
         raise ValueError(
@@ -76,6 +67,15 @@ def walk(tree: Tree) -> tuple[list[int], list[int], list[int]]:
             f"Only {len(preorder)} of {n_nodes} nodes can be reached from node 0; drop the others."
         )
     return parent, depths, preorder
+
+
+def add_up(tree: Tree, amounts: NDArray[Any]) -> NDArray[Any]:
+    """Return what reaches every node, given what reaches every leaf (other nodes zero)."""
+    sums: NDArray[Any] = amounts.copy()
+    for node in reversed(tree.preorder.tolist()):
+        for child in tree.children(node):
+            sums[node] += sums[child]
+    return sums
 
 
 def frozen(values: ArrayLike, dtype: Any) -> NDArray[Any]:

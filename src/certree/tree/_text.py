@@ -8,14 +8,16 @@ One line per branch, and a leaf on the line of the branch that leads to it::
     age > 35.5: no (40 of 43, 93.0%)
 
 ``11 of 12`` reads: of a training weight of 12 in this leaf, 11 has the predicted class. A branch
-says ``or missing`` if missing values take it and the column had some in training.
+says ``or missing`` if missing values take it and the column had some in training. Leaves that hold
+no labels show their weight, or what a note says.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._leaf_text import class_name, condition, percent, share, shorten, support
+from ._leaf_look import content_name, support
+from ._leaf_text import condition, shorten
 
 if TYPE_CHECKING:
     from ._tree import Tree
@@ -40,7 +42,8 @@ def to_text(tree: Tree, max_depth: int | None, decimals: int | None, show_counts
             splits = _splits_below(tree, node)
             ending = f"... ({splits} {'split' if splits == 1 else 'splits'})"
         if depth == 0:
-            lines += [f"class: {ending}" if tree.n_splits == 0 else ending] if ending else []
+            if ending:
+                lines.append(f"{tree.payload.noun}: {ending}" if tree.n_splits == 0 else ending)
             continue
         above = int(tree.parent[node])
         branch = condition(tree, above, node - int(tree.first_child[above]), decimals)
@@ -51,15 +54,14 @@ def to_text(tree: Tree, max_depth: int | None, decimals: int | None, show_counts
 
 def _leaf(tree: Tree, node: int, decimals: int | None, show_counts: bool) -> str:
     """Return what the leaf predicts and how well."""
-    label = int(tree.label[node])
-    name = shorten(class_name(tree, label), _WIDTH)
+    name = shorten(content_name(tree, int(tree.label[node])), _WIDTH)
     if not show_counts:
         return name
     if not tree.counts[node].any():
         return f"{name} (no training rows)"
     if tree.notes is not None:
-        return f"{name} ({support(tree, node, label)})"
-    return f"{name} ({share(tree, node, label, decimals)}, {percent(tree, node, label)})"
+        return f"{name} ({support(tree, node)})"
+    return f"{name} ({', '.join(tree.payload.support(node, decimals))})"
 
 
 def _splits_below(tree: Tree, top: int) -> int:

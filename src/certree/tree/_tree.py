@@ -1,4 +1,4 @@
-"""The tree object: flat arrays over nodes, the tests they ask, and what follows from both.
+"""The tree object: flat arrays over nodes, the tests they ask, and what leaves hold.
 
 Node 0 is the root. The children of node ``v`` are consecutive, one per outcome of its test, from
 ``first_child[v]`` on; a leaf has test -1. Nothing here assumes two outcomes, so multiway tests
@@ -18,7 +18,11 @@ from certree.encoding import Table, Test, check_columns, read_table
 
 from . import _dot, _html, _json, _plot, _python, _routing, _rules, _sklearn, _sql, _text
 from ._collapsed import collapsed, with_defaults
-from ._structure import check_shapes, column_names, default_names, frozen, frozen_counts, walk
+from ._payload import Payload
+from ._payload_labels import Labels, one_payload
+from ._payload_values import Values
+from ._spread import importances, variances
+from ._structure import check_shapes, column_names, default_names, frozen, walk
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,12 +47,14 @@ class Tree:
         Position in `tests` of the test of each node; -1 in leaves.
     first_child : array-like of int, shape (n_nodes,)
         First child of each node, -1 in leaves. Outcome ``k`` leads to ``first_child + k``.
-    label : array-like of int, shape (n_nodes,)
+    label : array-like of int, shape (n_nodes,), optional
         Position in `classes` of the prediction of each leaf, -1 in other nodes.
-    counts : array-like, shape (n_nodes, n_classes)
+    counts : array-like, shape (n_nodes, n_classes), optional
         Weighted number of training rows per node and class.
-    classes : array-like, shape (n_classes,)
+    classes : array-like, shape (n_classes,), optional
         The class labels, of any type that NumPy arrays hold.
+    payload : Payload, optional
+        What leaves hold, in place of `label`, `counts` and `classes`: numbers, vectors, decisions.
     feature_names : sequence of str, optional
         Names of the raw columns. Unnamed columns are called ``x0``, ``x1``, ...
     n_features : int, optional
@@ -73,33 +79,29 @@ class Tree:
     """
 
     __slots__ = (
-        "_classes",
         "_columns",
-        "_counts",
         "_depths",
         "_first_child",
-        "_label",
         "_n_columns",
         "_n_features",
         "_names",
         "_notes",
         "_parent",
+        "_payload",
         "_preorder",
         "_test",
         "_tests",
     )
 
-    _classes: NDArray[Any]
     _columns: tuple[int, ...]
-    _counts: NDArray[Any]
     _depths: IntArray
     _first_child: IntArray
-    _label: IntArray
     _n_columns: int
     _n_features: int
     _names: tuple[str, ...] | None
     _notes: tuple[str, ...] | None
     _parent: IntArray
+    _payload: Payload
     _preorder: IntArray
     _test: IntArray
     _tests: tuple[Test, ...]
@@ -109,10 +111,11 @@ class Tree:
         tests: Sequence[Test],
         test: ArrayLike,
         first_child: ArrayLike,
-        label: ArrayLike,
+        label: ArrayLike | None = None,
         *,
-        counts: ArrayLike,
-        classes: ArrayLike,
+        counts: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        payload: Payload | None = None,
         feature_names: Sequence[str] | None = None,
         n_features: int | None = None,
         columns: Sequence[int] | None = None,
@@ -123,9 +126,7 @@ class Tree:
         put("_tests", tuple(tests))
         put("_test", frozen(test, np.int32))
         put("_first_child", frozen(first_child, np.int32))
-        put("_label", frozen(label, np.int32))
-        put("_counts", frozen_counts(counts))
-        put("_classes", frozen(classes, None))
+        put("_payload", one_payload(payload, label, counts, classes))
         names, width = column_names(feature_names, n_features, self._tests)
         put("_names", names)
         put("_n_features", width)
@@ -144,15 +145,14 @@ class Tree:
         tests: Sequence[Test],
         test: ArrayLike,
         first_child: ArrayLike,
-        label: ArrayLike,
+        label: ArrayLike | None = None,
         *,
-        counts: ArrayLike,
-        classes: ArrayLike,
-        feature_names: Sequence[str] | None = None,
-        n_features: int | None = None,
+        counts: ArrayLike | None = None,
+        classes: ArrayLike | None = None,
+        payload: Payload | None = None,
         columns: Sequence[int] | None = None,
         n_columns: int | None = None,
-        notes: Sequence[str] | None = None,
+        **others: Any,
     ) -> Tree:
         """Build a tree from the solver's arrays, where `tests` is the encoder's whole list.
 
@@ -167,21 +167,18 @@ class Tree:
                 f"test refers to position {index.max()} of {len(tests)} tests; "
                 "pass the list of tests of the encoder that made the columns."
             )
+        held = one_payload(payload, label, counts, classes)
         used, renumbered, origin = with_defaults(
-            tests, index, np.asarray(first_child, dtype=np.int32), np.asarray(counts)
+            tests, index, np.asarray(first_child, dtype=np.int32), held.weights
         )
         return cls(
             used,
             renumbered,
             first_child,
-            label,
-            counts=counts,
-            classes=classes,
-            feature_names=feature_names,
-            n_features=n_features,
+            payload=held,
             columns=origin if columns is None else [columns[i] for i in origin],
             n_columns=len(tests) if n_columns is None else n_columns,
-            notes=notes,
+            **others,
         )
 
     # ---- immutability, equality, copying -----------------------------------------------------
@@ -192,23 +189,26 @@ class Tree:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"Tree is immutable; cannot delete {name!r}.")
 
-    def _state(self) -> tuple[Any, ...]:
-        return (
-            self._tests,
-            self._test,
-            self._first_child,
-            self._label,
-            self._counts,
-            self._classes,
-            self._names,
-            self._n_features,
-            self._columns,
-            self._n_columns,
-            self._notes,
-        )
+    def _state(self) -> dict[str, Any]:
+        """Return what the constructor makes this tree of."""
+        return {
+            "tests": self._tests,
+            "test": self._test,
+            "first_child": self._first_child,
+            "payload": self._payload,
+            "feature_names": self._names,
+            "n_features": self._n_features,
+            "columns": self._columns,
+            "n_columns": self._n_columns,
+            "notes": self._notes,
+        }
+
+    def _with(self, **changes: Any) -> Tree:
+        """Return the tree with some of its parts replaced."""
+        return type(self)(**{**self._state(), **changes})
 
     def __reduce__(self) -> tuple[Callable[..., Tree], tuple[Any, ...]]:
-        return _restore, (type(self), *self._state())
+        return partial(type(self), **self._state()), ()
 
     def __copy__(self) -> Tree:
         return self
@@ -221,19 +221,21 @@ class Tree:
             return NotImplemented
         return all(
             np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b
-            for a, b in zip(self._state(), other._state(), strict=True)
+            for a, b in zip(self._state().values(), other._state().values(), strict=True)
         )
 
     def __hash__(self) -> int:
-        arrays = (self._test.tobytes(), self._first_child.tobytes(), self._label.tobytes())
-        return hash((self._names, self._n_features, *arrays))
+        arrays = (self._test.tobytes(), self._first_child.tobytes())
+        return hash((self._names, self._n_features, *arrays, self._payload))
 
     def __repr__(self) -> str:
-        many = self._classes.size > 6 or self._classes.dtype.kind == "f"
-        classes = f"{self._classes.size} of them" if many else self._classes.tolist()
+        held = f"leaves={self._payload.kind!r}"
+        if isinstance(self._payload, Labels):
+            many = self.classes.size > 6 or self.classes.dtype.kind == "f"
+            held = f"classes={f'{self.classes.size} of them' if many else self.classes.tolist()}"
         return (
             f"Tree(n_splits={self.n_splits}, n_leaves={self.n_leaves}, depth={self.depth}, "
-            f"n_features={self.n_features}, classes={classes})"
+            f"n_features={self.n_features}, {held})"
         )
 
     def _repr_html_(self) -> str:
@@ -257,19 +259,31 @@ class Tree:
         return self._first_child
 
     @property
+    def payload(self) -> Payload:
+        """What the leaves hold."""
+        return self._payload
+
+    @property
     def label(self) -> IntArray:
         """Position in :attr:`classes` of each leaf's prediction; -1 in other nodes."""
-        return self._label
+        return self._payload.label
 
     @property
     def counts(self) -> NDArray[Any]:
-        """Weighted number of training rows per node and class."""
-        return self._counts
+        """Weighted number of training rows per node and class; one column without classes."""
+        return self._payload.counts
+
+    @property
+    def weights(self) -> NDArray[Any]:
+        """Weighted number of training rows per node."""
+        return self._payload.weights
 
     @property
     def classes(self) -> NDArray[Any]:
-        """The class labels."""
-        return self._classes
+        """The class labels; the distinct predictions of leaves that hold anything else."""
+        if not isinstance(self._payload, Values):
+            raise ValueError(f"The leaves of this tree hold {self._payload.kind}, which have none.")
+        return self._payload.values
 
     @property
     def parent(self) -> IntArray:
@@ -344,39 +358,39 @@ class Tree:
     def mean_questions(self) -> float:
         """Average number of tests that a training row passes, by weight."""
         leaf = self._test < 0
-        weights = self._counts[leaf].sum(axis=1)
+        weights = self.weights[leaf]
         total = weights.sum()
         return float(weights @ self._depths[leaf] / total) if total > 0 else 0.0
 
     @property
     def probabilities(self) -> FloatArray:
         """Share of each class in each node; a node without training rows is sure of its label."""
-        totals = self._counts.sum(axis=1, keepdims=True)
-        shares = self._counts / np.where(totals > 0, totals, 1)
-        empty = np.flatnonzero(totals[:, 0] <= 0)
-        shares[empty, np.maximum(self._label[empty], 0)] = 1.0
-        return np.asarray(shares, dtype=np.float64)
+        if not isinstance(self._payload, Labels):
+            raise ValueError(
+                f"The leaves of this tree hold {self._payload.kind}, and no shares of classes."
+            )
+        return self._payload.shares(np.arange(self.n_nodes))
 
     @property
     def impurities(self) -> FloatArray:
-        """Gini impurity of each node, ``1 - sum of squared class shares``."""
+        """Gini impurity of each node, ``1 - sum of squared class shares``.
+
+        In trees of numbers or vectors: the variance between the predictions of the leaves below,
+        summed over outputs.
+        """
+        if not isinstance(self._payload, Labels):
+            return variances(self)
         return np.asarray(1.0 - np.square(self.probabilities).sum(axis=1), dtype=np.float64)
 
     @property
     def feature_importances(self) -> FloatArray:
         r"""Importance of each raw column, as scikit-learn defines it.
 
-        The weighted decrease of the Gini impurity,
+        The weighted decrease of the impurity,
         :math:`w_v G_v - \sum_c w_c G_c` over the children ``c``, summed over the nodes ``v`` that
         test the column, and divided by the sum over all columns. All zero for a single leaf.
         """
-        weighted = self.impurities * self._counts.sum(axis=1)
-        result = np.zeros(self.n_features)
-        for node in np.flatnonzero(self._test >= 0).tolist():
-            decrease = weighted[node] - weighted[list(self.children(node))].sum()
-            result[self._tests[self._test[node]].feature] += max(decrease, 0.0)
-        total = result.sum()
-        return result / total if total > 0 else result
+        return importances(self, self.impurities * self.weights)
 
     def children(self, node: int) -> range:
         """Return the children of a node, one per outcome; none for a leaf."""
@@ -428,9 +442,9 @@ class Tree:
         return _routing.route(self, self._read(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each row."""
-        predicted: NDArray[Any] = self._classes[self._label[self.apply(X)]]
-        return predicted
+        """Return what the leaf of each row predicts: a class, a number, a vector, a decision."""
+        table = self._read(X)
+        return self._payload.predict(_routing.route(self, table), table)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the weighted class shares of the leaf that each row reaches."""
@@ -532,7 +546,7 @@ class Tree:
         return _html.to_html(self, title, decimals, page)
 
     def to_python(self, function_name: str = "predict") -> str:
-        """Return the source of a Python function that predicts the class of one row.
+        """Return the source of a Python function that predicts one row.
 
         The function needs nothing but Python. It takes a mapping from column name to value, or a
         sequence of values in the order of the training columns; None and NaN are missing values.
@@ -563,7 +577,7 @@ class Tree:
     def to_sklearn(
         self, X: Any = None, *, encoded: bool = False, regressor: bool = False
     ) -> DecisionTreeClassifier | DecisionTreeRegressor:
-        """Return a fitted scikit-learn DecisionTreeClassifier with the same predictions.
+        """Return a fitted scikit-learn tree with the same predictions.
 
         Parameters
         ----------
@@ -574,15 +588,8 @@ class Tree:
             False: a tree over the raw columns, which must then be numbers. True: a tree over the
             0/1 columns of the encoder, for which every test will do.
         regressor : bool
-            Return a DecisionTreeRegressor, for trees that predict numbers.
+            Return a DecisionTreeRegressor although leaves hold labels, which must then be numbers.
+            Trees that hold numbers or vectors always become one.
         """
         table = None if X is None else self._read(X)
         return _sklearn.to_sklearn(self, table, encoded, regressor)
-
-
-def _restore(
-    cls: type[Tree], tests: Any, test: Any, first_child: Any, label: Any, *state: Any
-) -> Tree:
-    """Rebuild a pickled tree."""
-    names = ("counts", "classes", "feature_names", "n_features", "columns", "n_columns", "notes")
-    return cls(tests, test, first_child, label, **dict(zip(names, state, strict=False)))

@@ -35,6 +35,8 @@ class PlainTree:
         What it says of the weight in each node.
     values : list
         What leaves predict.
+    names : list of str
+        What these are called, if they have names.
     n_columns : int
         Number of raw columns.
     """
@@ -45,6 +47,7 @@ class PlainTree:
     label: Sequence[int]
     counts: Sequence[Sequence[Any]]
     values: Sequence[Any]
+    names: Sequence[str]
     n_columns: int
 
     @classmethod
@@ -61,7 +64,7 @@ class PlainTree:
             tests = [plain_test(test, n_columns) for test in tree.tests]
             asked, first = tree.test.tolist(), tree.first_child.tolist()
             label, values = tree.label.tolist(), tree.classes.tolist()
-            counts = tree.counts.tolist()
+            counts, names = tree.counts.tolist(), list(getattr(tree.payload, "names", ()))
         except AttributeError:
             raise CertificateError(f"there is no tree, but a {type(tree).__name__}.") from None
         outcomes = [len(test["categories"]) if "categories" in test else 2 for test in tests]
@@ -76,11 +79,15 @@ class PlainTree:
         )
         if not good or not asked:
             raise CertificateError("the tree has nodes without a label, a test or their children.")
-        return cls(tests, asked, children, label, counts, values, n_columns)
+        return cls(tests, asked, children, label, counts, values, names, n_columns)
 
     def value(self, leaf: int) -> Any:
         """Return what a leaf predicts."""
         return self.values[self.label[leaf]]
+
+    def name(self, leaf: int) -> str | None:
+        """Return what the prediction of a leaf is called."""
+        return self.names[self.label[leaf]] if self.label[leaf] < len(self.names) else None
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,8 @@ def verify(
         :class:`SPOTree` the cost vectors.
     exhaustive : bool, default=False
         Also prove the bound again by trying all trees, for small problems. Only this finds out that
-        a lower bound is too high, or that a point of a front or a tree of a curve is missing.
+        a lower bound is too high, or that a point of a front or a tree of a path or a curve is
+        missing.
     costs : array-like of shape (n_rows, n_classes), optional
         The costs that a :class:`CostSensitiveTreeClassifier` was fitted with, if any.
     task : tasks.Task, optional

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +23,7 @@ from ._fields import check_types
 from ._force import Sizes, label_points, least_cost
 from ._front_audit import check_front, check_whole_front
 from ._metric_audit import Objective, all_tests, check_metric_cost, check_metric_optimum, metric_of
-from ._path_audit import check_path
+from ._path_audit import check_path, check_whole_path
 from ._plain_numbers import Exact, common_unit, exact, is_close, show, text
 from ._stated_weights import (
     are_short,
@@ -68,6 +68,8 @@ def check_classifier(model: Any, given: Given) -> Result:
     if given.exhaustive:
         if metric.counts_errors:
             check_optimum(audit, data, len(labels))
+            leaf = _cost_of_leaf(data, len(labels))
+            check_whole_path(audit, data, getattr(model, "_path", None), leaf, data.slack)
         else:
             check_metric_optimum(audit, data, metric, labels)
         if front is not None:
@@ -222,6 +224,19 @@ def error_amounts(data: Data, n_classes: int) -> list[list[tuple[Fraction]]]:
     ]
 
 
+def _cost_of_leaf(
+    data: Data, n_classes: int, per_leaf: Fraction | int = 0
+) -> Callable[[Sequence[int]], Fraction]:
+    """Return what tells the cost of a leaf with its best label, given the places of its rows."""
+    amounts = error_amounts(data, n_classes)
+
+    def leaf(places: Sequence[int]) -> Fraction:
+        costs = (sum(amounts[place][k][0] for place in places) for k in range(n_classes))
+        return Fraction(min(costs) + per_leaf)
+
+    return leaf
+
+
 def check_optimum(audit: Audit, data: Data, n_classes: int) -> None:
     """Prove the optimum again by brute force, over all candidates."""
     certificate = audit.certificate
@@ -230,11 +245,7 @@ def check_optimum(audit: Audit, data: Data, n_classes: int) -> None:
     sizes = Sizes.of(certificate)
     if any(test["kind"] == "multiway" for test in data.tests):
         per_leaf = penalty if certificate.complexity_per == "leaf" else Fraction(0)
-
-        def leaf(rows: Sequence[int]) -> Fraction:
-            costs = (sum(amounts[row][k][0] for row in rows) for k in range(n_classes))
-            return min(costs) + per_leaf
-
+        leaf = _cost_of_leaf(data, n_classes, per_leaf)
         best = least_cost(all_tests(data), len(amounts), leaf, penalty - per_leaf, sizes)
     else:
         best = min(point[0] for point in label_points(all_tests(data), amounts, [penalty], sizes))

@@ -222,6 +222,7 @@ CHECKED: Mapping[str, Mapping[str, Check]] = {
         "best_tree": _is_anything,
         "certificate": _is_anything,
         "keeps_limits": _is_truth,
+        "model": _is_anything,
     },
 }
 """For each class the fields that are recomputed or compared, and what they must be."""

@@ -300,14 +300,27 @@ def least_cost(
     sizes: Sizes,
 ) -> Fraction:
     """Return what the best tree costs, if a leaf costs what a function says of its rows."""
+    points = cost_points(tests, n_rows, leaf, penalty, sizes, keeper(sizes.max_splits))
+    return Fraction(min(point[0] for point in points))
+
+
+def cost_points(
+    tests: Sequence[tuple[Sequence[int], int]],
+    n_rows: int,
+    leaf: Callable[[Sequence[int]], Fraction],
+    penalty: Fraction,
+    sizes: Sizes,
+    keep: Callable[[Points, Count], list[Point]] = nondominated,
+) -> list[Point]:
+    """Return cost and splits of trees, if a leaf costs what a function says of its rows."""
     trees = AllTrees(
         tests,
         n_rows,
         sizes,
         lambda rows: [(leaf(rows), 0)],
         add,
-        keeper(sizes.max_splits),
+        keep,
         lambda point, *_: (point[0] + penalty, point[1]),
         leaf_work=20,
     )
-    return Fraction(min(point[0] for point in trees.solve()))
+    return trees.solve()

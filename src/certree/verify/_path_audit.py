@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 from ._audit import Audit, Data, Walk, check_size, walk_down
-from ._fields import check_types
-from ._plain_numbers import Exact, is_close
+from ._fields import STATUSES, check_types
+from ._force import Sizes, cost_points
+from ._metric_audit import all_tests
+from ._plain_numbers import Exact, exact, is_close, show
 
 
 def check_path(
@@ -42,6 +44,8 @@ def check_path(
     """
     if path is None:
         return
+    if path.status not in STATUSES:
+        audit.differ(f"status {path.status!r} of the path is unknown")
     total = data.total()
     for place, entry in enumerate(path.entries):
         check_types(entry)
@@ -69,6 +73,40 @@ def check_path(
     if cost_of is None:
         audit.compare_within("total weight of the path", path.total_weight, total, data.slack)
     audit.done(f"{len(path.entries)} trees of the path")
+
+
+def check_whole_path(
+    audit: Audit,
+    data: Data,
+    path: Any,
+    leaf: Callable[[Sequence[int]], Fraction],
+    slack: Exact,
+) -> None:
+    """Find the path again by trying all trees.
+
+    Parameters
+    ----------
+    audit, data, path
+        As for :func:`check_path`.
+    leaf : callable
+        What a leaf with some of the rows costs, given their places among those that count.
+    slack : number
+        How far costs may be off.
+    """
+    if path is None:
+        return
+    found = cost_points(all_tests(data), len(data.rows), leaf, Fraction(0), Sizes.of(path))
+    for cost, splits in found:
+        for entry in path.entries:
+            if entry.splits >= splits and cost < entry.lower_bound - slack:
+                audit.differ(
+                    f"path: no tree with {entry.splits} splits is said to be below "
+                    f"{show(entry.lower_bound)}, but one has {show(exact(cost))}"
+                )
+        stated = [entry.errors for entry in path.entries if entry.splits <= splits]
+        if path.status == "optimal" and cost < min(stated, default=cost + slack + 1) - slack:
+            audit.differ(f"the path misses a tree with {splits} splits and {show(exact(cost))}")
+    audit.done(f"all {len(found)} trees of the path, by trying all trees")
 
 
 def _errors(data: Data, walk: Walk) -> Exact:

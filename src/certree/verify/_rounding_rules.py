@@ -127,7 +127,9 @@ def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any
         floors = n_leaves * Fraction(str(task.unit))
     else:
         most = min(units_of_cost(data, certificate), 2**44 // (64 * len(data.rows)), 10**12)
-        floors = n_leaves * 100 * (largest if largest else Fraction(1)) / most
+        # Costs of nothing, but for the last digits of float64, are counted in billionths.
+        is_nothing = largest <= data.total() / 2**44
+        floors = n_leaves * (Fraction(1, 10**9) if is_nothing else 100 * largest / most)
     if getattr(task, "noise", None) is None:
         return floors
     least, total = min(data.weights.values()), data.total()

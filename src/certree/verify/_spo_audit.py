@@ -196,6 +196,24 @@ def _check_multiples(audit: Audit, decided: Decided, rows: Sequence[int], taken:
             return
 
 
+def _check_held(audit: Audit, model: Any, decided: Decided, walk: Walk, leaf: int) -> None:
+    """See that a leaf of the tree holds its decision, under its name, and predicts the mean."""
+    taken, stated = model.decisions_[leaf], walk.tree.value(leaf)
+    if stated != taken.tolist():
+        audit.differ(f"leaf {leaf} of the tree holds {stated}, but its decision is {taken}")
+    called, name = walk.tree.name(leaf), decided.oracle.describe(taken)
+    if called != name:
+        audit.differ(f"leaf {leaf} is called {called!r}, but its decision is {name!r}")
+    rows = walk.rows[leaf]
+    sign = 1 if decided.oracle.sense == "min" else -1
+    weight = sum((decided.data.weights[row] for row in rows), Fraction(0))
+    largest = max(abs(c) for row in rows for c in decided.vectors[row])
+    predicted = model.costs_[leaf].tolist()
+    for k, (total, mean) in enumerate(zip(decided.total(rows), predicted, strict=True)):
+        if not abs(float(sign * total / weight) - mean) <= 1e-9 * float(largest):
+            audit.differ(f"leaf {leaf} predicts {mean!r} for cost {k}, which is not the mean")
+
+
 def _check_leaves(
     audit: Audit, model: Any, decided: Decided, walk: Walk, leeway: Fraction
 ) -> Fraction:
@@ -207,17 +225,16 @@ def _check_leaves(
         if not rows:
             raise CertificateError(f"leaf {leaf} of the tree has no rows.")
         sums = decided.total(rows)
-        value = value_of(sums, taken[leaf])
-        if value - decided.best(sums) > 2 * leeway:
+        value, best = value_of(sums, taken[leaf]), decided.best(sums)
+        if value - best > 2 * leeway:
             audit.differ(f"leaf {leaf} does not take the decision that is best for its rows")
+        if best - value > 2 * leeway:
+            audit.differ(f"leaf {leaf} takes a decision that costs less than all that are feasible")
         total += value - decided.own(rows)
         if certificate.rounding == 0 and decided.oracle.is_integral:
             _check_multiples(audit, decided, rows, taken[leaf])
-        if walk.tree.value(leaf) != decided.oracle.describe(taken[leaf]):
-            audit.differ(
-                f"leaf {leaf} is called {walk.tree.value(leaf)!r}, which is not its decision"
-            )
-    audit.done("the decision of every leaf is its best")
+        _check_held(audit, model, decided, walk, leaf)
+    audit.done("the decision of every leaf is its best, and its cost vector the mean")
     n_paid = walk.n_splits + (certificate.complexity_per == "leaf")
     penalty = n_paid * Fraction(certificate.split_penalty)
     audit.compare_within("loss", certificate.leaf_cost, total, leeway)

@@ -41,7 +41,7 @@ from ._leaves import (
     squares,
 )
 from ._metric_audit import all_tests
-from ._path_audit import check_path
+from ._path_audit import check_path, check_whole_path
 from ._plain_numbers import Exact, common_unit, is_close, plain_list, read, show
 from ._rounding_rules import allowed_for_function, allowed_for_labels, allowed_for_squares
 from ._stated_weights import are_short, check_penalty, check_quantum, cost_range
@@ -86,6 +86,14 @@ def check_task(model: Any, given: Given) -> Result:
     audit.raise_if_different()
     if given.exhaustive:
         _check_optimum(audit, data, leaves, walk, charges)
+        if charges is None:
+            rows = data.rows
+
+            def leaf(places: Sequence[int]) -> Fraction:
+                return leaves.least([rows[place] for place in places])
+
+            off = certificate.rounding + 2 * slack
+            check_whole_path(audit, data, path, leaf, off)
         audit.raise_if_different()
     return Result(audit, cost, len(data.rows))
 

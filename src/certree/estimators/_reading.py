@@ -1,0 +1,195 @@
+"""How estimators read tables, and what they predict by a fitted tree; each method stands once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from certree.encoding import TableEncoder, compare_columns, read_table
+from certree.results._path import RegularizationPath
+from certree.tree import Tree
+
+from ._budgets import encode_within
+from ._sklearn_bases import BaseEstimator, ClassifierMixin
+from ._vocabulary import TableParameters, fitted, with_parameters
+
+
+class ReadsTables(BaseEstimator):
+    """Takes raw tables, with categories and missing values."""
+
+    def _row_count(self, X: Any) -> int:
+        """Return the number of rows of a raw table, and refuse what has none."""
+        if hasattr(X, "tocsr"):
+            raise TypeError(
+                f"Sparse input is not supported, got {type(X).__name__}; "
+                "pass a dense table, for example X.toarray()."
+            )
+        if isinstance(X, Mapping):
+            read_table(X)  # says that it is no table, and what to do
+        n_rows = int(_num_samples(X))
+        if n_rows == 0:
+            raise ValueError(
+                "Found a table with 0 sample(s) while a minimum of 1 is required; give X at least "
+                "one row."
+            )
+        return n_rows
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+@with_parameters
+class EncodesTables(TableParameters, ReadsTables):
+    """Derives tests from a raw table, and answers them."""
+
+    splits = "binary"
+
+    encoder_: TableEncoder = fitted()
+    n_features_in_: int = fitted()
+    feature_names_in_: NDArray[Any] = fitted()
+
+    if TYPE_CHECKING:
+
+        @property
+        def max_depth(self) -> int | None:
+            """Every estimator that encodes tables has this parameter."""
+            ...
+
+    def _encode(
+        self, X: Any, sample_weight: NDArray[np.int64] | None, rows: NDArray[np.intp] | None
+    ) -> NDArray[np.uint8]:
+        """Fit the encoder and return the encoded rows that count."""
+        self.encoder_ = TableEncoder(
+            thresholds=self.thresholds,
+            categorical_features=self.categorical_features,
+            splits=self.splits,
+        ).set_output(transform="default")
+        columns: NDArray[np.uint8] = encode_within(
+            self.encoder_, X, sample_weight, has_pairs=self.max_depth is None or self.max_depth > 1
+        )
+        self.n_features_in_ = self.encoder_.n_features_in_
+        if hasattr(self.encoder_, "feature_names_in_"):
+            self.feature_names_in_ = self.encoder_.feature_names_in_
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return columns if rows is None else np.asfortranarray(columns[rows])
+
+
+class PredictsByTree(ReadsTables):
+    """Predicts what the leaves of ``tree_`` say."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def tree_(self) -> Tree:
+            """The fitted tree."""
+            ...
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return what the leaf of each row predicts.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows,)
+            Labels from ``classes_``, treatments from ``treatments_``, or numbers.
+        """
+        predicted: NDArray[Any] = self._read(X, "predict")
+        return predicted
+
+    def apply(self, X: Any) -> NDArray[np.intp]:
+        """Return the leaf that each row reaches.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of int, shape (n_rows,)
+            Number of the leaf in ``tree_``.
+        """
+        leaves: NDArray[np.intp] = self._read(X, "apply")
+        return leaves
+
+    def decision_path(self, X: Any) -> Any:
+        """Return which nodes each row passes.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        sparse matrix of shape (n_rows, n_nodes)
+            CSR; one where a row passes a node.
+        """
+        return self._read(X, "decision_path")
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """Normalised decrease of the Gini impurity by the splits on each column."""
+        self._check_tree()
+        return self.tree_.feature_importances
+
+    def _check_tree(self) -> None:
+        """Refuse to go on if there is no fitted tree."""
+        check_is_fitted(self)
+
+    def _read(self, X: Any, method: str) -> Any:
+        self._check_tree()
+        table = read_table(X)
+        compare_columns(self, X, table)
+        return getattr(self.tree_, method)(table)
+
+
+class PredictsClasses(ClassifierMixin, PredictsByTree):
+    """Predicts classes by a tree whose leaves know how often each occurs."""
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the class frequencies of the leaf that each row reaches.
+
+        The most frequent class of a leaf need not be its label: a metric or a constraint may want
+        another.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n_rows, n_classes)
+            Shares of the training weight (class weights included), in the order of ``classes_``.
+        """
+        shares: NDArray[np.float64] = self._read(X, "predict_proba")
+        return shares
+
+
+class KeepsPath:
+    """Finds the best tree for every number of splits on request, and keeps it."""
+
+    _path: RegularizationPath | None = None
+
+    @property
+    def path_(self) -> RegularizationPath:
+        """The best tree for every number of splits, after ``fit(..., path=True)``."""
+        if self._path is None:
+            raise AttributeError(
+                f"{type(self).__name__} has no path_: it is computed on request only, by "
+                "fit(..., path=True)."
+            )
+        return self._path

@@ -1,0 +1,365 @@
+"""Statements of tasks: leaves cost what a function says of the sum over their rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import engine
+from certree.engine import _vector
+from certree.numbers._exact import check_weights, cost_budget, read_fraction, scale_weights
+from certree.numbers._fractions import shown
+from certree.numbers._scale import Scale, fitting_penalty
+from certree.numbers._weights import read_weights, scale_given
+from certree.results._answer import Answer
+from certree.results._certificate import Exact, exact
+from certree.tasks._limited import LimitedOnRows
+from certree.tasks._task import LeafProblem, Rows
+from certree.tree import Labels, Numbers, Payload, Tree
+from certree.tree._leaf_text import weight
+
+from ._measurements import Measurements
+from ._statement import Statement, float_counts, tree_over
+
+if TYPE_CHECKING:
+    from ._task_tree import BaseTaskTree
+
+# Rounding of more than one in so many parts of what there is to save leaves nothing optimal.
+_NEGLIGIBLE = 2**10
+
+# Share of the integer range kept free for the denominator of the complexity.
+_RESERVED = 2**10
+
+# Weights by which rows pay for tests, where they are rounded.
+_STEPS = 2**20
+
+S = TypeVar("S", bound="TaskStatement")
+
+
+class Reached(NamedTuple):
+    """Where rows go in a tree: the leaf of each, and the sums of their statistics in all nodes."""
+
+    leaves: NDArray[np.intp]
+    sums: NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskStatement(Statement):
+    """A task on the rows of a table.
+
+    Attributes
+    ----------
+    rows : Rows
+        The rows that count, and their weights.
+    on_rows : LeafProblem or LimitedOnRows
+        The task in integers.
+    measurements : Measurements or None
+        Prices of tests.
+    """
+
+    rows: Rows
+    on_rows: LeafProblem | LimitedOnRows
+    measurements: Measurements | None
+
+    measures: ClassVar[tuple[str, str]] = ("cost", "objective")
+
+    @property
+    def problem(self) -> LeafProblem:
+        """What leaves cost; by the first objective, if there are several."""
+        return first_problem(self.on_rows)
+
+    @property
+    def complexity_unit(self) -> Fraction:
+        return self.problem.complexity_unit
+
+    @property
+    def most_cost(self) -> Fraction:
+        return self.problem.largest * self.problem.unit
+
+    @property
+    def engine_problem(self) -> _vector.VectorProblem:
+        """What the core is asked to solve."""
+        settings = dict(self.problem.engine_settings())
+        if self.measurements is not None:
+            settings["test_costs"] = self.measurements.for_engine(self.problem)
+            settings["weights"] = self.rows.weights
+        known = self.problem.types
+        vectors = self.problem.statistics if known is None else known
+        return _vector.VectorProblem(self.columns, vectors, kind=self.problem.kind, **settings)
+
+    def solve(self, options: engine.Options, watch: engine.Callback | None) -> engine.Result:
+        return _vector.solve(self.engine_problem, options, watch)
+
+    def solve_path(
+        self, options: engine.Options, watch: engine.Callback | None
+    ) -> engine.PathResult:
+        return _vector.solve_path(self.engine_problem, options, watch)
+
+    def leaf_cost(self, units: int) -> Fraction:
+        return units * self.problem.unit + self.problem.constant
+
+    def objective(self, cost: Exact) -> float:
+        return self.problem.objective(Fraction(cost))
+
+    def stated_weights(self) -> dict[str, Any]:
+        rows = self.rows
+        return {
+            "weight_quantum": None if rows.given is None else exact(rows.quantum),
+            "class_weights": None,
+            "rounding": exact(self.problem.rounding),
+            "unit": exact(self.scale.unit),
+        }
+
+    def doubted(self, answer: Answer, accepted: Fraction) -> Answer:
+        if answer.status in ("optimal", "gap") and hides_much(self.problem):
+            return replace(answer, status="precision")
+        return answer
+
+    def counters(self) -> dict[str, int]:
+        return self.problem.counters()
+
+    def test_cost(self, nodes: engine.Nodes) -> Fraction:
+        if self.measurements is None:
+            return Fraction(0)
+        prices = self.measurements.for_engine(self.problem)
+        weights = nodes.add_up(nodes.route(self.columns), self.rows.weights)
+        made: dict[int, list[int]] = {0: []}
+        total = 0
+        for node in np.flatnonzero(nodes.test >= 0).tolist():
+            number = int(prices["feature"][nodes.test[node]])
+            price = self.measurements.charge(
+                number, made[node], prices["price"], prices["discounted"]
+            )
+            total += price * int(weights[node])
+            child = int(nodes.first_child[node])
+            made[child] = made[child + 1] = [*made[node], number]
+        return total * self.problem.unit
+
+    # ---- trees -------------------------------------------------------------------------------
+
+    def reach(self, nodes: engine.Nodes) -> Reached:
+        """Send the rows down a tree."""
+        leaves = nodes.route(self.columns)
+        return Reached(leaves, nodes.sums(self.problem.sums_at(leaves, len(nodes))))
+
+    def grow(self, nodes: engine.Nodes, reached: Reached | None = None) -> Tree:
+        reached = self.reach(nodes) if reached is None else reached
+        payload = self.payload(nodes, reached)
+        notes = _notes(self.problem, reached.sums, payload)
+        n_columns = self.columns.shape[1]
+        return tree_over(self.encoder, nodes, payload=payload, notes=notes, n_columns=n_columns)
+
+    def payload(self, nodes: engine.Nodes, reached: Reached) -> Payload:
+        """Return what the leaves predict: numbers, or labels, which other values are too."""
+        leaf = nodes.is_leaf
+        predictions = self.problem.read(reached.sums, reached.leaves)
+        classes = self.problem.classes()
+        if classes is None and predictions.dtype.kind == "f":
+            return Numbers.of_nodes(predictions, leaf, self.node_weights(nodes, reached.leaves))
+        if classes is None:
+            classes = np.unique(predictions[leaf])
+        positions = {value: k for k, value in enumerate(classes.tolist())}
+        label = np.full(len(leaf), -1, dtype=np.int32)
+        label[leaf] = [positions[value] for value in predictions[leaf].tolist()]
+        return Labels(label, self.node_counts(nodes, reached.leaves, label, len(classes)), classes)
+
+    def node_counts(
+        self,
+        nodes: engine.Nodes,
+        leaves: NDArray[np.intp],
+        label: NDArray[np.int32],
+        n_classes: int,
+    ) -> NDArray[Any]:
+        """Return the weight of the rows in every node by their class, or by what they get."""
+        codes = self.problem.codes()
+        codes = label[leaves].astype(np.intp) if codes is None else codes
+        return self._weights_by(nodes, leaves, codes, n_classes)
+
+    def node_weights(self, nodes: engine.Nodes, leaves: NDArray[np.intp]) -> NDArray[Any]:
+        """Return the weight of the rows in every node."""
+        weights: NDArray[Any] = self._weights_by(nodes, leaves, np.zeros_like(leaves), 1)[:, 0]
+        return weights
+
+    def _weights_by(
+        self, nodes: engine.Nodes, leaves: NDArray[np.intp], codes: NDArray[np.intp], n_codes: int
+    ) -> NDArray[Any]:
+        """Return the weight of the rows in every node, in a column for each of the rows' codes."""
+        rows = self.rows
+        weights = rows.weights if rows.given is None else rows.given
+        if rows.given is not None and rows.total_weight >= 10**290:
+            # As shares of all weight, as for integers.
+            weights = rows.shares / math.fsum(rows.shares)
+        cells = np.zeros((len(nodes), n_codes), dtype=weights.dtype)
+        np.add.at(cells, (leaves, codes), weights)
+        counts = nodes.sums(cells)
+        if rows.given is not None or rows.quantum == 1:
+            return counts
+        return float_counts(counts, rows.quantum, rows.total_weight)
+
+
+def first_problem(on_rows: LeafProblem | LimitedOnRows) -> LeafProblem:
+    """Return what leaves cost by the only objective, or the first of them."""
+    return on_rows if isinstance(on_rows, LeafProblem) else on_rows.problems[0]
+
+
+def hides_much(problem: LeafProblem) -> bool:
+    """Return whether rounding is more than a thousandth of what a tree without splits costs."""
+    return 0 < problem.single_leaf() < problem.hidden * _NEGLIGIBLE
+
+
+def _notes(problem: LeafProblem, sums: NDArray[np.int64], payload: Payload) -> list[str] | None:
+    """Return a remark on each node, which says what is counted if that is no class of the rows."""
+    told = problem.describe(sums)
+    if told is not None or not problem.counted:
+        return told
+    counts, label = payload.counts, payload.label
+    totals = counts.sum(axis=1).tolist()
+    shown_counts = counts[np.arange(len(label)), np.maximum(label, 0)].tolist()
+    return [
+        f"{problem.counted} {weight(part)} of {weight(total)}, {part / (total or 1):.1%}"
+        if of_leaf >= 0
+        else f"{weight(total)} in all"
+        for part, total, of_leaf in zip(shown_counts, totals, label.tolist(), strict=True)
+    ]
+
+
+# ---- stating ---------------------------------------------------------------------------------
+
+
+def state_task(
+    model: BaseTaskTree, task: Any, X: Any, y: Any, sample_weight: Any, kind: type[S]
+) -> S:
+    """Encode the table and turn the task into integers."""
+    start = perf_counter()
+    n_rows = model._row_count(X)
+    weights = scale_weights(sample_weight, n_rows, budget=_budget(model, n_rows))
+    kept = None if weights.values.all() else np.flatnonzero(weights.values)
+    columns = model._encode(X, None if sample_weight is None else weights.values, kept)
+    measurements = None
+    if model.test_costs is not None:
+        measurements = Measurements.read(
+            model.test_costs,
+            [test.feature for test in model.encoder_.tests_],
+            model.n_features_in_,
+            getattr(model, "feature_names_in_", None),
+        )
+    budget = _budget(model, n_rows)
+    rows = Rows(
+        n_rows,
+        kept,
+        weights.values if kept is None else weights.values[kept],
+        weights.quantum,
+        budget // _RESERVED,
+        budget,
+        _most_splits(model, n_rows) + 1,
+        None if measurements is None else measurements.numbers(),
+        0.0 if measurements is None else measurements.most_paid(model.max_depth),
+        None if weights.is_exact else _given(sample_weight, n_rows, kept),
+        sample_weight,
+    )
+    rows, on_rows, scale = _finest(model, task, y, rows)
+    return kind(
+        task=task.name,
+        columns=columns,
+        encoder=model.encoder_,
+        scale=scale,
+        n_rows=len(rows.weights),
+        total_weight=rows.total_weight,
+        seconds=perf_counter() - start,
+        rows=rows,
+        on_rows=on_rows,
+        measurements=measurements,
+    )
+
+
+def _most_splits(model: BaseTaskTree, n_rows: int) -> int:
+    """Return a number of splits that no tree within the limits exceeds."""
+    limits = [int(limit) for limit in (model.max_depth, model.max_splits) if limit is not None]
+    depth = min(limits, default=40)
+    return min(n_rows, (1 << min(depth, 40)) - 1)
+
+
+def _budget(model: BaseTaskTree, n_rows: int) -> int:
+    return cost_budget(n_rows, _most_splits(model, n_rows))
+
+
+def _finest(
+    model: BaseTaskTree, task: Any, y: Any, rows: Rows
+) -> tuple[Rows, LeafProblem | LimitedOnRows, Scale]:
+    """Return the rows with the weights that leave least to rounding, and the task on them."""
+    stated = (rows, *_on(model, task, y, rows))
+    exact_weights = rows.prices is None or rows.sample_weight is None or rows.given is not None
+    if exact_weights or not first_problem(stated[1]).rounding:
+        return stated
+    # Rows pay for tests by their weight, and prices have fewer digits the more it has.
+    given = read_weights(rows.sample_weight, rows.n_rows)
+    rounded = scale_given(given, 2**62, _STEPS, exact=False)
+    rows = replace(
+        rows,
+        weights=rows.select(rounded.values),
+        quantum=rounded.quantum,
+        given=_given(rows.sample_weight, rows.n_rows, rows.kept),
+    )
+    other = (rows, *_on(model, task, y, rows))
+    return min(stated, other, key=lambda one: first_problem(one[1]).rounding)
+
+
+def _on(
+    model: BaseTaskTree, task: Any, y: Any, rows: Rows
+) -> tuple[LeafProblem | LimitedOnRows, Scale]:
+    """Return the task in integers, and the scale of its costs."""
+    on_rows = task.on(y, rows)
+    problem = first_problem(on_rows)
+    if rows.prices is not None and not hasattr(problem, "prices"):
+        raise ValueError(
+            f"test_costs need a task with costs per label, but {task!r} is none; leave them out."
+        )
+    complexity = read_penalty(model.complexity)
+    # The search makes room for a tree with the most splits, which all pay the penalty.
+    wanted = complexity * problem.complexity_unit / problem.unit
+    share = min(wanted / max(problem.largest, 1), Fraction(1))
+    room = int(rows.budget / (1 + share * (rows.most_leaves + 1)))
+    if problem.largest > room:
+        on_rows = task.on(y, replace(rows, budget=room, most=max(room // _RESERVED, 1)))
+        problem = first_problem(on_rows)
+    wanted = complexity * problem.complexity_unit
+    # No split saves more than the largest leaf costs, so a higher penalty is as good as that.
+    most = Fraction(problem.largest + 1)
+    units = min(wanted / problem.unit, most)
+    penalty = fitting_penalty(units, room // max(problem.largest, 1))
+    stated = wanted if units == most else None
+    return on_rows, scale_of(model, problem, penalty, stated)
+
+
+def scale_of(
+    model: BaseTaskTree, problem: LeafProblem, penalty: Fraction, stated: Fraction | None = None
+) -> Scale:
+    """Return the scale of a task on which a split costs so many units."""
+    return Scale.of(
+        penalty,
+        problem.unit,
+        read_penalty(model.complexity),
+        constant=problem.constant,
+        per_leaf=model.complexity_per == "leaf",
+        stated=stated,
+    )
+
+
+def read_penalty(value: Any) -> Fraction:
+    """Return the complexity of a task."""
+    complexity = read_fraction(value, "complexity")
+    if not 0 <= complexity <= 10**200:
+        raise ValueError(f"complexity must be at least 0, and at most 1e200, got {shown(value)}.")
+    return complexity
+
+
+def _given(weights: Any, n_rows: int, kept: NDArray[np.intp] | None) -> NDArray[np.float64]:
+    """Return weights as they were given, of the rows that count."""
+    numbers = check_weights(weights, n_rows)
+    return numbers if kept is None else numbers[kept]

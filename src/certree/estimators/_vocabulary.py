@@ -1,0 +1,148 @@
+"""The parameters that estimators share: name, type, default and check of each, declared once.
+
+An estimator is a dataclass of its parameters. What it shares with others it inherits from a group
+below, and what is its own it declares itself; `with_parameters` makes the constructor of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from ._objective import check_objective
+from ._parameters import Check, Number, OneOf, WholeNumber
+
+if TYPE_CHECKING:
+    from typing_extensions import dataclass_transform
+else:
+
+    def dataclass_transform(**_: object) -> Callable[[Any], Any]:
+        """Return what tells type checkers of constructors, and does nothing else."""
+        return lambda decorator: decorator
+
+
+C = TypeVar("C", bound=type)
+
+SEARCHES = ("auto", "depth-first", "best-first")
+
+_LIMIT = WholeNumber(0, none="no limit")
+
+_SHARED: list[str] = []
+"""The names of shared parameters, in the order in which signatures show them."""
+
+
+def parameter(*, default: Any, check: Check | None = None, kw_only: bool = True) -> Any:
+    """Return a parameter of an estimator, with the check that `fit` makes of it.
+
+    Unless `kw_only`, it can also be passed by position.
+    """
+    return field(default=default, kw_only=kw_only, metadata={"check": check})
+
+
+def fixed(*, default: Any, init: Literal[False] = False) -> Any:
+    """Return what is a parameter of other estimators, and has one value in this one."""
+    return field(default=default, init=init)
+
+
+def fitted(*, init: Literal[False] = False) -> Any:
+    """Return an attribute that `fit` sets."""
+    return field(init=init)
+
+
+@dataclass_transform(
+    eq_default=False, kw_only_default=True, field_specifiers=(parameter, fixed, fitted)
+)
+def with_parameters(cls: C) -> C:
+    """Give a class the constructor of its parameters: its own first, then the shared ones."""
+    made: Any = dataclass(eq=False, repr=False, match_args=False, kw_only=True)(cls)
+    if made.__module__ == __name__:
+        _SHARED.extend(one.name for one in fields(made))
+        return cls
+
+    def place(one: Parameter) -> tuple[int, int]:
+        return one.kind, _SHARED.index(one.name) if one.name in _SHARED else -1
+
+    stated = signature(made.__init__)
+    made.__init__.__signature__ = stated.replace(
+        parameters=sorted(stated.parameters.values(), key=place)
+    )
+    return cls
+
+
+def check_parameters(estimator: Any) -> None:
+    """Check the parameters of an estimator that have a check."""
+    for one in fields(estimator):
+        check = one.metadata.get("check")
+        if check is not None:
+            check(one.name, getattr(estimator, one.name))
+
+
+def same_parameters(estimator: Any, other: type) -> dict[str, Any]:
+    """Return the values of the parameters that another class of estimators has, too."""
+    names = {one.name for one in fields(other) if one.init}
+    return {
+        one.name: getattr(estimator, one.name)
+        for one in fields(estimator)
+        if one.init and one.name in names
+    }
+
+
+@with_parameters
+class SizeParameters:
+    """What limits the size of a tree."""
+
+    max_depth: int | None = parameter(default=3, check=_LIMIT)
+    max_splits: int | None = parameter(default=None, check=_LIMIT)
+    complexity: float = 0.0
+    complexity_per: Literal["split", "leaf"] = parameter(
+        default="split", check=OneOf(("split", "leaf"))
+    )
+
+
+@with_parameters
+class DepthByPosition:
+    """The same limit on the depth, which may be passed by position."""
+
+    max_depth: int | None = parameter(default=3, check=_LIMIT, kw_only=False)
+
+
+@with_parameters
+class ClassParameters:
+    """What is maximised, and how classes count."""
+
+    objective: Any = parameter(default="accuracy", check=check_objective)
+    pos_label: Any = None
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
+
+
+@with_parameters
+class TableParameters:
+    """How tests are derived from a table, and how many rows they must leave together."""
+
+    min_samples_leaf: int = parameter(default=1, check=WholeNumber(1))
+    categorical_features: Any = "auto"
+    thresholds: Literal["auto", "all"] | int = "auto"
+
+
+@with_parameters
+class SearchParameters:
+    """How the search proceeds, and when it may end early."""
+
+    search: Literal["auto", "depth-first", "best-first"] = parameter(
+        default="auto", check=OneOf(SEARCHES)
+    )
+    gap: float = parameter(default=0.0, check=Number(0, text=True))
+
+
+@with_parameters
+class BudgetParameters:
+    """What a call may take, and what it shows meanwhile."""
+
+    time_limit: float | None = parameter(
+        default=60.0, check=Number(0, minimum_allowed=False, none="no limit")
+    )
+    memory_limit: int | str | None = "auto"
+    n_jobs: int | None = 1
+    verbose: int = parameter(default=0, check=WholeNumber(0, allow_bool=True))

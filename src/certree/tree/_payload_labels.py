@@ -1,0 +1,169 @@
+"""Leaves that hold class labels, with the weight of the training rows of every class."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._leaf_text import plain, weight
+from ._payload import Payload
+from ._payload_values import Values
+from ._plain import plain_float, read, read_float, read_number, read_whole, shown
+from ._structure import frozen
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+_DTYPE = re.compile(
+    r"str|[<>=|]?(?:b1|[iu][1248]|f[248]|(?P<object>O)|(?P<text>U[0-9]{1,9}))", re.ASCII
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Labels(Values):
+    """Leaves that predict classes: `values` are the classes, and `counts` has a column for each."""
+
+    kind: ClassVar[str] = "labels"
+    noun: ClassVar[str] = "class"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._put("values", frozen(self.values, None))
+        if self.values.ndim != 1 or self.values.size == 0:
+            raise ValueError(f"classes must be a non-empty list, got shape {self.values.shape}.")
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.values)
+
+    def name(self, content: int) -> str:
+        return str(plain(self.values[content]))
+
+    def support(self, node: int, decimals: int | None = None) -> tuple[str, ...]:
+        counts, label = self.counts[node], int(self.label[node])
+        share = f"{weight(counts[label], decimals)} of {weight(counts.sum(), decimals)}"
+        return share, percent(self.shares([node])[0, label])
+
+    def shares(self, nodes: Any) -> NDArray[np.float64]:
+        """Return the share of each class in some nodes; one without rows is sure of its label."""
+        counts = self.counts[nodes]
+        totals = counts.sum(axis=1, keepdims=True)
+        shares = counts / np.where(totals > 0, totals, 1)
+        empty = np.flatnonzero(totals[:, 0] <= 0)
+        shares[empty, np.maximum(self.label[nodes][empty], 0)] = 1.0
+        return np.asarray(shares, dtype=np.float64)
+
+    def sql_value(self, node: int) -> Any:
+        return self.value(node)
+
+    def numbers(self) -> NDArray[np.float64]:
+        if self.values.dtype.kind not in "iuf":
+            raise ValueError(
+                "A regression tree predicts numbers, but this tree predicts "
+                f"{self.values.tolist()}; use to_sklearn(regressor=False)."
+            )
+        return self.values.astype(np.float64)[:, np.newaxis]
+
+    def to_dict(self) -> dict[str, Any]:
+        kind, size = self.values.dtype.kind, self.values.dtype.itemsize
+        if kind not in "biufUOT" or (kind == "f" and size > 8):
+            raise TypeError(
+                f"Class labels of dtype {self.values.dtype} have no JSON form; "
+                "train with strings, integers, floats or booleans."
+            )
+        dtype = "str" if kind == "T" else self.values.dtype.str
+        values = [_label_to_json(value) for value in self.values]
+        return {"kind": self.kind, "dtype": dtype, "values": values}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], label: Any, counts: Any) -> Self:
+        return cls(label, counts, read_classes(data))
+
+
+def one_payload(
+    payload: Payload | None,
+    label: ArrayLike | None,
+    counts: ArrayLike | None,
+    classes: ArrayLike | None,
+) -> Payload:
+    """Return what leaves hold: a payload, or labels by their parts."""
+    if payload is None and label is not None and counts is not None and classes is not None:
+        return Labels(np.asarray(label), np.asarray(counts), np.asarray(classes))
+    if payload is None or not (label is None and counts is None and classes is None):
+        raise TypeError("A tree needs either label, counts and classes, or a payload.")
+    return payload
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage."""
+    return f"{100 * share:.1f}%"
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def read_classes(data: Any) -> NDArray[Any]:
+    """Return the class labels; a short list of types, and no wider than the labels need."""
+    if not isinstance(data, Mapping) or not set(data) - {"kind"} == {"dtype", "values"}:
+        raise ValueError(f"classes must have the keys 'dtype' and 'values', got {shown(data)}.")
+    form = _DTYPE.fullmatch(read(str, data["dtype"], "dtype of classes"))
+    if form is None:
+        raise ValueError(
+            "dtype of classes must be that of strings, integers, floats, booleans or objects, got "
+            f"{shown(data['dtype'])}."
+        )
+    if not isinstance(data["values"], list) or not data["values"]:
+        raise ValueError(f"values of classes must be a list, got {shown(data['values'])}.")
+    values = [_label_from_json(value) for value in data["values"]]
+    if form[0] == "str" or form["text"]:
+        return _text_labels(values)
+    if form["object"]:
+        result = np.empty(len(values), dtype=object)
+        result[:] = values
+        return result
+    return _number_labels(values, np.dtype(form[0]))
+
+
+def _text_labels(labels: list[Any]) -> NDArray[Any]:
+    lengths = [len(read(str, label, "class label")) for label in labels]
+    # NumPy gives every label the room of the longest.
+    if max(lengths) * len(lengths) > 100 * sum(lengths) + 10_000:
+        raise ValueError(f"One class label of {max(lengths)} characters is much too long.")
+    return np.array(labels, dtype=f"U{max(1, *lengths)}")
+
+
+def _number_labels(labels: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    wanted = {"b": (bool,), "f": (int, float)}.get(dtype.kind, (int,))
+    for label in labels:
+        if type(label) not in wanted:
+            raise ValueError(f"A class label of dtype {dtype} cannot be {shown(label)}.")
+        if dtype.kind in "iu":
+            read_whole(label, "class label", np.iinfo(dtype).min, np.iinfo(dtype).max)
+        elif dtype.kind == "f" and math.isfinite(label):
+            read_number(label, "class label")
+    with np.errstate(over="ignore"):
+        return np.array(labels, dtype=dtype)
+
+
+def _label_to_json(value: Any) -> Any:
+    value = plain(value)
+    if isinstance(value, float):
+        return plain_float(value)
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    raise TypeError(
+        f"Class label {value!r} of type {type(value).__name__} has no JSON form; "
+        "train with strings, integers, floats or booleans."
+    )
+
+
+def _label_from_json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return read_float(value, "class label")
+    return read(str | int | float | bool | None, value, "class label")

@@ -1,0 +1,222 @@
+"""Leaves that hold one value for all their rows: numbers, vectors, decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._leaf_text import one_line, plain
+from ._payload import Payload, contents
+from ._plain import plain_float, read, read_float, shown
+from ._structure import frozen
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+_WHERE = "values of leaves"
+
+
+@dataclass(frozen=True, eq=False)
+class Values(Payload):
+    """Leaves that hold values, the same for all rows.
+
+    Parameters
+    ----------
+    values : array-like, shape (n_contents, ...)
+        The values; `label` says which of them a leaf holds.
+    """
+
+    values: NDArray[Any]
+
+    @property
+    def n_contents(self) -> int:
+        return len(self.values)
+
+    def predict(self, leaves: Any, X: Any = None) -> NDArray[Any]:
+        predicted: NDArray[Any] = self.values[self.label[leaves]]
+        return predicted
+
+    def value(self, node: int) -> Any:
+        value = self.values[self.label[node]]
+        if self.values.ndim > 1:
+            return NamedVector(value.tolist(), self.describe(node))
+        return plain(value)
+
+    def python_value(self, node: int) -> Any:
+        return self.value(node)
+
+
+@dataclass(frozen=True, eq=False)
+class Vectors(Values):
+    """Leaves that predict vectors, `values` has one in each line: mean costs, several outputs."""
+
+    values: NDArray[np.float64]
+
+    kind: ClassVar[str] = "vectors"
+    noun: ClassVar[str] = "vector"
+    _n_axes: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        values = frozen(self.values, np.float64)
+        if values.ndim != self._n_axes or values.size == 0:
+            raise ValueError(
+                f"A tree of {self.kind} needs an array of values with {self._n_axes} axes, got "
+                f"shape {values.shape}."
+            )
+        if np.isnan(values).any():
+            raise ValueError(f"A leaf cannot hold NaN; {self.kind} must be known.")
+        if len(set(_keys(values))) < len(values):
+            raise ValueError(
+                "Some values are listed twice; leaves that hold the same have one label."
+            )
+        self._put("values", values)
+
+    @classmethod
+    def of_nodes(cls, values: ArrayLike, is_leaf: NDArray[np.bool_], counts: ArrayLike) -> Self:
+        """Return the payload, given a value for every node; those of other nodes are dropped."""
+        label, found = distinct(values, is_leaf)
+        return cls(label, np.asarray(counts), found)
+
+    def name(self, content: int) -> str:
+        return "(" + ", ".join(f"{number:.6g}" for number in self.values[content]) + ")"
+
+    def numbers(self) -> NDArray[np.float64]:
+        return self.values.reshape(len(self.values), -1)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "values": [_plain(value) for value in self.values.tolist()]}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], label: Any, counts: Any) -> Self:
+        return cls(label, counts, cls._read(contents(data, {"values"})["values"]))
+
+    @classmethod
+    def _read(cls, values: list[Any]) -> NDArray[np.float64]:
+        """Return the values of a file, vectors of the same length or numbers."""
+        if cls._n_axes == 1:
+            return np.array([read_float(number, _WHERE) for number in values])
+        length = len(values[0]) if isinstance(values[0], list) else 0
+        for value in values:
+            if not isinstance(value, list) or len(value) != length:
+                raise ValueError(f"{_WHERE} must be lists of {length} numbers, got {shown(value)}.")
+        return np.array([[read_float(number, _WHERE) for number in value] for value in values])
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers(Vectors):
+    """Leaves that predict numbers."""
+
+    kind: ClassVar[str] = "numbers"
+    noun: ClassVar[str] = "number"
+    _n_axes: ClassVar[int] = 1
+
+    def name(self, content: int) -> str:
+        return f"{self.values[content]:.6g}"
+
+    def sql_value(self, node: int) -> Any:
+        return self.value(node)
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions(Vectors):
+    """Leaves that take decisions, which are vectors with names.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What people call each of `values`.
+    """
+
+    names: tuple[str, ...]
+
+    kind: ClassVar[str] = "decisions"
+    noun: ClassVar[str] = "decision"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._put("names", tuple(map(str, self.names)))
+        if len(self.names) != len(self.values):
+            raise ValueError(f"{len(self.values)} decisions have {len(self.names)} names.")
+
+    @classmethod
+    def called(
+        cls,
+        values: ArrayLike,
+        is_leaf: NDArray[np.bool_],
+        counts: ArrayLike,
+        describe: Callable[[NDArray[np.float64]], str],
+    ) -> Self:
+        """Return the payload, in the order of names, given the decision of every node."""
+        label, found = distinct(values, is_leaf)
+        names = list(map(describe, found))
+        order = sorted(range(len(names)), key=names.__getitem__)
+        place = np.argsort(order)
+        label[is_leaf] = place[label[is_leaf]]
+        return cls(label, np.asarray(counts), found[order], tuple(names[k] for k in order))
+
+    def name(self, content: int) -> str:
+        return one_line(self.names[content])
+
+    def sql_value(self, node: int) -> Any:
+        name = self.names[self.label[node]]
+        if self.names.count(name) > 1:
+            raise ValueError(
+                f"to_sql writes decisions by their names, but several are called {shown(name)}; "
+                "use to_python, or an oracle that tells them apart."
+            )
+        return name
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "names": list(self.names)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], label: Any, counts: Any) -> Self:
+        lists = contents(data, {"values", "names"})
+        names = tuple(read(str, name, "name of a decision") for name in lists["names"])
+        return cls(label, counts, cls._read(lists["values"]), names)
+
+
+class NamedVector(tuple[float, ...]):
+    """The numbers of a vector, which print as what people call it."""
+
+    name: str
+
+    def __new__(cls, numbers: Sequence[float], name: str) -> NamedVector:
+        vector = super().__new__(cls, numbers)
+        vector.name = name
+        return vector
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return tuple(self), self.name
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def distinct(
+    values: ArrayLike, is_leaf: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Return the distinct values of leaves in ascending order, and which of them each leaf has."""
+    given = np.asarray(values, dtype=np.float64)[is_leaf]
+    keys = _keys(given)
+    first = {key: place for place, key in reversed(list(enumerate(keys)))}
+    order = sorted(first, key=lambda key: given[first[key]].tolist())
+    number = {key: k for k, key in enumerate(order)}
+    label = np.full(len(is_leaf), -1, dtype=np.int32)
+    label[is_leaf] = [number[key] for key in keys]
+    return label, given[[first[key] for key in order]]
+
+
+def _keys(values: NDArray[np.float64]) -> list[bytes]:
+    """Return the same bytes for equal values; adding 0 makes one zero of the two."""
+    return [value.tobytes() for value in values + 0.0]
+
+
+def _plain(value: Any) -> Any:
+    return list(map(plain_float, value)) if isinstance(value, list) else plain_float(value)
