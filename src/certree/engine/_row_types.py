@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 # With more types than this, rows have vectors of their own.
 _MOST_TYPES = 64
 
+# So many rows tell soon that there are too many types.
+_SAMPLE = 512
+
 # Up to here, types are not merged to have fewer of them, with weights.
 _FEW_TYPES = 4
 
@@ -87,6 +90,9 @@ class RowTypes:
 
 def row_types(values: NDArray[np.int64]) -> RowTypes | None:
     """Return few types of which all rows are multiples, or None if there are too many."""
+    step = len(values) // _SAMPLE
+    if step > 1 and _multiples(values[::step]) is None:
+        return None
     found = _few_types(values.reshape(len(values), -1))
     if found is None:
         return _multiples(values)
