@@ -2,9 +2,9 @@
 
     python benchmarks/tables.py
 
-The README holds pairs of marks, ``<!-- table: NAME -->`` and ``<!-- end -->``; what stands between
-them is replaced by the table and the summary of ``results/NAME.json``. Numbers in the text are thus
-never older than the record they come from.
+The README holds pairs of marks, ``<!-- table: NAME -->`` and ``<!-- end -->``. This script
+replaces the text between them by the table and the summary of ``results/NAME.json``, so the page
+shows the numbers of the latest records.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import itertools
 import json
 import re
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ MARKED = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def summary_line(summary: dict[str, Any]) -> str:
-    """Say in one line what a comparison came to."""
+    """Return the result of a comparison as an item of a list."""
     if "variant" in summary:
         extra = f", unproven: {', '.join(summary['unproven'])}" if summary["unproven"] else ""
         work = "" if summary["work"] is None else f", work x {summary['work']}"
@@ -41,7 +42,8 @@ def summary_line(summary: dict[str, Any]) -> str:
     keys = ("slower", "worse_objective", "better_objective", "more_memory")
     for key in (*keys, *(k for k in ("limit_broken", "limit_broken_by_peer") if k in summary)):
         parts.append(f"{key.replace('_', ' ')}: {', '.join(summary[key]) or 'none'}")
-    return f"- against {summary['peer']}: " + "; ".join(parts) + "."
+    line = f"- against {summary['peer']}: " + "; ".join(parts) + "."
+    return textwrap.fill(line, 100, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def render(name: str) -> str:

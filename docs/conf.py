@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from certree import __version__
+from typing import Any
+
+from certree import __version__, estimators
 
 project = "certree"
 author = "certree developers"
@@ -45,3 +47,21 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_show_sourcelink = False
+
+
+def list_estimators(app: Any, page: str, source: list[str]) -> None:
+    """Put what certree.estimators lists in place of ``.. estimators::``."""
+    bases = "BaseEstimator, ClassifierMixin, RegressorMixin, tuple"
+    entries = []
+    for name in estimators.__all__:
+        if isinstance(getattr(estimators, name), type):
+            entry = (f".. autoclass:: certree.{name}", "   :members:")
+            entries.append("\n".join((*entry, f"   :inherited-members: {bases}", "")))
+        else:
+            entries.append(f".. autofunction:: certree.{name}\n")
+    source[0] = source[0].replace(".. estimators::", "\n".join(entries))
+
+
+def setup(app: Any) -> None:
+    """Called by Sphinx."""
+    app.connect("source-read", list_estimators)

@@ -189,7 +189,7 @@ def cases(seed: int = 7) -> dict[str, Case]:
             PolicyTree(max_depth=2, complexity=0.01).fit_rewards(X, gains), {"X": X, "y": gains}
         )
         limited = CostSensitiveTreeClassifier([[0, 1], [3, 0]], capacity={1: 0.4}, max_depth=2)
-        bounds = frozenset({"dual_cuts", "dual_bound"})
+        bounds = frozenset({"cuts", "dual_bound"})
         found["capacity"] = _model(limited.fit(X, y, real), really, weaker=bounds)
         costly = PolicyTree(max_depth=1, treatment_costs=[0, 1, 2.5], budget=20)
         found["budget"] = _model(costly.fit_rewards(X, gains), {"X": X, "y": gains}, weaker=bounds)
@@ -198,7 +198,7 @@ def cases(seed: int = 7) -> dict[str, Case]:
         found["no tree"] = _solution(
             solve(nothing, X, y, max_depth=1),
             own,
-            weaker=frozenset({"dual_cuts", "lower_bound", "proof", "limits"}),
+            weaker=frozenset({"cuts", "lower_bound", "proof", "limits"}),
         )
         both = tasks.Front(errors, tasks.RowCosts(np.abs(gains[:, :2])))
         found["two tasks"] = _solution(solve(both, X, y, max_depth=1), own, weaker=_FRONT)
@@ -211,7 +211,7 @@ def cases(seed: int = 7) -> dict[str, Case]:
         decided = SPOTree(oracles.TopK(3, 1), max_depth=2).fit(X, gains)
         found["decisions"] = _model(decided, {"X": X, "y": gains})
         grouped = {**own, "sensitive_features": group}
-        duals = frozenset({"dual", "unconstrained_cost", "least_disparity", "differences"})
+        duals = frozenset({"cuts", "unconstrained_cost", "least_disparity", "differences"})
         fair = FairTreeClassifier(tolerance=0, max_depth=2).fit(X, y, group)
         found["fair"] = _model(fair, grouped, weaker=duals)
         curve = FairTreeClassifier(max_depth=1).fairness_curve(X, y, group)
@@ -228,7 +228,7 @@ def cases(seed: int = 7) -> dict[str, Case]:
 
 
 _WRONG = (None, "x", float("nan"), 1.5, (), True, object)
-"""What no number may be."""
+"""Values that are wrong for every number."""
 
 
 def other_values(old: Any, rng: np.random.Generator) -> Iterator[Any]:
@@ -290,9 +290,9 @@ def may_be_true(forgery: Forgery) -> bool:
 
 
 def outcome(forgery: Forgery) -> str:
-    """Return what `verify` makes of a tampered certificate.
+    """Return the outcome of `verify` for a tampered certificate.
 
-    "caught"; "no matter" if it may pass; "passed", or an error that is none of `verify`, if not.
+    "caught"; "no matter" if it may pass; otherwise "passed", or an error of another kind.
     """
     try:
         verify(forgery.subject(), **forgery.case.data)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,13 @@ ROOT = Path(__file__).parent.parent
 CORE = ROOT / "cpp" / "core"
 BINDINGS = ROOT / "cpp" / "bindings"
 MAX_LINES = 600
+# Inverted negation, which readers have to solve like a riddle: say what a thing is, or "is not a".
+RIDDLES = (
+    r"(?<!here )\b(?:is|are|was|were)\s+none\b",
+    r"(?<!here )\b(?:is|are)\s+no\s+(?:class|column|decimal|function|integer|label|number|sum)",
+    r"\bnone\s+but\b",
+    r"\b[Ww]hat\s+(?:is\s+)?no\b",
+)
 # From below to above; a layer includes its own headers and those of the layers before it. Kernels
 # count bits in plain views, so they need neither tasks nor data sets.
 LAYERS = ("base", "counts", "tasks", "data", "bounds", "search")
@@ -46,16 +53,49 @@ def _lines_matching(paths: list[Path], pattern: str) -> list[str]:
     return found
 
 
-def _includes(path: Path) -> Iterator[str]:
-    for line in path.read_text(encoding="utf-8").splitlines():
-        match = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
-        if match:
-            yield match.group(1)
+_INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 
 
-def _local_includes(path: Path) -> Iterator[str]:
-    """Yield what is included by a name in quotes, which is ours."""
-    yield from re.findall(r'^\s*#\s*include\s*"([^"]+)"', path.read_text(encoding="utf-8"), re.M)
+def _includes(text: str) -> list[str]:
+    """Return what a text includes, with the bracket or quotation mark before the name."""
+    return ["".join(match.groups()) for match in _INCLUDE.finditer(text)]
+
+
+def _included_file(include: str, folder: Path) -> Path | None:
+    """Return the file of ours that a file of this folder includes, as the compiler finds it."""
+    places = (folder, CORE, CORE.parent)
+    found = (Path(os.path.normpath(place / include[1:])) for place in places)
+    return next((path for path in found if path.is_file()), None)
+
+
+def _wrong_includes_of_layer(layer: str, text: str) -> list[str]:
+    """Return what a file of a layer of the core must not include: all but itself and below.
+
+    The lists at the top of the core belong to every layer; whatever else is there is a door.
+    """
+    allowed = LAYERS[: LAYERS.index(layer) + 1]
+    bad = []
+    for include in _includes(text):
+        path = _included_file(include, CORE / layer)
+        if path is None:
+            bad += [include] if include[0] == '"' else []
+        elif not (path.is_relative_to(CORE) and path.relative_to(CORE).parts[0] in allowed):
+            bad += [] if path.parent == CORE and path.suffix == ".def" else [include]
+    return bad
+
+
+def _wrong_includes_of_bindings(text: str) -> list[str]:
+    """Return what bindings must not include: all of ours but doors, lists and themselves."""
+    doors = [*CORE.glob("*solver.hpp"), CORE / "session.hpp", *CORE.glob("*.def")]
+    bad = []
+    for include in _includes(text):
+        path = _included_file(include, BINDINGS)
+        if path is None:
+            is_foreign = re.match(r"<(nanobind/|Python\.h$|\w+$)", include)
+            bad += [] if is_foreign else [include]
+        elif path not in doors and path.parent != BINDINGS:
+            bad.append(include)
+    return bad
 
 
 def _pyproject() -> Any:
@@ -73,23 +113,46 @@ def test_the_core_includes_no_python_header() -> None:
     bad = [
         f"{path.relative_to(ROOT)} includes {name}"
         for path in _cpp_files(CORE)
-        for name in _includes(path)
-        if re.match(r"(nanobind|pybind11|numpy)/|Python\.h|(.*/)?bindings/", name)
+        for name in _includes(path.read_text(encoding="utf-8"))
+        if re.match(r".(nanobind|pybind11|numpy)/|.Python\.h|.(.*/)?bindings/", name)
     ]
     assert not bad, "\n".join(bad)
 
 
 def test_a_layer_of_the_core_includes_only_itself_and_those_below() -> None:
-    """base < counts < tasks < data < bounds < search < solver."""
-    bad = []
-    for rank, layer in enumerate(LAYERS):
-        above = [*LAYERS[rank + 1 :], "solver.hpp"]
-        for path in _cpp_files(CORE / layer):
-            for name in _includes(path):
-                parts = Path(name).parts
-                if any(part in above for part in parts):
-                    bad.append(f"{path.relative_to(ROOT)} ({layer}) includes {name}")
+    """base < counts < tasks < data < bounds < search < doors."""
+    bad = [
+        f"{path.relative_to(ROOT)} includes {name}"
+        for layer in LAYERS
+        for path in _cpp_files(CORE / layer)
+        for name in _wrong_includes_of_layer(layer, path.read_text(encoding="utf-8"))
+    ]
     assert not bad, "\n".join(bad)
+
+
+def test_every_folder_of_the_core_is_a_layer() -> None:
+    """A folder without a place in the order could include anything."""
+    assert {path.name for path in CORE.iterdir() if path.is_dir()} == set(LAYERS)
+
+
+@pytest.mark.parametrize(
+    ("layer", "line"),
+    [
+        ("base", '#include "data/node.hpp"'),
+        ("data", '#include "../search/tree.hpp"'),
+        ("counts", "  # include <tasks/count_task.hpp>"),
+        ("bounds", '#include "core/search/tree.hpp"'),
+        ("search", '#include "session.hpp"'),
+        ("search", '#include "door.hpp"'),
+        ("search", '#include "bindings/arguments.hpp"'),
+        ("search", '#include "no_such_file.hpp"'),
+    ],
+)
+def test_an_include_of_a_layer_above_is_found(layer: str, line: str) -> None:
+    """The check can fail, in every spelling that compiles."""
+    good = '#include <vector>\n#include "base/cost.hpp"\n#include "counters.def"\n'
+    assert not _wrong_includes_of_layer(layer, good)
+    assert _wrong_includes_of_layer(layer, good + line + "\n") == _includes(line)
 
 
 def test_the_core_never_prints_and_never_ends_the_process() -> None:
@@ -111,16 +174,32 @@ def test_the_core_has_no_mutable_global_state() -> None:
 
 
 def test_the_bindings_enter_through_the_doors() -> None:
-    """Of the core, bindings include the headers at its top, which are the doors, and lists."""
-    doors = {path.name for path in CORE.iterdir() if path.suffix in {".hpp", ".def"}}
-    own = {path.name for path in BINDINGS.iterdir()}
+    """Of the core, bindings include the doors and the lists of options and counters."""
     bad = [
         f"{path.relative_to(ROOT)} includes {name}"
         for path in _cpp_files(BINDINGS)
-        for name in _local_includes(path)
-        if name not in doors | own
+        for name in _wrong_includes_of_bindings(path.read_text(encoding="utf-8"))
     ]
     assert not bad, "\n".join(bad)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '#include "search/tree.hpp"',
+        '#include "core/search/tree.hpp"',
+        '#include "../core/data/dataset.hpp"',
+        "#include <data/dataset.hpp>",
+        '#include "run.hpp"',
+        '#include "door.hpp"',
+        '#include "no_such_file.hpp"',
+    ],
+)
+def test_an_include_past_the_doors_is_found(line: str) -> None:
+    """The check can fail, in every spelling that compiles; the frame of the doors is no door."""
+    good = '#include <nanobind/nanobind.h>\n#include "session.hpp"\n#include "options.def"\n'
+    assert not _wrong_includes_of_bindings(good)
+    assert _wrong_includes_of_bindings(good + line + "\n") == _includes(line)
 
 
 def test_the_bindings_hold_no_algorithm() -> None:
@@ -208,6 +287,18 @@ def test_nothing_is_left_unfinished() -> None:
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
         if re.search(rf"\b(?:{words})\b", line)
     ]
+    assert not bad, "\n".join(bad)
+
+
+def test_sentences_are_no_riddles() -> None:
+    """Comments, messages and pages say what is, in positive form."""
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("benchmarks/*.md"), *ROOT.glob("docs/**/*.md")]
+    bad = []
+    for path in [*_hand_written_files(), *(p for p in pages if "_build" not in p.parts)]:
+        text = path.read_text(encoding="utf-8")
+        for match in (m for riddle in RIDDLES for m in re.finditer(riddle, text)):
+            line = text.count("\n", 0, match.start()) + 1
+            bad.append(f"{path.relative_to(ROOT)}:{line}: {' '.join(match.group().split())!r}")
     assert not bad, "\n".join(bad)
 
 

@@ -90,6 +90,17 @@ def test_no_two_modules_have_the_same_name() -> None:
     assert not [name for name, count in names.items() if count > 1]
 
 
+def test_no_two_classes_have_the_same_name() -> None:
+    """A name stands for one idea, wherever it is read."""
+    names = Counter(
+        node.name
+        for path in _files()
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+    )
+    assert not [name for name, count in names.items() if count > 1]
+
+
 def test_few_modules_lie_outside_of_the_folders() -> None:
     """A newcomer places a line by its folder."""
     assert {path.stem for path in PACKAGE.glob("*.py")} == {"__init__", "_version", "exceptions"}

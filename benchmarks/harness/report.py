@@ -83,7 +83,7 @@ def summary(groups: list[list[Row]], peer: str) -> dict[str, Any]:
     matched = pairs(groups, peer)
     ratios = [(ours, other, r) for ours, other in matched if (r := ratio(ours, other)) is not None]
     counted = [r for _, other, r in ratios if (other.seconds or 0) >= COUNTED_FROM_S]
-    # A tree that breaks the limit is none to compare with.
+    # Trees that break the limit are left out of the comparison.
     both = [(a, b) for a, b in matched if a.objective and b.objective and b.within is not False]
     mean = geometric_mean(counted)
     processor_mean = geometric_mean(

@@ -1,4 +1,4 @@
-// What the bindings of all kinds of solve share: arrays in, arrays out, the GIL released, signals handled.
+// What the bindings of all doors share: arrays in, the GIL released, signals handled.  bind_results.cpp is the way back.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,6 +8,7 @@
 
 #include <exception>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -20,20 +21,7 @@ using Columns = nanobind::ndarray<const std::uint8_t, nanobind::ndim<2>, nanobin
 template <class T>
 using Vector = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 using Matrix = nanobind::ndarray<const std::int64_t, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
-using IntArray = nanobind::ndarray<nanobind::numpy, std::int32_t, nanobind::ndim<1>>;
-using History = nanobind::typed<nanobind::list, nanobind::typed<nanobind::tuple, double, std::int64_t, Cost, Cost>>;
-
-inline IntArray to_array(std::vector<std::int32_t> values) {
-  auto* owned = new std::vector<std::int32_t>(std::move(values));
-  nanobind::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::int32_t>*>(p); });
-  return IntArray(owned->data(), {owned->size()}, owner);
-}
-
-inline History history_to_list(const std::vector<ProgressEvent>& history) {
-  History out;
-  for (const ProgressEvent& e : history) out.append(nanobind::make_tuple(e.seconds, e.work, e.upper, e.lower));
-  return out;
-}
+using MaybeVector = std::optional<Vector<std::int64_t>>;
 
 // Signals are handled by Python's main thread only; elsewhere PyErr_CheckSignals does nothing.
 class PythonObserver {
@@ -48,6 +36,16 @@ class PythonObserver {
       info["lower_bound"] = event.lower;
     });
   }
+  bool operator()(const PointEvent& event) {
+    return tell([&](nanobind::dict& info) {
+      info["seconds"] = event.seconds;
+      info["work"] = event.work;
+      info["n_points"] = event.n_points;
+    });
+  }
+  std::exception_ptr error() const { return error_; }
+
+ private:
   // `describe(info)` fills what the callback is told.
   template <class Describe>
   bool tell(Describe describe) {
@@ -67,26 +65,36 @@ class PythonObserver {
       return true;
     }
   }
-  std::exception_ptr error() const { return error_; }
-
- private:
   nanobind::object callback_;
   std::exception_ptr error_;
 };
 
-inline TableView view_of(const Columns& columns, const Vector<std::int32_t>& row_types,
-                         const std::optional<Vector<std::int64_t>>& weights) {
-  if (row_types.shape(0) != columns.shape(0)) throw std::invalid_argument("row_types and columns differ in length");
-  if (weights && weights->shape(0) != columns.shape(0))
-    throw std::invalid_argument("weights and columns differ in length");
+inline TableView view_of(const Columns& columns) {
   TableView table;
   table.columns = columns.data();
   table.n_rows = static_cast<std::int64_t>(columns.shape(0));
   table.n_columns = static_cast<std::int64_t>(columns.shape(1));
   table.row_stride = columns.stride(0);
   table.column_stride = columns.stride(1);
-  table.row_types = row_types.data();
-  table.weights = weights ? weights->data() : nullptr;
+  return table;
+}
+
+// The entries of an array with one row per row of the table.
+template <class Array>
+auto* rows_of(const Array& array, const char* name, const TableView& table) {
+  if (static_cast<std::int64_t>(array.shape(0)) != table.n_rows)
+    throw std::invalid_argument(std::string(name) + " and columns differ in length");
+  return array.data();
+}
+template <class Array>
+auto* rows_of(const std::optional<Array>& array, const char* name, const TableView& table) {
+  return array ? rows_of(*array, name, table) : nullptr;
+}
+
+inline TableView view_of(const Columns& columns, const Vector<std::int32_t>& row_types, const MaybeVector& weights) {
+  TableView table = view_of(columns);
+  table.row_types = rows_of(row_types, "row_types", table);
+  table.weights = rows_of(weights, "weights", table);
   return table;
 }
 
@@ -98,7 +106,7 @@ inline CountTask task_of(const Matrix& cost_matrix) {
 // The arguments that every kind of solve shares; the arrays outlive the call.
 struct Arguments {
   Arguments(const Columns& columns, const Vector<std::int32_t>& row_types, const Matrix& cost_matrix,
-            const std::optional<Vector<std::int64_t>>& weights, const OptionDict& given)
+            const MaybeVector& weights, const OptionDict& given)
       : options(read_options(given)), task(task_of(cost_matrix)), table(view_of(columns, row_types, weights)) {}
   Options options;
   CountTask task;
@@ -111,7 +119,7 @@ auto run_without_gil(nanobind::object callback, Solve solve) {
   PythonObserver observer(std::move(callback));
   auto result = [&] {
     nanobind::gil_scoped_release release;
-    return solve([&](const ProgressEvent& event) { return observer(event); });
+    return solve([&](const auto& event) { return observer(event); });
   }();
   if (observer.error()) std::rethrow_exception(observer.error());
   return result;

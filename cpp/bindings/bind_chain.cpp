@@ -1,8 +1,6 @@
 // solve_chain() for Python.
 #include <nanobind/nanobind.h>
 
-#include <optional>
-
 #include "arguments.hpp"
 #include "bindings.hpp"
 #include "chain_solver.hpp"
@@ -13,9 +11,9 @@ namespace certree {
 
 namespace {
 
-ChainResult solve_from_python(const Columns& columns, const Vector<std::int32_t>& row_types,
-                              const std::optional<Vector<std::int64_t>>& weights, const OptionDict& given,
-                              std::int64_t fpr_num, std::int64_t fpr_den, nb::object callback) {
+ChainResult solve_from_python(const Columns& columns, const Vector<std::int32_t>& row_types, const MaybeVector& weights,
+                              const OptionDict& given, std::int64_t fpr_num, std::int64_t fpr_den,
+                              nb::object callback) {
   const Options options = read_options(given);
   const TableView table = view_of(columns, row_types, weights);
   const ChainQuestion question{fpr_num, fpr_den};
@@ -26,11 +24,6 @@ ChainResult solve_from_python(const Columns& columns, const Vector<std::int32_t>
 }  // namespace
 
 void bind_chain(nb::module_& m) {
-  nb::class_<ChainResult, Result>(m, "ChainResult", "What a solve for the (partial) area found, in the caller's units.")
-      .def_prop_ro(
-          "loss_unit",
-          [](const ChainResult& r) { return nb::typed<nb::tuple, Cost, Cost>(nb::make_tuple(1, r.loss_denominator)); },
-          "(num, den): 1 - normalised area = loss * num / den.");
   m.def("solve_chain", &solve_from_python, nb::arg("columns"), nb::arg("row_types"), nb::arg("weights").none(),
         nb::arg("options"), nb::arg("fpr_num"), nb::arg("fpr_den"), nb::arg("callback") = nb::none(),
         "Least error_scale * (loss of area under the ROC convex hull) + split_penalty * splits.");

@@ -1,8 +1,6 @@
 // Session for Python: one table, several solves.
 #include <nanobind/nanobind.h>
 
-#include <optional>
-
 #include "arguments.hpp"
 #include "bindings.hpp"
 #include "options.hpp"
@@ -17,29 +15,24 @@ namespace {
 // Keeps the arrays alive that the session reads.
 class PythonSession {
  public:
-  PythonSession(Columns columns, Vector<std::int32_t> row_types, std::optional<Vector<std::int64_t>> weights)
+  PythonSession(Columns columns, Vector<std::int32_t> row_types, MaybeVector weights)
       : columns_(std::move(columns)),
         row_types_(std::move(row_types)),
         weights_(std::move(weights)),
         session_(view_of(columns_, row_types_, weights_)) {}
 
-  Result solve(const Matrix& cost_matrix, const OptionDict& given, nb::object callback) {
+  template <auto kSolve>
+  auto run(const Matrix& cost_matrix, const OptionDict& given, nb::object callback) {
     const CountTask task = task_of(cost_matrix);
     const Options options = read_options(given);
     return run_without_gil(std::move(callback),
-                           [&](Observer observer) { return session_.solve(task, options, std::move(observer)); });
-  }
-  PathResult solve_path(const Matrix& cost_matrix, const OptionDict& given, nb::object callback) {
-    const CountTask task = task_of(cost_matrix);
-    const Options options = read_options(given);
-    return run_without_gil(std::move(callback),
-                           [&](Observer observer) { return session_.solve_path(task, options, std::move(observer)); });
+                           [&](Observer observer) { return (session_.*kSolve)(task, options, std::move(observer)); });
   }
 
  private:
   Columns columns_;
   Vector<std::int32_t> row_types_;
-  std::optional<Vector<std::int64_t>> weights_;
+  MaybeVector weights_;
   Session session_;
 };
 
@@ -47,11 +40,11 @@ class PythonSession {
 
 void bind_session(nb::module_& m) {
   nb::class_<PythonSession>(m, "Session", "One table, solved again and again; what was proved serves the next solve.")
-      .def(nb::init<Columns, Vector<std::int32_t>, std::optional<Vector<std::int64_t>>>(), nb::arg("columns"),
-           nb::arg("row_types"), nb::arg("weights").none() = nb::none())
-      .def("solve", &PythonSession::solve, nb::arg("cost_matrix"), nb::arg("options"), nb::arg("callback") = nb::none(),
-           "As the function solve.")
-      .def("solve_path", &PythonSession::solve_path, nb::arg("cost_matrix"), nb::arg("options"),
+      .def(nb::init<Columns, Vector<std::int32_t>, MaybeVector>(), nb::arg("columns"), nb::arg("row_types"),
+           nb::arg("weights").none() = nb::none())
+      .def("solve", &PythonSession::run<&Session::solve>, nb::arg("cost_matrix"), nb::arg("options"),
+           nb::arg("callback") = nb::none(), "As the function solve.")
+      .def("solve_path", &PythonSession::run<&Session::solve_path>, nb::arg("cost_matrix"), nb::arg("options"),
            nb::arg("callback") = nb::none(), "As the function solve_path.");
 }
 

@@ -17,7 +17,6 @@ namespace certree {
 
 namespace {
 
-using CostArray = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using SumArray = nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<2>>;
 
 VectorKind read_kind(const std::string& name) {
@@ -47,7 +46,8 @@ class PythonLeaf {
         owned->insert(owned->end(), sums + static_cast<std::int64_t>(s) * stride,
                       sums + static_cast<std::int64_t>(s) * stride + n);
       nb::object array = nb::cast(SumArray(owned->data(), {static_cast<std::size_t>(n), n_}, owner, {1, n}));
-      auto [found_costs, found_labels] = nb::cast<std::pair<CostArray, Vector<std::int32_t>>>(function_(array));
+      auto [found_costs, found_labels] =
+          nb::cast<std::pair<Vector<std::int64_t>, Vector<std::int32_t>>>(function_(array));
       if (found_costs.shape(0) != static_cast<std::size_t>(n) || found_labels.shape(0) != static_cast<std::size_t>(n))
         throw std::invalid_argument("leaf_function must return one cost and one label for each of " +
                                     std::to_string(n) + " sums");
@@ -71,23 +71,15 @@ class PythonLeaf {
 
 struct VectorArguments {
   VectorArguments(const Columns& columns, const Matrix& statistics, const std::string& kind,
-                  const std::optional<Vector<std::int64_t>>& row_counts, const OptionDict& given, const nb::dict& extra)
+                  const MaybeVector& row_counts, const OptionDict& given, const nb::dict& extra)
       : options(read_options(given)) {
-    if (!extra.contains("row_types") && statistics.shape(0) != columns.shape(0))
-      throw std::invalid_argument("statistics and columns differ in length");
-    if (row_counts && row_counts->shape(0) != columns.shape(0))
-      throw std::invalid_argument("row_counts and columns differ in length");
-    table.table.columns = columns.data();
-    table.table.n_rows = static_cast<std::int64_t>(columns.shape(0));
-    table.table.n_columns = static_cast<std::int64_t>(columns.shape(1));
-    table.table.row_stride = columns.stride(0);
-    table.table.column_stride = columns.stride(1);
-    table.statistics = statistics.data();
-    table.row_counts = row_counts ? row_counts->data() : nullptr;
+    table.table = view_of(columns);
+    n_vectors = static_cast<std::int64_t>(statistics.shape(0));
+    table.statistics = extra.contains("row_types") ? statistics.data() : rows_of(statistics, "statistics", table.table);
+    table.row_counts = rows_of(row_counts, "row_counts", table.table);
     task.kind = read_kind(kind);
     task.n_statistics = static_cast<std::int32_t>(statistics.shape(1));
     if (task.kind == VectorKind::callback) task.superadditive = task.has_worst = false;
-    n_vectors = static_cast<std::int64_t>(statistics.shape(0));
     for (auto [key, value] : extra) read_extra(nb::cast<std::string>(key), value);
     if (!feature && !group && !price && !discounted) return;
     if (!feature || !group || !price || !discounted)
@@ -169,33 +161,27 @@ struct VectorArguments {
   std::optional<PythonLeaf> leaf;
   std::int64_t n_vectors = 0;  // one per row, or one per type
   std::optional<Vector<std::int32_t>> feature, group, row_types;
-  std::optional<Vector<std::int64_t>> worst, price, discounted, weights, row_weights;
+  MaybeVector worst, price, discounted, weights, row_weights;
 };
 
-Result solve_from_python(const Columns& columns, const Matrix& statistics, const std::string& kind,
-                         const std::optional<Vector<std::int64_t>>& row_counts, const OptionDict& options,
-                         nb::object callback, const OptionDict& extra) {
+template <auto kSolve>
+auto from_python(const Columns& columns, const Matrix& statistics, const std::string& kind,
+                 const MaybeVector& row_counts, const OptionDict& options, nb::object callback,
+                 const OptionDict& extra) {
   VectorArguments a(columns, statistics, kind, row_counts, options, extra);
-  return a.run(std::move(callback), &solve_vector);
-}
-
-PathResult path_from_python(const Columns& columns, const Matrix& statistics, const std::string& kind,
-                            const std::optional<Vector<std::int64_t>>& row_counts, const OptionDict& options,
-                            nb::object callback, const OptionDict& extra) {
-  VectorArguments a(columns, statistics, kind, row_counts, options, extra);
-  return a.run(std::move(callback), &solve_vector_path);
+  return a.run(std::move(callback), kSolve);
 }
 
 }  // namespace
 
 void bind_vector(nb::module_& m) {
   m.def(
-      "solve_vector", &solve_from_python, nb::arg("columns"), nb::arg("statistics"), nb::arg("kind"),
+      "solve_vector", &from_python<&solve_vector>, nb::arg("columns"), nb::arg("statistics"), nb::arg("kind"),
       nb::arg("row_counts").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
       nb::arg("extra") = OptionDict(nb::dict()),
       "Least error_scale * cost + split_penalty * splits, a leaf's cost being a function of its rows' summed vectors.");
-  m.def("solve_vector_path", &path_from_python, nb::arg("columns"), nb::arg("statistics"), nb::arg("kind"),
-        nb::arg("row_counts").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
+  m.def("solve_vector_path", &from_python<&solve_vector_path>, nb::arg("columns"), nb::arg("statistics"),
+        nb::arg("kind"), nb::arg("row_counts").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
         nb::arg("extra") = OptionDict(nb::dict()), "Least leaf cost for every number of splits, with trees.");
 }
 

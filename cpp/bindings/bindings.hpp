@@ -5,6 +5,7 @@
 
 namespace certree {
 
+void bind_results(nanobind::module_& m);
 void bind_solver(nanobind::module_& m);
 void bind_multiway(nanobind::module_& m);
 void bind_session(nanobind::module_& m);

@@ -5,6 +5,7 @@
 
 NB_MODULE(_core, m) {
   m.doc() = "C++ core of certree (private).";
+  certree::bind_results(m);
   certree::bind_solver(m);
   certree::bind_multiway(m);
   certree::bind_session(m);

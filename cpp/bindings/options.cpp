@@ -29,20 +29,11 @@ Isa read_isa(const std::string& name) {
   throw std::invalid_argument("isa must be 'auto', 'baseline', 'avx2' or 'avx512', got '" + name + "'");
 }
 
-template <class T>
-T read(nb::handle value, const std::string& name) {
-  try {
-    return nb::cast<T>(value);
-  } catch (const nb::cast_error&) {
-    throw nb::type_error(("option '" + name + "' has the wrong type or does not fit its range").c_str());
-  }
-}
-
 #ifdef CERTREE_DEBUG_TREE
 // The arrays of a result: (test, first_child).
 Tree read_tree(nb::handle value, const std::string& name) {
   using Arrays = std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>>;
-  const auto [test, first_child] = read<Arrays>(value, name);
+  const auto [test, first_child] = read_option<Arrays>(value, name);
   if (test.size() != first_child.size()) throw std::invalid_argument("the arrays of debug_tree differ in length");
   Tree tree;
   for (std::size_t v = 0; v < test.size(); ++v) {
@@ -61,47 +52,32 @@ Options read_options(const OptionDict& given) {
   Options options;
   for (auto [key, value] : given) {
     const auto name = nb::cast<std::string>(key);
-    if (name == "max_depth")
-      options.max_depth = read<std::int32_t>(value, name);
-    else if (name == "max_splits")
-      options.max_splits = read<std::int64_t>(value, name);
-    else if (name == "min_leaf")
-      options.min_leaf = read<std::int64_t>(value, name);
-    else if (name == "error_scale")
-      options.error_scale = read<Cost>(value, name);
-    else if (name == "split_penalty")
-      options.split_penalty = read<Cost>(value, name);
-    else if (name == "gap")
-      options.gap = read<Cost>(value, name);
-    else if (name == "known_value")
-      options.known_value = read<Cost>(value, name);
-    else if (name == "known_splits")
-      options.known_splits = read<std::int64_t>(value, name);
-    else if (name == "time_limit")
-      options.time_limit_s = read<double>(value, name);
-    else if (name == "memory_limit")
-      options.memory_limit = read<std::int64_t>(value, name);
-    else if (name == "work_limit")
-      options.work_limit = read<std::int64_t>(value, name);
-    else if (name == "threads")
-      options.threads = read<std::int32_t>(value, name);
-    else if (name == "search")
-      options.search = read_search(read<std::string>(value, name));
-    else if (name == "smallest")
-      options.smallest = read<bool>(value, name);
-    else if (name == "isa")
-      options.isa = read_isa(read<std::string>(value, name));
+    const auto is = [&](const char* other) { return name == other; };
+    // clang-format off
+    if (is("max_depth")) options.max_depth = read_option<std::int32_t>(value, name);
+    else if (is("max_splits")) options.max_splits = read_option<std::int64_t>(value, name);
+    else if (is("min_leaf")) options.min_leaf = read_option<std::int64_t>(value, name);
+    else if (is("error_scale")) options.error_scale = read_option<Cost>(value, name);
+    else if (is("split_penalty")) options.split_penalty = read_option<Cost>(value, name);
+    else if (is("gap")) options.gap = read_option<Cost>(value, name);
+    else if (is("known_value")) options.known_value = read_option<Cost>(value, name);
+    else if (is("known_splits")) options.known_splits = read_option<std::int64_t>(value, name);
+    else if (is("time_limit")) options.time_limit_s = read_option<double>(value, name);
+    else if (is("memory_limit")) options.memory_limit = read_option<std::int64_t>(value, name);
+    else if (is("work_limit")) options.work_limit = read_option<std::int64_t>(value, name);
+    else if (is("threads")) options.threads = read_option<std::int32_t>(value, name);
+    else if (is("search")) options.search = read_search(read_option<std::string>(value, name));
+    else if (is("smallest")) options.smallest = read_option<bool>(value, name);
+    else if (is("isa")) options.isa = read_isa(read_option<std::string>(value, name));
 #ifdef CERTREE_DEBUG_TREE
-    else if (name == "debug_tree")
-      options.debug_tree = read_tree(value, name);
-    else if (name == "debug_discount")
-      options.debug_discount = read<Cost>(value, name);
+    else if (is("debug_tree")) options.debug_tree = read_tree(value, name);
+    else if (is("debug_discount")) options.debug_discount = read_option<Cost>(value, name);
 #endif
-#define CERTREE_SWITCH(option, help) else if (name == #option) options.option = read<bool>(value, name);
+#define CERTREE_SWITCH(option, help) else if (is(#option)) options.option = read_option<bool>(value, name);
 #include "options.def"
 #undef CERTREE_SWITCH
-    else
-      throw std::invalid_argument("unknown option '" + name + "'");
+    else throw std::invalid_argument("unknown option '" + name + "'");
+    // clang-format on
   }
   return options;
 }

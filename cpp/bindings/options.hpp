@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+
 #include "solver.hpp"
 
 namespace certree {
@@ -13,6 +15,16 @@ using TextDict = nanobind::typed<nanobind::dict, nanobind::str, nanobind::str>;
 using CountDict = nanobind::typed<nanobind::dict, nanobind::str, nanobind::int_>;
 using InfoDict = nanobind::typed<nanobind::dict, nanobind::str, nanobind::object>;
 using TextList = nanobind::typed<nanobind::list, nanobind::str>;
+
+// The value of one option.
+template <class T>
+T read_option(nanobind::handle value, const std::string& name) {
+  try {
+    return nanobind::cast<T>(value);
+  } catch (const nanobind::cast_error&) {
+    throw nanobind::type_error(("option '" + name + "' has the wrong type or does not fit its range").c_str());
+  }
+}
 
 Options read_options(const OptionDict& given);
 // name -> what it does, for every technique that can be switched off.

@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "bounds/tangent.hpp"
+#include "door.hpp"
 #include "search/chain_search.hpp"
 
 namespace certree {
@@ -23,16 +24,11 @@ constexpr Cost kFinestMixture = 64;
 constexpr Cost kLargest = Cost{1} << 58;
 
 void check_arguments(const TableView& table, const ChainQuestion& question, const Options& options) {
-  require(table.n_rows >= 1, "the table has no rows");
+  check_options(table.n_rows, options);
   require(question.fpr_num >= 1 && question.fpr_num <= question.fpr_den,
-          "the limit of the false positive rate must be above 0 and at most 1");
-  require(options.max_depth >= -1, "max_depth must be -1 (no limit) or at least 0");
-  require(options.max_splits >= -1, "max_splits must be -1 (no limit) or at least 0");
-  require(options.min_leaf >= 1, "min_leaf must be at least 1");
-  require(options.error_scale >= 1, "error_scale must be at least 1");
-  require(options.split_penalty >= 0, "split_penalty must not be negative");
-  require(options.gap >= 0, "gap must not be negative");
+          "the largest false positive rate must be above 0 and at most 1");
   require(options.known_value < 0, "a known value is not supported for areas");
+  check_two_types(table);
 }
 
 bool product_overflows(std::initializer_list<Cost> factors, Cost& product) {
@@ -46,12 +42,9 @@ ChainObjective make_objective(const TableView& table, const ChainQuestion& quest
   ChainObjective objective;
   bool overflows = false;
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
-    const std::int32_t type = table.row_types[row];
-    require(type == 0 || type == 1, "row_types must be 0 (negative) or 1 (positive)");
-    const Cost weight = table.weights != nullptr ? table.weights[row] : 1;
-    require(weight >= 1, "weights must be at least 1; leave rows of weight 0 out");
-    Cost& sum = type == 1 ? objective.positives : objective.negatives;
-    overflows |= __builtin_add_overflow(sum, weight, &sum);
+    require(table.weight(row) >= 1, "weights must be at least 1; leave rows of weight 0 out");
+    Cost& sum = table.row_types[row] == 1 ? objective.positives : objective.negatives;
+    overflows |= __builtin_add_overflow(sum, table.weight(row), &sum);
   }
   require(objective.negatives > 0 && objective.positives > 0, "the area needs rows of both types, 0 and 1");
   objective.fpr_num = question.fpr_num;
@@ -83,10 +76,9 @@ std::vector<Edge> count_leaves(const TableView& table, const Tree& tree) {
     std::size_t at = 0;
     while (tree.nodes[at].column >= 0) {
       const TreeNode& node = tree.nodes[at];
-      const bool holds = table.columns[row * table.row_stride + node.column * table.column_stride] & 1;
-      at = static_cast<std::size_t>(holds ? node.yes : node.no);
+      at = static_cast<std::size_t>(table.holds(row, node.column) ? node.yes : node.no);
     }
-    (table.row_types[row] == 1 ? counts[at].y : counts[at].x) += table.weights != nullptr ? table.weights[row] : 1;
+    (table.row_types[row] == 1 ? counts[at].y : counts[at].x) += table.weight(row);
   }
   return counts;
 }
@@ -162,9 +154,9 @@ class ChainSolve {
         options_(options),
         objective_(make_objective(table, question, options)),
         unit_(mixture_unit(objective_, table.n_rows)),
-        limits_(options.time_limit_s, options.work_limit),
-        budget_(options.memory_limit),
-        progress_(limits_, std::move(observer), 1),
+        budget_(options.time_limit_s, options.work_limit),
+        memory_(options.memory_limit),
+        progress_(budget_, std::move(observer), 1),
         most_splits_(options.max_splits) {}
 
   ChainResult run() {
@@ -173,8 +165,8 @@ class ChainSolve {
     leaf.add({});
     offer(leaf);
     bound_ = largest_area_ = objective_.perfect();
-    try {
-      const Dataset data(table_, CountTask(2, 2, {0, 1, 1, 0}), dataset_settings(), budget_);
+    run_within(budget_, [&] {
+      const Dataset data(table_, CountTask(2, 2, {0, 1, 1, 0}), dataset_settings(table_, options_), memory_);
       result.counters.row_groups = data.n_groups();
       result.counters.columns = data.n_columns();
       if (options_.use_chain_equivalent_points) bound_by_groups(data);
@@ -182,9 +174,7 @@ class ChainSolve {
       limit_splits();
       if (options_.use_chain_tangents) descend(result.counters);
       if (!is_done()) prove(data, result.counters);
-    } catch (const std::bad_alloc&) {
-      limits_.stop(StopReason::memory);
-    }
+    });
     progress_.observe();
     report(result);
     return result;
@@ -192,7 +182,7 @@ class ChainSolve {
 
  private:
   bool is_done() const {
-    if (limits_.stopped()) return true;
+    if (budget_.stopped()) return true;
     const Interval now = progress_.interval();
     return now.upper - now.lower <= options_.gap;
   }
@@ -209,10 +199,10 @@ class ChainSolve {
   }
 
   void stop_as(Status status) {
-    if (status == Status::memory_limit) limits_.stop(StopReason::memory);
-    if (status == Status::interrupted) limits_.stop(StopReason::interrupted);
-    if (status == Status::time_limit) limits_.stop(StopReason::time);
-    if (status == Status::work_limit) limits_.stop(StopReason::work);
+    if (status == Status::memory_limit) budget_.stop(StopReason::memory);
+    if (status == Status::interrupted) budget_.stop(StopReason::interrupted);
+    if (status == Status::time_limit) budget_.stop(StopReason::time);
+    if (status == Status::work_limit) budget_.stop(StopReason::work);
   }
 
   // Options for a solve within this one.
@@ -220,20 +210,20 @@ class ChainSolve {
     Options inner = options_;
     inner.gap = 0;
     inner.debug_tree = {};
-    if (options_.time_limit_s > 0) inner.time_limit_s = std::max(options_.time_limit_s - limits_.seconds(), 1e-3);
-    if (options_.work_limit > 0) inner.work_limit = std::max<std::int64_t>(options_.work_limit - limits_.work(), 1);
+    inner.time_limit_s = budget_.seconds_left();
+    inner.work_limit = budget_.work_left();
     return inner;
   }
 
   Observer inner_observer() {
     return [this](const ProgressEvent&) {
       progress_.observe();
-      return limits_.stopped();
+      return budget_.stopped();
     };
   }
 
   void add_work_of(const Counters& inner, Counters& counters) {
-    for (std::int64_t k = 0; k < inner.depth_two_evaluations; ++k) limits_.add_work();
+    for (std::int64_t k = 0; k < inner.depth_two_evaluations; ++k) budget_.add_work();
     const auto row_groups = counters.row_groups, columns = counters.columns;
     counters.add(inner);
     counters.row_groups = row_groups;
@@ -251,7 +241,7 @@ class ChainSolve {
       const ChainResult found = ChainSolve(table_, question_, inner, inner_observer()).run();
       add_work_of(found.counters, counters);
       if (found.status == Status::memory_limit || found.status == Status::interrupted) stop_as(found.status);
-      limits_.poll();
+      budget_.poll();
       offer(found.tree);
     }
   }
@@ -321,45 +311,32 @@ class ChainSolve {
     progress_.raise(objective_.perfect() - std::max(bound_, incumbent_.value.whole));
   }
 
-  DatasetSettings dataset_settings() const {
-    const bool unit_weights = table_.weights == nullptr || std::all_of(table_.weights, table_.weights + table_.n_rows,
-                                                                       [](auto w) { return w == 1; });
-    DatasetSettings settings;
-    settings.counts_rows = options_.min_leaf > 1 && !unit_weights;
-    settings.merges_rows = options_.use_row_groups;
-    settings.reduces_columns = options_.use_column_reduction;
-    settings.isa = options_.isa;
-    return settings;
-  }
-
   void prove(const Dataset& data, Counters& counters) {
-    Options options = options_;
-    if (most_splits_ >= 0) options.max_splits = most_splits_;
-    const ChainContext context{data, options, objective_, limits_, budget_, progress_, unit_};
+    const Options options = within_splits();
+    const ChainContext context{data, options, objective_, budget_, memory_, progress_, unit_};
     ChainIncumbent incumbent{incumbent_.value, incumbent_.chain, {}, incumbent_.splits};
     ChainSearch(context, incumbent).run(depth_of(data), tangents_, bound_, counters);
   }
 
-  // No path has more splits than distinct columns, or than groups less one.
-  std::int32_t depth_of(const Dataset& data) const {
-    std::int64_t depth = std::min<std::int64_t>(data.n_columns(), data.n_groups() - 1);
-    if (options_.max_depth >= 0) depth = std::min<std::int64_t>(depth, options_.max_depth);
-    if (most_splits_ >= 0) depth = std::min(depth, most_splits_);
-    return static_cast<std::int32_t>(depth);
+  Options within_splits() const {
+    Options options = options_;
+    options.max_splits = most_splits_;
+    return options;
   }
+  std::int32_t depth_of(const Dataset& data) const { return deepest(data, within_splits()); }
 
   void report(ChainResult& result) {
     offer(progress_.tree());  // without splits that change nothing
     const Interval interval = progress_.interval();
     result.upper_bound = interval.upper;
     result.lower_bound = std::min(interval.lower, interval.upper);
-    result.status = status_of(limits_, {result.lower_bound, result.upper_bound}, options_.gap);
+    result.status = status_of(budget_, {result.lower_bound, result.upper_bound}, options_.gap);
     result.tree = measure(table_, objective_, progress_.tree()).tree;
     result.history = progress_.history();
-    result.counters.depth_two_evaluations = limits_.work();
-    result.counters.peak_bytes = std::max(result.counters.peak_bytes, budget_.peak());
-    result.seconds = limits_.seconds();
-    result.loss_denominator = 2 * objective_.positives * objective_.limit();
+    result.counters.depth_two_evaluations = budget_.work();
+    result.counters.peak_bytes = std::max(result.counters.peak_bytes, memory_.peak());
+    result.seconds = budget_.seconds();
+    result.loss_denominator = 2 * objective_.positives * objective_.most_x();
   }
 
   const TableView& table_;
@@ -367,8 +344,8 @@ class ChainSolve {
   const Options& options_;
   ChainObjective objective_;
   Cost unit_;
-  Limits limits_;
-  MemoryBudget budget_;
+  Budget budget_;
+  MemoryBudget memory_;
   Progress progress_;
   ChainIncumbent incumbent_;
   Cost bound_ = kInfinite;

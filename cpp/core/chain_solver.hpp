@@ -22,7 +22,7 @@ struct ChainQuestion {
   std::int64_t fpr_den = 1;
 };
 
-// Row type 1 is positive, 0 negative; both must occur.
+// Over all trees that `options` allow (door.hpp).  Row type 1 is positive, 0 negative; both must occur.
 ChainResult solve_chain(const TableView& table, const ChainQuestion& question, const Options& options,
                         Observer observer = {});
 

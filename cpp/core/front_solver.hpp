@@ -5,7 +5,7 @@
 
 #include "data/dataset.hpp"
 #include "result.hpp"
-#include "search/front_search.hpp"
+#include "search/front.hpp"
 #include "search/options.hpp"
 
 namespace certree {
@@ -16,18 +16,13 @@ struct FrontQuestion {
   bool per_splits = false;  // nondominated in (fp, fn, splits) instead of (fp, fn)
 };
 
-struct FrontResult {
-  Status status = Status::optimal;
-  std::vector<FrontEntry> entries;  // by fp, then splits; columns are the caller's
-  std::vector<FrontEntry> lower;    // every wanted tree is at or above one of these
-  Counters counters;
-  std::vector<FrontEvent> history;
-  double seconds = 0;
+// Points are (fp, fn, splits), by fp, then splits.
+struct FrontResult : PointsResult {
+  std::vector<Point> lower;  // every wanted tree is at or above one of these
 };
 
-// The front over all trees within the limits of `options`; rows of type 1 are positive, of type 0 negative.
-// Throws std::invalid_argument for arguments that make no sense; reaching a limit is a result.
+// The front over all trees that `options` allow (door.hpp); rows of type 1 are positive, of type 0 negative.
 FrontResult solve_front(const TableView& table, const FrontQuestion& question, const Options& options,
-                        FrontObserver observer = {});
+                        PointObserver observer = {});
 
 }  // namespace certree

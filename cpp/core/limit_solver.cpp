@@ -1,30 +1,15 @@
 #include "limit_solver.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 #include "base/check.hpp"
+#include "door.hpp"
+#include "search/limit_search.hpp"
 
 namespace certree {
 
 namespace {
-
-void check_arguments(const LimitTable& table, const LimitTask& task, const Options& options) {
-  task.check();
-  require(table.table.n_rows >= 1, "the table has no rows");
-  require(options.max_depth >= 0, "max_depth must be at least 0");
-  require(options.min_leaf >= 1, "min_leaf must be at least 1");
-  require(task.label_min.empty() == (table.label_counts == nullptr), "label_counts and label_min go together");
-}
-
-DatasetSettings dataset_settings(const Options& options) {
-  DatasetSettings settings;
-  settings.merges_rows = options.use_row_groups;
-  settings.reduces_columns = options.use_column_reduction;
-  settings.isa = options.isa;
-  return settings;
-}
 
 // Where splits cost nothing or something, one that leaves a side empty does no harm; where they are wanted, it would.
 bool counts_rows(const LimitTask& task, const Options& options) {
@@ -35,62 +20,62 @@ bool counts_rows(const LimitTask& task, const Options& options) {
 
 // Everything one solve owns.  Throws MemoryLimitReached if not even the data fit.
 struct LimitSession {
-  LimitSession(const LimitTable& table, const LimitTask& task, const Options& options, Limits& limits,
-               LimitObserver observer)
-      : budget(options.memory_limit),
-        data(table, task, dataset_settings(options), counts_rows(task, options), options.max_depth, budget),
-        search(data, options, limits, budget, std::move(observer)) {}
+  LimitSession(const LimitTable& table, const LimitTask& task, const Options& options, Budget& budget,
+               PointObserver observer)
+      : memory(options.memory_limit),
+        data(table, task, dataset_settings(options), counts_rows(task, options), options.max_depth, memory),
+        search(data, options, budget, memory, std::move(observer)) {}
 
-  MemoryBudget budget;
+  MemoryBudget memory;
   LimitData data;
   LimitSearch search;
 };
 
-void report(const LimitSession& session, LimitResult& result) {
+std::vector<PointTree> trees_of(const LimitSession& session) {
+  std::vector<PointTree> out;
   for (const LimitEntry& entry : session.search.root().entries()) {
-    LimitTree found{entry.point, session.search.tree(entry.plan)};
+    PointTree found{entry.point, session.search.tree(entry.plan)};
     found.point.back() = found.tree.n_splits();
-    for (TreeNode& node : found.tree.nodes)
-      if (node.column >= 0) node.column = session.data.groups().original_column(node.column);
-    result.trees.push_back(std::move(found));
+    name_columns(session.data.groups(), found.tree);
+    out.push_back(std::move(found));
   }
-  const auto objective = [&](const LimitTree& t) {
+  const auto objective = [&](const PointTree& t) {
     Cost value = 0;
     const LimitTask& task = session.data.task();
     for (std::size_t q = 0; q < task.width(); ++q) value += task.planes[q] * t.point[q];
     return value;
   };
-  std::stable_sort(result.trees.begin(), result.trees.end(),
-                   [&](const LimitTree& a, const LimitTree& b) { return objective(a) < objective(b); });
-  result.history = session.search.history();
+  std::stable_sort(out.begin(), out.end(),
+                   [&](const PointTree& a, const PointTree& b) { return objective(a) < objective(b); });
+  return out;
 }
 
 }  // namespace
 
-LimitResult solve_limited(const LimitTable& table, const LimitTask& given, const Options& options,
-                          LimitObserver observer) {
-  check_arguments(table, given, options);
+PointsResult solve_limited(const LimitTable& table, const LimitTask& given, const Options& options,
+                           PointObserver observer) {
+  given.check();
+  check_options(table.table.n_rows, options);
+  require(options.max_depth >= 0, "max_depth must be at least 0");
+  require(given.label_min.empty() == (table.label_counts == nullptr), "label_counts and label_min go together");
   LimitTask task = given;
   if (!options.use_limit_planes) task.multipliers.clear();
-  Limits limits(options.time_limit_s, options.work_limit);
-  LimitResult result;
+  Budget budget(options.time_limit_s, options.work_limit);
   std::optional<LimitSession> session;
-  try {
-    session.emplace(table, task, options, limits, std::move(observer));
+  run_within(budget, [&] {
+    session.emplace(table, task, options, budget, std::move(observer));
     session->search.run();
-  } catch (const std::bad_alloc&) {
-    limits.stop(StopReason::memory);
-  }
-  result.status = session && session->search.is_complete() ? Status::optimal : status_of(limits, {0, 1});
-  result.seconds = limits.seconds();
+  });
+  PointsResult result;
+  result.width = task.width();
+  result.status = status_of(budget, session && session->search.is_complete());
+  result.seconds = budget.seconds();
   if (!session) return result;
-  report(*session, result);
+  result.trees = trees_of(*session);
+  result.history = session->search.history();
   result.counters = session->search.counters();
-  result.counters.depth_two_evaluations = limits.work();
   result.counters.table_entries = session->search.n_table_entries();
-  result.counters.peak_bytes = session->budget.peak();
-  result.counters.row_groups = session->data.groups().n_groups();
-  result.counters.columns = session->data.groups().n_columns();
+  report_work(budget, session->memory, session->data.groups(), result);
   return result;
 }
 

@@ -12,15 +12,9 @@
 
 namespace certree {
 
-// All values in the caller's units: error_scale * cost + split_penalty * splits + leaf_penalty * leaves with rows.
-struct MultiwayResult {
-  Status status = Status::optimal;
-  Cost lower_bound = 0;
-  Cost upper_bound = 0;
+// Values count  leaf_penalty * leaves with rows,  too.
+struct MultiwayResult : ValueReport {
   MultiwayTree tree;  // tests are the caller's
-  Counters counters;
-  std::vector<ProgressEvent> history;
-  double seconds = 0;
 };
 
 // What is asked for beyond Options.
@@ -29,8 +23,7 @@ struct MultiwayQuestion {
   Cost leaf_penalty = 0;
 };
 
-// The best tree over all trees of these tests within the limits of `options`; a limit on splits is not supported.
-// Throws std::invalid_argument for arguments that make no sense; reaching a limit is a result.
+// The best tree over all trees of these tests that `options` allow (door.hpp); max_splits is refused.
 MultiwayResult solve_multiway(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
                               const Options& options, Observer observer = {});
 

@@ -1,37 +1,15 @@
 #include "result.hpp"
 
-#include <utility>
-
 namespace certree {
 
 const char* status_name(Status status) {
-  switch (status) {
-    case Status::optimal:
-      return "optimal";
-    case Status::gap:
-      return "gap";
-    case Status::time_limit:
-      return "time_limit";
-    case Status::memory_limit:
-      return "memory_limit";
-    case Status::work_limit:
-      return "work_limit";
-    case Status::interrupted:
-      return "interrupted";
-  }
-  return "";
+  constexpr const char* kNames[] = {"optimal", "gap", "time_limit", "memory_limit", "work_limit", "interrupted"};
+  return kNames[static_cast<std::size_t>(status)];
 }
 
-PathResult path_of_leaf(Result leaf, const Options& options) {
-  PathResult path;
-  path.status = Status::memory_limit;
-  path.entries.push_back({0, 0, leaf.upper_bound / options.error_scale, std::move(leaf.tree)});
-  return path;
-}
-
-Status status_of(const Limits& limits, const Interval& interval, Cost gap) {
+Status status_of(const Budget& budget, const Interval& interval, Cost gap) {
   if (interval.is_exact()) return Status::optimal;
-  switch (limits.reason()) {
+  switch (budget.reason()) {
     case StopReason::time:
       return Status::time_limit;
     case StopReason::work:
@@ -45,6 +23,10 @@ Status status_of(const Limits& limits, const Interval& interval, Cost gap) {
       break;
   }
   return interval.upper - interval.lower <= gap ? Status::gap : Status::memory_limit;
+}
+
+Status status_of(const Budget& budget, bool is_complete) {
+  return status_of(budget, is_complete ? Interval{0, 0} : Interval{0, 1}, 0);
 }
 
 }  // namespace certree

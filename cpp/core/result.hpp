@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/cost.hpp"
-#include "base/limits.hpp"
 #include "search/options.hpp"
 #include "search/path_entry.hpp"
+#include "search/points.hpp"
 #include "search/progress.hpp"
 #include "search/tree.hpp"
 
@@ -16,28 +17,40 @@ namespace certree {
 enum class Status : std::uint8_t { optimal, gap, time_limit, memory_limit, work_limit, interrupted };
 const char* status_name(Status);
 
-// All values in the caller's units: error_scale * cost + split_penalty * splits.
-struct Result {
+// What every door returns.
+struct Report {
   Status status = Status::optimal;
-  Cost lower_bound = 0;
-  Cost upper_bound = 0;
-  Tree tree;  // columns are the caller's
   Counters counters;
-  std::vector<ProgressEvent> history;
   double seconds = 0;
 };
 
-struct PathResult {
-  Status status = Status::optimal;
-  std::vector<PathEntry> entries;
-  Counters counters;
-  double seconds = 0;
+// Of a search for one best tree.  All values in the caller's units: error_scale * cost + split_penalty * splits.
+struct ValueReport : Report {
+  Cost lower_bound = 0;
+  Cost upper_bound = 0;
+  std::vector<ProgressEvent> history;
 };
-// The path that needs no memory: a single leaf, as `leaf` has it, and no bound but zero.
-PathResult path_of_leaf(Result leaf, const Options& options);
+
+// In all results, columns of trees are the caller's.
+struct Result : ValueReport {
+  Tree tree;
+};
+
+struct PathResult : Report {
+  std::vector<PathEntry> entries;
+};
+
+// Of a search for many trees.
+struct PointsResult : Report {
+  std::size_t width = 0;  // of the points
+  std::vector<PointTree> trees;
+  std::vector<PointEvent> history;
+};
 
 // `interval` and `gap` in the caller's units.  A search that ended by itself above the gap had found a better tree and could
 // not rebuild it, because the table had no room for its parts.
-Status status_of(const Limits& limits, const Interval& interval, Cost gap = kInfinite);
+Status status_of(const Budget& budget, const Interval& interval, Cost gap);
+// Of a search for many trees.
+Status status_of(const Budget& budget, bool is_complete);
 
 }  // namespace certree

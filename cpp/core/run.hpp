@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
-#include "base/limits.hpp"
+#include "base/budget.hpp"
 #include "base/memory.hpp"
 #include "data/dataset.hpp"
 #include "result.hpp"
@@ -17,30 +16,25 @@
 
 namespace certree {
 
-// Throws std::invalid_argument for options that make no sense.
-void check_options(std::int64_t n_rows, const Options& options);
-
-// More splits than a tree of this depth has on these data.
-std::int64_t most_splits(const Dataset& data, std::int32_t depth);
-
 struct Run {
   // `worst`: no tree's leaves cost more than this, in units of the statistic.
-  Run(const Dataset& data, const DepthTwoMaker& statistic, Cost worst, const Options& options, Limits& limits,
-      MemoryBudget& budget, Observer observer);
+  Run(const Dataset& data, const DepthTwoMaker& statistic, Cost worst, const Options& options, Budget& budget,
+      MemoryBudget& memory, Observer observer);
 
-  // Runs the search that fits the limits; what it finds is in `progress`.
+  // Runs the search that fits depth and splits; what it finds is in `progress`.  If memory ends, the budget does.
   void search(Counters& counters);
-  // Every entry of the error-versus-splits curve within the limits, and the status.
+  // Threads come to the tie-break with different incumbents.  If it was cut short, one thread decides, with `alone`.
+  bool must_go_alone() const;
+  Options alone() const;
+  // False: there is no tree to report.
+  bool report(Result& result);
+  // Every entry of the error-versus-splits curve within depth and splits, and the status.
   void find_path(PathResult& result);
-  // From the data set's columns to the caller's.
-  void translate(Tree& tree) const;
-  void count(Counters& counters) const;
-  void report(Result& result) const;
 
   const Dataset& data;
-  Limits& limits;
-  MemoryBudget& budget;
-  Cost caller_gap;
+  Budget& budget;
+  MemoryBudget& memory;
+  const Options& asked;  // the caller's options
   std::int32_t depth;
   Options inner;  // the options as the search sees them
   Scale scale;

@@ -5,36 +5,13 @@
 #include <utility>
 
 #include "base/check.hpp"
+#include "door.hpp"
 #include "run.hpp"
 #include "search/path.hpp"
 
 namespace certree {
 
 namespace {
-
-// The tree that needs no memory: one leaf, and the bound that needs no search.
-Result single_leaf(const TableView& table, const CountTask& task, const Options& options) {
-  std::vector<Cost> counts(static_cast<std::size_t>(task.n_types()), 0);
-  for (std::int64_t row = 0; row < table.n_rows; ++row)
-    counts[static_cast<std::size_t>(table.row_types[row])] += table.weights != nullptr ? table.weights[row] : 1;
-  Result result;
-  std::int32_t label = 0;
-  result.upper_bound = options.error_scale * task.leaf_cost(counts.data(), &label);
-  result.tree.add({-1, -1, -1, label});
-  result.status = result.upper_bound == 0 ? Status::optimal : Status::memory_limit;
-  return result;
-}
-
-DatasetSettings dataset_settings(const TableView& table, const Options& options) {
-  const bool unit_weights = table.weights == nullptr ||
-                            std::all_of(table.weights, table.weights + table.n_rows, [](auto w) { return w == 1; });
-  DatasetSettings settings;
-  settings.counts_rows = options.min_leaf > 1 && !unit_weights;
-  settings.merges_rows = options.use_row_groups;
-  settings.reduces_columns = options.use_column_reduction;
-  settings.isa = options.isa;
-  return settings;
-}
 
 // A share of the memory is for the tables of the past, which the table of the solve at hand has to do without.
 constexpr std::int64_t kPastShare = 8;
@@ -43,9 +20,9 @@ constexpr std::int64_t kPastShare = 8;
 
 // One solve, its statistic and, in builds that check themselves, the tree that it must not cut off.
 struct Session::Solve {
-  Solve(Session& session, const CountTask& task, const Options& options, Limits& limits, Observer observer)
+  Solve(Session& session, const CountTask& task, const Options& options, Budget& budget, Observer observer)
       : statistic(*session.data_, task),
-        run(*session.data_, statistic, worst_total(*session.data_, task), options, limits, session.budget_,
+        run(*session.data_, statistic, worst_total(*session.data_, task), options, budget, session.memory_,
             std::move(observer)),
         pricing(*session.data_, task, run.inner, run.scale) {
     if (options.memory_limit > 0)
@@ -54,7 +31,7 @@ struct Session::Solve {
       use(session.past_);
       use(session.past_curves_);
     }
-    if (curves == nullptr) curves = std::make_unique<CurveTable>(session.budget_);
+    if (curves == nullptr) curves = std::make_unique<CurveTable>(session.memory_);
     run.context.curves = curves.get();
     if (kChecksKnownTree && !options.debug_tree.nodes.empty()) {
       known_tree.emplace(*session.data_, task, run.scale.objective, options.debug_tree,
@@ -75,7 +52,7 @@ struct Session::Solve {
     if (past.is_useful()) run.context.past_curves = &past;
   }
   void keep(Past& past, PastCurves& past_curves) {
-    auto table = std::make_unique<Table>(run.budget, 0, false);
+    auto table = std::make_unique<Table>(run.memory, 0, false);
     table->swap(run.subproblems);
     past.add(pricing, std::move(table));
     past_curves.add(pricing.of_leaves(), std::move(curves));
@@ -108,15 +85,15 @@ bool Session::open(const CountTask& task, const Options& options) {
     past_.shrink(options.memory_limit / kPastShare);
     past_curves_.shrink(options.memory_limit / kPastShare);
   }
-  budget_.restart(options.memory_limit);
+  memory_.restart(options.memory_limit);
   const bool is_packed = data_ != nullptr && settings == settings_ && task.n_types() == n_types_;
   std::unique_ptr<Dataset> data = std::move(data_);
   try {
     if (is_packed) {
-      data->price(task, budget_);
+      data->price(task, memory_);
     } else {
       data.reset();
-      data = std::make_unique<Dataset>(table_, task, settings, budget_);
+      data = std::make_unique<Dataset>(table_, task, settings, memory_);
     }
   } catch (const std::bad_alloc&) {
     return false;
@@ -138,51 +115,37 @@ Result Session::solve(const CountTask& task, const Options& options, Observer ob
 }
 
 Result Session::run(const CountTask& task, const Options& options, Observer observer) {
-  Limits limits(options.time_limit_s, options.work_limit, most_work_);
+  Budget budget(options.time_limit_s, options.work_limit, most_work_);
   if (!open(task, options)) return single_leaf(table_, task, options);
-  auto solve = std::make_unique<Solve>(*this, task, options, limits, std::move(observer));
+  auto solve = std::make_unique<Solve>(*this, task, options, budget, std::move(observer));
   Result result;
-  try {
-    solve->run.search(result.counters);
-  } catch (const std::bad_alloc&) {
-    limits.stop(StopReason::memory);
-  }
-  // Threads come to the tie-break with different incumbents.  If it was cut short, one thread decides.
-  if (limits.reason() == StopReason::effort && options.threads > 1) {
-    Options alone = options;
-    alone.threads = 1;
-    if (options.time_limit_s > 0) alone.time_limit_s = std::max(options.time_limit_s - limits.seconds(), 1e-3);
+  solve->run.search(result.counters);
+  if (solve->run.must_go_alone()) {
+    const Options alone = solve->run.alone();
     observer = solve->run.progress.release_observer();
     solve.reset();
     return run(task, alone, std::move(observer));
   }
   if (solve->known_tree) solve->known_tree->check_root(solve->run.progress.interval().lower);
-  solve->run.progress.observe();
-  if (solve->run.progress.tree().nodes.empty() && options.known_value < 0) return single_leaf(table_, task, options);
-  solve->run.report(result);
-  most_work_ = std::max(most_work_, limits.work());
+  if (!solve->run.report(result)) return single_leaf(table_, task, options);
+  most_work_ = std::max(most_work_, budget.work());
   solve->keep(past_, past_curves_);
   return result;
 }
 
 PathResult Session::solve_path(const CountTask& task, const Options& options, Observer observer) {
   const auto lock = begin();
-  check_options(table_.n_rows, options);
-  require(options.max_depth >= 0 || options.max_splits >= 0,
-          "the path needs max_depth or max_splits: without either it has one entry per row");
+  check_path_options(table_.n_rows, options);
   PathResult result;
-  Limits limits(options.time_limit_s, options.work_limit);
-  try {
-    if (open(task, options)) {
-      Solve solve(*this, task, options, limits, std::move(observer));
-      solve.run.find_path(result);
-      solve.keep(past_, past_curves_);
-    }
-  } catch (const std::bad_alloc&) {
-    limits.stop(StopReason::memory);
-  }
+  Budget budget(options.time_limit_s, options.work_limit);
+  run_within(budget, [&] {
+    if (!open(task, options)) return;
+    Solve solve(*this, task, options, budget, std::move(observer));
+    solve.run.find_path(result);
+    solve.keep(past_, past_curves_);
+  });
   if (result.entries.empty()) result = path_of_leaf(single_leaf(table_, task, options), options);
-  result.seconds = limits.seconds();
+  result.seconds = budget.seconds();
   return result;
 }
 

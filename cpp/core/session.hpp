@@ -32,7 +32,7 @@ class Session {
 
   TableView table_;
   std::mutex busy_;
-  MemoryBudget budget_;
+  MemoryBudget memory_;
   std::unique_ptr<Dataset> data_;
   DatasetSettings settings_;
   std::int32_t n_types_ = 0;

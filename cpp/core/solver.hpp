@@ -1,11 +1,6 @@
-// The one door to the core.
+// The door for tasks whose rows have types: a leaf costs a sum over the types of its rows.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "base/cost.hpp"
 #include "data/dataset.hpp"
 #include "result.hpp"
 #include "search/debug_tree.hpp"
@@ -16,8 +11,7 @@
 
 namespace certree {
 
-// Least error_scale * cost + split_penalty * splits over all trees within the limits of `options`.
-// Throws std::invalid_argument for arguments that make no sense; reaching a limit is a result.
+// Least error_scale * cost + split_penalty * splits over all trees that `options` allow (door.hpp).
 Result solve(const TableView& table, const CountTask& task, const Options& options, Observer observer = {});
 
 // For every number of splits that improves on fewer, the least leaf cost and a tree: entries of rising `splits`, leaf costs

@@ -1,10 +1,11 @@
 #include "vector_solver.hpp"
 
-#include <algorithm>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "base/check.hpp"
+#include "door.hpp"
 #include "run.hpp"
 #include "search/depth_two_vector.hpp"
 
@@ -25,14 +26,8 @@ Options lawful_options(const VectorTask& task, bool has_prices, bool is_path, co
   return out;
 }
 
-DatasetSettings dataset_settings(const VectorTable& table, const Options& options) {
-  DatasetSettings settings;
-  const std::int64_t* weights = table.table.weights;
-  settings.counts_rows = table.n_types > 0 && options.min_leaf > 1 && weights != nullptr &&
-                         std::any_of(weights, weights + table.table.n_rows, [](auto w) { return w != 1; });
-  settings.merges_rows = options.use_row_groups;
-  settings.reduces_columns = options.use_column_reduction;
-  settings.isa = options.isa;
+DatasetSettings settings_for(const VectorTable& table, const Options& options) {
+  DatasetSettings settings = table.n_types > 0 ? dataset_settings(table.table, options) : dataset_settings(options);
   settings.column_class = table.tests.feature;
   return settings;
 }
@@ -50,16 +45,16 @@ Cost most_cost(const VectorData& data, const Options& options) {
 // Everything one solve owns.  Throws MemoryLimitReached if not even the data fit.
 struct Session {
   Session(const VectorTable& table, const VectorTask& task, const Options& options, Observer observer)
-      : limits(options.time_limit_s, options.work_limit),
-        budget(options.memory_limit),
-        data(table, task, dataset_settings(table, options), limits, budget),
+      : budget(options.time_limit_s, options.work_limit),
+        memory(options.memory_limit),
+        data(table, task, settings_for(table, options), budget, memory),
         statistic(data),
-        run(data.groups(), statistic, most_cost(data, options), options, limits, budget, std::move(observer)) {
+        run(data.groups(), statistic, most_cost(data, options), options, budget, memory, std::move(observer)) {
     run.context.tests = data.tests();
   }
 
-  Limits limits;
-  MemoryBudget budget;
+  Budget budget;
+  MemoryBudget memory;
   VectorData data;
   VectorDepthTwo statistic;
   Run run;
@@ -74,77 +69,56 @@ std::unique_ptr<Session> open_session(const VectorTable& table, const VectorTask
   }
 }
 
-void check(const VectorTable& table, const VectorTask& task, const Options& options) {
+void check(const VectorTable& table, const VectorTask& task) {
   task.check();
   if (table.tests.feature != nullptr) {
     require(task.kind == VectorKind::least, "test costs need a task of kind 'min_label'");
     check_test_costs(table.tests, table.table.n_columns);
   }
-  check_options(table.table.n_rows, options);
   for (std::int64_t row = 0; table.n_types > 0 && row < table.table.n_rows; ++row)
     if (table.table.row_types[row] < 0 || table.table.row_types[row] >= table.n_types)
       throw std::invalid_argument("row_types has a value outside 0 .. n_types - 1");
 }
 
-// The tree that needs no memory: one leaf, and the bound that needs no search.
-Result single_leaf(const VectorTable& table, const VectorTask& task, const Options& options) {
+Result leaf_of(const VectorTable& table, const VectorTask& task, const Options& options) {
   const auto n = static_cast<std::size_t>(task.n_statistics);
   std::vector<Cost> sums(n, 0);
-  for (std::size_t row = 0; row < static_cast<std::size_t>(table.table.n_rows); ++row) {
+  for (std::int64_t row = 0; row < table.table.n_rows; ++row) {
     const bool has_type = table.n_types > 0;
-    const std::size_t vector = has_type ? static_cast<std::size_t>(table.table.row_types[row]) : row;
-    const Cost weight = has_type && table.table.weights != nullptr ? table.table.weights[row] : 1;
+    const auto vector = static_cast<std::size_t>(has_type ? table.table.row_types[row] : row);
+    const Cost weight = has_type ? table.table.weight(row) : 1;
     for (std::size_t s = 0; s < n; ++s) sums[s] += weight * table.statistics[vector * n + s];
   }
-  Result result;
   std::int32_t label = 0;
-  result.upper_bound = options.error_scale * task.leaf_cost(sums.data(), &label);
-  result.tree.add({-1, -1, -1, label});
-  result.status = result.upper_bound == 0 ? Status::optimal : Status::memory_limit;
-  return result;
+  const Cost cost = task.leaf_cost(sums.data(), &label);
+  return single_leaf(cost, label, options);
 }
 
 }  // namespace
 
 Result solve_vector(const VectorTable& table, const VectorTask& task, const Options& given, Observer observer) {
-  check(table, task, given);
+  check(table, task);
+  check_options(table.table.n_rows, given);
   const Options options = lawful_options(task, table.tests.feature != nullptr, false, given);
   const auto session = open_session(table, task, options, std::move(observer));
-  if (session == nullptr) return single_leaf(table, task, options);
+  if (session == nullptr) return leaf_of(table, task, options);
+  Run& run = session->run;
   Result result;
-  try {
-    session->run.search(result.counters);
-  } catch (const std::bad_alloc&) {
-    session->limits.stop(StopReason::memory);
-  }
-  // Threads come to the tie-break with different incumbents.  If it was cut short, one thread decides.
-  if (session->limits.reason() == StopReason::effort && options.threads > 1) {
-    Options alone = options;
-    alone.threads = 1;
-    if (options.time_limit_s > 0) alone.time_limit_s = std::max(options.time_limit_s - session->limits.seconds(), 1e-3);
-    return solve_vector(table, task, alone, session->run.progress.release_observer());
-  }
-  session->run.progress.observe();
-  if (session->run.progress.tree().nodes.empty() && options.known_value < 0) return single_leaf(table, task, options);
-  session->run.report(result);
-  return result;
+  run.search(result.counters);
+  if (run.must_go_alone()) return solve_vector(table, task, run.alone(), run.progress.release_observer());
+  return run.report(result) ? result : leaf_of(table, task, options);
 }
 
 PathResult solve_vector_path(const VectorTable& table, const VectorTask& task, const Options& given,
                              Observer observer) {
-  check(table, task, given);
-  require(given.max_depth >= 0 || given.max_splits >= 0,
-          "the path needs max_depth or max_splits: without either it has one entry per row");
+  check(table, task);
+  check_path_options(table.table.n_rows, given);
   const Options options = lawful_options(task, table.tests.feature != nullptr, true, given);
   PathResult result;
   const auto session = open_session(table, task, options, std::move(observer));
-  try {
-    if (session != nullptr) session->run.find_path(result);
-  } catch (const std::bad_alloc&) {
-    session->limits.stop(StopReason::memory);
-  }
-  if (result.entries.empty()) result = path_of_leaf(single_leaf(table, task, options), options);
-  if (session != nullptr) result.seconds = session->limits.seconds();
+  if (session != nullptr) run_within(session->budget, [&] { session->run.find_path(result); });
+  if (result.entries.empty()) result = path_of_leaf(leaf_of(table, task, options), options);
+  if (session != nullptr) result.seconds = session->budget.seconds();
   return result;
 }
 

@@ -1,25 +1,10 @@
 """Certified optimal decision trees: the best tree there is, and the proof."""
 
-from certree import datasets, metrics, oracles, tasks
+from certree import datasets, estimators, metrics, oracles, tasks
 
 from ._version import __version__
 from .encoding import TableEncoder
-from .estimators import (
-    CostSensitiveTreeClassifier,
-    FairTreeClassifier,
-    Measurement,
-    OptimalityGap,
-    OptimalTreeClassifier,
-    OptimalTreeClassifierCV,
-    OptimalTreeRegressor,
-    PolicyTree,
-    PolicyValue,
-    SPOForest,
-    SPOTree,
-    optimality_gap,
-    pareto_front,
-    regularization_path,
-)
+from .estimators import *
 from .estimators._solve import Solution, solve
 from .estimators._solve_limited import FrontPoint, LimitedSolution, TaskFront, TaskFrontCertificate
 from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
@@ -41,8 +26,6 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "ClassificationSummary",
-    "CostSensitiveTreeClassifier",
-    "FairTreeClassifier",
     "FairnessCertificate",
     "FairnessCurve",
     "FairnessReport",
@@ -52,22 +35,13 @@ __all__ = [
     "LimitValue",
     "LimitedCertificate",
     "LimitedSolution",
-    "Measurement",
     "NoTreeCertificate",
-    "OptimalTreeClassifier",
-    "OptimalTreeClassifierCV",
-    "OptimalTreeRegressor",
-    "OptimalityGap",
     "OptimalityWarning",
     "ParetoFront",
     "PathEntry",
-    "PolicyTree",
-    "PolicyValue",
     "Progress",
     "Reach",
     "RegularizationPath",
-    "SPOForest",
-    "SPOTree",
     "SeparableCertificate",
     "SeparablePoint",
     "SeparableSolution",
@@ -84,12 +58,10 @@ __all__ = [
     "classification_summary",
     "datasets",
     "metrics",
-    "optimality_gap",
     "oracles",
-    "pareto_front",
     "plot_roc",
-    "regularization_path",
     "solve",
     "tasks",
     "verify",
 ]
+__all__ += estimators.__all__

@@ -5,11 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from types import FrameType
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .results._fairness import FairnessCertificate
-    from .results._limit_certificate import NoTreeCertificate
+from typing import Any
 
 __all__ = ["CertificateError", "InfeasibleError", "OptimalityWarning"]
 
@@ -27,7 +23,7 @@ class CertificateError(ValueError):
 
 
 class InfeasibleError(ValueError):
-    """There is no tree to predict with: none keeps to the limits, or none was found in time.
+    """The model has no tree: no tree keeps the limits, or none was found in time.
 
     Attributes
     ----------
@@ -37,7 +33,7 @@ class InfeasibleError(ValueError):
     .. versionadded:: 0.1
     """
 
-    def __init__(self, certificate: NoTreeCertificate | FairnessCertificate) -> None:
+    def __init__(self, certificate: Any) -> None:
         super().__init__(certificate.statement())
         self.certificate = certificate
 
@@ -48,15 +44,15 @@ class InfeasibleError(ValueError):
 class OptimalityWarning(UserWarning):
     """The search stopped at a limit before the tree was proven optimal.
 
-    The tree is the best one found, and the certificate says how far it can be from the best there
-    is. Raise the limit that was hit, or make the problem smaller, to have the proof.
+    The tree is the best one found, and the certificate says how far it can be from the optimum. To
+    get a proof, raise the limit that was reached, or make the problem smaller.
 
     .. versionadded:: 0.1
     """
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line of the user's code from which all began, however deep the cause is."""
+    """Warn at the line of the user's code that made the call, however deep the cause is."""
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and _is_library(frame):
         level, frame = level + 1, frame.f_back

@@ -179,7 +179,7 @@ class Attack:
             self.report.fail("coarse", f"rounding {show(rounding)}, at most {show(most)} is little")
 
     def check_tree(self, tree: Any, point: Sequence[Any], points: Iterable[Any]) -> None:
-        """Note if a tree is none of the trees there are, by its sums and its number of splits."""
+        """Note if no tree of the problem has the sums and the number of splits of this tree."""
         if tree.depth > self.problem.sizes["max_depth"]:
             self.report.fail("limit", f"the depth is {tree.depth}")
         if (*point, tree.n_splits) not in points:

@@ -76,7 +76,7 @@ class _Fair:
         points = sorted(self.trees.points)
         names = sorted(set(self.problem.of_rows(self.groups)))
         titles = [name for name, _ in certificate.rates]
-        if not titles or not certificate.dual:
+        if not titles or not certificate.cuts:
             return
         vectors = []
         for p in points[:: max(1, len(points) // 200)]:
@@ -89,7 +89,7 @@ class _Fair:
                 rate[title, a] - rate[title, b] for title, a, b, _ in certificate.differences
             ]
             vectors.append([self.trees.cost(p, penalty) + fixed, *differences])
-        cuts = [((a, *b), v) for a, b, v in certificate.dual]
+        cuts = [(c[:-1], c[-1]) for c in certificate.cuts]
         self.attack.check_cuts(cuts, vectors, [rounding, *[Fraction(0)] * len(differences)])
 
 

@@ -221,7 +221,7 @@ class Limited:
         ]
         off = [rounding, *(Fraction(limit.rounding) for limit in certificate.limits)]
         if vectors:
-            self.attack.check_cuts([(c[:-1], c[-1]) for c in certificate.dual_cuts], vectors, off)
+            self.attack.check_cuts([(c[:-1], c[-1]) for c in certificate.cuts], vectors, off)
 
     def _check_reach(self, certificate: Any) -> None:
         """Compare how near trees come to a bound, where there is one limit with one bound."""

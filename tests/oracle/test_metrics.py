@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from certree import engine, metrics
 from certree.proofs._metric_corners import Triangle
-from certree.proofs._metric_oracle import Oracle
 from certree.proofs._metric_outer import Search
 from certree.proofs._metric_search import (
     MetricResult,
@@ -23,6 +22,7 @@ from certree.proofs._metric_search import (
     solve_metric_path,
     supported_front,
 )
+from certree.proofs._metric_solves import WeightedSolves
 from tests.oracle.confusion import Confusions
 from tests.problems import FUZZ, random_columns, random_types
 
@@ -388,14 +388,14 @@ def test_bounds_hold_whenever_the_clock_runs_out(
     for case in cases(99, 60, depths=(3, None)):
         left = next(steps)
 
-        def is_over(oracle: Oracle) -> bool:
+        def is_over(oracle: WeightedSolves) -> bool:
             nonlocal left
             left -= 1
             if left < 0:
                 oracle.status = "time_limit"
             return left < 0
 
-        monkeypatch.setattr(Oracle, "is_over", is_over)
+        monkeypatch.setattr(WeightedSolves, "is_over", is_over)
         penalty = Fraction(1, 60)
         value, triples = best(case, metric, penalty)
         result = solve_metric(case.problem, metric, case.options(), complexity=penalty)
@@ -410,19 +410,19 @@ def test_the_best_labels_are_chosen_exactly(monkeypatch: pytest.MonkeyPatch) -> 
     for case in cases(100, 60, depths=(3,)):
         case = replace(case, weights=np.full(len(case.row_types), 10**7))
         search = Search(case.problem, metrics.MCC(), case.options(), Fraction(0))
-        found = search.oracle.solve((1, 1, 0))
+        found = search.solves.solve((1, 1, 0))
         if found is None:
             continue
         monkeypatch.setattr(
             Search, "_about", lambda self, *p: exact(self, *p) + noise.normal() * 1e-11
         )
-        choices = search.oracle.rows.relabellings(found)
+        choices = search.solves.rows.relabellings(found)
         points = list(zip(choices.fp, choices.fn, strict=True))
         search.consider_labels(found)
         assert search.objective == max(map(search.value, points)), case
         for i, point in enumerate(points):
             tree = choices.tree(i)
-            again = search.oracle.rows.found(tree.nodes)
+            again = search.solves.rows.found(tree.nodes)
             assert (again.point, again.n_splits) == (point, choices.n_splits[i]), case
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from certree import engine, metrics
-from certree.proofs._metric_oracle import Oracle
 from certree.proofs._metric_search import solve_metric, solve_metric_path
+from certree.proofs._metric_solves import WeightedSolves
 from tests.oracle.test_metrics import best, cases, check, many_sizes
 
 
@@ -104,14 +104,14 @@ def test_bounds_hold_whenever_the_clock_runs_out(
     for case in cases(175, 60, depths=(2, 3, None) if penalty else (2, 3)):
         left = next(steps)
 
-        def is_over(oracle: Oracle) -> bool:
+        def is_over(oracle: WeightedSolves) -> bool:
             nonlocal left
             left -= 1
             if left < 0:
                 oracle.status = "time_limit"
             return left < 0
 
-        monkeypatch.setattr(Oracle, "is_over", is_over)
+        monkeypatch.setattr(WeightedSolves, "is_over", is_over)
         value, triples = best(case, MONOTONE[0], penalty)
         result = solve_metric(case.problem, MONOTONE[0], case.options(), complexity=penalty)
         assert result.objective <= value <= result.bound, case
@@ -204,5 +204,5 @@ def test_fronts_and_areas_are_not_metrics_of_one_matrix() -> None:
     """They have searches of their own."""
     case = next(cases(192, 1))
     for metric in (metrics.AUC(), metrics.ErrorFront()):
-        with pytest.raises(ValueError, match="no function of one confusion matrix"):
+        with pytest.raises(ValueError, match="not a function of one confusion matrix"):
             solve_metric(case.problem, metric, case.options())

@@ -16,9 +16,11 @@ from certree import (
     Measurement,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
+    OrdinalTreeClassifier,
     PolicyTree,
     solve,
     tasks,
+    verify,
 )
 from tests.oracle.vector import Limits, Prices, best_cost
 
@@ -96,6 +98,50 @@ def test_a_cost_matrix_is_the_costs_of_its_rows(seed: int) -> None:
     by_row = CostSensitiveTreeClassifier(classes=range(3), **problem.limits)
     by_row.fit(problem.X, y, costs=matrix[y])
     assert model.certificate_.cost == by_row.certificate_.cost == best
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_ordinal_error(seed: int) -> None:
+    problem = Problem(seed)
+    order = ["low", "middle", "high", "top"]
+    ranks = problem.rng.integers(0, 3 + seed % 2, 9).tolist()
+    y = [order[rank] for rank in ranks]
+
+    def leaf(rows: Sequence[int]) -> int:
+        return min(
+            sum(int(problem.weights[i]) * abs(ranks[i] - label) for i in rows) for label in range(4)
+        )
+
+    complexity = [0, 0.25][seed % 2]
+    best = problem.best(leaf, Fraction(str(complexity)) * problem.total)
+    settings = {**problem.limits, "complexity": complexity}
+    weights = problem.weights
+    model = OrdinalTreeClassifier(order, **settings).fit(problem.X, y, weights)
+    solution = solve(tasks.OrdinalError(order), problem.X, y, sample_weight=weights, **settings)
+    assert model.certificate_.cost == solution.certificate.cost == best
+    assert verify(model, problem.X, y, weights, exhaustive=True)
+    assert verify(solution, problem.X, y, weights, exhaustive=True)
+    penalty = complexity * model.tree_.n_splits
+    assert model.score(problem.X, y, weights) == pytest.approx(
+        penalty - model.certificate_.objective
+    )
+    assert set(model.predict(problem.X)) <= set(model.classes_.tolist()) == set(order)
+
+
+@pytest.mark.parametrize(
+    "order, message",
+    [
+        (["low", "low"], "each of them once"),
+        ([], "each of them once"),
+        (["low", "top"], "'high' is not among the classes"),
+    ],
+)
+def test_an_order_names_every_class_once(order: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        OrdinalTreeClassifier(order).fit([[0], [1]], ["low", "high"])
+    model = OrdinalTreeClassifier().fit([[0], [1]], ["low", "high"])
+    with pytest.raises(ValueError, match="'top', which is not among the classes"):
+        model.score([[0]], ["top"])
 
 
 @pytest.mark.parametrize("seed", SEEDS)

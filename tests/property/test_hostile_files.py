@@ -63,7 +63,7 @@ def _tree(**changes: Any) -> str:
         ("1" * 5000, "5000 digits"),
         (_tree(nodes=[]), "at least one node"),
         (_tree(nodes=[{"label": 0, "counts": [1, float("nan")]}]), "NaN"),
-        (_tree(n_columns=1e999), "no number of JSON"),
+        (_tree(n_columns=1e999), "not a number of JSON"),
         (_tree(n_features=10**9), "n_features must be a whole number from 0"),
         (_tree(classes={"dtype": "<U100000000", "values": [1, 2]}), "class label must be text"),
         (_tree(classes={"dtype": "M8[s]", "values": [1, 2]}), "dtype of classes"),
@@ -229,7 +229,7 @@ def test_categories_that_share_a_hash_value_take_no_time() -> None:
     test = {"column": 0, "kind": "multiway", "feature": 0, "name": "x0", "default": 0}
     text = _tree(tests=[{**test, "categories": values}], feature_names=None)
     start = time.thread_time()
-    with pytest.raises(ValueError, match="is no number of float64"):
+    with pytest.raises(ValueError, match="float64 does not hold the category"):
         Tree.from_json(text)
     assert time.thread_time() - start < MOST_SECONDS
 

@@ -1,4 +1,4 @@
-"""Weights that are no decimals took 20 bits, which no certificate of squares counted."""
+"""Weights with many digits were rounded to 20 bits, and certificates of squares ignored that."""
 
 from fractions import Fraction
 from typing import Any

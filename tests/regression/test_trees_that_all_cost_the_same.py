@@ -1,7 +1,7 @@
 """Where all trees cost the same, certificates stated a rounding that `verify` refused.
 
-Rows of one class, and costs that are the same for every label, leave nothing to choose. Weights
-that are no integers must not make a difference: the cost is known exactly. And where rounding
+Rows of one class, and costs that are the same for every label, leave nothing to choose. Real
+weights must not make a difference: the cost is known exactly. And where rounding
 swallows the entropy of all rows, that is not proven to be optimal.
 """
 

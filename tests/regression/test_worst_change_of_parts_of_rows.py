@@ -1,4 +1,4 @@
-"""The worst change by a row was multiplied by its weight even where that is no number of rows."""
+"""The worst change by a row was multiplied by its weight, also if the weight was not an integer."""
 
 import numpy as np
 import pytest

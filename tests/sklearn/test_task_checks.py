@@ -7,13 +7,19 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from certree import CostSensitiveTreeClassifier, OptimalTreeRegressor, PolicyTree
+from certree import OptimalTreeRegressor, SPOTree, estimators
+from certree.estimators._task_tree import BaseTaskTree
+
+TASK_TREES = [
+    one
+    for one in (getattr(estimators, name) for name in estimators.__all__)
+    # Trees that decide have checks of their own.
+    if isinstance(one, type) and issubclass(one, BaseTaskTree) and one is not SPOTree
+]
 
 ESTIMATORS = [
-    CostSensitiveTreeClassifier(max_depth=2, thresholds=8),
-    OptimalTreeRegressor(max_depth=2, thresholds=8),
+    *(one(max_depth=2, thresholds=8) for one in TASK_TREES),
     OptimalTreeRegressor(max_depth=3, max_splits=3, complexity=0.01, complexity_per="leaf"),
-    PolicyTree(max_depth=2, thresholds=8),
 ]
 
 

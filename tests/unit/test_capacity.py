@@ -100,7 +100,7 @@ def test_nothing_within_the_limits_is_a_proof_and_no_policy() -> None:
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"capacity": {"knife": 3}}, ValueError, "'knife', which is no treatment"),
+        ({"capacity": {"knife": 3}}, ValueError, "'knife', which is not a treatment"),
         ({"capacity": {"surgery": -1}}, ValueError, "must not be negative"),
         ({"capacity": {"surgery": 1.5}}, ValueError, "is a share of the rows"),
         ({"capacity": {"surgery": None}}, TypeError, "must be a number"),
@@ -204,7 +204,7 @@ def test_a_minimum_of_leaves_is_a_limit() -> None:
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"capacity": {"maybe": 3}}, ValueError, "'maybe', which is no class"),
+        ({"capacity": {"maybe": 3}}, ValueError, "'maybe', which is not a class"),
         ({"limits": [3]}, TypeError, "limits must be a list of tasks.Limit"),
         ({"limits": [tasks.LeafMinimum(2), tasks.LeafMinimum(3)]}, TypeError, "one tasks.LeafMin"),
         (

@@ -133,7 +133,7 @@ def test_the_path_has_the_best_tree_for_every_number_of_splits() -> None:
         ({"cost_matrix": [[0, 1]]}, "one row and one column per class"),
         ({"cost_matrix": [[0, np.nan], [1, 0]]}, r"matrix\[0, 1\] = nan"),
         ({"cost_matrix": np.zeros((3, 3))}, "say with classes what the columns stand for"),
-        ({"cost_matrix": MATRIX, "classes": ["a", "b"]}, r"y\[0\] = 'no' is none of the classes"),
+        ({"cost_matrix": MATRIX, "classes": ["a", "b"]}, r"y\[0\] = 'no' is not among the classes"),
         ({"complexity": -1}, "complexity must be at least 0"),
     ],
 )

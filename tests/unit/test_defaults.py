@@ -9,20 +9,17 @@ import pytest
 
 import certree
 
-FITTING = (
-    certree.OptimalTreeClassifier,
-    certree.OptimalTreeClassifierCV,
-    certree.OptimalTreeRegressor,
-    certree.CostSensitiveTreeClassifier,
-    certree.PolicyTree,
-    certree.FairTreeClassifier,
-    certree.SPOTree,
-    certree.SPOForest,
+FITTING = [
     certree.pareto_front,
     certree.regularization_path,
     certree.optimality_gap,
     certree.solve,
-)
+    *(
+        one
+        for one in (getattr(certree.estimators, name) for name in certree.estimators.__all__)
+        if hasattr(one, "get_params")
+    ),
+]
 
 SHARED: dict[str, Any] = {
     "max_depth": 3,
@@ -63,10 +60,3 @@ def test_the_same_parameter_has_the_same_default(fitting: Any) -> None:
 
 def test_cross_validation_tries_no_deeper_trees_than_the_default() -> None:
     assert max(certree.OptimalTreeClassifierCV().depths) == SHARED["max_depth"]
-
-
-def test_all_estimators_are_compared() -> None:
-    estimators = {
-        name for name in certree.__all__ if hasattr(getattr(certree, name), "get_params")
-    } - {"TableEncoder"}
-    assert estimators <= {fitting.__name__ for fitting in FITTING}

@@ -264,8 +264,8 @@ def test_no_tree_within_the_tolerance_is_a_proof_and_no_model() -> None:
         ({"tolerance": None}, TypeError, "tolerance must be a number"),
         ({"constraint": "parity"}, ValueError, "constraint='parity' is not supported"),
         ({"use_sensitive": "no"}, TypeError, "use_sensitive must be True or False"),
-        ({"sensitive_columns": "sex"}, ValueError, "'sex', which is no column"),
-        ({"sensitive_columns": 9}, ValueError, "9, which is no column"),
+        ({"sensitive_columns": "sex"}, ValueError, "'sex', which is not a column"),
+        ({"sensitive_columns": 9}, ValueError, "9, which is not a column"),
         ({"sensitive_columns": []}, ValueError, "sensitive_columns is empty"),
         ({"max_depth": None}, ValueError, "Nothing limits the size"),
     ],
@@ -403,7 +403,7 @@ def test_the_report_shows_all_rates() -> None:
         ({"cost": 1, "upper_bound": 1}, "cost"),
         ({"n_tests": 5}, "number of tests"),
         ({"constraint": "equal_opportunity"}, "constraint"),
-        ({"dual": ((1, (0, 0), 10**6),)}, "dual cut"),
+        ({"cuts": ((1, 0, 0, 10**6),)}, "dual cut"),
     ],
 )
 def test_verify_finds_what_is_wrong(change: dict[str, Any], message: str) -> None:

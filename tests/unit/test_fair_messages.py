@@ -1,4 +1,4 @@
-"""What fair trees say: of groups that are none, of trees that there are none."""
+"""Messages about groups that cannot be compared, and about fair trees that do not exist."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_a_tree_beyond_the_tolerance_by_next_to_nothing_is_not_returned() -> Non
 
 @pytest.mark.parametrize("scale", [1, 10**4, 10**9])
 def test_rates_are_those_of_the_weights_as_given(scale: int) -> None:
-    """Survey weights: totals whose products exceed 64 bits, and weights that are no decimals."""
+    """Survey weights: totals whose products exceed 64 bits, and weights with many digits."""
     rng = np.random.default_rng(5)
     X = rng.integers(0, 2, (300, 5))
     a, y = rng.integers(0, 2, 300), X[:, 0] | rng.integers(0, 2, 300)

@@ -135,7 +135,7 @@ def test_a_convex_front_serves_metrics_of_its_corners(data: tuple[Any, Any]) -> 
 
 
 def test_what_a_front_cannot_tell_is_said(front: ParetoFront, data: tuple[Any, Any]) -> None:
-    with pytest.raises(ValueError, match="metric 'auc' is no function of false positives"):
+    with pytest.raises(ValueError, match="metric 'auc' is not a function of false positives"):
         front.best("auc")
     with pytest.raises(ValueError, match=r"complexity=1/50 needs .*per_splits=True"):
         front.best("f1", complexity=0.02)
@@ -211,7 +211,7 @@ def test_points_that_others_beat_are_caught(front: ParetoFront, data: tuple[Any,
         (*front.trees, single),
         dataclasses.replace(front.certificate, points=points, lower_points=points),
     )
-    with pytest.raises(CertificateError, match="is no worse than point"):
+    with pytest.raises(CertificateError, match="is at least as good as point"):
         verify(fat, *data)
 
 

@@ -16,7 +16,7 @@ from certree.engine._scalar import Options
 from certree.engine._within_limits import LimitedProblem
 from certree.proofs._limit_front import solve_limited_front
 from certree.proofs._limit_model import best_in_model, best_on_line, model_value
-from certree.proofs._limit_rows import Rows, row_types
+from certree.proofs._limit_rows import LimitedRows, row_types
 from certree.proofs._limit_search import LimitedSearch, solve_limited
 
 PLANES = np.array([[1, 0, 0], [0, 1, 0]], dtype=np.int64)
@@ -256,7 +256,7 @@ def test_values_of_trees_are_the_same_by_types_and_by_rows() -> None:
     found = solve_limited(given, Options(3))
     tree = found.nodes
     for problem in (given, by_row):
-        rows = Rows(problem)
+        rows = LimitedRows(problem)
         node = np.zeros(len(problem.columns), dtype=np.intp)
         for _ in range(3):
             test = tree.test[node]
@@ -266,8 +266,8 @@ def test_values_of_trees_are_the_same_by_types_and_by_rows() -> None:
         sums = problem.values[np.arange(len(node)), tree.label[node]].sum(axis=0)
         expected = problem.planes @ np.append(sums, tree.n_splits)
         assert rows.evaluate(tree).values == tuple(expected.tolist())
-    assert Rows(given).types is not None
-    assert Rows(by_row).types is None
+    assert LimitedRows(given).types is not None
+    assert LimitedRows(by_row).types is None
 
 
 def test_splits_between_leaves_of_one_label_are_merged() -> None:
@@ -336,9 +336,9 @@ def test_equal_rows_of_large_problems_count_as_one(n_columns: int) -> None:
     rng = np.random.default_rng(7)
     copies = rng.permutation(np.arange(90 * 60) % 90)
     many = replace(few, columns=few.columns[copies], values=few.values[copies], bounds=(20 * 60,))
-    merged_rows = Rows(many)
+    merged_rows = LimitedRows(many)
     assert len(merged_rows.columns) <= 90
-    assert len(Rows(many, min_leaf=2).columns) == len(copies)
+    assert len(LimitedRows(many, min_leaf=2).columns) == len(copies)
     once, often = solve_limited(few, Options(2)), solve_limited(many, Options(2))
     assert once.upper_bound is not None
     assert often.upper_bound == 60 * once.upper_bound
@@ -347,7 +347,7 @@ def test_equal_rows_of_large_problems_count_as_one(n_columns: int) -> None:
     heavy = replace(many, values=many.values * weights[:, None, None], bounds=(10**6,))
     found = solve_limited(heavy, Options(2))
     tree = found.nodes
-    assert Rows(heavy, min_leaf=2).evaluate(tree).values == found.values
+    assert LimitedRows(heavy, min_leaf=2).evaluate(tree).values == found.values
 
 
 def test_penalties_of_deep_trees_leave_room_for_multipliers() -> None:

@@ -201,14 +201,14 @@ def test_limits_reach_the_engine() -> None:
         time_limit=None, memory_limit="1MB", n_jobs=2, search="best-first"
     )
     model.fit([[0], [1]], [0, 1])
-    with model._limits():
+    with model._budget():
         options = model._engine_options().to_core()
     assert options["time_limit"] == 0.0
     assert options["memory_limit"] == 10**6
     assert options["threads"] == 2
     assert options["search"] == "best-first"
     model.set_params(max_depth=None, max_splits=None, time_limit=5.0)
-    with model._limits():
+    with model._budget():
         options = model._engine_options(0.5).to_core()
     assert (options["max_depth"], options["max_splits"]) == (-1, -1)
     assert 0 < options["time_limit"] <= 2.5

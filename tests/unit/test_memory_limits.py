@@ -36,7 +36,7 @@ GROUPS = RNG.integers(0, 2, N)
 COSTS = RNG.integers(0, 9, (N, 2))
 ROADS = RNG.random((N, 4))
 
-# Powers of two, what lies between them, and what is no round number.
+# Powers of two, numbers between them, and numbers that are not round.
 POWERS = [2**k for k in range(25)]
 LIMITS = sorted({*POWERS, *(3 * p // 2 for p in POWERS[1:]), *RNG.integers(1, 2**17, 30).tolist()})
 

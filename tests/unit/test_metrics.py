@@ -259,7 +259,7 @@ def test_scores_find_the_positive_class() -> None:
     assert f1.score([0, 0], [0, 0]) == 0
     with pytest.raises(ValueError, match="f1 is a metric of two classes, got 3"):
         f1.score([0, 1, 2], [0, 1, 2])
-    with pytest.raises(ValueError, match="pos_label='c' is none"):
+    with pytest.raises(ValueError, match="pos_label='c' is not among"):
         f1.score(truth, predicted, pos_label="c")
     with pytest.raises(ValueError, match="give pos_label"):
         f1.score(["a"], ["a"])

@@ -112,7 +112,7 @@ def test_the_objective_is_what_scikit_learn_computes(
     sample_weight = weights_of(weights, len(y))
     model = OptimalTreeClassifier(max_depth=3, objective=objective).fit(X, y, sample_weight)
     expected = score(y, model.predict(X), sample_weight=sample_weight)
-    # Weights that are no decimals are rounded.
+    # Weights with many digits are rounded.
     assert model.certificate_.objective == pytest.approx(expected, abs=1e-5)
 
 
@@ -356,7 +356,7 @@ def model(data: tuple[Any, Any]) -> OptimalTreeClassifier:
         ({"leaf_cost": Fraction(1, 2)}, "leaf cost"),
         ({"lower_bound": 0}, "gap"),
         ({"cuts": ((1, 1, 0, 10**6),)}, "cut: 1 fp"),
-        ({"positives": None}, "not what the certificate speaks of"),
+        ({"positives": None}, "does not state the cost"),
     ],
 )
 def test_a_forged_certificate_is_caught(
@@ -415,7 +415,7 @@ def test_a_tree_to_start_from_is_never_lost(
 
 def test_a_tree_to_start_from_must_keep_the_limits(data: tuple[Any, Any]) -> None:
     greedy = DecisionTreeClassifier(max_depth=3, random_state=0).fit(*data)
-    with pytest.raises(ValueError, match="warm_start_tree is none of the trees searched"):
+    with pytest.raises(ValueError, match="warm_start_tree is outside the search"):
         OptimalTreeClassifier(max_depth=2, objective="f1").fit(*data, warm_start_tree=greedy)
     with pytest.raises(ValueError, match="warm_start_tree is of no use to the metric 'auc'"):
         OptimalTreeClassifier(max_depth=3, objective="auc").fit(*data, warm_start_tree=greedy)

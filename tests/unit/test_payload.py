@@ -15,7 +15,7 @@ from tests.unit.trees import stump
 
 from certree import OptimalTreeRegressor, SPOTree, Tree, oracles
 from certree.encoding import Multiway, Threshold
-from certree.tree import Decisions, Labels, Numbers, Payload, Vectors
+from certree.tree import ChosenDecisions, Labels, Numbers, Payload, Vectors
 
 X = [[1.0], [2.0]]
 COUNTS = [7, 5, 2]
@@ -63,8 +63,8 @@ def vectors() -> Vectors:
     return Vectors(LABEL, COUNTS, [[1.0, 2.5], [10 / 3, -4.0]])
 
 
-def decisions() -> Decisions:
-    return Decisions(LABEL, COUNTS, [[1, 0], [0, 1]], ["stay", "go"])
+def decisions() -> ChosenDecisions:
+    return ChosenDecisions(LABEL, COUNTS, [[1, 0], [0, 1]], ["stay", "go"])
 
 
 def labels() -> Labels:
@@ -142,7 +142,7 @@ def test_gathered_leaves_have_the_weight_of_all() -> None:
 def test_trees_differ_by_their_payload() -> None:
     assert tree_of(numbers()) != tree_of(Numbers(LABEL, COUNTS, [1.25, 3.0]))
     assert tree_of(numbers()) != tree_of(Numbers(LABEL, [7, 4, 3], [1.25, 10 / 3]))
-    renamed = Decisions(LABEL, COUNTS, [[1, 0], [0, 1]], ["stay", "leave"])
+    renamed = ChosenDecisions(LABEL, COUNTS, [[1, 0], [0, 1]], ["stay", "leave"])
     assert tree_of(decisions()) != tree_of(renamed)
 
 
@@ -159,7 +159,7 @@ def test_trees_differ_by_their_payload() -> None:
         (lambda: Numbers(LABEL, COUNTS, [[1.0], [2.0]]), "with 1 axes"),
         (lambda: Vectors(LABEL, COUNTS, [1.0, 2.0]), "with 2 axes"),
         (lambda: Vectors(LABEL, COUNTS, [[1.0, 2.0]] * 2), "listed twice"),
-        (lambda: Decisions(LABEL, COUNTS, [[1], [2]], ["a"]), "2 decisions have 1 names"),
+        (lambda: ChosenDecisions(LABEL, COUNTS, [[1], [2]], ["a"]), "2 decisions have 1 names"),
         (lambda: Labels(LABEL, [[1, 2]] * 3, []), "classes must be a non-empty list"),
     ],
 )
@@ -193,7 +193,7 @@ def test_values_of_nodes_become_the_distinct_values_of_leaves() -> None:
     assert (found.label.tolist(), found.values.tolist()) == ([-1, 1, 0, 1], [0.0, 2.0])
     pairs = Vectors.of_nodes([[9, 9], [1, 2], [1, 0], [1, 2]], is_leaf, [3, 1, 1, 1])
     assert (pairs.label.tolist(), pairs.values.tolist()) == ([-1, 1, 0, 1], [[1, 0], [1, 2]])
-    named = Decisions.called(
+    named = ChosenDecisions.called(
         [[9, 9], [1, 2], [1, 0], [1, 2]], is_leaf, [3, 1, 1, 1], lambda w: "ba"[int(w[1]) // 2]
     )
     assert (named.names, named.label.tolist()) == (("a", "b"), [-1, 0, 1, 0])
@@ -221,17 +221,17 @@ def test_sql_writes_numbers_and_the_names_of_decisions() -> None:
         'CASE\n  WHEN "size" <= 1.5 THEN 3.3333333333333335\n  ELSE 1.25\nEND'
     )
     assert "THEN 'go'\n  ELSE 'stay'" in tree_of(decisions()).to_sql()
-    alike = Decisions(LABEL, COUNTS, [[1, 0], [0, 1]], ["go", "go"])
+    alike = ChosenDecisions(LABEL, COUNTS, [[1, 0], [0, 1]], ["go", "go"])
     with pytest.raises(ValueError, match="several are called 'go'"):
         tree_of(alike).to_sql()
-    with pytest.raises(ValueError, match=r"to_sql cannot write .* which is vectors"):
+    with pytest.raises(ValueError, match=r"to_sql cannot write .* which hold vectors"):
         tree_of(vectors()).to_sql()
 
 
 def test_what_is_no_formula_says_so() -> None:
     tree = tree_of(Lines(LABEL, COUNTS, (2.0, 3.0)))
     for export in (tree.to_sql, tree.to_python, tree.to_sklearn):
-        with pytest.raises(ValueError, match="cannot write what the leaves of this tree hold"):
+        with pytest.raises(ValueError, match="cannot write the leaves of this tree"):
             export()
     with pytest.raises(ValueError, match="hold lines of a test, which have none"):
         _ = tree.classes
@@ -275,7 +275,7 @@ def test_only_labels_have_shares_of_classes() -> None:
 def test_a_single_leaf_says_what_it_is() -> None:
     for payload, text in (
         (Numbers([0], [3], [2.5]), "number: 2.5 (weight 3)"),
-        (Decisions([0], [0.25], [[1.0]], ["go"]), "decision: go (weight 0.25)"),
+        (ChosenDecisions([0], [0.25], [[1.0]], ["go"]), "decision: go (weight 0.25)"),
         (Vectors([0], [0], [[1.0]]), "vector: (1) (no training rows)"),
     ):
         assert Tree([], [-1], [-1], payload=payload, n_features=1).to_text() == text
@@ -296,7 +296,7 @@ def test_bars_show_predictions_while_there_are_colours() -> None:
 
 def test_long_decisions_lose_whole_parts() -> None:
     name = " + ".join(f"item {k}" for k in range(40))
-    tree = Tree([], [-1], [-1], payload=Decisions([0], [3], [[1.0]], [name]), n_features=1)
+    tree = Tree([], [-1], [-1], payload=ChosenDecisions([0], [3], [[1.0]], [name]), n_features=1)
     shown = tree.to_text(show_counts=False)
     assert shown.startswith("decision: item 0 + item 1 + ")
     assert shown.endswith(" + … + item 39")
@@ -308,7 +308,7 @@ def test_equal_leaves_of_any_kind_collapse() -> None:
     test = Multiway(0, "color", (("red",), ("green",), ("blue",)), 0)
     for payload in (
         Numbers([-1, 0, 1, 0], [6, 1, 2, 3], [0.5, 2.0]),
-        Decisions([-1, 0, 1, 0], [6, 1, 2, 3], [[1, 0], [0, 1]], ["stay", "go"]),
+        ChosenDecisions([-1, 0, 1, 0], [6, 1, 2, 3], [[1, 0], [0, 1]], ["stay", "go"]),
     ):
         tree = Tree([test], [0, -1, -1, -1], [1, -1, -1, -1], payload=payload)
         small = tree.collapsed()

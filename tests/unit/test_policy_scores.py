@@ -147,7 +147,7 @@ def test_combine_without_propensities_is_the_direct_method() -> None:
 def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match="treatment 'c' was never given"):
         read_history(TREATMENT, OUTCOME, 6, treatments=["a", "b", "c"])
-    with pytest.raises(ValueError, match=r"treatment\[1\] = 'b' is none of the treatments"):
+    with pytest.raises(ValueError, match=r"treatment\[1\] = 'b' is not among the treatments"):
         read_history(TREATMENT, OUTCOME, 6, treatments=["a"])
     with pytest.raises(ValueError, match=r"outcome\[2\] = nan is not a finite number"):
         read_history(TREATMENT, [1, 2, np.nan, 4, 5, 6], 6)

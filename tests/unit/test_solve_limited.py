@@ -301,9 +301,9 @@ def test_a_statement_about_no_tests_reads_well() -> None:
         ({"n_splits": 7}, "splits"),
         ({"max_depth": 1}, "max_depth"),
         ({"dual_bound": 5}, "dual bound"),
-        ({"dual_cuts": ((1, 0, 100),)}, "dual cut 0"),
-        ({"dual_cuts": ((1, -1, 0),)}, "none of these limits"),
-        ({"dual_cuts": ((1, 1),)}, "none of these limits"),
+        ({"cuts": ((1, 0, 100),)}, "dual cut 0"),
+        ({"cuts": ((1, -1, 0),)}, "does not match the limits"),
+        ({"cuts": ((1, 1),)}, "does not match the limits"),
         ({"leaf_minimum": (("yes", 2),)}, "minima of labels"),
     ],
 )
@@ -349,7 +349,7 @@ def test_a_wrong_proof_that_there_is_no_tree_is_found_out() -> None:
     assert verify(solution, X, Y, exhaustive=True)
     limit = solution.certificate.limits[0]
     for fields, message in (
-        ({"dual_cuts": ()}, "no dual cut shows"),
+        ({"cuts": ()}, "no dual cut proves"),
         ({"proof": ""}, "status"),
         ({"limits": (replace(limit, greatest=Reach(5, 5)),)}, "nearest total"),
         ({"limits": (replace(limit, greatest=Reach(5, 6)),)}, "nearer than the bound"),
@@ -362,7 +362,7 @@ def test_a_false_claim_that_there_is_no_tree_is_found_by_a_single_leaf() -> None
     task = ERRORS & tasks.Limit("yes", {"yes": 1}, at_least=6)
     honest = limited(ERRORS & MANY)
     limit = replace(honest.certificate.limits[0], at_least=6, greatest=None)
-    claim = changed(honest, limits=(limit,), proof="search", dual_cuts=())
+    claim = changed(honest, limits=(limit,), proof="search", cuts=())
     with pytest.raises(CertificateError, match="'yes' keeps to all limits"):
         verify(claim, X, Y, task=task)
 
@@ -381,7 +381,7 @@ def test_totals_that_a_single_leaf_comes_nearer_to_are_found_out() -> None:
             verify(claim, X, Y)
     cut = (0, 1, 1, 7)
     with pytest.raises(CertificateError, match="dual cut 0"):
-        verify(changed(solution, dual_cuts=(cut, *solution.certificate.dual_cuts)), X, Y)
+        verify(changed(solution, cuts=(cut, *solution.certificate.cuts)), X, Y)
 
 
 def test_a_certificate_about_a_tree_needs_one_and_the_other_way_round() -> None:
@@ -396,7 +396,7 @@ def test_a_bound_above_a_single_leaf_is_found_out() -> None:
     assert verify(solution, X, Y)
     other = limited(ERRORS & MANY)
     limit = replace(other.certificate.limits[0], at_least=6, greatest=None)
-    fields = {"status": "time_limit", "proof": "", "lower_bound": 4, "dual_cuts": ()}
+    fields = {"status": "time_limit", "proof": "", "lower_bound": 4, "cuts": ()}
     claim = changed(other, limits=(limit,), **fields)
     task = ERRORS & tasks.Limit("yes", {"yes": 1}, at_least=6)
     with pytest.raises(CertificateError, match="less than the lower bound 4"):
@@ -407,7 +407,7 @@ def test_a_false_claim_that_there_is_no_tree_is_found_by_force() -> None:
     task = ERRORS & tasks.Limit("yes", {"yes": 1}, at_least=2, at_most=4)
     honest = limited(ERRORS & MANY)
     limit = replace(honest.certificate.limits[0], at_least=2, at_most=4, greatest=None)
-    claim = changed(honest, limits=(limit,), proof="search", dual_cuts=())
+    claim = changed(honest, limits=(limit,), proof="search", cuts=())
     assert verify(claim, X, Y, task=task)
     with pytest.raises(CertificateError, match="a tree keeps to all limits"):
         verify(claim, X, Y, task=task, exhaustive=True)

@@ -299,7 +299,7 @@ def test_a_forest_averages_costs_and_then_decides(paths: Any) -> None:
         (lambda X, C: datasets.make_shortest_path(grid=1), "grid must be at least 2"),
         (
             lambda X, C: SPOTree(lambda c: c * np.nan, max_depth=1).fit(X, C),
-            "no finite numbers for cost vector 0",
+            "not finite numbers for cost vector 0",
         ),
         (
             lambda X, C: SPOTree(oracles.LinearProgram(n_costs=24), max_depth=1).fit(X, -C),
@@ -307,7 +307,7 @@ def test_a_forest_averages_costs_and_then_decides(paths: Any) -> None:
         ),
         (
             lambda X, C: SPOTree(lambda c: (c < 0).astype(float), "milp", max_depth=1).fit(X, C),
-            "does not say what its feasible decisions are",
+            "does not state its feasible decisions",
         ),
     ],
 )

@@ -161,7 +161,7 @@ def test_sql_columns_can_be_renamed() -> None:
     tree = mixed_tree()
     assert '"person age" <= 35.5' in tree.to_sql({"age": "person age"})
     assert 'WHEN "d" THEN' in tree.to_sql(["a", "b", "c", "d"])
-    with pytest.raises(ValueError, match="'size', which is no feature"):
+    with pytest.raises(ValueError, match="'size', which is not a feature"):
         tree.to_sql({"size": "x"})
     for bad in (["a"], "abcd"):
         with pytest.raises(ValueError, match="each of the 4 features"):

@@ -299,7 +299,7 @@ def test_an_unfitted_model_has_nothing_to_verify(data: tuple[Any, Any]) -> None:
 def test_a_certificate_alone_cannot_be_verified(
     model: OptimalTreeClassifier, data: tuple[Any, Any]
 ) -> None:
-    with pytest.raises(ValueError, match="Certificate alone does not hold the tree"):
+    with pytest.raises(ValueError, match="Certificate does not contain its tree"):
         verify(model.certificate_, *data)
 
 

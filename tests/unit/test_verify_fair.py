@@ -55,10 +55,10 @@ def with_fields(model: FairTreeClassifier, **fields: Any) -> FairTreeClassifier:
         ({"unconstrained_cost": 100}, "unconstrained cost 100"),
         ({"least_disparity": Fraction(1, 2)}, "least disparity"),
         ({"differences": ()}, "differences"),
-        ({"dual": ((1, (-1, 0), -5),)}, "negative"),
-        ({"dual": ((-1, (0, 0), -50),)}, "negative"),
-        ({"dual": ((1, (0,), 0),)}, "dual cut"),
-        ({"dual": ((1, (0, 0), 7),)}, "dual cut"),
+        ({"cuts": ((1, -1, 0, -5),)}, "negative"),
+        ({"cuts": ((-1, 0, 0, -50),)}, "negative"),
+        ({"cuts": ((1, 0, 0),)}, "dual cut"),
+        ({"cuts": ((1, 0, 0, 7),)}, "dual cut"),
     ],
 )
 def test_a_certificate_that_contradicts_itself_fails(
@@ -80,7 +80,7 @@ def test_some_pairs_of_groups_only_are_not_all_limits() -> None:
 @pytest.mark.parametrize("exhaustive", [False, True])
 def test_a_bound_by_multipliers_needs_its_cuts(exhaustive: bool) -> None:
     model, data = priced()
-    claim = with_fields(model, n_solves=4, dual=())
+    claim = with_fields(model, n_solves=4, cuts=())
     with pytest.raises(CertificateError, match="no dual cut"):
         verify(claim, **data, exhaustive=exhaustive)
 
@@ -102,8 +102,8 @@ def test_what_unfair_trees_cost_is_compared_with_all_trees() -> None:
         ({"lower_bound": 99}, "lower_bound"),
         ({"least_disparity": Fraction(3, 4)}, "least disparity"),
         ({"unconstrained_cost": 50}, "unconstrained cost"),
-        ({"dual": ((0, (1, 1), 7),)}, "dual cut"),
-        ({"dual": ((0, (1,), 0),)}, "dual cut"),
+        ({"cuts": ((0, 1, 1, 7),)}, "dual cut"),
+        ({"cuts": ((0, 1, 0),)}, "dual cut"),
         ({"differences": ()}, "differences"),
         ({"status": "time_limit", "lower_bound": 0}, "least disparity"),
     ],

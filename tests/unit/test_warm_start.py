@@ -277,7 +277,7 @@ def test_what_is_no_tree_is_refused() -> None:
     for thing in ("tree", 3, RandomForestClassifier(), OptimalTreeClassifier()):
         with pytest.raises(TypeError, match="must be a certree Tree"):
             fit(X, y, warm_start_tree=thing)
-    with pytest.raises(TypeError, match="DecisionTreeRegressor is no classifier"):
+    with pytest.raises(TypeError, match="DecisionTreeRegressor is not a classifier"):
         fit(X, y, warm_start_tree=DecisionTreeRegressor().fit(X, y))
     with pytest.raises(ValueError, match="not fitted"):
         fit(X, y, warm_start_tree=DecisionTreeClassifier())

@@ -41,10 +41,14 @@ inline Fingerprint fingerprint(const Word* words, std::size_t count, std::uint64
   return {fold_product(low, 0x1d8e4e27c47d124fULL), fold_product(high, 0xeb44accab455d165ULL)};
 }
 
-// The same set under another budget (remaining depth, say) is another subproblem.
-inline Fingerprint mix(Fingerprint key, std::uint64_t budget) {
-  return {fold_product(key.low ^ (budget * 0x9fb21c651e98df25ULL), 0xa24baed4963ee407ULL) ^ key.low,
-          fold_product(key.high + budget * 0xd6e8feb86659fd93ULL, 0xcaf649a9c1f2d3a5ULL) ^ key.high};
+struct FingerprintHash {
+  std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low); }
+};
+
+// The same set with another remaining depth is another subproblem.
+inline Fingerprint mix(Fingerprint key, std::uint64_t depth) {
+  return {fold_product(key.low ^ (depth * 0x9fb21c651e98df25ULL), 0xa24baed4963ee407ULL) ^ key.low,
+          fold_product(key.high + depth * 0xd6e8feb86659fd93ULL, 0xcaf649a9c1f2d3a5ULL) ^ key.high};
 }
 
 }  // namespace certree

@@ -1,5 +1,5 @@
-// Two kinds of check, and nothing else: `require` guards what a caller hands in (always on, becomes ValueError in
-// Python); `CERTREE_DCHECK` guards what we believe of ourselves (on in builds with CERTREE_CHECKS, free otherwise).
+// Two kinds of check: `require` guards the caller's arguments (always on, becomes ValueError in Python);
+// `CERTREE_DCHECK` guards our own assumptions (on in builds with CERTREE_CHECKS, free otherwise).
 #pragma once
 
 #include <stdexcept>

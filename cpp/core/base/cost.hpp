@@ -35,8 +35,8 @@ struct Interval {
   Cost lower = 0;
   Cost upper = kInfinite;
   bool is_exact() const { return lower >= upper; }
-  // Nothing better than `budget` can come from here.
-  bool is_closed_for(Cost budget) const { return lower >= std::min(upper, budget); }
+  // Nothing below `ceiling` can come from here.
+  bool is_closed_for(Cost ceiling) const { return lower >= std::min(upper, ceiling); }
 };
 
 }  // namespace certree

@@ -1,5 +1,5 @@
-// Memory that a solve owns: every large buffer is an `AlignedArray` charged to the solve's `MemoryBudget`, so a memory
-// limit is a property of the solve and not of the process.  Buffers grow and are reused; the inner loops never allocate.
+// Memory that a solve owns: every large buffer is an `AlignedArray` charged to the solve's `MemoryBudget`, so that
+// memory_limit holds for the solve and not for the process.  Buffers grow and are reused; the inner loops never allocate.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace certree {
 
-// Thrown when a buffer would exceed the budget.  To a solve that is what it is when the machine has no more memory: the
-// status "memory_limit", and the best tree so far.
+// Thrown when a buffer would exceed the memory of the budget.  To a solve that is what it is when the machine has no
+// more memory: the status "memory_limit", and the best tree so far.
 struct MemoryLimitReached : std::bad_alloc {
   const char* what() const noexcept override { return "certree: the memory limit is reached"; }
 };
@@ -55,7 +55,7 @@ template <class T>
 class AlignedArray {
  public:
   AlignedArray() = default;
-  explicit AlignedArray(MemoryBudget& budget) : budget_(&budget) {}
+  explicit AlignedArray(MemoryBudget& memory) : memory_(&memory) {}
   AlignedArray(const AlignedArray&) = delete;
   AlignedArray& operator=(const AlignedArray&) = delete;
   AlignedArray(AlignedArray&& other) noexcept { swap(other); }
@@ -80,7 +80,7 @@ class AlignedArray {
   void reset() {
     if (data_ != nullptr) {
       ::operator delete(data_, std::align_val_t{64});
-      if (budget_ != nullptr) budget_->release(bytes(capacity_));
+      if (memory_ != nullptr) memory_->release(bytes(capacity_));
     }
     data_ = nullptr;
     capacity_ = 0;
@@ -88,7 +88,7 @@ class AlignedArray {
   void swap(AlignedArray& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(capacity_, other.capacity_);
-    std::swap(budget_, other.budget_);
+    std::swap(memory_, other.memory_);
   }
 
  private:
@@ -97,11 +97,11 @@ class AlignedArray {
     reset();
     // Whole cache lines, so that vector loads may read past the last element.
     const std::size_t rounded = (count * sizeof(T) + 127) / 64 * 64 / sizeof(T);
-    if (budget_ != nullptr) budget_->charge(bytes(rounded));
+    if (memory_ != nullptr) memory_->charge(bytes(rounded));
     try {
       data_ = static_cast<T*>(::operator new(rounded * sizeof(T), std::align_val_t{64}));
     } catch (const std::bad_alloc&) {
-      if (budget_ != nullptr) budget_->release(bytes(rounded));
+      if (memory_ != nullptr) memory_->release(bytes(rounded));
       throw MemoryLimitReached{};
     }
     // Padding lanes are read (never used), so they must hold something.
@@ -111,7 +111,7 @@ class AlignedArray {
 
   T* data_ = nullptr;
   std::size_t capacity_ = 0;
-  MemoryBudget* budget_ = nullptr;
+  MemoryBudget* memory_ = nullptr;
 };
 
 }  // namespace certree

@@ -1,6 +1,6 @@
 // Empty outcomes.  A multiway test has a child for every outcome, but at a node only the outcomes with rows count: an empty
-// one is no leaf, costs nothing and is not asked for its size.  The bounds that apply a tree for the rows A to other rows B
-// (nested sets, similarity, leaf support) then need one more look: an outcome that is empty in A may have rows in B.
+// outcome costs nothing and its size is not checked.  The bounds that apply a tree for the rows A to other rows B (nested
+// sets, similarity, leaf support) then need an additional condition: an outcome that is empty in A may have rows in B.
 //
 // Theorem.  Let t be a tree for A, n its value's penalties, and B any row set.  If leaves are not paid for, and a leaf may
 // have one row, t is a tree for B with penalties at most n.

@@ -2,8 +2,7 @@
 // than one split.  The best tree for the other side, applied to all of D, has value at most
 //
 //     V(D \ A) + S worst(A)  <  V(D \ A) + P  <=  v(f),
-//
-// so a tree with root f is never the best one and f need not be tried (GOSDT, Lin et al., ICML 2020, theorem B.6, which
+// so a tree with root f is never the best one and f is not tried (GOSDT, Lin et al., ICML 2020, theorem B.6, which
 // asks the same of the parent of two leaves: a split must save what it costs).  The better tree has fewer splits and no
 // more depth, so limits on these do not matter; its leaves are at least as large, so neither does a minimum leaf size.
 // docs/theory/leaf-support.md

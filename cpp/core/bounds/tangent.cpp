@@ -9,7 +9,7 @@ namespace certree {
 
 namespace {
 
-// A label each in the scalar problem: more of them cost time and sharpen the bound little.
+// Each is a label in the scalar problem: more of them cost time and sharpen the bound little.
 constexpr std::size_t kReferenceEdges = 16;
 
 }  // namespace
@@ -20,13 +20,13 @@ Tangent::Tangent(const ChainObjective& objective, ReferenceChain reference)
   // Twice the area, with x in units of 1 / (multiplier * fpr_den) negatives: over an edge of width w and height v the
   // bound is  2 w h(v / w) + (v / w) (end^2 - start^2) / (multiplier * fpr_den).
   const Cost scale = objective.area_scale, den = objective.fpr_den;
-  const Cost end = multiplier * objective.limit();
+  const Cost end = multiplier * objective.most_x();
   Cost x = 0;
   Exact moment = 0;  // of 2 * multiplier * fpr_den times the constant
   for (const Edge& edge : reference_.edges) {
     const Cost width = std::min(den * edge.x, end - x);
     if (width <= 0) continue;
-    // Any slope is valid, so that of an edge cut off by the limit is rounded to what integers can say.
+    // Any slope is valid, so the slope of an edge that the limit cuts off is rounded to integers.
     const Cost rise = width == den * edge.x ? 2 * scale * den * edge.y
                                             : static_cast<Cost>(Exact{2} * scale * edge.y * width / edge.x);
     terms_.push_back({rise, 2 * scale * width});
@@ -139,7 +139,7 @@ ReferenceChain mix_chains(const std::vector<ReferenceChain>& chains, const std::
 // which are linear in them, and penalties are linear: steps towards and away from single chains get close to the largest.
 ReferenceChain best_mixture(const ChainObjective& objective, const std::vector<ReferenceChain>& chains, Cost unit) {
   constexpr int kSweeps = 12;
-  const double end = static_cast<double>(objective.limit()) / static_cast<double>(objective.fpr_den);
+  const double end = static_cast<double>(objective.most_x()) / static_cast<double>(objective.fpr_den);
   // A split in units of the area.
   const double penalty = static_cast<double>(objective.split_penalty) / 2 /
                          (static_cast<double>(objective.area_scale) * static_cast<double>(objective.fpr_den));

@@ -5,7 +5,7 @@
 //     a u + b v <= w  in every price     implies     V_w(D) >= a V_u(D) + b V_v(D),
 //
 // and any lower bounds of V_u and V_v serve.  b = 0 scales the bounds of one earlier solve by the least ratio of new to old
-// prices; with both, w may lie between u and v and nothing is lost but what concavity costs.  docs/theory/weight-reuse.md
+// prices; with both, w may lie between u and v, and the bound loses only by concavity.  docs/theory/weight-reuse.md
 //
 // Precondition: the same rows and columns, and a minimum leaf size then that was not larger than now.
 #pragma once
@@ -33,7 +33,7 @@ struct Shares {
   }
 };
 
-// The largest share of one earlier bound; none: a price fell to nothing, or nothing had a price.
+// The largest share of one earlier bound; none: a price fell to 0, or all old prices were 0.
 inline std::optional<Shares> share_of_one(const Prices& old, const Prices& now) {
   Shares least;
   bool is_first = true;
@@ -51,7 +51,7 @@ namespace weight_reuse {
 
 __extension__ using Signed = __int128;
 
-// a / denominator and b / denominator rounded down to 62 bits each; none: a share would be negative, or nothing.
+// a / denominator and b / denominator rounded down to 62 bits each; none: a share is negative, or both are 0.
 inline std::optional<Shares> rounded(Signed a, Signed b, Signed denominator) {
   if (denominator < 0) a = -a, b = -b, denominator = -denominator;
   if (denominator == 0 || a <= 0 || b <= 0) return std::nullopt;
@@ -73,7 +73,7 @@ inline bool is_covered(const Prices& u, const Prices& v, const Prices& now, cons
 
 }  // namespace weight_reuse
 
-// Every corner of { a, b > 0 : a u + b v <= w }: one of them is best, whatever the two bounds are.
+// Every corner of { a, b > 0 : a u + b v <= w }: for any two bounds, one of the corners is best.
 inline std::vector<Shares> shares_of_two(const Prices& u, const Prices& v, const Prices& now) {
   using weight_reuse::Signed;
   std::vector<Shares> corners;

@@ -1,6 +1,5 @@
 // The kernels: counting pairs of columns, evaluating depth-two trees from the counts, compacting columns on descent.
-//
-// They know nothing of tasks beyond the form of a leaf's cost.  Every kernel exists once in source (kernels_impl.hpp)
+// Of a task they only know the form of a leaf's cost.  Every kernel exists once in source (kernels_impl.hpp)
 // and is compiled once per instruction set (kernels_baseline.cpp, kernels_avx2.cpp, kernels_avx512.cpp) and per value
 // width; `kernels_for` picks at run time, so one wheel runs everywhere.
 //

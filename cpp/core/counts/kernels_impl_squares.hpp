@@ -1,4 +1,4 @@
-// What means save of squared errors, exactly: ceil(scale u^2 / w) for many sums at once.  Part of kernels_impl.hpp:
+// The exact part of squared errors that means save: ceil(scale u^2 / w) for many sums at once.  Part of kernels_impl.hpp:
 // included once per instruction set.
 //
 // For any integer a and b = u - a w,  u^2 / w = a (u + b) + b^2 / w.  With a the rounded mean, b is smaller than w, so that the
@@ -40,7 +40,7 @@ __extension__ using Wide128 = unsigned __int128;
 inline std::int64_t wide_saving(std::int64_t scale, std::int64_t u, std::int64_t w) {
   if (w <= 0) return 0;
   const auto size = static_cast<std::uint64_t>(u < 0 ? -u : u), weight = static_cast<std::uint64_t>(w);
-  // |u| = a w + b with b < w: scale (a (|u| + b) + b^2 / w), whose first part is no more than the result.
+  // |u| = a w + b with b < w: scale (a (|u| + b) + b^2 / w), whose first part is at most the result.
   const std::uint64_t a = size / weight, b = size % weight;
   const auto fraction = static_cast<Wide128>(b) * b * static_cast<std::uint64_t>(scale);
   const auto up = static_cast<std::uint64_t>((fraction + weight - 1) / weight);

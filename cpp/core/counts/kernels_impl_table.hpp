@@ -57,7 +57,7 @@ inline void table_lanes(const TableInput<V>& in, std::int32_t i, const PairRow<V
   const T rest_j = load<T>(in.columns + j) - pair;
   T both = ~gather<V, T>(in.inverted, pair), only_i = ~gather<V, T>(in.inverted, static_cast<T>(held - pair));
   T only_j = ~gather<V, T>(in.inverted, rest_j), neither = ~gather<V, T>(in.inverted, static_cast<T>(rest - rest_j));
-  // Whatever is not known is negative, and infeasible without its sign.
+  // An unknown cost is negative, and infeasible without its sign.
   const T signs = (both | only_i) | (only_j | neither);
   any |= sign_of<V>(signs);
   const T mask = T{} + kInfeasible<V>;

@@ -18,10 +18,6 @@ std::int32_t stride_for(std::int32_t n_columns) {
 
 namespace {
 
-struct FingerprintHash {
-  std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low ^ f.high); }
-};
-
 // Eight 0/1 bytes to eight bits: each byte's lowest bit is moved to its place in the top byte by one multiplication.
 Word pack_eight(const std::uint8_t* bytes) {
   Word eight;
@@ -56,14 +52,14 @@ std::uint64_t scramble(std::uint64_t x) {
 
 }  // namespace
 
-Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, MemoryBudget& budget)
+Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, MemoryBudget& memory)
     : settings_(settings),
       kernels_(bit_kernels_for(settings.isa)),
       n_pair_types_(task.n_types() + (settings.counts_rows ? 1 : 0)),
       n_types_(n_pair_types_),
       has_row_count_(settings.counts_rows),
-      group_columns_(budget),
-      bits_(budget) {
+      group_columns_(memory),
+      bits_(memory) {
   require(table.n_rows >= 1, "the table has no rows");
   keep_distinct_columns(table);
   group_rows(table);
@@ -72,18 +68,18 @@ Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSet
   row_bits_ = {};
   group_of_row_ = {};
   row_of_group_ = {};
-  price(task, budget);
+  price(task, memory);
 }
 
-Dataset::Dataset(const TableView& table, std::int32_t n_types, const DatasetSettings& settings, MemoryBudget& budget,
+Dataset::Dataset(const TableView& table, std::int32_t n_types, const DatasetSettings& settings, MemoryBudget& memory,
                  std::vector<std::int32_t>& group_of_row)
     : settings_(settings),
       kernels_(bit_kernels_for(settings.isa)),
       n_pair_types_(std::max(n_types, 1) + (settings.counts_rows ? 1 : 0)),
       n_types_(n_pair_types_),
       has_row_count_(settings.counts_rows),
-      group_columns_(budget),
-      bits_(budget) {
+      group_columns_(memory),
+      bits_(memory) {
   require(table.n_rows >= 1, "the table has no rows");
   keep_distinct_columns(table);
   group_rows(table);
@@ -94,7 +90,7 @@ Dataset::Dataset(const TableView& table, std::int32_t n_types, const DatasetSett
     group_weights_.assign(static_cast<std::size_t>(n_groups_), 1);
   }
   place_group_columns(table);
-  place_groups(budget);
+  place_groups(memory);
   row_bits_ = {};
   row_of_group_ = {};
   if (n_types == 0) group_weights_ = {};
@@ -171,7 +167,7 @@ void Dataset::weigh_groups(const TableView& table) {
   }
 }
 
-void Dataset::price(const CountTask& task, MemoryBudget& budget) {
+void Dataset::price(const CountTask& task, MemoryBudget& memory) {
   const auto n_types = static_cast<std::size_t>(n_pair_types_);
   std::vector<Cost> unavoidable(static_cast<std::size_t>(n_groups_));
   for (std::size_t g = 0; g < unavoidable.size(); ++g) unavoidable[g] = task.leaf_cost(&group_weights_[g * n_types]);
@@ -179,7 +175,7 @@ void Dataset::price(const CountTask& task, MemoryBudget& budget) {
   if (is_placed_ && unavoidable == unavoidable_) return;
   unavoidable_ = std::move(unavoidable);
   n_types_ = n_pair_types_ + (unavoidable_.empty() ? 0 : 1);
-  place_groups(budget);
+  place_groups(memory);
   is_placed_ = true;
 }
 
@@ -195,7 +191,7 @@ Cost Dataset::weight_of(std::size_t group, std::size_t type) const {
 }
 
 // One plane per type and bit of the weights, from the highest bit down, and the groups' bits in each.
-void Dataset::place_groups(MemoryBudget& budget) {
+void Dataset::place_groups(MemoryBudget& memory) {
   const auto n_types = static_cast<std::size_t>(n_types_);
   std::vector<std::vector<Word>> masks;  // of the groups in each plane
   planes_.clear();
@@ -223,7 +219,7 @@ void Dataset::place_groups(MemoryBudget& budget) {
   }
   // The groups' bits word by word, as the kernels want them, and from there each plane's share.
   const auto stride = static_cast<std::size_t>(stride_);
-  AlignedArray<Word> by_word(budget);
+  AlignedArray<Word> by_word(memory);
   by_word.fill_zero(group_words_ * stride);
   for (std::size_t c = 0; c < original_column_.size(); ++c)
     for (std::size_t w = 0; w < group_words_; ++w) by_word[w * stride + c] = group_columns_[c * group_words_ + w];

@@ -3,6 +3,7 @@
 // `price` puts other costs in place.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,11 @@ struct TableView {
   std::int64_t column_stride = 0;
   const std::int32_t* row_types = nullptr;
   const std::int64_t* weights = nullptr;  // null: all 1
+
+  std::int64_t weight(std::int64_t row) const { return weights != nullptr ? weights[row] : 1; }
+  bool holds(std::int64_t row, std::int32_t column) const {
+    return (columns[row * row_stride + column * column_stride] & 1) != 0;
+  }
 };
 
 struct DatasetSettings {
@@ -37,18 +43,23 @@ struct DatasetSettings {
 
 class Dataset {
  public:
-  Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, MemoryBudget& budget);
+  Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, MemoryBudget& memory);
   // Without costs.  Rows have one of `n_types` types; 0: they have none, the groups are placed once each, and what they
   // weigh is somebody else's business, who is told the group of every row.
-  Dataset(const TableView& table, std::int32_t n_types, const DatasetSettings& settings, MemoryBudget& budget,
+  Dataset(const TableView& table, std::int32_t n_types, const DatasetSettings& settings, MemoryBudget& memory,
           std::vector<std::int32_t>& group_of_row);
 
   // Everything that depends on the costs, for another task with as many types.  If it throws, the data set is of no use.
-  void price(const CountTask& task, MemoryBudget& budget);
+  void price(const CountTask& task, MemoryBudget& memory);
 
   std::int32_t n_columns() const { return static_cast<std::int32_t>(original_column_.size()); }
   std::int32_t n_groups() const { return n_groups_; }
   std::size_t group_words() const { return group_words_; }
+  // No tree of this depth has more splits: each leaves a group of rows behind.
+  std::int64_t most_splits(std::int32_t depth) const {
+    const std::int64_t by_groups = std::max(n_groups_ - 1, 0);
+    return depth < 40 ? std::min(by_groups, (std::int64_t{1} << depth) - 1) : by_groups;
+  }
   // Counted for pairs of columns: the task's types, then the number of rows if asked for.
   std::int32_t n_pair_types() const { return n_pair_types_; }
   // Counted for single columns: these, and the unavoidable cost where rows conflict (bounds/equivalent_points.hpp).

@@ -20,11 +20,11 @@ std::size_t size_of(std::int32_t n) { return static_cast<std::size_t>(n); }
 }  // namespace
 
 LimitData::LimitData(const LimitTable& table, const LimitTask& task, const DatasetSettings& settings, bool counts_rows,
-                     std::int32_t max_depth, MemoryBudget& budget)
+                     std::int32_t max_depth, MemoryBudget& memory)
     : task_(task),
       n_all_(task.n_multipliers() + task.n_planes),
       n_bounded_(task.n_multipliers() + task.n_bounded()),
-      groups_(table.table, 0, settings, budget, group_of_row_) {
+      groups_(table.table, 0, settings, memory, group_of_row_) {
   depth_ = std::min({max_depth, groups_.n_columns(), std::max(groups_.n_groups() - 1, 0)});
   row_value_ = counts_rows ? 0 : -1;
   first_label_count_ = task.label_min.empty() ? -1 : 0;
@@ -34,11 +34,6 @@ LimitData::LimitData(const LimitTable& table, const LimitTask& task, const Datas
   set_coefficients();
   bound_groups();
   group_of_row_ = {};
-}
-
-std::int64_t LimitData::most_splits(std::int32_t depth) const {
-  const std::int64_t by_rows = std::max(groups_.n_groups() - 1, 0);
-  return depth < 40 ? std::min<std::int64_t>(by_rows, (std::int64_t{1} << depth) - 1) : by_rows;
 }
 
 // Multipliers are combinations of the essential planes.

@@ -28,7 +28,7 @@ class LimitData {
  public:
   // `most_splits`: no tree has more.  Throws std::invalid_argument if a number is out of range.
   LimitData(const LimitTable& table, const LimitTask& task, const DatasetSettings& settings, bool counts_rows,
-            std::int32_t max_depth, MemoryBudget& budget);
+            std::int32_t max_depth, MemoryBudget& memory);
 
   const Dataset& groups() const { return groups_; }
   const LimitTask& task() const { return task_; }
@@ -72,7 +72,7 @@ class LimitData {
   Cost base(std::size_t quantity) const { return base_[quantity]; }
   // The limit that is the negative of this one and has this one as its own opposite, or -1.
   std::int32_t opposite(std::size_t plane) const { return opposite_[plane]; }
-  std::int64_t most_splits(std::int32_t depth) const;
+  std::int64_t most_splits(std::int32_t depth) const { return groups_.most_splits(depth); }
 
   // The plane of the next digit of a limit, 0: none.
   std::size_t finer_than(std::size_t plane) const { return finer_[plane]; }

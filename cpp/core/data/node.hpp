@@ -15,13 +15,13 @@ struct Paid;
 
 // A set of row groups with its fingerprint: what a subproblem is, before anything is computed for it.
 struct RowSet {
-  explicit RowSet(MemoryBudget& budget) : words(budget) {}
+  explicit RowSet(MemoryBudget& memory) : words(memory) {}
   AlignedArray<Word> words;
   Fingerprint key;
 };
 
 struct Node {
-  explicit Node(MemoryBudget& budget) : rows(budget), bits(budget), valid(budget), column(budget) {}
+  explicit Node(MemoryBudget& memory) : rows(memory), bits(memory), valid(memory), column(memory) {}
 
   BitColumns view() const {
     return {bits.data(),
@@ -48,14 +48,14 @@ struct Node {
 // Makes nodes.  One per worker: it owns scratch memory.
 class NodeFactory {
  public:
-  NodeFactory(const Dataset& data, const BitKernels& kernels, MemoryBudget& budget, bool reduce_columns)
+  NodeFactory(const Dataset& data, const BitKernels& kernels, MemoryBudget& memory, bool reduce_columns)
       : data_(data),
         kernels_(kernels),
         reduce_columns_(reduce_columns),
-        mask_(budget),
-        full_(budget),
-        hashes_(budget),
-        varies_(budget) {}
+        mask_(memory),
+        full_(memory),
+        hashes_(memory),
+        varies_(memory) {}
 
   void make_root(Node& root) const;
   // The rows of `parent` where its column `local` holds (or not): set and fingerprint only.

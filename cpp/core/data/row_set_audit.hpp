@@ -1,5 +1,5 @@
-// Builds with CERTREE_CHECKS keep the row sets behind fingerprints and compare: a clash would make the table answer for
-// another subproblem, and nothing else would notice.  Other builds rely on 128 bits (base/bits.hpp).
+// Builds with CERTREE_CHECKS keep the row sets behind fingerprints and compare them.  After a clash, the table would
+// answer for another subproblem, and no other check would notice.  Other builds rely on 128 bits (base/bits.hpp).
 #pragma once
 
 #include <algorithm>
@@ -27,7 +27,7 @@ class RowSetAudit {
   }
 
  private:
-  static constexpr std::size_t kMost = std::size_t{1} << 18;  // the first sets of a solve; memory is not unlimited
+  static constexpr std::size_t kMost = std::size_t{1} << 18;  // the first sets of a solve, to bound the memory
   struct Hash {
     std::size_t operator()(const Fingerprint& key) const { return key.low; }
   };

@@ -1,8 +1,7 @@
 // Prices of tests.  Every row that reaches a test pays for the feature that the test looks at, once: a feature that was
 // tested above is free, and one whose group was tested above has a discount.
-//
-// The price of a subtree thus depends on the tests above it, but only on the prices that are left: `Paid` is the state that
-// a subproblem has besides its rows, and of it only features that still tell its rows apart matter.
+// The price of a subtree thus depends on the tests above it, but only through the prices that are left.  `Paid` is the
+// state of a subproblem besides its rows; only features that still separate its rows matter.
 // docs/theory/test-costs.md
 #pragma once
 
@@ -25,7 +24,7 @@ struct TestCostTable {
   const std::int64_t* weights = nullptr;     // [row]; null: the rows that each row stands for
 };
 
-// Throws std::invalid_argument for prices that make no sense.
+// Throws std::invalid_argument for invalid prices.
 void check_test_costs(const TestCostTable& table, std::int64_t n_columns);
 
 // What is left to pay below a node.
@@ -47,7 +46,7 @@ class TestCosts {
   std::int32_t n_groups() const { return n_groups_; }
   // Some column of the data set looks at it.
   bool is_used(std::int32_t feature) const { return !columns_[static_cast<std::size_t>(feature)].empty(); }
-  // The most that one unit of weight can pay on a path with so many tests; negative: any number.
+  // The most that one unit of weight can pay on a path with this many tests; negative: any number of tests.
   Cost most(std::int64_t tests) const;
 
   // Nothing paid yet.

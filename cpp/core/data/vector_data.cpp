@@ -61,11 +61,11 @@ Cost checked_product(Cost a, Cost b, const char* what) {
 }  // namespace
 
 VectorData::VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings,
-                       Limits& limits, MemoryBudget& budget)
+                       Budget& budget, MemoryBudget& memory)
     : task_(task),
       n_statistics_(static_cast<std::size_t>(task.n_statistics)),
       has_types_(table.n_types > 0),
-      groups_(checked(table, task).table, table.n_types, settings, budget, group_of_row_) {
+      groups_(checked(table, task).table, table.n_types, settings, memory, group_of_row_) {
   if (has_types_) {
     take_types(table);
   } else {
@@ -73,7 +73,7 @@ VectorData::VectorData(const VectorTable& table, const VectorTask& task, const D
   }
   add_parts();
   bound_parts(table, group_of_row_);
-  bound_groups(limits);
+  bound_groups(budget);
   if (table.tests.feature != nullptr) weigh_parts(table, group_of_row_);
   group_of_row_ = {};
 }
@@ -173,7 +173,7 @@ void VectorData::bound_parts(const VectorTable& table, const std::vector<std::in
 }
 
 // Unavoidable cost of every group, and the most that a tree costs.
-void VectorData::bound_groups(Limits& limits) {
+void VectorData::bound_groups(Budget& budget) {
   const auto n_groups = static_cast<std::size_t>(groups_.n_groups());
   unavoidable_.assign(n_groups, 0);
   if (task_.superadditive) {
@@ -185,7 +185,7 @@ void VectorData::bound_groups(Limits& limits) {
         for (std::size_t s = 0; s < n_statistics_; ++s) by_statistic[s * n_groups + g] = mine[s];
       }
       // Where the time is up before all are asked, the rest keep the bound 0.
-      LeafQuestions(task_, limits).ask(by_statistic.data(), n_groups, n_groups, unavoidable_.data(), true);
+      LeafQuestions(task_, budget).ask(by_statistic.data(), n_groups, n_groups, unavoidable_.data(), true);
     } else {
       for (std::size_t g = 0; g < n_groups; ++g) {
         add_group(g, mine.data());

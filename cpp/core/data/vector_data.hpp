@@ -10,8 +10,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/cost.hpp"
-#include "base/limits.hpp"
 #include "base/memory.hpp"
 #include "data/dataset.hpp"
 #include "data/node.hpp"
@@ -33,8 +33,8 @@ struct VectorTable {
 class VectorData {
  public:
   // Throws std::invalid_argument if a number is out of range.
-  VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings, Limits& limits,
-             MemoryBudget& budget);
+  VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings, Budget& budget,
+             MemoryBudget& memory);
 
   const Dataset& groups() const { return groups_; }
   const VectorTask& task() const { return task_; }
@@ -71,7 +71,7 @@ class VectorData {
   void add_parts();
   void add_group(std::size_t group, Cost* sums) const;
   void bound_parts(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
-  void bound_groups(Limits& limits);
+  void bound_groups(Budget& budget);
   void bound_squares();
   void weigh_parts(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
   // How often a part occurs.

@@ -17,26 +17,26 @@ void run_alternating(const Context& context, std::int32_t depth, Counters& count
   Options options = context.options;
   options.threads = 1;  // turns are counted in work: one thread, one order
   // The unlimited search keeps its incumbents to itself: they may be too deep.
-  Progress unlimited(context.limits, {}, 0);
+  Progress unlimited(context.budget, {}, 0);
   Context limited_context = context;
   limited_context.options = options;
   limited_context.uses_unlimited_bounds = true;
   Context unlimited_context{context.data,      context.statistic, options,
-                            context.objective, context.limits,    context.budget,
+                            context.objective, context.budget,    context.memory,
                             context.table,     unlimited,         false};
   unlimited_context.past = context.past;
   unlimited_context.tests = context.tests;
   bool unlimited_is_open = true;
-  for (std::int64_t turn = kFirstTurn; !context.limits.stopped(); turn *= 2) {
-    if (unlimited_is_open) context.limits.pause_after(turn);
+  for (std::int64_t turn = kFirstTurn; !context.budget.stopped(); turn *= 2) {
+    if (unlimited_is_open) context.budget.pause_after(turn);
     run_depth_first(limited_context, depth, counters);
-    const bool was_paused = context.limits.is_paused();
-    context.limits.resume();
+    const bool was_paused = context.budget.is_paused();
+    context.budget.resume();
     if (!was_paused) return;
 
-    context.limits.pause_after(turn);
+    context.budget.pause_after(turn);
     run_best_first(unlimited_context, counters);
-    context.limits.resume();
+    context.budget.resume();
     const Interval found = unlimited.interval();
     context.progress.raise(std::min(found.lower, context.progress.interval().upper));
     if (unlimited.tree().depth() <= depth) context.progress.improve(found.upper, unlimited.tree());

@@ -91,7 +91,7 @@ Interval Worker::improve(std::size_t level, Cost threshold, Cost known_lower) {
   Record record = recall(key, kUnlimitedDepth);
   record.interval.lower = std::max(record.interval.lower, known_lower);
   if (record.interval.is_closed_for(threshold) || poll()) return record.interval;
-  const std::int64_t work_before = context_.limits.work();
+  const std::int64_t work_before = context_.budget.work();
   ++counters_.iterations;
   if (!open_best_first(level, record)) return record.interval;
   while (!record.interval.is_closed_for(threshold) && !poll()) {
@@ -99,7 +99,7 @@ Interval Worker::improve(std::size_t level, Cost threshold, Cost known_lower) {
   }
   record.interval.lower = std::max(record.interval.lower, std::min(record.interval.upper, least_lower(f)));
   check_known_tree(f, kUnlimitedDepth, record);
-  remember(key, kUnlimitedDepth, record, context_.limits.work() - work_before);
+  remember(key, kUnlimitedDepth, record, context_.budget.work() - work_before);
   return record.interval;
 }
 
@@ -113,7 +113,7 @@ class BestFirst {
     try {
       if (start()) search();
     } catch (const std::bad_alloc&) {
-      context_.limits.stop(StopReason::memory);
+      context_.budget.stop(StopReason::memory);
     }
     counters.add(worker_.counters());
   }
@@ -121,7 +121,7 @@ class BestFirst {
  private:
   bool is_done() const {
     const Interval now = context_.progress.interval();
-    return now.upper - now.lower <= context_.options.gap || context_.limits.stopped();
+    return now.upper - now.lower <= context_.options.gap || context_.budget.stopped();
   }
 
   bool start() {
@@ -152,7 +152,7 @@ class BestFirst {
     record_.interval.lower = std::min(record_.interval.upper, Worker::least_lower(root));
     context_.progress.raise(record_.interval.lower);
     worker_.remember(root.node.rows.key, kUnlimitedDepth, {{record_.interval.lower, kInfinite}, kNoTree},
-                     context_.limits.work());
+                     context_.budget.work());
   }
 
   // The root's split is record_.column; its children's trees are in the table.

@@ -13,7 +13,7 @@
 
 namespace certree {
 
-// Raises context.progress to the optimum over trees of any depth, or as far as the limits allow.
+// Raises context.progress to the optimum over trees of any depth, or as far as the budget allows.
 void run_best_first(const Context& context, Counters& counters);
 
 }  // namespace certree

@@ -207,7 +207,7 @@ bool Worker::add_known_tree(std::size_t level, std::int32_t depth, Cost target, 
   if (!open(level, depth, opened)) return false;
   Cost values[2];
   if (!known_children(level, split, depth, target, values)) {
-    // A part was forgotten: with a budget just above the target, try_split leaves both children's values behind.
+    // A part was forgotten: with a ceiling just above the target, try_split leaves both children's values behind.
     if (try_split(level, split, depth, target + 1).upper > target) return false;
     for (const int holds : {0, 1}) values[holds] = child(level, holds != 0).interval.upper;
   }
@@ -235,7 +235,7 @@ bool Worker::add_canonical_tree(std::size_t level, std::int32_t depth, Cost valu
   if (depth != kUnlimitedDepth) {
     for (std::int32_t less = 3; less < depth; ++less) {
       const Interval found = solve(level, less, value + 1);
-      if (context_.limits.stopped()) return false;
+      if (context_.budget.stopped()) return false;
       if (found.upper <= value) depth = less;
     }
   }
@@ -246,7 +246,7 @@ bool Worker::add_canonical_tree(std::size_t level, std::int32_t depth, Cost valu
   for (std::int32_t s = 0; s < f.node.n_columns; ++s) {
     if (f.closed[static_cast<std::size_t>(s)] || f.lower[static_cast<std::size_t>(s)] > value) continue;
     const Interval found = try_split(level, s, depth, value + 1);
-    if (context_.limits.stopped()) return false;
+    if (context_.budget.stopped()) return false;
     if (found.upper > value) {
       keep_children(level, s);
       close_split(f, s, found, record);

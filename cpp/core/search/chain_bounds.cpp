@@ -57,8 +57,8 @@ bool ChainSearch::best_scores(Side& side, std::int32_t depth, std::size_t level,
     }
   }
   const auto bytes = static_cast<std::int64_t>(64 + 8 * out.size());
-  if (uses_table && context_.budget.try_charge(bytes)) known_.emplace(key, out);
-  return !context_.limits.poll();
+  if (uses_table && context_.memory.try_charge(bytes)) known_.emplace(key, out);
+  return !context_.budget.poll();
 }
 
 // Depth three: over all splits, two depth-two passes each.
@@ -101,7 +101,7 @@ bool ChainSearch::bound_root_splits(const Node& root, std::int32_t depth, std::v
 // The tree that attains the bound under the tangent, below a root split with counted sides.
 void ChainSearch::offer_best_tree(std::int32_t column, const Tangent& tangent, ReferenceChain& out) {
   std::vector<Edge> leaves;
-  ChainOrigin origin{column, kChainLeaf, kChainLeaf};
+  Plan origin{column, kChainLeaf, kChainLeaf};
   std::int32_t splits = 1;
   SideScores scores;
   origins_.clear();
@@ -114,7 +114,7 @@ void ChainSearch::offer_best_tree(std::int32_t column, const Tangent& tangent, R
       continue;
     }
     const auto i = static_cast<std::size_t>(scores.best_column);
-    ChainOrigin inner{side.node.column[i], kChainLeaf, kChainLeaf};
+    Plan inner{side.node.column[i], kChainLeaf, kChainLeaf};
     ++splits;
     for (const bool inner_holds : {true, false}) {
       const std::int32_t j = inner_holds ? scores.yes_column[i] : scores.no_column[i];
@@ -163,7 +163,7 @@ bool ChainSearch::refine(std::int32_t column, Cost& bound) {
     std::stable_sort(found.begin(), found.end(), by_bound);
     bound = std::min(bound, found.front().first);
     if (bound <= incumbent_.value.whole) return true;
-    if (context_.limits.poll()) return false;
+    if (context_.budget.poll()) return false;
     ReferenceChain tree;
     const Tangent& best = *found.front().second;
     offer_best_tree(column, best, tree);

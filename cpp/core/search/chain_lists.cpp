@@ -60,19 +60,19 @@ bool ChainSearch::list_deep_chains(Side& side, std::int32_t depth, std::size_t l
       is_open &= yes_best[r] + no_best[r] - active_[r]->penalty() > thresholds[r];
     ++(is_open ? counters_->splits_tried : counters_->splits_pruned);
     if (!is_open) continue;
-    ChainSet yes(context_.budget, active_.size()), no(context_.budget, active_.size());
+    ChainSet yes(context_.memory, active_.size()), no(context_.memory, active_.size());
     if (!list_both(depth, level + 1, thresholds, yes, no)) return false;
     if (!combine(side.node.column[static_cast<std::size_t>(g)], yes, no, thresholds, out)) return false;
     if (settings_.drops_dominated && out.size() > thin_at) {
-      if (!out.keep_undominated(settings_.tracks_splits, context_.limits)) return false;
+      if (!out.keep_undominated(settings_.tracks_splits, context_.budget)) return false;
       thin_at = std::max(kLeastThinned, kGrowth * out.size());
     }
   }
-  return !settings_.drops_dominated || out.keep_undominated(settings_.tracks_splits, context_.limits);
+  return !settings_.drops_dominated || out.keep_undominated(settings_.tracks_splits, context_.budget);
 }
 
 // The origin as something that other origins can refer to.
-std::int32_t ChainSearch::keep_origin(const ChainOrigin& origin, std::int32_t splits) {
+std::int32_t ChainSearch::keep_origin(const Plan& origin, std::int32_t splits) {
   if (splits == 0) return kChainLeaf;
   if (splits == 1) return chain_stump(origin.column);
   origins_.push_back(origin);
@@ -90,7 +90,7 @@ bool ChainSearch::combine(std::int32_t column, const ChainSet& yes, const ChainS
     return kept[i];
   };
   for (std::size_t a = 0; a < yes.size(); ++a) {
-    if (context_.limits.poll()) return false;
+    if (context_.budget.poll()) return false;
     const Chain of_yes = yes[a];
     for (std::size_t b = 0; b < no.size(); ++b) {
       const Chain of_no = no[b];
@@ -120,7 +120,7 @@ bool ChainSearch::combine_at_root(std::int32_t column, ChainSet& yes, ChainSet& 
   for (std::size_t a = 0; a < yes.size(); ++a) {
     if ((a & 15) == 0) {
       context_.progress.observe();
-      if (context_.limits.poll()) return false;
+      if (context_.budget.poll()) return false;
     }
     const Chain of_yes = yes[a];
     for (std::size_t b = 0; b < no.size(); ++b) {

@@ -22,18 +22,18 @@ struct Stub {
 template <class V>
 class ChainPairsOf final : public ChainPairs {
  public:
-  ChainPairsOf(const Dataset& data, const ChainPairSettings& settings, Limits& limits, MemoryBudget& budget)
+  ChainPairsOf(const Dataset& data, const ChainPairSettings& settings, Budget& budget, MemoryBudget& memory)
       : settings_(settings),
-        limits_(limits),
+        budget_(budget),
         kernels_(kernels_for<V>(settings.isa)),
         n_types_(static_cast<std::size_t>(data.n_types())),
         n_pair_types_(static_cast<std::size_t>(data.n_pair_types())),
-        columns_(budget),
-        pairs_(budget) {}
+        columns_(memory),
+        pairs_(memory) {}
 
   bool count(const Node& node) override {
     node_ = &node;
-    limits_.add_work();
+    budget_.add_work();
     n_ = static_cast<std::size_t>(node.n_columns);
     stride_ = static_cast<std::size_t>(node.stride);
     plane_ = n_ * stride_;
@@ -46,7 +46,7 @@ class ChainPairsOf final : public ChainPairs {
     for (std::int32_t i = 0; i < node.n_columns; i += kRowsPerCall) {
       const std::int32_t last = std::min(i + kRowsPerCall, node.n_columns);
       kernels_.count_rows(view, i, last, pairs + static_cast<std::size_t>(i) * stride_, plane_);
-      if (words_per_call > (1 << 20) && limits_.poll()) return false;
+      if (words_per_call > (1 << 20) && budget_.poll()) return false;
     }
     total_ = {node.totals[0], node.totals[1], n_pair_types_ > 2 ? node.totals[2] : node.totals[0] + node.totals[1]};
     return true;
@@ -118,13 +118,13 @@ class ChainPairsOf final : public ChainPairs {
     std::vector<Stub> yes, no;
     std::vector<Cost> yes_scores, no_scores;
     for (std::size_t i = 0; i < n_; ++i) {
-      if (limits_.poll()) return false;
+      if (budget_.poll()) return false;
       if (!is_feasible(static_cast<std::int32_t>(i)) || !can_exceed(needs, sides, i)) continue;
       collect(i, true, depth, needs, sides, yes, yes_scores);
       collect(i, false, depth, needs, sides, no, no_scores);
       combine(i, needs, yes, yes_scores, no, no_scores, out);
     }
-    return !settings_.drops_dominated || out.keep_undominated(settings_.tracks_splits, limits_);
+    return !settings_.drops_dominated || out.keep_undominated(settings_.tracks_splits, budget_);
   }
 
  private:
@@ -247,7 +247,7 @@ class ChainPairsOf final : public ChainPairs {
   }
 
   ChainPairSettings settings_;
-  Limits& limits_;
+  Budget& budget_;
   const Kernels<V>& kernels_;
   std::size_t n_types_;       // counted for columns
   std::size_t n_pair_types_;  // negatives, positives, and rows where these are not their sum
@@ -259,13 +259,13 @@ class ChainPairsOf final : public ChainPairs {
 
 }  // namespace
 
-std::unique_ptr<ChainPairs> make_chain_pairs(const Dataset& data, const ChainPairSettings& settings, Limits& limits,
-                                             MemoryBudget& budget) {
+std::unique_ptr<ChainPairs> make_chain_pairs(const Dataset& data, const ChainPairSettings& settings, Budget& budget,
+                                             MemoryBudget& memory) {
   Cost largest = 0;
   for (const Cost total : data.totals()) largest = std::max(largest, total);
   if (largest < kInfeasible<std::int32_t>)
-    return std::make_unique<ChainPairsOf<std::int32_t>>(data, settings, limits, budget);
-  return std::make_unique<ChainPairsOf<std::int64_t>>(data, settings, limits, budget);
+    return std::make_unique<ChainPairsOf<std::int32_t>>(data, settings, budget, memory);
+  return std::make_unique<ChainPairsOf<std::int64_t>>(data, settings, budget, memory);
 }
 
 }  // namespace certree

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/limits.hpp"
+#include "base/budget.hpp"
 #include "base/memory.hpp"
 #include "bounds/tangent.hpp"
 #include "data/node.hpp"
@@ -52,7 +52,7 @@ class ChainPairs {
   virtual bool chains(std::int32_t depth, const ChainNeeds& needs, ChainSet& out) = 0;
 };
 
-std::unique_ptr<ChainPairs> make_chain_pairs(const Dataset& data, const ChainPairSettings& settings, Limits& limits,
-                                             MemoryBudget& budget);
+std::unique_ptr<ChainPairs> make_chain_pairs(const Dataset& data, const ChainPairSettings& settings, Budget& budget,
+                                             MemoryBudget& memory);
 
 }  // namespace certree

@@ -6,12 +6,12 @@
 namespace certree {
 
 ChainSearch::Side::Side(const ChainContext& context, const ChainPairSettings& settings)
-    : node(context.budget), pairs(make_chain_pairs(context.data, settings, context.limits, context.budget)) {}
+    : node(context.memory), pairs(make_chain_pairs(context.data, settings, context.budget, context.memory)) {}
 
 ChainSearch::ChainSearch(const ChainContext& context, ChainIncumbent& incumbent)
     : context_(context),
       incumbent_(incumbent),
-      factory_(context.data, bit_kernels_for(context.options.isa), context.budget,
+      factory_(context.data, bit_kernels_for(context.options.isa), context.memory,
                context.options.use_column_reduction) {
   const Options& options = context.options;
   settings_.min_leaf = options.min_leaf;
@@ -49,7 +49,7 @@ bool ChainSearch::make_sides(const Node& parent, std::int32_t column, std::size_
     factory_.child_rows(parent, column, holds != 0, at.sides[holds]->node.rows);
     factory_.make_child(parent, column, holds != 0, true, at.sides[holds]->node);
   }
-  return !context_.limits.poll();
+  return !context_.budget.poll();
 }
 
 ChainSearch::Scores ChainSearch::root_thresholds() const {
@@ -62,36 +62,22 @@ void ChainSearch::publish_bound(Cost value) {
   context_.progress.raise(context_.objective.perfect() - std::max(value, incumbent_.value.whole));
 }
 
-void ChainSearch::offer(const Edge* edges, std::size_t count, std::int32_t splits, const ChainOrigin& origin) {
+void ChainSearch::offer(const Edge* edges, std::size_t count, std::int32_t splits, const Plan& origin) {
   const ChainValue value = context_.objective.value(edges, count, splits);
   if (!(incumbent_.value < value)) return;
   incumbent_.value = value;
   incumbent_.chain.assign(edges, edges + count);
   incumbent_.splits = splits;
   incumbent_.tree = {};
-  if (splits == 0) {
-    incumbent_.tree.add({});
-  } else {
-    const std::int32_t root = incumbent_.tree.add({origin.column, -1, -1, -1});
-    const std::int32_t yes = plant(origin.yes, incumbent_.tree), no = plant(origin.no, incumbent_.tree);
-    incumbent_.tree.nodes[static_cast<std::size_t>(root)].yes = yes;
-    incumbent_.tree.nodes[static_cast<std::size_t>(root)].no = no;
-  }
-  for (TreeNode& node : incumbent_.tree.nodes)
-    if (node.column >= 0) node.column = context_.data.original_column(node.column);
+  plant(splits == 0 ? Plan{} : origin, [this](std::int32_t plan) { return look(plan); }, incumbent_.tree);
+  name_columns(context_.data, incumbent_.tree);
   context_.progress.improve(context_.objective.perfect() - value.whole, incumbent_.tree);
   context_.progress.replace_tree(incumbent_.tree);
 }
 
-std::int32_t ChainSearch::plant(std::int32_t origin, Tree& tree) const {
-  if (origin == kChainLeaf) return tree.add({});
-  const ChainOrigin made = origin < 0 ? ChainOrigin{stump_column(origin), kChainLeaf, kChainLeaf}
-                                      : origins_[static_cast<std::size_t>(origin)];
-  const std::int32_t root = tree.add({made.column, -1, -1, -1});
-  const std::int32_t yes = plant(made.yes, tree), no = plant(made.no, tree);
-  tree.nodes[static_cast<std::size_t>(root)].yes = yes;
-  tree.nodes[static_cast<std::size_t>(root)].no = no;
-  return root;
+Plan ChainSearch::look(std::int32_t origin) const {
+  if (origin == kChainLeaf) return {};
+  return origin < 0 ? Plan{stump_column(origin), kChainLeaf, kChainLeaf} : origins_[static_cast<std::size_t>(origin)];
 }
 
 void ChainSearch::run(std::int32_t depth, std::vector<Tangent> tangents, Cost bound, Counters& counters) {
@@ -104,7 +90,7 @@ void ChainSearch::run(std::int32_t depth, std::vector<Tangent> tangents, Cost bo
   factory_.make_root(root.node);
   const auto n = static_cast<std::size_t>(root.node.n_columns);
   if (depth <= 2) {
-    ChainSet chains(context_.budget, active_.size());
+    ChainSet chains(context_.memory, active_.size());
     if (!list_chains(root, depth, 0, root_thresholds(), chains)) return;
     for (std::size_t i = 0; i < chains.size(); ++i)
       offer(chains[i].edges, chains[i].n_edges, chains[i].splits, chains.origin(i));
@@ -125,7 +111,7 @@ void ChainSearch::run(std::int32_t depth, std::vector<Tangent> tangents, Cost bo
   for (const std::int32_t column : order) {
     Cost& split_bound = bounds[static_cast<std::size_t>(column)];
     context_.progress.observe();
-    if (context_.limits.poll()) return;
+    if (context_.budget.poll()) return;
     if (split_bound <= incumbent_.value.whole) {
       ++counters.splits_pruned;
       continue;
@@ -149,7 +135,7 @@ bool ChainSearch::explore(const Node& root, std::int32_t column, std::int32_t de
     if (!refine(root.column[static_cast<std::size_t>(column)], bound)) return false;
     if (bound <= incumbent_.value.whole) return true;
   }
-  ChainSet yes(context_.budget, active_.size()), no(context_.budget, active_.size());
+  ChainSet yes(context_.memory, active_.size()), no(context_.memory, active_.size());
   if (!list_both(depth, 0, root_thresholds(), yes, no)) return false;
   return combine_at_root(root.column[static_cast<std::size_t>(column)], yes, no);
 }

@@ -14,7 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/limits.hpp"
+#include "base/budget.hpp"
 #include "base/memory.hpp"
 #include "bounds/tangent.hpp"
 #include "data/node.hpp"
@@ -36,8 +36,8 @@ struct ChainContext {
   const Dataset& data;
   const Options& options;
   const ChainObjective& objective;
-  Limits& limits;
-  MemoryBudget& budget;
+  Budget& budget;
+  MemoryBudget& memory;
   Progress& progress;
   Cost mixture_unit;  // multiplier of tangents made of mixtures
 };
@@ -60,9 +60,6 @@ class ChainSearch {
   struct Level {
     std::unique_ptr<Side> sides[2];  // where the split does not hold, and where it does
   };
-  struct KeyHash {
-    std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low); }
-  };
   using Scores = std::vector<Cost>;
 
   Level& level_at(std::size_t level);
@@ -82,9 +79,9 @@ class ChainSearch {
   bool combine(std::int32_t column, const ChainSet& yes, const ChainSet& no, const Scores& thresholds, ChainSet& out);
   bool combine_at_root(std::int32_t column, ChainSet& yes, ChainSet& no);
   bool explore(const Node& root, std::int32_t column, std::int32_t depth, Cost& bound);
-  std::int32_t keep_origin(const ChainOrigin& origin, std::int32_t splits);
-  void offer(const Edge* edges, std::size_t count, std::int32_t splits, const ChainOrigin& origin);
-  std::int32_t plant(std::int32_t origin, Tree& tree) const;
+  std::int32_t keep_origin(const Plan& origin, std::int32_t splits);
+  void offer(const Edge* edges, std::size_t count, std::int32_t splits, const Plan& origin);
+  Plan look(std::int32_t origin) const;
   Scores root_thresholds() const;
   void publish_bound(Cost value);
 
@@ -97,8 +94,9 @@ class ChainSearch {
   bool shares_active_ = true;                    // the active tangents are those that all splits share
   std::vector<std::vector<Cost>> group_scores_;  // of the active tangents, where equivalent points are used
   std::vector<std::unique_ptr<Level>> levels_;
-  std::vector<ChainOrigin> origins_;
-  std::unordered_map<Fingerprint, Scores, KeyHash> known_;  // best scores under the tangents that all splits share
+  std::vector<Plan> origins_;
+  std::unordered_map<Fingerprint, Scores, FingerprintHash>
+      known_;  // best scores under the tangents that all splits share
   Counters* counters_ = nullptr;
 };
 

@@ -11,7 +11,7 @@ Cost ChainSet::best_score(std::size_t tangent) const {
   return best;
 }
 
-void ChainSet::add(const Chain& chain, const ChainOrigin& origin) {
+void ChainSet::add(const Chain& chain, const Plan& origin) {
   items_.push_back({edges_.size(), static_cast<std::uint32_t>(chain.n_edges), chain.splits, origin});
   edges_.insert(edges_.end(), chain.edges, chain.edges + chain.n_edges);
   scores_.insert(scores_.end(), chain.scores, chain.scores + n_scores_);
@@ -28,7 +28,7 @@ void ChainSet::charge() {
   const auto bytes = static_cast<std::int64_t>(edges_.capacity() * sizeof(Edge) + items_.capacity() * sizeof(Item) +
                                                scores_.capacity() * sizeof(Cost));
   if (bytes > charged_) {
-    budget_.charge(bytes - charged_);
+    memory_.charge(bytes - charged_);
     charged_ = bytes;
   }
 }
@@ -55,7 +55,7 @@ void ChainSet::keep(const std::vector<std::size_t>& indices) {
 
 // A chain that is nowhere below another has at least its area, and at least its score under every tangent: candidates are
 // taken by falling area, and scores decide most comparisons.
-bool ChainSet::keep_undominated(bool with_splits, Limits& limits) {
+bool ChainSet::keep_undominated(bool with_splits, Budget& budget) {
   if (size() < 2) return true;
   std::vector<Exact> area(size());
   for (std::size_t i = 0; i < size(); ++i) area[i] = doubled_area((*this)[i].edges, (*this)[i].n_edges);
@@ -67,7 +67,7 @@ bool ChainSet::keep_undominated(bool with_splits, Limits& limits) {
   });
   std::vector<std::size_t> kept;
   for (std::size_t at = 0; at < order.size(); ++at) {
-    if ((at & 255) == 0 && limits.poll()) return false;
+    if ((at & 255) == 0 && budget.poll()) return false;
     const Chain candidate = (*this)[order[at]];
     const bool is_dominated = std::any_of(kept.begin(), kept.end(), [&](std::size_t k) {
       const Chain other = (*this)[k];

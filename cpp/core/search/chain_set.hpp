@@ -5,26 +5,20 @@
 #include <limits>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/cost.hpp"
-#include "base/limits.hpp"
 #include "base/memory.hpp"
+#include "search/plans.hpp"
 #include "tasks/roc_chain.hpp"
 
 namespace certree {
 
-// Where a chain comes from: its tree.
-inline constexpr std::int32_t kChainLeaf = -1;
+// Where a chain comes from: its tree, a plan whose sides are leaves, stumps or other plans.
+inline constexpr std::int32_t kChainLeaf = kNoPlan;
 inline constexpr std::int32_t kNotKept = std::numeric_limits<std::int32_t>::min();
 // A split by the data set's column `c` into two leaves.
 inline constexpr std::int32_t chain_stump(std::int32_t c) { return -2 - c; }
 inline constexpr std::int32_t stump_column(std::int32_t origin) { return -2 - origin; }
-
-// A split whose sides are leaves, stumps or other records.
-struct ChainOrigin {
-  std::int32_t column = -1;
-  std::int32_t yes = kChainLeaf;
-  std::int32_t no = kChainLeaf;
-};
 
 struct Chain {
   const Edge* edges;
@@ -36,25 +30,25 @@ struct Chain {
 // Chains of one row set with their scores under some tangents, in arrays.  Its memory is charged to the solve.
 class ChainSet {
  public:
-  ChainSet(MemoryBudget& budget, std::size_t n_scores) : budget_(budget), n_scores_(n_scores) {}
+  ChainSet(MemoryBudget& memory, std::size_t n_scores) : memory_(memory), n_scores_(n_scores) {}
   ChainSet(const ChainSet&) = delete;
   ChainSet& operator=(const ChainSet&) = delete;
-  ~ChainSet() { budget_.release(charged_); }
+  ~ChainSet() { memory_.release(charged_); }
 
   std::size_t size() const { return items_.size(); }
   Chain operator[](std::size_t i) const {
     const Item& item = items_[i];
     return {edges_.data() + item.begin, item.n_edges, item.splits, scores_.data() + i * n_scores_};
   }
-  const ChainOrigin& origin(std::size_t i) const { return items_[i].origin; }
+  const Plan& origin(std::size_t i) const { return items_[i].origin; }
   std::size_t n_scores() const { return n_scores_; }
   Cost best_score(std::size_t tangent) const;
   // Copies everything given.
-  void add(const Chain& chain, const ChainOrigin& origin);
+  void add(const Chain& chain, const Plan& origin);
   void clear();
   // Leaves out chains that another one, with no more splits (if `with_splits`), is nowhere below (auc.md, theorem 1).
   // False: stopped.
-  bool keep_undominated(bool with_splits, Limits& limits);
+  bool keep_undominated(bool with_splits, Budget& budget);
   // Keeps the chains whose every score is above the threshold.
   void keep_above(const std::vector<Cost>& thresholds);
   // By falling first score.
@@ -65,12 +59,12 @@ class ChainSet {
     std::size_t begin;
     std::uint32_t n_edges;
     std::int32_t splits;
-    ChainOrigin origin;
+    Plan origin;
   };
   void keep(const std::vector<std::size_t>& indices);
   void charge();
 
-  MemoryBudget& budget_;
+  MemoryBudget& memory_;
   std::size_t n_scores_;
   std::vector<Edge> edges_;
   std::vector<Item> items_;

@@ -51,13 +51,13 @@ std::int64_t CurveTable::store(const Fingerprint& key, Curve curve) {
     clear();
   }
   const auto [entry, is_new] = known_.insert_or_assign(key, std::move(curve));
-  if (is_new && budget_.try_charge(bytes)) bytes_ += bytes;
+  if (is_new && memory_.try_charge(bytes)) bytes_ += bytes;
   return forgotten;
 }
 
 void CurveTable::clear() {
   known_.clear();
-  budget_.release(bytes_);
+  memory_.release(bytes_);
   bytes_ = 0;
 }
 

@@ -30,7 +30,7 @@ struct Curve {
 
 class CurveTable {
  public:
-  explicit CurveTable(MemoryBudget& budget) : budget_(budget) {}
+  explicit CurveTable(MemoryBudget& memory) : memory_(memory) {}
   ~CurveTable() { clear(); }
   CurveTable(const CurveTable&) = delete;
   CurveTable& operator=(const CurveTable&) = delete;
@@ -47,11 +47,8 @@ class CurveTable {
   std::size_t n_entries() const { return known_.size(); }
 
  private:
-  struct KeyHash {
-    std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low); }
-  };
-  MemoryBudget& budget_;
-  std::unordered_map<Fingerprint, Curve, KeyHash> known_;
+  MemoryBudget& memory_;
+  std::unordered_map<Fingerprint, Curve, FingerprintHash> known_;
   std::int64_t max_bytes_ = 0;
   std::int64_t bytes_ = 0;
 };

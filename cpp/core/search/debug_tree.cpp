@@ -10,7 +10,7 @@
 
 namespace certree {
 
-// Sends the rows down the known tree.  The baseline kernels and a budget of its own: what is checked is not used.
+// Sends the rows down the known tree.  The baseline kernels and memory of its own: what is checked is not used.
 class DebugTree::Reader {
  public:
   Reader(const Dataset& data, const CountTask& task, const Tree& tree, DebugTree& out)
@@ -18,12 +18,12 @@ class DebugTree::Reader {
         task_(task),
         tree_(tree),
         out_(out),
-        budget_(0),
-        factory_(data, bit_kernels_for(Isa::baseline), budget_, false) {}
+        memory_(0),
+        factory_(data, bit_kernels_for(Isa::baseline), memory_, false) {}
 
   Known read_root() {
     require(!tree_.nodes.empty(), "debug_tree has no nodes");
-    Node root(budget_);
+    Node root(memory_);
     factory_.make_root(root);
     return read(0, root);
   }
@@ -49,7 +49,7 @@ class DebugTree::Reader {
     known.column = column_in_data(split.column);
     known.splits = 1;
     for (const bool holds : {true, false}) {
-      Node child(budget_);
+      Node child(memory_);
       factory_.child_rows(node, known.column, holds, child.rows);
       factory_.make_child(node, known.column, holds, false, child);
       const Known below = read(holds ? split.yes : split.no, child);
@@ -71,7 +71,7 @@ class DebugTree::Reader {
   const CountTask& task_;
   const Tree& tree_;
   DebugTree& out_;
-  MemoryBudget budget_;
+  MemoryBudget memory_;
   NodeFactory factory_;
 };
 

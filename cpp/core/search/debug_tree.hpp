@@ -8,7 +8,7 @@
 //
 // Builds with CERTREE_DEBUG_TREE accept such a tree (option debug_tree) and check every lower bound that is remembered or
 // returned for one of its row sets.  With an optimal tree the check is tight: a prune that loses it raises the bound of
-// one of its nodes above the value of its subtree, and the message says where.  Other builds contain none of this.
+// one of its nodes above the value of its subtree, and the message says where.  Other builds do not contain this check.
 #pragma once
 
 #include <cstdint>
@@ -52,16 +52,13 @@ class DebugTree {
     std::int64_t splits = 0;
     Cost errors = 0;
   };
-  struct Hash {
-    std::size_t operator()(const Fingerprint& key) const { return key.low; }
-  };
   class Reader;
   Cost value(const Known& known) const;
 
   Objective objective_;
   Cost discount_;
   Known root_;
-  std::unordered_multimap<Fingerprint, Known, Hash> known_;
+  std::unordered_multimap<Fingerprint, Known, FingerprintHash> known_;
 };
 
 }  // namespace certree

@@ -29,7 +29,7 @@ class DepthFirst {
       if (context_.options.smallest && depth_ != kUnlimitedDepth && context_.progress.interval().is_exact())
         make_canonical();
     } catch (const std::bad_alloc&) {
-      context_.limits.stop(StopReason::memory);
+      context_.budget.stop(StopReason::memory);
     }
     counters.add(main_.counters());
     for (const auto& helper : helpers_) counters.add(helper->counters());
@@ -54,7 +54,7 @@ class DepthFirst {
 
   bool is_done() const {
     const Interval now = context_.progress.interval();
-    return now.upper - now.lower <= context_.options.gap || context_.limits.stopped();
+    return now.upper - now.lower <= context_.options.gap || context_.budget.stopped();
   }
 
   void search() {
@@ -101,7 +101,7 @@ class DepthFirst {
     // The incumbent may be the caller's, or come from another search: the table has no tree for it.
     const bool has_tree = is_in_table || record.interval.upper < assumed;
     main_.remember(root.node.rows.key, depth, has_tree ? record : Record{{record.interval.lower, kInfinite}, kNoTree},
-                   context_.limits.work());
+                   context_.budget.work());
     return record.interval;
   }
 
@@ -117,11 +117,11 @@ class DepthFirst {
       while (take_split(worker, depth, is_last, record)) {
       }
     } catch (const std::bad_alloc&) {
-      context_.limits.stop(StopReason::memory);
+      context_.budget.stop(StopReason::memory);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       failure_ = std::current_exception();
-      context_.limits.stop(StopReason::interrupted);
+      context_.budget.stop(StopReason::interrupted);
     }
   }
 

@@ -5,7 +5,7 @@
 
 namespace certree {
 
-// Raises context.progress to the optimum, or as far as the limits allow.  `depth`: kUnlimitedDepth or the limit.
+// Raises context.progress to the optimum, or as far as the budget allows.  `depth`: kUnlimitedDepth or the largest.
 void run_depth_first(const Context& context, std::int32_t depth, Counters& counters);
 
 }  // namespace certree

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/check.hpp"
+#include "search/scale.hpp"
 
 namespace certree {
 
@@ -16,11 +17,11 @@ template <class V>
 class DepthTwoSolver final : public DepthTwo {
  public:
   DepthTwoSolver(const Dataset& data, const CountTask& task, const DepthTwoSettings& settings, NodeFactory& factory,
-                 Limits& limits, MemoryBudget& budget)
+                 Budget& budget, MemoryBudget& memory)
       : settings_(settings),
         task_(task),
         factory_(factory),
-        limits_(limits),
+        budget_(budget),
         kernels_(kernels_for<V>(settings.isa)),
         n_types_(static_cast<std::size_t>(data.n_types())),
         n_pair_types_(static_cast<std::size_t>(data.n_pair_types())),
@@ -29,12 +30,12 @@ class DepthTwoSolver final : public DepthTwo {
         matrix_(task.matrix().begin(), task.matrix().end()),
         worst_(task.worst()),
         totals_(n_types_),
-        child_(budget),
-        scratch_columns_(budget),
-        other_columns_(budget),
-        rows_(budget),
-        yes_{Side(budget)},
-        no_{Side(budget)} {
+        child_(memory),
+        scratch_columns_(memory),
+        other_columns_(memory),
+        rows_(memory),
+        yes_{Side(memory)},
+        no_{Side(memory)} {
     rule_.form = task.form();
     rule_.n_types = task.n_types();
     rule_.n_labels = task.n_labels();
@@ -50,7 +51,7 @@ class DepthTwoSolver final : public DepthTwo {
   }
 
   bool expand(const Node& node, Expansion& out) override {
-    limits_.add_work();
+    budget_.add_work();
     const BitColumns bits = pair_view(node);
     const auto stride = static_cast<std::size_t>(node.stride);
     const std::size_t pairs = n_pair_types_ * static_cast<std::size_t>(node.n_columns) * stride;
@@ -147,7 +148,7 @@ class DepthTwoSolver final : public DepthTwo {
  private:
   // One set of columns under evaluation: the node itself, or one child.
   struct Side {
-    explicit Side(MemoryBudget& budget) : yes0(budget), no0(budget), yes1(budget), no1(budget) {}
+    explicit Side(MemoryBudget& memory) : yes0(memory), no0(memory), yes1(memory), no1(memory) {}
     AlignedArray<V> yes0, no0, yes1, no1;
     PairInput<V> input;
     V leaf = 0;
@@ -210,12 +211,12 @@ class DepthTwoSolver final : public DepthTwo {
   // Long passes look at the clock between rows, short ones leave it to the caller.
   bool is_stopped(const Node& node) {
     const auto words_per_call = static_cast<std::int64_t>(node.n_columns) * node.n_words * kRowsPerCall;
-    return words_per_call > (1 << 20) && limits_.poll();
+    return words_per_call > (1 << 20) && budget_.poll();
   }
 
   bool count_child(const Node& parent, std::int32_t column, bool holds, SplitErrors& out) {
     factory_.make_child(parent, column, holds, true, child_);
-    limits_.add_work();
+    budget_.add_work();
     const BitColumns bits = pair_view(child_);
     const auto stride = static_cast<std::size_t>(child_.stride);
     V* columns = scratch_columns_.ensure(n_types_ * stride);
@@ -249,7 +250,7 @@ class DepthTwoSolver final : public DepthTwo {
     set_totals(child_);
     if (want_small) {
       begin_side(yes_, parent, small_columns, totals_.data());
-      limits_.add_work();
+      budget_.add_work();
     }
     if (want_large) {
       V* large_columns = other_columns_.ensure(n_types_ * stride + n_types_);
@@ -258,7 +259,7 @@ class DepthTwoSolver final : public DepthTwo {
       V* large_totals = large_columns + n_types_ * stride;
       for (std::size_t t = 0; t < n_types_; ++t) large_totals[t] = static_cast<V>(parent.totals[t] - child_.totals[t]);
       begin_side(no_, parent, large_columns, large_totals);
-      limits_.add_work();
+      budget_.add_work();
     }
     V* rows = rows_.ensure(n_pair_types_ * kRowsPerCall * stride);
     const std::size_t row_types = kRowsPerCall * stride;
@@ -281,7 +282,7 @@ class DepthTwoSolver final : public DepthTwo {
   DepthTwoSettings settings_;
   const CountTask& task_;
   NodeFactory& factory_;
-  Limits& limits_;
+  Budget& budget_;
   const Kernels<V>& kernels_;
   std::size_t n_types_;       // counted for columns
   std::size_t n_pair_types_;  // counted for pairs
@@ -298,23 +299,14 @@ class DepthTwoSolver final : public DepthTwo {
 
 }  // namespace
 
-std::unique_ptr<DepthTwo> CountDepthTwo::make(const DepthTwoSettings& settings, NodeFactory& factory, Limits& limits,
-                                              MemoryBudget& budget) const {
-  // The largest number any kernel can meet: all weight at its worst cost, or all rows.
-  Cost largest = 1;
-  bool overflows = false;
-  for (std::int32_t t = 0; t < data_.n_types(); ++t) {
-    const Cost worst = t < task_.n_types() ? std::max<Cost>(task_.worst()[static_cast<std::size_t>(t)], 1) : 1;
-    Cost term = 0;
-    overflows |= __builtin_mul_overflow(worst, data_.totals()[static_cast<std::size_t>(t)], &term) ||
-                 __builtin_add_overflow(largest, term, &largest);
-  }
-  require(!overflows && largest < kInfinite, "the total cost overflows 64-bit integers; scale weights or costs down");
+std::unique_ptr<DepthTwo> CountDepthTwo::make(const DepthTwoSettings& settings, NodeFactory& factory, Budget& budget,
+                                              MemoryBudget& memory) const {
+  const Cost largest = largest_count(data_, task_);
   if (largest < kInfeasible<std::int16_t>)
-    return std::make_unique<DepthTwoSolver<std::int16_t>>(data_, task_, settings, factory, limits, budget);
+    return std::make_unique<DepthTwoSolver<std::int16_t>>(data_, task_, settings, factory, budget, memory);
   if (largest < kInfeasible<std::int32_t>)
-    return std::make_unique<DepthTwoSolver<std::int32_t>>(data_, task_, settings, factory, limits, budget);
-  return std::make_unique<DepthTwoSolver<std::int64_t>>(data_, task_, settings, factory, limits, budget);
+    return std::make_unique<DepthTwoSolver<std::int32_t>>(data_, task_, settings, factory, budget, memory);
+  return std::make_unique<DepthTwoSolver<std::int64_t>>(data_, task_, settings, factory, budget, memory);
 }
 
 }  // namespace certree

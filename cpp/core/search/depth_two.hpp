@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "base/budget.hpp"
 #include "base/cost.hpp"
-#include "base/limits.hpp"
 #include "base/memory.hpp"
 #include "data/node.hpp"
 #include "tasks/count_task.hpp"
@@ -25,18 +25,18 @@ using SplitErrors = std::array<Cost, 4>;
 
 // The pass over a node's pairs, kept for the search at that node.
 struct Expansion {
-  explicit Expansion(MemoryBudget& budget)
-      : pairs(budget),
-        columns(budget),
-        rows(budget),
-        yes0(budget),
-        no0(budget),
-        yes1(budget),
-        no1(budget),
-        tests(budget),
-        yes_weight(budget),
-        yes_unavoidable(budget),
-        yes_worst(budget) {}
+  explicit Expansion(MemoryBudget& memory)
+      : pairs(memory),
+        columns(memory),
+        rows(memory),
+        yes0(memory),
+        no0(memory),
+        yes1(memory),
+        no1(memory),
+        tests(memory),
+        yes_weight(memory),
+        yes_unavoidable(memory),
+        yes_worst(memory) {}
 
   bool has_pairs = false;  // pair counts are stored, unless there are too many columns
   AlignedArray<std::byte> pairs;
@@ -67,7 +67,7 @@ class DepthTwo {
  public:
   virtual ~DepthTwo() = default;
 
-  // All of the above for one node.  False: a limit stopped it half-way.
+  // All of the above for one node.  False: the budget ended half-way.
   virtual bool expand(const Node& node, Expansion& out) = 0;
   // The depth-two optima of both children of `column`, by difference to the expanded parent.  Sides not wanted are left
   // alone.  False: stopped.
@@ -96,16 +96,16 @@ struct DepthTwoSettings {
 class DepthTwoMaker {
  public:
   virtual ~DepthTwoMaker() = default;
-  virtual std::unique_ptr<DepthTwo> make(const DepthTwoSettings& settings, NodeFactory& factory, Limits& limits,
-                                         MemoryBudget& budget) const = 0;
+  virtual std::unique_ptr<DepthTwo> make(const DepthTwoSettings& settings, NodeFactory& factory, Budget& budget,
+                                         MemoryBudget& memory) const = 0;
 };
 
 // Weighted counts per row type (tasks/count_task.hpp), in the narrowest integers that hold every count and cost.
 class CountDepthTwo final : public DepthTwoMaker {
  public:
   CountDepthTwo(const Dataset& data, const CountTask& task) : data_(data), task_(task) {}
-  std::unique_ptr<DepthTwo> make(const DepthTwoSettings& settings, NodeFactory& factory, Limits& limits,
-                                 MemoryBudget& budget) const override;
+  std::unique_ptr<DepthTwo> make(const DepthTwoSettings& settings, NodeFactory& factory, Budget& budget,
+                                 MemoryBudget& memory) const override;
 
  private:
   const Dataset& data_;

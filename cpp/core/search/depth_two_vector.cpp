@@ -46,25 +46,25 @@ class VectorSolver final : public DepthTwo {
   using Side = typename Leaves::Side;
 
   VectorSolver(const VectorData& data, const Order& order, Sums sums, Leaves leaves, const DepthTwoSettings& settings,
-               Limits& limits, MemoryBudget& budget)
+               Budget& budget, MemoryBudget& memory)
       : data_(data),
         settings_(settings),
         order_(order),
-        limits_(limits),
+        budget_(budget),
         sums_(std::move(sums)),
         leaves_(std::move(leaves)),
-        rows_(budget),
-        columns_(budget),
-        other_columns_(budget),
-        pair_row_(budget),
-        wide_columns_(budget),
-        only_columns_(budget),
-        prices_(budget),
-        first_{Side(budget)},
-        second_{Side(budget)} {}
+        rows_(memory),
+        columns_(memory),
+        other_columns_(memory),
+        pair_row_(memory),
+        wide_columns_(memory),
+        only_columns_(memory),
+        prices_(memory),
+        first_{Side(memory)},
+        second_{Side(memory)} {}
 
   bool expand(const Node& node, Expansion& out) override {
-    limits_.add_work();
+    budget_.add_work();
     sums_.lay_out(node, out.rows);
     const std::int32_t stride = round_up(node.n_columns);
     const std::size_t row_size = static_cast<std::size_t>(order_.n_in_parent) * static_cast<std::size_t>(stride);
@@ -208,7 +208,7 @@ class VectorSolver final : public DepthTwo {
   }
 
   bool sum_child(const Node& parent, std::int32_t column, bool holds, SplitErrors& out) {
-    limits_.add_work();
+    budget_.add_work();
     sums_.choose(column, holds);
     const std::int32_t stride = round_up(parent.n_columns);
     const SideSums<V> sums = add_columns(parent, column_buffer(columns_, stride), stride);
@@ -238,11 +238,11 @@ class VectorSolver final : public DepthTwo {
     const SideSums<V>& small = small_;
     if (want_small) {
       leaves_.begin(first_, small);
-      limits_.add_work();
+      budget_.add_work();
     }
     if (want_large) {
       leaves_.begin(second_, subtract_columns(reinterpret_cast<const V*>(expansion.columns.data()), small));
-      limits_.add_work();
+      budget_.add_work();
     }
     const auto step = static_cast<std::size_t>(stride);
     const std::size_t parent_row = static_cast<std::size_t>(order_.n_in_parent) * step;
@@ -319,13 +319,13 @@ class VectorSolver final : public DepthTwo {
   // Long passes look at the clock between rows, short ones leave it to the caller.
   bool is_stopped(const Node& node) {
     const auto steps = static_cast<std::int64_t>(node.n_columns) * node.n_words * order_.n_in_parent;
-    return leaves_.is_stopped() || (steps > (1 << 17) && limits_.poll());
+    return leaves_.is_stopped() || (steps > (1 << 17) && budget_.poll());
   }
 
   const VectorData& data_;
   DepthTwoSettings settings_;
   Order order_;
-  Limits& limits_;
+  Budget& budget_;
   Sums sums_;
   Leaves leaves_;
   AlignedArray<std::byte> rows_;
@@ -394,8 +394,8 @@ bool fits(const VectorData& data, const Order& order) {
 struct Surroundings {
   const DepthTwoSettings& settings;
   NodeFactory& factory;
-  Limits& limits;
-  MemoryBudget& budget;
+  Budget& budget;
+  MemoryBudget& memory;
 };
 
 // With the sums that fit the data.
@@ -405,11 +405,11 @@ std::unique_ptr<DepthTwo> make_with_sums(const VectorData& data, const Order& or
   const Isa isa = in.settings.isa;
   if (data.has_types())
     return std::make_unique<VectorSolver<V, TypeSums<V>, Leaves>>(
-        data, order, TypeSums<V>(data, std::move(values), in.factory, isa, in.budget), std::move(leaves), in.settings,
-        in.limits, in.budget);
+        data, order, TypeSums<V>(data, std::move(values), in.factory, isa, in.memory), std::move(leaves), in.settings,
+        in.budget, in.memory);
   return std::make_unique<VectorSolver<V, VectorSums<V>, Leaves>>(
-      data, order, VectorSums<V>(std::move(values), data.groups().group_words(), order.n_in_child, isa, in.budget),
-      std::move(leaves), in.settings, in.limits, in.budget);
+      data, order, VectorSums<V>(std::move(values), data.groups().group_words(), order.n_in_child, isa, in.memory),
+      std::move(leaves), in.settings, in.budget, in.memory);
 }
 
 template <class V>
@@ -417,7 +417,7 @@ std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, c
   const LeafSize size{order.rows, order.rows < order.n_in_child, in.settings.min_leaf};
   const auto make = [&]<class Leaves>() -> std::unique_ptr<DepthTwo> {
     return make_with_sums<V, Leaves>(data, order, narrow_parts<V>(data, order),
-                                     Leaves(data, size, in.settings.isa, in.limits, in.budget), in);
+                                     Leaves(data, size, in.settings.isa, in.budget, in.memory), in);
   };
   switch (data.task().kind) {
     case VectorKind::squares:
@@ -434,7 +434,7 @@ std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, c
 template <class V>
 std::unique_ptr<DepthTwo> make_with_table(const VectorData& data, const LeafPlaces& places,
                                           std::unique_ptr<LeafTable<V>>& table, const Surroundings& in) {
-  if (table == nullptr) table = std::make_unique<LeafTable<V>>(places, data, in.limits, in.budget);
+  if (table == nullptr) table = std::make_unique<LeafTable<V>>(places, data, in.budget, in.memory);
   const Order order(1, false, data.task().has_worst, false);
   return make_with_sums<V, TableLeaves<V>>(data, order, narrow_parts<V>(data, order, &places),
                                            TableLeaves<V>(*table, in.settings.isa), in);
@@ -445,10 +445,10 @@ std::unique_ptr<DepthTwo> make_with_table(const VectorData& data, const LeafPlac
 VectorDepthTwo::VectorDepthTwo(const VectorData& data) : data_(data) {}
 VectorDepthTwo::~VectorDepthTwo() = default;
 
-std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings, NodeFactory& factory, Limits& limits,
-                                               MemoryBudget& budget) const {
+std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings, NodeFactory& factory, Budget& budget,
+                                               MemoryBudget& memory) const {
   const VectorTask& task = data_.task();
-  const Surroundings in{settings, factory, limits, budget};
+  const Surroundings in{settings, factory, budget, memory};
   if (task.kind == VectorKind::callback) {
     const Cost most =
         std::max<Cost>({data_.leaf_limit(), data_.n_rows(), data_.groups().n_groups() * Cost{2}, most_terms(data_)});

@@ -19,8 +19,8 @@ class VectorDepthTwo final : public DepthTwoMaker {
  public:
   explicit VectorDepthTwo(const VectorData& data);
   ~VectorDepthTwo() override;
-  std::unique_ptr<DepthTwo> make(const DepthTwoSettings& settings, NodeFactory& factory, Limits& limits,
-                                 MemoryBudget& budget) const override;
+  std::unique_ptr<DepthTwo> make(const DepthTwoSettings& settings, NodeFactory& factory, Budget& budget,
+                                 MemoryBudget& memory) const override;
 
  private:
   const VectorData& data_;

@@ -9,17 +9,11 @@
 #include <vector>
 
 #include "base/cost.hpp"
+#include "search/plans.hpp"
 
 namespace certree {
 
-// Trees found so far share their subtrees: a plan is an index into one array of nodes.
-struct PlanNode {
-  std::int32_t column = -1;  // the data set's column; -1: a leaf
-  std::int32_t yes = -1;
-  std::int32_t no = -1;
-};
-inline constexpr std::int32_t kNoPlan = -1;
-inline constexpr std::int32_t kNegativeLeaf = 0;  // the plans that every array of plans starts with
+inline constexpr std::int32_t kNegativeLeaf = 0;  // the plans of the two leaves
 inline constexpr std::int32_t kPositiveLeaf = 1;
 // Kind of an origin that is a plan, in `yes`.
 inline constexpr std::int32_t kKnownPlan = 1 << 30;

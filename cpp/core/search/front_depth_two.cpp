@@ -13,21 +13,21 @@ constexpr std::int32_t kRowsPerCall = 4;
 template <class V>
 class FrontDepthTwoSolver final : public FrontDepthTwo {
  public:
-  FrontDepthTwoSolver(const Dataset& data, const FrontDepthTwoSettings& settings, NodeFactory& factory, Limits& limits,
-                      MemoryBudget& budget)
+  FrontDepthTwoSolver(const Dataset& data, const FrontDepthTwoSettings& settings, NodeFactory& factory, Budget& budget,
+                      MemoryBudget& memory)
       : settings_(settings),
         factory_(factory),
-        limits_(limits),
         budget_(budget),
+        memory_(memory),
         kernels_(kernels_for<V>(settings.isa)),
         n_types_(static_cast<std::size_t>(data.n_types())),
         n_pair_types_(static_cast<std::size_t>(data.n_pair_types())),
         count_type_(data.has_row_count() ? data.n_pair_types() - 1 : -1),
         min_leaf_(static_cast<V>(std::min<std::int64_t>(settings.min_leaf, kInfeasible<V>))),
-        child_(budget),
-        small_pairs_(budget),
-        row_(budget),
-        views_{View(budget), View(budget), View(budget)} {}
+        child_(memory),
+        small_pairs_(memory),
+        row_(memory),
+        views_{View(memory), View(memory), View(memory)} {}
 
   void set_directions(const Directions& directions) override {
     directions_ = directions;
@@ -47,11 +47,11 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
       rule.count_type = count_type_;
     }
     for (View& view : views_)
-      while (view.sides.size() < directions.size()) view.sides.emplace_back(budget_);
+      while (view.sides.size() < directions.size()) view.sides.emplace_back(memory_);
   }
 
   bool count(const Node& node, bool pairs, FrontExpansion& out) override {
-    limits_.add_work();
+    budget_.add_work();
     const auto stride = static_cast<std::size_t>(node.stride);
     const std::size_t matrix = static_cast<std::size_t>(node.n_columns) * stride;
     V* columns = reinterpret_cast<V*>(out.columns.ensure((n_types_ * stride + n_types_) * sizeof(V)));
@@ -94,8 +94,8 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
     }
     const bool counts_yes = 2 * yes_weight <= weight;
     factory_.make_child(parent, column, counts_yes, false, child_);
-    limits_.add_work();
-    limits_.add_work();
+    budget_.add_work();
+    budget_.add_work();
     View& small = views_[counts_yes ? 1 : 0];
     View& large = views_[counts_yes ? 0 : 1];
     V* columns = small.columns.ensure(n_types_ * stride + n_types_);
@@ -170,7 +170,7 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
       if (uses_directions && depth > 1 && !is_wanted(view, static_cast<std::size_t>(i), wanted)) continue;
       make_sides(view, i, depth);
       combine_sides(view.column[i], front);
-      if (mixed_[0].size() * mixed_[1].size() > (1 << 12) && limits_.poll()) return false;
+      if (mixed_[0].size() * mixed_[1].size() > (1 << 12) && budget_.poll()) return false;
     }
     return true;
   }
@@ -202,13 +202,13 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
 
  private:
   struct Side {
-    explicit Side(MemoryBudget& budget) : yes0(budget), no0(budget), yes1(budget), no1(budget) {}
+    explicit Side(MemoryBudget& memory) : yes0(memory), no0(memory), yes1(memory), no1(memory) {}
     AlignedArray<V> yes0, no0, yes1, no1;
     PairInput<V> input;
     Cost best[4] = {};  // least value with at most so many splits
   };
   struct View {
-    explicit View(MemoryBudget& budget) : columns(budget) {}
+    explicit View(MemoryBudget& memory) : columns(memory) {}
     AlignedArray<V> columns;  // of a child
     std::vector<Side> sides;  // [direction]
     std::int32_t n_columns = 0;
@@ -241,7 +241,7 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
 
   bool is_stopped(const Node& node) {
     const auto words_per_call = static_cast<std::int64_t>(node.n_columns) * node.n_words * kRowsPerCall;
-    return words_per_call > (1 << 20) && limits_.poll();
+    return words_per_call > (1 << 20) && budget_.poll();
   }
 
   void set_view(View& view, const Node& shape, const V* columns, const V* totals) {
@@ -431,8 +431,8 @@ class FrontDepthTwoSolver final : public FrontDepthTwo {
 
   FrontDepthTwoSettings settings_;
   NodeFactory& factory_;
-  Limits& limits_;
-  MemoryBudget& budget_;
+  Budget& budget_;
+  MemoryBudget& memory_;
   const Kernels<V>& kernels_;
   std::size_t n_types_;       // counted for columns
   std::size_t n_pair_types_;  // counted for pairs
@@ -482,13 +482,13 @@ Cost most_direction_weight(const Dataset& data) {
 }
 
 std::unique_ptr<FrontDepthTwo> make_front_depth_two(const Dataset& data, const FrontDepthTwoSettings& settings,
-                                                    NodeFactory& factory, Limits& limits, MemoryBudget& budget) {
+                                                    NodeFactory& factory, Budget& budget, MemoryBudget& memory) {
   const Cost total = total_weight(data);
   if (fits<std::int16_t>(total, kLeastNarrowWeight))
-    return std::make_unique<FrontDepthTwoSolver<std::int16_t>>(data, settings, factory, limits, budget);
+    return std::make_unique<FrontDepthTwoSolver<std::int16_t>>(data, settings, factory, budget, memory);
   if (fits<std::int32_t>(total, kLeastNarrowWeight))
-    return std::make_unique<FrontDepthTwoSolver<std::int32_t>>(data, settings, factory, limits, budget);
-  return std::make_unique<FrontDepthTwoSolver<std::int64_t>>(data, settings, factory, limits, budget);
+    return std::make_unique<FrontDepthTwoSolver<std::int32_t>>(data, settings, factory, budget, memory);
+  return std::make_unique<FrontDepthTwoSolver<std::int64_t>>(data, settings, factory, budget, memory);
 }
 
 }  // namespace certree

@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-#include "base/limits.hpp"
+#include "base/budget.hpp"
 #include "base/memory.hpp"
 #include "data/node.hpp"
 #include "search/front.hpp"
@@ -23,7 +23,7 @@ namespace certree {
 
 // Pair counts of a node, kept for the search at that node.
 struct FrontExpansion {
-  explicit FrontExpansion(MemoryBudget& budget) : pairs(budget), columns(budget) {}
+  explicit FrontExpansion(MemoryBudget& memory) : pairs(memory), columns(memory) {}
   AlignedArray<std::byte> pairs;
   AlignedArray<std::byte> columns;
 };
@@ -49,7 +49,7 @@ class FrontDepthTwo {
   virtual ~FrontDepthTwo() = default;
 
   virtual void set_directions(const Directions& directions) = 0;
-  // Counts a node, and makes it FrontRows::node.  `pairs`: not only columns.  False: a limit stopped it half-way.
+  // Counts a node, and makes it FrontRows::node.  `pairs`: not only columns.  False: the budget ended half-way.
   virtual bool count(const Node& node, bool pairs, FrontExpansion& out) = 0;
   // Values in all directions for the node just counted.
   virtual void weigh(const Node& node, const FrontExpansion& expansion) = 0;
@@ -88,7 +88,7 @@ Cost most_direction_weight(const Dataset& data);
 
 // Chooses the narrowest integers that hold every count and value of the data.
 std::unique_ptr<FrontDepthTwo> make_front_depth_two(const Dataset& data, const FrontDepthTwoSettings& settings,
-                                                    NodeFactory& factory, Limits& limits, MemoryBudget& budget);
+                                                    NodeFactory& factory, Budget& budget, MemoryBudget& memory);
 
 // Adds to all slots from `slot` on.
 inline bool offer_from(std::vector<Stairs>& front, std::size_t slot, Cost fp, Cost fn, const Origin& origin) {

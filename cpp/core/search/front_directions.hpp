@@ -1,7 +1,6 @@
 // Directions: a few weights (w_fp, w_fn) in which sets of trees are bounded from below.
-//
 // If w . p >= v for every tree's point p, for each of the directions w, and no corner of the wanted set reaches all of these
-// values at once, then no tree is wanted.  A bound is then a handful of numbers, which add up over the children of a
+// values at once, then no tree is wanted.  So a bound is a few numbers, which add up over the children of a
 // split, and the kernels of the scalar search compute them.  docs/theory/front.md
 #pragma once
 

@@ -27,22 +27,20 @@ FrontDepthTwoSettings depth_two_settings(const Options& options, const FrontSlot
 }  // namespace
 
 FrontSearch::FrontSearch(const Dataset& data, const Options& options, const FrontSlots& slots, std::int32_t depth,
-                         Limits& limits, MemoryBudget& budget, FrontObserver observer)
+                         Budget& budget, MemoryBudget& memory, PointObserver observer)
     : data_(data),
       options_(options),
       slots_(slots),
       depth_(depth),
-      limits_(limits),
       budget_(budget),
-      observer_(std::move(observer)),
-      factory_(data, bit_kernels_for(options.isa), budget, options.use_column_reduction),
-      depth_two_(make_front_depth_two(data, depth_two_settings(options, slots), factory_, limits, budget)),
-      common_{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)} {
-  plans_.resize(2);
-}
+      memory_(memory),
+      watch_(budget, std::move(observer)),
+      factory_(data, bit_kernels_for(options.isa), memory, options.use_column_reduction),
+      depth_two_(make_front_depth_two(data, depth_two_settings(options, slots), factory_, budget, memory)),
+      common_{AlignedArray<Cost>(memory), AlignedArray<Cost>(memory)} {}
 
 FrontSearch::Level& FrontSearch::level_at(std::size_t level) {
-  while (levels_.size() <= level) levels_.push_back(std::make_unique<Level>(budget_));
+  while (levels_.size() <= level) levels_.push_back(std::make_unique<Level>(memory_));
   return *levels_[level];
 }
 
@@ -63,15 +61,15 @@ const std::vector<FrontSearch::Division>& FrontSearch::divisions(std::int32_t de
 }
 
 bool FrontSearch::poll() {
-  if (limits_.poll()) return true;
-  if (!observer_) return false;
-  const double seconds = limits_.seconds();
-  if (seconds < next_observation_s_ && history_.size() == n_observed_) return false;
-  n_observed_ = history_.size();
-  next_observation_s_ = seconds + 0.05;
-  const std::int64_t points = history_.empty() ? 0 : history_.back().n_points;
-  if (observer_({seconds, limits_.work(), points})) limits_.stop(StopReason::interrupted);
-  return limits_.stopped();
+  if (budget_.poll()) return true;
+  watch_.observe();
+  return budget_.stopped();
+}
+
+void FrontSearch::record_root() {
+  std::int64_t n_points = 0;
+  levels_.front()->excluded.back().visit([&](Cost, Cost, const Origin& o) { n_points += o.kind >= 0; });
+  watch_.record(n_points);
 }
 
 void FrontSearch::run(const FrontPoints& dominated) {
@@ -79,7 +77,7 @@ void FrontSearch::run(const FrontPoints& dominated) {
   factory_.make_root(root.node);
   root.total[0] = root.node.totals[0];
   root.total[1] = root.node.totals[1];
-  // What is found within less depth is a strong first front, and an answer if a limit is reached.
+  // What is found within less depth is a strong first front, and an answer if the budget ends.
   constexpr std::int32_t kFirstDepth = 3;
   searched_depth_ = options_.use_iterative_deepening ? std::min(depth_, kFirstDepth) : depth_;
   for (; searched_depth_ <= depth_; ++searched_depth_) {
@@ -141,8 +139,7 @@ bool FrontSearch::open(std::size_t level, std::int32_t depth, std::int32_t split
   if (level > 0 && depth > 1 && n_directions() > 0) depth_two_->weigh(l.node, l.expansion);
   if (!add_depth_two_front(level, std::min(depth, 2))) return false;
   if (level == 0) {
-    history_.push_back({limits_.seconds(), limits_.work(), 0});
-    l.excluded.back().visit([&](Cost, Cost, const Origin& o) { history_.back().n_points += o.kind >= 0; });
+    record_root();
     if (options_.use_front_directions && depth > 2) {
       directions_ = choose_directions(l.excluded.back(), kDirections, most_direction_weight(data_));
       depth_two_->set_directions(directions_);
@@ -167,7 +164,7 @@ bool FrontSearch::add_depth_two_front(std::size_t level, std::int32_t depth) {
   for (std::size_t k = 0; k < scratch_.size(); ++k) {
     scratch_[k].visit([&](Cost fp, Cost fn, const Origin& o) {
       if (o.kind < 0 || l.excluded[k].covers(fp, fn)) return;
-      const std::int32_t plan = add_plan(o.kind, plan_of_side(o.yes), plan_of_side(o.no));
+      const std::int32_t plan = plan_of_depth_two(o);
       if (offer_from(l.excluded, k, fp, fn, {kKnownPlan, plan, -1})) l.is_stale = true;
     });
   }
@@ -267,10 +264,7 @@ bool FrontSearch::search_splits(std::size_t level, std::int32_t depth) {
     if (!(is_terminal ? try_terminal(level, split, depth) : try_deep(level, split, depth))) return false;
     l.closed[s] = 1;
     spread(l, split, depth);
-    if (level == 0 && l.is_stale) {
-      history_.push_back({limits_.seconds(), limits_.work(), 0});
-      l.excluded.back().visit([&](Cost, Cost, const Origin& o) { history_.back().n_points += o.kind >= 0; });
-    }
+    if (level == 0 && l.is_stale) record_root();
   }
   return true;
 }

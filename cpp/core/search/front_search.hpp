@@ -10,42 +10,26 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
-#include "base/limits.hpp"
+#include "base/budget.hpp"
 #include "base/memory.hpp"
 #include "data/node.hpp"
 #include "search/front.hpp"
 #include "search/front_depth_two.hpp"
 #include "search/front_directions.hpp"
 #include "search/options.hpp"
-#include "search/tree.hpp"
+#include "search/plans.hpp"
+#include "search/points.hpp"
 
 namespace certree {
 
-struct FrontEvent {
-  double seconds = 0;
-  std::int64_t work = 0;
-  std::int64_t n_points = 0;
-};
-// Called from the thread that searches: after changes and every 50 ms.  True: stop.
-using FrontObserver = std::function<bool(const FrontEvent&)>;
-
-// A tree's point, or a bound.
-struct FrontEntry {
-  Cost fp = 0;
-  Cost fn = 0;
-  std::int64_t splits = 0;
-  Tree tree;  // columns are the data set's; empty for a bound
-};
-
 class FrontSearch {
  public:
-  FrontSearch(const Dataset& data, const Options& options, const FrontSlots& slots, std::int32_t depth, Limits& limits,
-              MemoryBudget& budget, FrontObserver observer);
+  FrontSearch(const Dataset& data, const Options& options, const FrontSlots& slots, std::int32_t depth, Budget& budget,
+              MemoryBudget& memory, PointObserver observer);
 
   // Finds the front of everything that is not at or above one of these points.  May throw MemoryLimitReached; whatever
   // happens, the results below are valid.
@@ -53,25 +37,25 @@ class FrontSearch {
   bool is_complete() const { return is_complete_; }
   // Whether there is a front yet, if only that of the leaves.
   bool has_begun() const { return !levels_.empty() && !levels_.front()->excluded.empty(); }
-  // Nondominated in (fp, fn) with at most `slots.max_splits` splits, or in (fp, fn, splits).
-  std::vector<FrontEntry> front(bool by_splits) const;
+  // Points (fp, fn, splits): nondominated in (fp, fn) with at most `slots.max_splits` splits, or in all three.
+  std::vector<PointTree> front(bool by_splits) const;
   // Every wanted tree is at or above one of these.
-  std::vector<FrontEntry> lower() const;
-  const std::vector<FrontEvent>& history() const { return history_; }
+  std::vector<Point> lower() const;
+  const std::vector<PointEvent>& history() const { return watch_.history(); }
   Counters& counters() { return counters_; }
   std::int64_t n_table_entries() const { return static_cast<std::int64_t>(known_.size()); }
 
  private:
   // A node under search.
   struct Level {
-    explicit Level(MemoryBudget& budget)
-        : node(budget),
-          expansion(budget),
-          rows{RowSet(budget), RowSet(budget)},
-          child_lower{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)},
-          negatives(budget),
-          positives(budget),
-          unavoidable(budget) {}
+    explicit Level(MemoryBudget& memory)
+        : node(memory),
+          expansion(memory),
+          rows{RowSet(memory), RowSet(memory)},
+          child_lower{AlignedArray<Cost>(memory), AlignedArray<Cost>(memory)},
+          negatives(memory),
+          positives(memory),
+          unavoidable(memory) {}
     Node node;
     FrontExpansion expansion;
     RowSet rows[2];      // children of the split under search, [holds]
@@ -99,14 +83,12 @@ class FrontSearch {
     std::size_t begin = 0;             // in pool_
     std::vector<std::uint32_t> sizes;  // per slot
   };
-  struct KeyHash {
-    std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low); }
-  };
 
   Level& level_at(std::size_t level);
   std::size_t n_directions() const { return directions_.size(); }
   const std::vector<Division>& divisions(std::int32_t depth);
   bool poll();
+  void record_root();
   bool solve(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
   bool close(std::size_t level, std::int32_t depth, const Fingerprint& key);
   bool open(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
@@ -127,30 +109,29 @@ class FrontSearch {
   Cost child_total(const Level& l, std::int32_t split, int holds, int type) const;
   std::int32_t plan_of(const Origin& origin);
   std::int32_t plan_of_side(std::int32_t side);
-  std::int32_t add_plan(std::int32_t column, std::int32_t yes, std::int32_t no);
+  std::int32_t plan_of_depth_two(const Origin& origin);
   void extract(const std::vector<Stairs>& stairs, bool is_depth_two, std::vector<FrontPoints>& out);
   bool recall(const Fingerprint& key, std::int32_t depth, Level& l);
   bool raise_by_table(const Fingerprint& key, std::int32_t depth, Level& l, int holds);
   void remember(const Fingerprint& key, std::int32_t depth, std::size_t level);
   void forget(std::size_t level);
   std::int64_t table_bytes() const;
-  void add_tree(std::int32_t plan, Tree& tree, std::int32_t* root) const;
 
   const Dataset& data_;
   Options options_;
   FrontSlots slots_;
   std::int32_t depth_;
   std::int32_t searched_depth_ = 0;  // of the search at the root, at most depth_
-  Limits& limits_;
-  MemoryBudget& budget_;
-  FrontObserver observer_;
+  Budget& budget_;
+  MemoryBudget& memory_;
+  PointWatch watch_;
   NodeFactory factory_;
   std::unique_ptr<FrontDepthTwo> depth_two_;
   Directions directions_;
   std::vector<std::unique_ptr<Level>> levels_;
   std::vector<std::vector<Division>> divisions_;  // per depth
-  std::vector<PlanNode> plans_;
-  std::unordered_map<Fingerprint, Record, KeyHash> known_;
+  Plans plans_{2};
+  std::unordered_map<Fingerprint, Record, FingerprintHash> known_;
   std::vector<FrontPoint> pool_;
   std::int64_t charged_ = 0;
   // Scratch.
@@ -161,9 +142,6 @@ class FrontSearch {
   AlignedArray<Cost> common_[2];
   Counters counters_;
   bool is_complete_ = false;
-  std::vector<FrontEvent> history_;
-  double next_observation_s_ = 0.05;
-  std::size_t n_observed_ = 0;
 };
 
 }  // namespace certree

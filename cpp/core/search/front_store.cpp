@@ -6,21 +6,23 @@
 
 namespace certree {
 
-std::int32_t FrontSearch::add_plan(std::int32_t column, std::int32_t yes, std::int32_t no) {
-  plans_.push_back({column, yes, no});
-  return static_cast<std::int32_t>(plans_.size()) - 1;
-}
-
 std::int32_t FrontSearch::plan_of_side(std::int32_t side) {
   if (side == -1) return kNegativeLeaf;
   if (side == -2) return kPositiveLeaf;
   const bool is_swapped = (side & 1) != 0;
-  return add_plan(side >> 1, is_swapped ? kNegativeLeaf : kPositiveLeaf, is_swapped ? kPositiveLeaf : kNegativeLeaf);
+  return plans_.add(
+      {side >> 1, is_swapped ? kNegativeLeaf : kPositiveLeaf, is_swapped ? kPositiveLeaf : kNegativeLeaf});
+}
+
+// Of an origin of FrontDepthTwo.
+std::int32_t FrontSearch::plan_of_depth_two(const Origin& origin) {
+  const std::int32_t yes = plan_of_side(origin.yes), no = plan_of_side(origin.no);
+  return plans_.add({origin.kind, yes, no});
 }
 
 std::int32_t FrontSearch::plan_of(const Origin& origin) {
   if (origin.kind < 0) return kNoPlan;
-  return origin.kind == kKnownPlan ? origin.yes : add_plan(origin.kind, origin.yes, origin.no);
+  return origin.kind == kKnownPlan ? origin.yes : plans_.add({origin.kind, origin.yes, origin.no});
 }
 
 // The minimal points.  `is_depth_two`: origins are those of FrontDepthTwo.
@@ -29,12 +31,8 @@ void FrontSearch::extract(const std::vector<Stairs>& stairs, bool is_depth_two, 
   for (std::size_t k = 0; k < stairs.size(); ++k) {
     out[k].clear();
     stairs[k].visit([&](Cost fp, Cost fn, const Origin& origin) {
-      std::int32_t plan = kNoPlan;
-      if (is_depth_two && origin.kind >= 0 && origin.kind != kKnownPlan)
-        plan = add_plan(origin.kind, plan_of_side(origin.yes), plan_of_side(origin.no));
-      else
-        plan = plan_of(origin);
-      out[k].push_back({fp, fn, plan});
+      const bool is_new = is_depth_two && origin.kind >= 0 && origin.kind != kKnownPlan;
+      out[k].push_back({fp, fn, is_new ? plan_of_depth_two(origin) : plan_of(origin)});
     });
   }
 }
@@ -76,8 +74,7 @@ bool FrontSearch::raise_by_table(const Fingerprint& key, std::int32_t depth, Lev
 }
 
 std::int64_t FrontSearch::table_bytes() const {
-  return static_cast<std::int64_t>(pool_.capacity() * sizeof(FrontPoint) + plans_.capacity() * sizeof(PlanNode) +
-                                   known_.size() * 128);
+  return static_cast<std::int64_t>(pool_.capacity() * sizeof(FrontPoint) + known_.size() * 128) + plans_.bytes();
 }
 
 void FrontSearch::remember(const Fingerprint& key, std::int32_t depth, std::size_t level) {
@@ -97,8 +94,8 @@ void FrontSearch::remember(const Fingerprint& key, std::int32_t depth, std::size
   const std::int64_t limit = options_.memory_limit / 2;
   if (limit > 0 && table_bytes() > limit) forget(level);
   const std::int64_t bytes = table_bytes();
-  if (bytes > charged_) budget_.charge(bytes - charged_);
-  if (bytes < charged_) budget_.release(charged_ - bytes);
+  if (bytes > charged_) memory_.charge(bytes - charged_);
+  if (bytes < charged_) memory_.release(charged_ - bytes);
   charged_ = bytes;
 }
 
@@ -107,7 +104,7 @@ void FrontSearch::forget(std::size_t level) {
   counters_.table_evictions += static_cast<std::int64_t>(known_.size());
   known_.clear();
   std::vector<FrontPoint>().swap(pool_);
-  std::vector<PlanNode> kept(2);
+  Plans kept(2);
   std::vector<std::int32_t> moved(plans_.size(), kNoPlan);
   moved[kNegativeLeaf] = kNegativeLeaf;
   moved[kPositiveLeaf] = kPositiveLeaf;
@@ -116,10 +113,9 @@ void FrontSearch::forget(std::size_t level) {
     if (plan < 0 || static_cast<std::size_t>(plan) >= plans_.size()) return kNoPlan;
     std::int32_t& target = moved[static_cast<std::size_t>(plan)];
     if (target >= 0) return target;
-    const PlanNode node = plans_[static_cast<std::size_t>(plan)];
+    const Plan node = plans_[plan];
     const std::int32_t yes = move(node.yes), no = move(node.no);
-    kept.push_back({node.column, yes, no});
-    return target = static_cast<std::int32_t>(kept.size()) - 1;
+    return target = kept.add({node.column, yes, no});
   };
   for (std::size_t i = 0; i <= level; ++i) {
     Level& l = *levels_[i];
@@ -139,61 +135,39 @@ void FrontSearch::forget(std::size_t level) {
   plans_ = std::move(kept);
 }
 
-void FrontSearch::add_tree(std::int32_t plan, Tree& tree, std::int32_t* root) const {
-  const PlanNode& node = plans_[static_cast<std::size_t>(plan)];
-  if (node.column < 0) {
-    *root = tree.add({-1, -1, -1, plan == kPositiveLeaf ? 1 : 0});
-    return;
-  }
-  const std::int32_t self = tree.add({node.column, -1, -1, -1});
-  std::int32_t child = -1;
-  add_tree(node.yes, tree, &child);
-  tree.nodes[static_cast<std::size_t>(self)].yes = child;
-  add_tree(node.no, tree, &child);
-  tree.nodes[static_cast<std::size_t>(self)].no = child;
-  *root = self;
-}
-
-std::vector<FrontEntry> FrontSearch::front(bool by_splits) const {
-  std::vector<FrontEntry> out;
+std::vector<PointTree> FrontSearch::front(bool by_splits) const {
+  std::vector<PointTree> out;
   if (levels_.empty()) return out;
   const std::vector<Stairs>& excluded = levels_.front()->excluded;
   for (std::size_t k = by_splits ? 0 : excluded.size() - 1; k < excluded.size(); ++k) {
     excluded[k].visit([&](Cost fp, Cost fn, const Origin& origin) {
       if (origin.kind < 0 || (by_splits && k > 0 && excluded[k - 1].covers(fp, fn))) return;
-      FrontEntry entry{fp, fn, 0, {}};
-      std::int32_t root = -1;
-      if (origin.kind == kKnownPlan) {
-        add_tree(origin.yes, entry.tree, &root);
-      } else {
-        entry.tree.add({origin.kind, -1, -1, -1});
-        add_tree(origin.yes, entry.tree, &root);
-        entry.tree.nodes[0].yes = root;
-        add_tree(origin.no, entry.tree, &root);
-        entry.tree.nodes[0].no = root;
-      }
-      entry.splits = entry.tree.n_splits();
-      out.push_back(std::move(entry));
+      Tree tree =
+          plans_.tree(origin.kind == kKnownPlan ? plans_[origin.yes] : Plan{origin.kind, origin.yes, origin.no});
+      const std::int64_t splits = tree.n_splits();
+      out.push_back({{fp, fn, splits}, std::move(tree)});
     });
   }
-  std::sort(out.begin(), out.end(),
-            [](const FrontEntry& a, const FrontEntry& b) { return a.fp != b.fp ? a.fp < b.fp : a.splits < b.splits; });
+  std::sort(out.begin(), out.end(), [](const PointTree& a, const PointTree& b) {
+    return a.point[0] != b.point[0] ? a.point[0] < b.point[0] : a.point[2] < b.point[2];
+  });
   return out;
 }
 
-std::vector<FrontEntry> FrontSearch::lower() const {
-  std::vector<FrontEntry> out;
-  if (levels_.empty()) return {FrontEntry{}};
+std::vector<Point> FrontSearch::lower() const {
+  const std::vector<Point> nothing{Point(3, 0)};  // the bound that needs no search
+  if (levels_.empty()) return nothing;
+  std::vector<Point> out;
   const Level& root = *levels_.front();
   const std::size_t m = n_directions();
-  const auto add = [&](Cost fp, Cost fn, std::size_t k) { out.push_back({fp, fn, static_cast<std::int64_t>(k), {}}); };
+  const auto add = [&](Cost fp, Cost fn, std::size_t k) { out.push_back({fp, fn, static_cast<Cost>(k)}); };
   for (std::size_t k = 0; k < root.excluded.size(); ++k) {
     root.excluded[k].visit([&](Cost fp, Cost fn, const Origin& origin) {
       if (origin.kind >= 0 && (k == 0 || !root.excluded[k - 1].covers(fp, fn))) add(fp, fn, k);
     });
   }
   if (is_complete_) return out;
-  if (!root.is_open || searched_depth_ < depth_) return {FrontEntry{}};
+  if (!root.is_open || searched_depth_ < depth_) return nothing;
   // Of the splits still open, the least value in every direction.
   const std::size_t stride = static_cast<std::size_t>(root.node.stride);
   std::vector<Cost> least(root.excluded.size() * m, kInfinite);

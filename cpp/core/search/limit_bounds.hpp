@@ -14,8 +14,8 @@ namespace certree {
 // split.  kInfinite where a side would be smaller than the minimum leaf size.
 class LimitBounds {
  public:
-  LimitBounds(const LimitData& data, std::int64_t min_leaf, MemoryBudget& budget)
-      : data_(data), min_leaf_(min_leaf), leaf_(budget), split_(budget), room_(budget), whole_(data.n_bounded(), 0) {}
+  LimitBounds(const LimitData& data, std::int64_t min_leaf, MemoryBudget& memory)
+      : data_(data), min_leaf_(min_leaf), leaf_(memory), split_(memory), room_(memory), whole_(data.n_bounded(), 0) {}
 
   // For another view; forgets what was computed.
   void start(const LimitView& view, std::int32_t depth);

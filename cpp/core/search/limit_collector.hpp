@@ -1,5 +1,5 @@
-// Collects points of one row set and drops those that another one makes superfluous: no worse in the objective and in
-// every active limit (docs/theory/limits.md, theorem 4).
+// Collects points of one row set and drops a point if another is at least as good in the objective and in every active
+// limit (docs/theory/limits.md, theorem 4).
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace certree {
 
-// A limit from both sides asks for equal values, and of points with equal values one is kept, found by hashing.  Where
-// limits from one side are active too, the list is sorted and swept when it has doubled.
+// A limit from both sides asks for equal values.  Of points with equal values one is kept, found by hashing.  If limits
+// from one side are active, too, the list is sorted and swept when it has doubled.
 class LimitCollector {
  public:
   LimitCollector(const LimitData& data, bool uses_dominance) : data_(data), uses_dominance_(uses_dominance) {}
 
   // Into a list, which may hold points already.  `active`: one flag per plane.
   void start(const std::vector<std::uint8_t>& active, LimitPoints& out);
-  // No point of the list is known to make one with these values of the planes superfluous.
+  // No point of the list is known to dominate a point with these values of the planes.
   bool is_useful(const Cost* values);
   // Right after is_useful said so of the same values.
   void add(const Cost* point, const Cost* values, std::int32_t plan);

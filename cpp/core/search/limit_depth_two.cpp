@@ -187,18 +187,16 @@ std::int64_t LimitDepthTwo::bytes() const {
          side_collector_.bytes() + collector_.bytes() + join_.bytes();
 }
 
-std::int32_t LimitDepthTwo::plan_of_side(const LimitView& view, std::int32_t code,
-                                         std::vector<LimitPlan>& plans) const {
+std::int32_t LimitDepthTwo::plan_of_side(const LimitView& view, std::int32_t code, Plans& plans) const {
   const auto labels = static_cast<std::int32_t>(data_.task().n_labels);
   if (code < labels) return code;
   code -= labels;
-  plans.push_back({view.column[code / (labels * labels)], code / labels % labels, code % labels});
-  return static_cast<std::int32_t>(plans.size()) - 1;
+  return plans.add({view.column[code / (labels * labels)], code / labels % labels, code % labels});
 }
 
 bool LimitDepthTwo::add_trees(const LimitView& view, const LimitBounds& bounds, std::int32_t depth,
-                              const LimitRegion& region, const std::vector<std::uint8_t>& active,
-                              std::vector<LimitPlan>& plans, LimitPoints& out) {
+                              const LimitRegion& region, const std::vector<std::uint8_t>& active, Plans& plans,
+                              LimitPoints& out) {
   pending_.clear();
   // Plans in `out` so far are real ones; they are told apart from pending ones by an offset.
   for (std::size_t k = 0; k < out.size(); ++k) {
@@ -237,8 +235,7 @@ bool LimitDepthTwo::add_trees(const LimitView& view, const LimitBounds& bounds, 
       continue;
     }
     const std::int32_t yes = plan_of_side(view, tree.yes, plans), no = plan_of_side(view, tree.no, plans);
-    plans.push_back({view.column[tree.column], yes, no});
-    out.set_plan(k, static_cast<std::int32_t>(plans.size()) - 1);
+    out.set_plan(k, plans.add({view.column[tree.column], yes, no}));
   }
   return true;
 }

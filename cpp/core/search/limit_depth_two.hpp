@@ -14,6 +14,7 @@
 #include "search/limit_join.hpp"
 #include "search/limit_points.hpp"
 #include "search/limit_region.hpp"
+#include "search/plans.hpp"
 
 namespace certree {
 
@@ -30,7 +31,7 @@ class LimitDepthTwo {
   void add_leaves(const LimitView& view, const LimitRegion& region, LimitPoints& out);
   // Adds the trees of depth 1, or 1 and 2, that are wanted; all planes of `bounds` must be computed.  False: stopped.
   bool add_trees(const LimitView& view, const LimitBounds& bounds, std::int32_t depth, const LimitRegion& region,
-                 const std::vector<std::uint8_t>& active, std::vector<LimitPlan>& plans, LimitPoints& out);
+                 const std::vector<std::uint8_t>& active, Plans& plans, LimitPoints& out);
   std::int64_t bytes() const;
 
  private:
@@ -48,7 +49,7 @@ class LimitDepthTwo {
   void weigh(const Cost* point, Cost* values) const;
   bool combine(std::int32_t column, const LimitRegion& region, LimitPoints& out);
   void forget_replaced(LimitPoints& out);
-  std::int32_t plan_of_side(const LimitView& view, std::int32_t code, std::vector<LimitPlan>& plans) const;
+  std::int32_t plan_of_side(const LimitView& view, std::int32_t code, Plans& plans) const;
 
   const LimitData& data_;
   std::int64_t min_leaf_;

@@ -1,4 +1,4 @@
-// Points of trees: quantities and splits, with the plan of the tree.
+// Points of trees: quantities and splits, with the plan of the tree (search/plans.hpp).
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,6 @@
 #include "base/cost.hpp"
 
 namespace certree {
-
-// Trees found share their subtrees: a plan is an index into one array of nodes, which starts with one leaf per label.
-struct LimitPlan {
-  std::int32_t column = -1;  // the data set's column; -1: a leaf, whose label is its index
-  std::int32_t yes = -1;
-  std::int32_t no = -1;
-};
 
 // A list of points with the values of all planes, in parallel arrays.
 class LimitPoints {

@@ -1,7 +1,6 @@
 // What is still wanted of a subproblem: trees whose plane values stay within the budgets of at least one corner.
-//
-// The budgets of a child are those of its parent less the split and less what the sibling adds at least.  A tree that is
-// part of a wanted tree is within them, so nothing else need be found (docs/theory/limits.md, theorem 2).
+// The budgets of a child are those of its parent less the split and less the least that the sibling adds.  A tree that is
+// part of a wanted tree is within them, so the search finds only these (docs/theory/limits.md, theorem 2).
 #pragma once
 
 #include <algorithm>
@@ -16,20 +15,13 @@ namespace certree {
 struct LimitRegion {
   std::size_t n_planes = 0;
   std::vector<Cost> budgets;  // [corner][plane]
-  std::vector<Cost> sure;     // [plane]: a tree that adds no more keeps this plane's limit whatever the rest adds
+  std::vector<Cost> sure;     // [plane]: a tree that adds at most this keeps the limit, for any rest of the tree
 
   std::size_t n_corners() const { return n_planes == 0 ? 0 : budgets.size() / n_planes; }
   bool is_empty() const { return budgets.empty(); }
 
   // Is a point, or a bound, with these values within the budgets of some corner?
-  bool admits(const Cost* values) const {
-    for (std::size_t c = 0; c < budgets.size(); c += n_planes) {
-      std::size_t m = 0;
-      while (m < n_planes && values[m] <= budgets[c + m]) ++m;
-      if (m == n_planes) return true;
-    }
-    return false;
-  }
+  bool admits(const Cost* values) const { return admits(values, n_planes); }
   // The same for the first `n` planes.
   bool admits(const Cost* values, std::size_t n) const {
     for (std::size_t c = 0; c < budgets.size(); c += n_planes) {

@@ -7,15 +7,15 @@
 
 namespace certree {
 
-LimitSearch::LimitSearch(const LimitData& data, const Options& options, Limits& limits, MemoryBudget& budget,
-                         LimitObserver observer)
+LimitSearch::LimitSearch(const LimitData& data, const Options& options, Budget& budget, MemoryBudget& memory,
+                         PointObserver observer)
     : data_(data),
       options_(options),
-      limits_(limits),
       budget_(budget),
-      observer_(std::move(observer)),
-      factory_(data.groups(), bit_kernels_for(options.isa), budget, options.use_column_reduction),
-      adder_(data, options.isa, limits, budget),
+      memory_(memory),
+      watch_(budget, std::move(observer)),
+      factory_(data.groups(), bit_kernels_for(options.isa), memory, options.use_column_reduction),
+      adder_(data, options.isa, budget, memory),
       depth_two_(data, options.min_leaf, options.use_limit_dominance, [this] { return poll(); }),
       join_(data),
       root_(data),
@@ -27,7 +27,7 @@ LimitSearch::LimitSearch(const LimitData& data, const Options& options, Limits& 
 
 LimitSearch::Level& LimitSearch::level_at(std::size_t level) {
   while (levels_.size() <= level) {
-    levels_.push_back(std::make_unique<Level>(data_, options_, budget_));
+    levels_.push_back(std::make_unique<Level>(data_, options_, memory_));
     Level& l = *levels_.back();
     for (LimitPoints* list : {&l.points, &l.found[0], &l.found[1]}) list->reset(data_.task().width(), data_.n_all());
     for (const int holds : {0, 1}) {
@@ -39,24 +39,18 @@ LimitSearch::Level& LimitSearch::level_at(std::size_t level) {
 }
 
 bool LimitSearch::poll() {
-  if (limits_.poll()) return true;
+  if (budget_.poll()) return true;
   charge();
-  if (!observer_) return false;
-  const double seconds = limits_.seconds();
-  if (seconds < next_observation_s_ && history_.size() == n_observed_) return false;
-  n_observed_ = history_.size();
-  next_observation_s_ = seconds + 0.05;
-  if (observer_({seconds, limits_.work(), static_cast<std::int64_t>(root_.entries().size())}))
-    limits_.stop(StopReason::interrupted);
-  return limits_.stopped();
+  watch_.observe();
+  return budget_.stopped();
 }
 
 // Lists and plans are charged as they grow.
 void LimitSearch::charge() {
-  std::int64_t bytes = table_bytes_ + static_cast<std::int64_t>(plans_.capacity() * sizeof(LimitPlan));
+  std::int64_t bytes = table_bytes_ + plans_.bytes();
   for (const auto& level : levels_) bytes += level->points.bytes() + level->found[0].bytes() + level->found[1].bytes();
   if (bytes <= charged_) return;
-  budget_.charge(bytes - charged_);
+  memory_.charge(bytes - charged_);
   charged_ = bytes;
 }
 
@@ -354,8 +348,7 @@ bool LimitSearch::combine(std::size_t level, std::int32_t split) {
     if (!l.region.admits(values_.data()) || (level > 0 && !l.collector.is_useful(values_.data()))) return true;
     for (std::size_t q = 0; q < width; ++q) point_[q] = a.point(i)[q] + b.point(k)[q];
     ++point_[width - 1];
-    plans_.push_back({column, a.plan(i), b.plan(k)});
-    const auto plan = static_cast<std::int32_t>(plans_.size()) - 1;
+    const std::int32_t plan = plans_.add({column, a.plan(i), b.plan(k)});
     if (level > 0)
       l.collector.add(point_.data(), values_.data(), plan);
     else
@@ -370,7 +363,7 @@ void LimitSearch::take(const Cost* point, const Cost* values, std::int32_t plan)
   if (!root.region.admits(values)) return;
   if (!root_.take(point, plan)) return;
   root.region = root_.region();
-  history_.push_back({limits_.seconds(), limits_.work(), static_cast<std::int64_t>(root_.entries().size())});
+  watch_.record(static_cast<std::int64_t>(root_.entries().size()));
 }
 
 bool LimitSearch::recall(const Fingerprint& key, Level& l) {
@@ -403,10 +396,10 @@ void LimitSearch::remember(const Fingerprint& key, const Level& l) {
 }
 
 // The rows of a node are those among `rows` (groups).  A split that sends all of them one way is left out: rows are not
-// counted where leaves of any size will do, so the search does not see that it is none.
+// counted where leaves may have any size, so the search does not notice an empty side.
 std::int32_t LimitSearch::add_tree(std::int32_t plan, const std::vector<Word>& rows, Tree& tree) const {
-  const LimitPlan p = plans_[static_cast<std::size_t>(plan)];
-  if (p.column < 0) return tree.add({-1, -1, -1, plan});
+  const Plan& p = plans_[plan];
+  if (p.column < 0) return tree.add({-1, -1, -1, p.yes});
   std::vector<Word> side[2] = {rows, rows};
   bool is_empty[2] = {true, true};
   const Word* holds = data_.groups().group_column(p.column);
@@ -419,8 +412,7 @@ std::int32_t LimitSearch::add_tree(std::int32_t plan, const std::vector<Word>& r
   if (is_empty[0]) return add_tree(p.yes, rows, tree);
   const std::int32_t at = tree.add({p.column, -1, -1, -1});
   const std::int32_t yes = add_tree(p.yes, side[1], tree), no = add_tree(p.no, side[0], tree);
-  tree.nodes[static_cast<std::size_t>(at)].yes = yes;
-  tree.nodes[static_cast<std::size_t>(at)].no = no;
+  tree.set_children(at, yes, no);
   return at;
 }
 

@@ -7,12 +7,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <unordered_map>
 #include <vector>
 
-#include "base/limits.hpp"
+#include "base/budget.hpp"
 #include "base/memory.hpp"
 #include "data/limit_data.hpp"
 #include "data/node.hpp"
@@ -25,43 +24,36 @@
 #include "search/limit_root.hpp"
 #include "search/limit_sums.hpp"
 #include "search/options.hpp"
-#include "search/tree.hpp"
+#include "search/plans.hpp"
+#include "search/points.hpp"
 
 namespace certree {
 
-struct LimitEvent {
-  double seconds = 0;
-  std::int64_t work = 0;
-  std::int64_t n_points = 0;
-};
-// Called from the thread that searches: after changes and every 50 ms.  True: stop.
-using LimitObserver = std::function<bool(const LimitEvent&)>;
-
 class LimitSearch {
  public:
-  LimitSearch(const LimitData& data, const Options& options, Limits& limits, MemoryBudget& budget,
-              LimitObserver observer);
+  LimitSearch(const LimitData& data, const Options& options, Budget& budget, MemoryBudget& memory,
+              PointObserver observer);
 
   // Finds what is wanted.  May throw MemoryLimitReached; whatever happens, what was found is valid.
   void run();
   bool is_complete() const { return is_complete_; }
   const LimitRoot& root() const { return root_; }
   Tree tree(std::int32_t plan) const;
-  const std::vector<LimitEvent>& history() const { return history_; }
+  const std::vector<PointEvent>& history() const { return watch_.history(); }
   Counters& counters() { return counters_; }
   std::int64_t n_table_entries() const { return static_cast<std::int64_t>(lists_.size() + bounds_known_.size()); }
 
  private:
   // A node under search.
   struct Level {
-    Level(const LimitData& data, const Options& options, MemoryBudget& budget)
-        : node(budget),
-          sums(budget),
-          children{LimitSums(budget), LimitSums(budget)},
-          bounds{LimitBounds(data, options.min_leaf, budget), LimitBounds(data, options.min_leaf, budget)},
-          rows{RowSet(budget), RowSet(budget)},
+    Level(const LimitData& data, const Options& options, MemoryBudget& memory)
+        : node(memory),
+          sums(memory),
+          children{LimitSums(memory), LimitSums(memory)},
+          bounds{LimitBounds(data, options.min_leaf, memory), LimitBounds(data, options.min_leaf, memory)},
+          rows{RowSet(memory), RowSet(memory)},
           collector(data, options.use_limit_dominance),
-          split_lower{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)} {}
+          split_lower{AlignedArray<Cost>(memory), AlignedArray<Cost>(memory)} {}
     Node node;
     LimitSums sums;
     LimitSums children[2];  // [holds], of the split under search: depth two
@@ -85,9 +77,6 @@ class LimitSearch {
   struct KnownBound {
     LimitRegion region;
     std::vector<Cost> lower;
-  };
-  struct KeyHash {
-    std::size_t operator()(const Fingerprint& f) const { return static_cast<std::size_t>(f.low); }
   };
 
   Level& level_at(std::size_t level);
@@ -118,18 +107,18 @@ class LimitSearch {
 
   const LimitData& data_;
   Options options_;
-  Limits& limits_;
-  MemoryBudget& budget_;
-  LimitObserver observer_;
+  Budget& budget_;
+  MemoryBudget& memory_;
+  PointWatch watch_;
   NodeFactory factory_;
   LimitAdder adder_;
   LimitDepthTwo depth_two_;
   LimitJoin join_;
   LimitRoot root_;
   std::vector<std::unique_ptr<Level>> levels_;
-  std::vector<LimitPlan> plans_;
-  std::unordered_map<Fingerprint, Known, KeyHash> lists_;
-  std::unordered_map<Fingerprint, KnownBound, KeyHash> bounds_known_;
+  Plans plans_;
+  std::unordered_map<Fingerprint, Known, FingerprintHash> lists_;
+  std::unordered_map<Fingerprint, KnownBound, FingerprintHash> bounds_known_;
   std::int64_t table_bytes_ = 0;
   std::int64_t charged_ = 0;
   std::vector<Cost> split_weights_;
@@ -139,9 +128,6 @@ class LimitSearch {
   LimitRegion left_;
   Counters counters_;
   bool is_complete_ = false;
-  std::vector<LimitEvent> history_;
-  double next_observation_s_ = 0.05;
-  std::size_t n_observed_ = 0;
 };
 
 }  // namespace certree

@@ -18,10 +18,10 @@ PartValues<Cost> all_values(const LimitData& data) {
 
 }  // namespace
 
-LimitAdder::LimitAdder(const LimitData& data, Isa isa, Limits& limits, MemoryBudget& budget)
+LimitAdder::LimitAdder(const LimitData& data, Isa isa, Budget& budget, MemoryBudget& memory)
     : data_(data),
-      limits_(limits),
-      sums_(all_values(data), data.groups().group_words(), data.n_pair_values(), isa, budget) {}
+      budget_(budget),
+      sums_(all_values(data), data.groups().group_words(), data.n_pair_values(), isa, memory) {}
 
 void LimitAdder::start(const Node& node, LimitSums& out) {
   out.view.n_columns = static_cast<std::size_t>(node.n_columns);
@@ -42,14 +42,14 @@ void LimitAdder::add_columns(LimitSums& out) {
 }
 
 bool LimitAdder::add_pairs(const Node& node, LimitSums& out) {
-  limits_.add_work();
+  budget_.add_work();
   const std::size_t stride = out.view.stride, row = out.view.n_pair_values * stride;
   Cost* store = out.pairs.ensure(out.view.n_columns * row);
   out.view.pairs = store;
   const std::int64_t steps = static_cast<std::int64_t>(node.n_columns) * node.n_words * data_.n_pair_values();
   for (std::int32_t i = 0; i < node.n_columns; ++i) {
     sums_.add_pairs(i, data_.n_pair_values(), out.view.columns, stride, store + static_cast<std::size_t>(i) * row);
-    if (steps > (1 << 17) && limits_.poll()) return false;
+    if (steps > (1 << 17) && budget_.poll()) return false;
   }
   return true;
 }
@@ -90,7 +90,7 @@ bool LimitAdder::add_children(const Node& parent, const LimitSums& sums, std::in
   start(parent, large);
   add_columns(small);
   if (!add_pairs(parent, small)) return false;
-  limits_.add_work();
+  budget_.add_work();
   subtract(sums, small, large);
   return true;
 }

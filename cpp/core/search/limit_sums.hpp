@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/limits.hpp"
+#include "base/budget.hpp"
 #include "base/memory.hpp"
 #include "data/limit_data.hpp"
 #include "data/node.hpp"
@@ -34,7 +34,7 @@ struct LimitView {
 };
 
 struct LimitSums {
-  explicit LimitSums(MemoryBudget& budget) : rows(budget), columns(budget), pairs(budget) {}
+  explicit LimitSums(MemoryBudget& memory) : rows(memory), columns(memory), pairs(memory) {}
   LimitView view;
   AlignedArray<std::byte> rows;  // of a node, laid out for the kernels
   AlignedArray<Cost> columns;    // and totals behind
@@ -43,7 +43,7 @@ struct LimitSums {
 
 class LimitAdder {
  public:
-  LimitAdder(const LimitData& data, Isa isa, Limits& limits, MemoryBudget& budget);
+  LimitAdder(const LimitData& data, Isa isa, Budget& budget, MemoryBudget& memory);
 
   // Sums a node.  `pairs`: not only columns.  False: a limit stopped it half-way.
   bool add_node(const Node& node, bool pairs, LimitSums& out);
@@ -57,7 +57,7 @@ class LimitAdder {
   void subtract(const LimitSums& parent, const LimitSums& small, LimitSums& large) const;
 
   const LimitData& data_;
-  Limits& limits_;
+  Budget& budget_;
   VectorSums<Cost> sums_;
 };
 

@@ -8,18 +8,18 @@ namespace certree {
 
 MultiwaySearch::MultiwaySearch(const MultiwayContext& context)
     : context_(context),
-      nodes_(context.data, context.tests, context.settings.options, context.budget),
-      pass_(make_multiway_pass(context.data, context.task, context.settings, context.limits, context.budget)),
-      rows_(context.budget) {}
+      nodes_(context.data, context.tests, context.settings.options, context.memory),
+      pass_(make_multiway_pass(context.data, context.task, context.settings, context.budget, context.memory)),
+      rows_(context.memory) {}
 
 MultiwayFrame& MultiwaySearch::frame(std::size_t level) {
-  while (frames_.size() <= level) frames_.push_back(std::make_unique<MultiwayFrame>(context_.budget));
+  while (frames_.size() <= level) frames_.push_back(std::make_unique<MultiwayFrame>(context_.memory));
   return *frames_[level];
 }
 
 bool MultiwaySearch::poll() {
   context_.progress.observe();
-  return context_.limits.poll();
+  return context_.budget.poll();
 }
 
 Record MultiwaySearch::recall(const Fingerprint& key, std::int32_t depth) {
@@ -171,7 +171,7 @@ void MultiwaySearch::refresh_tests(MultiwayFrame& f, Record& record) {
 }
 
 // Leaving a node for a better one pays off if what was found there is still known on return.  Never leaving one before its
-// budget is used up is depth-first branch and bound.
+// lower bound reaches its ceiling is depth-first branch and bound.
 bool MultiwaySearch::may_leave_early() const {
   const Options& options = context_.settings.options;
   if (options.search == SearchKind::depth_first) return false;
@@ -229,14 +229,14 @@ bool MultiwaySearch::improve_best_test(std::size_t level, std::int32_t depth, Co
 }
 
 // Narrows the interval of the node in frame(level) until it is exact, or its lower end reaches `threshold`, where the caller
-// has something better to do, or a limit stops the search; the interval is valid in every case.
+// has something better to do, or the budget ends; the interval is valid in every case.
 Interval MultiwaySearch::improve(std::size_t level, std::int32_t depth, Cost threshold, Cost known_lower) {
   MultiwayFrame& f = frame(level);
   const Fingerprint key = f.node.rows.key;
   Record record = recall(key, depth);
   record.interval.lower = std::max(record.interval.lower, known_lower);
   if (record.interval.is_closed_for(threshold) || poll()) return record.interval;
-  const std::int64_t work_before = context_.limits.work();
+  const std::int64_t work_before = context_.budget.work();
   ++counters_.iterations;
   if (!open(level, depth, record)) return record.interval;
   if (depth > 2) {
@@ -245,20 +245,20 @@ Interval MultiwaySearch::improve(std::size_t level, std::int32_t depth, Cost thr
     }
     record.interval.lower = std::max(record.interval.lower, std::min(record.interval.upper, least_lower(f)));
   }
-  remember(key, depth, record, context_.limits.work() - work_before);
+  remember(key, depth, record, context_.budget.work() - work_before);
   return record.interval;
 }
 
 bool MultiwaySearch::is_done() const {
   const Interval now = context_.progress.interval();
-  return now.upper - now.lower <= context_.settings.options.gap || context_.limits.stopped();
+  return now.upper - now.lower <= context_.settings.options.gap || context_.budget.stopped();
 }
 
 void MultiwaySearch::run(Counters& counters) {
   try {
     if (start()) search();
   } catch (const std::bad_alloc&) {
-    context_.limits.stop(StopReason::memory);
+    context_.budget.stop(StopReason::memory);
   }
   counters.add(counters_);
 }

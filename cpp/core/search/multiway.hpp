@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/cost.hpp"
-#include "base/limits.hpp"
 #include "base/memory.hpp"
 #include "search/multiway_node.hpp"
 #include "search/multiway_tree.hpp"
@@ -24,8 +24,8 @@ struct MultiwayContext {
   const CountTask& task;
   const ColumnTests& tests;
   const MultiwaySettings& settings;  // its options' gap is in the search's units
-  Limits& limits;
-  MemoryBudget& budget;
+  Budget& budget;
+  MemoryBudget& memory;
   Table& table;
   Progress& progress;  // values and bounds; trees are kept here
   std::int32_t depth;  // kUnlimitedDepth: no limit

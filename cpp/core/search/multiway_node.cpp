@@ -14,13 +14,13 @@ std::size_t area(std::int32_t words, std::int32_t stride) {
 }  // namespace
 
 MultiwayNodes::MultiwayNodes(const Dataset& data, const ColumnTests& tests, const Options& options,
-                             MemoryBudget& budget)
+                             MemoryBudget& memory)
     : kernels_(bit_kernels_for(options.isa)),
       drops_duplicates_(options.use_column_reduction),
-      factory_(data, kernels_, budget, false),
-      full_(budget),
-      hashes_(budget),
-      varies_(budget) {
+      factory_(data, kernels_, memory, false),
+      full_(memory),
+      hashes_(memory),
+      varies_(memory) {
   std::int32_t most = -1;
   for (const auto& columns : tests)
     for (const std::int32_t c : columns) most = std::max(most, c);

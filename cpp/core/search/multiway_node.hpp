@@ -9,8 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/cost.hpp"
-#include "base/limits.hpp"
 #include "base/memory.hpp"
 #include "bounds/empty_outcomes.hpp"
 #include "data/node.hpp"
@@ -37,7 +37,7 @@ struct Outcome {
 };
 
 struct MultiwayFrame {
-  explicit MultiwayFrame(MemoryBudget& budget) : node(budget), common(budget) {}
+  explicit MultiwayFrame(MemoryBudget& memory) : node(memory), common(memory) {}
 
   Node node;
   std::vector<Part> parts;
@@ -77,7 +77,7 @@ struct MultiwaySettings {
 // rows in the same way.
 class MultiwayNodes {
  public:
-  MultiwayNodes(const Dataset& data, const ColumnTests& tests, const Options& options, MemoryBudget& budget);
+  MultiwayNodes(const Dataset& data, const ColumnTests& tests, const Options& options, MemoryBudget& memory);
 
   void make_root(MultiwayFrame& out);
   void child_rows(const MultiwayFrame& parent, std::int32_t part, RowSet& out) const;
@@ -113,13 +113,13 @@ class MultiwayNodes {
 class MultiwayPass {
  public:
   virtual ~MultiwayPass() = default;
-  // Fills the frame's values and first bounds.  False: a limit stopped it half-way.
+  // Fills the frame's values and first bounds.  False: the budget ended half-way.
   virtual bool expand(MultiwayFrame& frame) = 0;
 };
 
 // Chooses the narrowest integers that hold every count and cost of the data.
 std::unique_ptr<MultiwayPass> make_multiway_pass(const Dataset& data, const CountTask& task,
-                                                 const MultiwaySettings& settings, Limits& limits,
-                                                 MemoryBudget& budget);
+                                                 const MultiwaySettings& settings, Budget& budget,
+                                                 MemoryBudget& memory);
 
 }  // namespace certree

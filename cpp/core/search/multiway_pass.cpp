@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "search/multiway_node.hpp"
+#include "search/scale.hpp"
 
 namespace certree {
 
@@ -17,11 +18,11 @@ constexpr std::size_t kMostCommon = std::size_t{1} << 20;
 template <class V>
 class Pass final : public MultiwayPass {
  public:
-  Pass(const Dataset& data, const CountTask& task, const MultiwaySettings& settings, Limits& limits,
-       MemoryBudget& budget)
+  Pass(const Dataset& data, const CountTask& task, const MultiwaySettings& settings, Budget& budget,
+       MemoryBudget& memory)
       : settings_(settings),
         task_(task),
-        limits_(limits),
+        budget_(budget),
         kernels_(kernels_for<V>(settings.options.isa)),
         n_types_(static_cast<std::size_t>(data.n_types())),
         n_pair_types_(static_cast<std::size_t>(data.n_pair_types())),
@@ -31,16 +32,16 @@ class Pass final : public MultiwayPass {
         weights_(task.weights().begin(), task.weights().end()),
         matrix_(task.matrix().begin(), task.matrix().end()),
         worst_(task.worst().begin(), task.worst().end()),
-        columns_(budget),
-        pairs_(budget),
-        cells_(budget),
-        errors_(budget),
-        rows_(budget),
-        scratch_(budget),
+        columns_(memory),
+        pairs_(memory),
+        cells_(memory),
+        errors_(memory),
+        rows_(memory),
+        scratch_(memory),
         totals_(n_pair_types_) {}
 
   bool expand(MultiwayFrame& f) override {
-    limits_.add_work();
+    budget_.add_work();
     if (!count(f.node)) return false;
     describe_parts(f);
     const auto& outcomes = settings_.outcomes;
@@ -50,7 +51,7 @@ class Pass final : public MultiwayPass {
     f.value[1] = f.value[2] = f.value[0];
     for (std::size_t a = 0; a < f.parts.size(); ++a) {
       evaluate_part(f, a);
-      if ((a & 63) == 63 && limits_.poll()) return false;
+      if ((a & 63) == 63 && budget_.poll()) return false;
     }
     for (const NodeTest& test : f.tests) {
       Cost one = settings_.objective.split_penalty, two = one;
@@ -81,7 +82,7 @@ class Pass final : public MultiwayPass {
       const std::int32_t last = std::min(i + kRowsPerCall, node.n_columns);
       kernels_.count_rows(bits, i, last, pairs + static_cast<std::size_t>(i) * stride, n * stride);
       const auto words = static_cast<std::int64_t>(node.n_columns) * node.n_words * kRowsPerCall;
-      if (words > (1 << 20) && limits_.poll()) return false;
+      if (words > (1 << 20) && budget_.poll()) return false;
     }
     for (std::size_t t = 0; t < n_pair_types_; ++t) {
       V* matrix = pairs + t * n * stride;
@@ -259,7 +260,7 @@ class Pass final : public MultiwayPass {
 
   MultiwaySettings settings_;
   const CountTask& task_;
-  Limits& limits_;
+  Budget& budget_;
   const Kernels<V>& kernels_;
   std::size_t n_types_, n_pair_types_, n_cost_types_;  // counted for columns, for pairs, carrying cost
   bool has_conflicts_, has_row_count_;
@@ -273,22 +274,14 @@ class Pass final : public MultiwayPass {
 }  // namespace
 
 std::unique_ptr<MultiwayPass> make_multiway_pass(const Dataset& data, const CountTask& task,
-                                                 const MultiwaySettings& settings, Limits& limits,
-                                                 MemoryBudget& budget) {
-  Cost largest = 1;
-  bool overflows = false;
-  for (std::int32_t t = 0; t < data.n_types(); ++t) {
-    const Cost worst = t < task.n_types() ? std::max<Cost>(task.worst()[static_cast<std::size_t>(t)], 1) : 1;
-    Cost term = 0;
-    overflows |= __builtin_mul_overflow(worst, data.totals()[static_cast<std::size_t>(t)], &term) ||
-                 __builtin_add_overflow(largest, term, &largest);
-  }
-  require(!overflows && largest < kInfinite, "the total cost overflows 64-bit integers; scale weights or costs down");
+                                                 const MultiwaySettings& settings, Budget& budget,
+                                                 MemoryBudget& memory) {
+  const Cost largest = largest_count(data, task);
   if (largest < kInfeasible<std::int16_t>)
-    return std::make_unique<Pass<std::int16_t>>(data, task, settings, limits, budget);
+    return std::make_unique<Pass<std::int16_t>>(data, task, settings, budget, memory);
   if (largest < kInfeasible<std::int32_t>)
-    return std::make_unique<Pass<std::int32_t>>(data, task, settings, limits, budget);
-  return std::make_unique<Pass<std::int64_t>>(data, task, settings, limits, budget);
+    return std::make_unique<Pass<std::int32_t>>(data, task, settings, budget, memory);
+  return std::make_unique<Pass<std::int64_t>>(data, task, settings, budget, memory);
 }
 
 }  // namespace certree

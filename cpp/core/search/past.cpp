@@ -79,7 +79,7 @@ Cost Past::bound(const Fingerprint& key) const {
   for (std::size_t k = 0; k < solves_.size(); ++k) {
     Record record;
     if (!plan_.uses(k) || !solves_[k].table->find(key, record)) continue;
-    // A bound counts the splits of its tree in the tie-break; what is left when these are rounded away holds without.
+    // A bound counts the splits of its tree in the tie-break; rounding these away gives a bound without them.
     callers[k] = record.interval.lower / solves_[k].pricing.factor;
     best = std::max(best, inner_[k].of(record.interval.lower, 0));
   }
@@ -103,7 +103,7 @@ bool PastCurves::raise(const Fingerprint& key, Curve& curve) const {
   if (!is_known) return false;
   for (std::size_t splits = 0; splits < curve.size(); ++splits) {
     std::array<Cost, kMost> lower{};
-    // A curve that ends earlier was asked for fewer splits, and says nothing of more.
+    // A shorter curve was asked for fewer splits, and has no bounds for more.
     for (std::size_t k = 0; k < solves_.size(); ++k)
       if (known[k] != nullptr && splits < known[k]->size()) lower[k] = known[k]->lower[splits];
     curve.lower[splits] = std::max(curve.lower[splits], plan_.of(lower.data()));

@@ -19,7 +19,7 @@
 
 namespace certree {
 
-// The objective of a solve as far as its bounds depend on it.
+// The part of the objective of a solve that its bounds depend on.
 struct Pricing {
   Pricing(const Dataset& data, const CountTask& task, const Options& options, const Scale& scale);
   bool operator==(const Pricing&) const = default;
@@ -27,7 +27,7 @@ struct Pricing {
   Prices inner() const;
   // Of leaves alone, in units of the cost matrix.
   Pricing of_leaves() const;
-  // Bounds proved for `this` say something about trees priced as `now`.
+  // Bounds proved for `this` give bounds for trees priced as `now`.
   bool bounds(const Pricing& now) const;
 
   Prices prices;  // the caller's: types by labels, then the split; 0 for types without rows
@@ -42,7 +42,7 @@ struct Pricing {
 class SharePlan {
  public:
   SharePlan() = default;
-  // `then`: the prices of earlier solves; empty where their bounds say nothing.
+  // `then`: the prices of earlier solves; empty where their bounds are of no use.
   SharePlan(const std::vector<Prices>& then, const Prices& now);
   bool is_empty() const { return singles_.empty(); }
   bool uses(std::size_t solve) const { return is_used_[solve]; }
@@ -119,7 +119,7 @@ class Past : public PastTables<Table> {
   Cost factor_ = 1;
 };
 
-// For one value per number of splits.  The values are leaf costs, so prices of splits play no part.
+// For one value per number of splits.  The values are leaf costs, without prices of splits.
 class PastCurves : public PastTables<CurveTable> {
  public:
   void prepare(const Pricing& now);

@@ -13,14 +13,14 @@ PathSearch::PathSearch(const Context& context, std::int32_t depth, std::int64_t 
       depth_(static_cast<std::int32_t>(std::min<std::int64_t>(depth, max_splits))),
       max_splits_(static_cast<std::size_t>(max_splits)),
       worker_(context, true),
-      own_table_(context.curves == nullptr ? std::make_unique<CurveTable>(context.budget) : nullptr),
+      own_table_(context.curves == nullptr ? std::make_unique<CurveTable>(context.memory) : nullptr),
       known_(context.curves == nullptr ? *own_table_ : *context.curves) {
   if (context.options.memory_limit > 0) known_.limit(context.options.memory_limit / 2);
   if (depth_ < 30) max_splits_ = std::min(max_splits_, (std::size_t{1} << depth_) - 1);
 }
 
 PathSearch::Level& PathSearch::level_at(std::size_t level) {
-  while (levels_.size() <= level) levels_.push_back(std::make_unique<Level>(context_.budget));
+  while (levels_.size() <= level) levels_.push_back(std::make_unique<Level>(context_.memory));
   return *levels_[level];
 }
 
@@ -36,7 +36,7 @@ bool PathSearch::is_closed(const Curve& curve, const Needs& need) const {
 }
 
 bool PathSearch::is_done() const {
-  if (context_.limits.stopped()) return true;
+  if (context_.budget.stopped()) return true;
   const Interval now = context_.progress.interval();
   return now.upper - now.lower <= context_.options.gap;
 }
@@ -251,7 +251,7 @@ void PathSearch::solve_child(std::size_t level, std::int32_t split, int holds, s
   for (std::size_t a = 0; a < mine.size(); ++a)
     for (std::size_t k = a + 1; k < bound.size(); ++k)
       l.child_need[a] = std::max(l.child_need[a], bound[k] - test - other.lower[std::min(k - 1 - a, other.size() - 1)]);
-  if (is_closed(mine, l.child_need) || context_.limits.stopped()) return;
+  if (is_closed(mine, l.child_need) || context_.budget.stopped()) return;
   const Needs need = l.child_need;
   worker_.descend(level, split, holds != 0);
   solve(level + 1, depth - 1, need, mine);
@@ -346,7 +346,7 @@ bool PathSearch::add_canonical_tree(std::size_t level, std::int32_t depth, std::
     curve.reset(capacity(less));
     if (k >= curve.size()) continue;
     solve(level, less, only_k(less), curve);
-    if (context_.limits.stopped()) return false;
+    if (context_.budget.stopped()) return false;
     if (curve.upper[k] <= cost) depth = less;
   }
   if (!worker_.expand(f)) return false;
@@ -357,7 +357,7 @@ bool PathSearch::add_canonical_tree(std::size_t level, std::int32_t depth, std::
   for (std::int32_t s = 0; s < f.node.n_columns; ++s) {
     if (f.expansion.yes0[static_cast<std::size_t>(s)] >= kInfinite) continue;
     try_split(level, s, depth, bound, curve);
-    if (context_.limits.stopped()) return false;
+    if (context_.budget.stopped()) return false;
     if (l.found.upper[k] > cost) continue;
     const Curve yes = l.child[1], no = l.child[0];
     for (std::size_t a = 0; a < k; ++a) {
@@ -397,7 +397,7 @@ void PathSearch::run(Counters& counters) {
     context_.progress.raise(lower);
     if (context_.options.smallest && context_.progress.interval().is_exact()) make_canonical(curve);
   } catch (const std::bad_alloc&) {
-    context_.limits.stop(StopReason::memory);
+    context_.budget.stop(StopReason::memory);
   }
   counters.add(worker_.counters());
 }
@@ -438,7 +438,7 @@ std::vector<PathEntry> PathSearch::run_whole(Counters& counters) {
       path.push_back(std::move(entry));
     }
   } catch (const std::bad_alloc&) {
-    context_.limits.stop(StopReason::memory);
+    context_.budget.stop(StopReason::memory);
     is_whole_ = false;
   }
   counters.add(worker_.counters());

@@ -2,7 +2,7 @@
 // k splits.
 //
 // A subproblem's value is an array over the number of splits; two children combine by (min,+) convolution.  A child is
-// searched once with a budget array, not once per way of dividing the splits between the children, and the depth-two
+// searched once with an array of ceilings, not once per way of dividing the splits between the children, and the depth-two
 // pass fills the entries 0 to 3.  The curve answers every limit on the number of splits and, by its lower convex hull,
 // every complexity.
 #pragma once
@@ -24,7 +24,7 @@ class PathSearch {
 
   // The best tree for the context's objective: raises context.progress.
   void run(Counters& counters);
-  // Every entry of the curve, exact unless stopped.  Entries may be missing if a limit stopped it: `is_whole` tells.
+  // Every entry of the curve, exact unless stopped.  Entries may be missing if the budget ended: `is_whole` tells.
   std::vector<PathEntry> run_whole(Counters& counters);
   bool is_whole() const { return is_whole_; }
 
@@ -38,7 +38,7 @@ class PathSearch {
     std::vector<Cost> lower;  // [split][k]
     std::vector<std::int32_t> order;
     AlignedArray<Cost> common;
-    explicit Level(MemoryBudget& budget) : rows{RowSet(budget), RowSet(budget)}, common(budget) {}
+    explicit Level(MemoryBudget& memory) : rows{RowSet(memory), RowSet(memory)}, common(memory) {}
   };
 
   Level& level_at(std::size_t level);

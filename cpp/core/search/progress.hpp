@@ -5,8 +5,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/cost.hpp"
-#include "base/limits.hpp"
 #include "search/tree.hpp"
 
 namespace certree {
@@ -21,11 +21,26 @@ struct ProgressEvent {
 // Called from the thread that called solve: after every change, and every 50 ms.  True: stop.
 using Observer = std::function<bool(const ProgressEvent&)>;
 
+// When an observer is to be called.
+class Pulse {
+ public:
+  bool is_due(double seconds, std::size_t n_changes) {
+    if (seconds < next_s_ && n_changes == n_seen_) return false;
+    next_s_ = seconds + 0.05;
+    n_seen_ = n_changes;
+    return true;
+  }
+
+ private:
+  double next_s_ = 0.05;
+  std::size_t n_seen_ = 0;
+};
+
 class Progress {
  public:
   // `unit`: what one unit of the caller's values is here (base/cost.hpp); 0: nobody's caller, no ties to break.
-  Progress(Limits& limits, Observer observer, Cost unit)
-      : limits_(limits), observer_(std::move(observer)), unit_(unit) {}
+  Progress(Budget& budget, Observer observer, Cost unit)
+      : budget_(budget), observer_(std::move(observer)), unit_(unit) {}
 
   // A better tree.  Keeps it, so that stopping at any time has something to return.
   void improve(Cost value, Tree tree) {
@@ -63,39 +78,36 @@ class Progress {
   // To be called often from the main thread.
   void observe() {
     if (!observer_) return;
-    const double seconds = limits_.seconds();
+    const double seconds = budget_.seconds();
     ProgressEvent event;
     {
       const std::lock_guard lock(mutex_);
-      if (seconds < next_observation_s_ && history_.size() == n_observed_) return;
-      n_observed_ = history_.size();
+      if (!pulse_.is_due(seconds, history_.size())) return;
       event = now_;
     }
-    next_observation_s_ = seconds + 0.05;
     event.seconds = seconds;
-    event.work = limits_.work();
+    event.work = budget_.work();
     event.upper /= unit_;
     event.lower /= unit_;
-    if (observer_(event)) limits_.stop(StopReason::interrupted);
+    if (observer_(event)) budget_.stop(StopReason::interrupted);
   }
 
  private:
   void record() {
     // What is left is a choice among trees of the same value to the caller: worth some effort, not any.
-    if (unit_ > 0 && now_.upper / unit_ == now_.lower / unit_) limits_.grant_effort();
-    now_.seconds = limits_.seconds();
-    now_.work = limits_.work();
+    if (unit_ > 0 && now_.upper / unit_ == now_.lower / unit_) budget_.grant_effort();
+    now_.seconds = budget_.seconds();
+    now_.work = budget_.work();
     history_.push_back(now_);
   }
 
-  Limits& limits_;
+  Budget& budget_;
   Observer observer_;
   mutable std::mutex mutex_;
   ProgressEvent now_;
   Tree tree_;
   std::vector<ProgressEvent> history_;
-  double next_observation_s_ = 0.05;
-  std::size_t n_observed_ = 0;
+  Pulse pulse_;
   Cost unit_;
 };
 

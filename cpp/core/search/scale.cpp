@@ -1,5 +1,7 @@
 #include "search/scale.hpp"
 
+#include <algorithm>
+
 #include "base/check.hpp"
 
 namespace certree {
@@ -14,6 +16,19 @@ Cost worst_total(const Dataset& data, const CountTask& task) {
                  __builtin_add_overflow(worst, term, &worst);
   }
   return overflows ? kInfinite : worst;
+}
+
+Cost largest_count(const Dataset& data, const CountTask& task) {
+  Cost largest = 1;
+  bool overflows = false;
+  for (std::int32_t t = 0; t < data.n_types(); ++t) {
+    const Cost worst = t < task.n_types() ? std::max<Cost>(task.worst()[static_cast<std::size_t>(t)], 1) : 1;
+    Cost term = 0;
+    overflows |= __builtin_mul_overflow(worst, data.totals()[static_cast<std::size_t>(t)], &term) ||
+                 __builtin_add_overflow(largest, term, &largest);
+  }
+  require(!overflows && largest < kInfinite, "the total cost overflows 64-bit integers; scale weights or costs down");
+  return largest;
 }
 
 Scale::Scale(Cost worst, const Options& options, std::int64_t splits) {

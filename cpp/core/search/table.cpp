@@ -16,14 +16,14 @@ Lock lock_if(bool shared, std::shared_mutex& mutex) {
 
 }  // namespace
 
-Table::Table(MemoryBudget& budget, std::int64_t max_bytes, bool shared)
-    : budget_(budget), max_bytes_(max_bytes), shared_(shared) {
+Table::Table(MemoryBudget& memory, std::int64_t max_bytes, bool shared)
+    : memory_(memory), max_bytes_(max_bytes), shared_(shared) {
   grow();
 }
 
 Table::~Table() {
   std::free(entries_);
-  budget_.release(bytes());
+  memory_.release(bytes());
 }
 
 void Table::swap(Table& other) {
@@ -89,10 +89,10 @@ bool Table::grow() {
   const auto bytes_of = [](std::size_t buckets) {
     return static_cast<std::int64_t>(buckets * kBucket * sizeof(Entry));
   };
-  if ((max_bytes_ > 0 && bytes_of(wanted) > max_bytes_) || !budget_.try_charge(bytes_of(wanted - n_old))) return false;
+  if ((max_bytes_ > 0 && bytes_of(wanted) > max_bytes_) || !memory_.try_charge(bytes_of(wanted - n_old))) return false;
   auto* grown = static_cast<Entry*>(std::realloc(entries_, wanted * kBucket * sizeof(Entry)));
   if (grown == nullptr) {
-    budget_.release(bytes_of(wanted - n_old));
+    memory_.release(bytes_of(wanted - n_old));
     return false;
   }
   entries_ = grown;

@@ -1,6 +1,6 @@
-// The transposition table: what is known of subproblems seen before, keyed by the fingerprint of the row set and of the
-// budget.  Memory is bounded: the table doubles until the budget is used, then replaces the entry that took the least
-// effort in its bucket.  Forgetting an entry only costs time: every entry is a proven interval, none is needed.
+// The transposition table: what is known of subproblems seen before, keyed by the fingerprint of the row set and the
+// remaining depth.  Memory is bounded: the table doubles until its share is used, then replaces the entry that took the
+// least effort in its bucket.  Forgetting an entry only costs time: every entry is a proven interval, none is needed.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct Record {
 class Table {
  public:
   // `shared`: several threads use it.
-  Table(MemoryBudget& budget, std::int64_t max_bytes, bool shared);
+  Table(MemoryBudget& memory, std::int64_t max_bytes, bool shared);
   ~Table();
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
@@ -43,7 +43,7 @@ class Table {
   // Merges with what is stored: the interval only shrinks.  `effort`: evaluations spent, decides what is replaced.
   void store(const Fingerprint& key, const Record& record, std::uint32_t effort);
 
-  // Exchanges the entries, not the limits; both tables are of one budget.
+  // Exchanges the entries, not how large they may get; both tables are of one solve's memory.
   void swap(Table& other);
   void limit(std::int64_t max_bytes) { max_bytes_ = std::max<std::int64_t>(max_bytes, 1); }
 
@@ -65,7 +65,7 @@ class Table {
   void put(const Entry& entry);
   bool grow();
 
-  MemoryBudget& budget_;
+  MemoryBudget& memory_;
   std::int64_t max_bytes_;
   bool shared_;
   mutable std::shared_mutex mutex_;

@@ -7,6 +7,8 @@
 
 namespace certree {
 
+class Dataset;
+
 struct TreeNode {
   std::int32_t column = -1;  // the data set's column, -1: a leaf
   std::int32_t yes = -1;     // where the column holds
@@ -23,6 +25,10 @@ struct Tree {
     nodes.push_back(node);
     return static_cast<std::int32_t>(nodes.size()) - 1;
   }
+  void set_children(std::int32_t node, std::int32_t yes, std::int32_t no) {
+    nodes[static_cast<std::size_t>(node)].yes = yes;
+    nodes[static_cast<std::size_t>(node)].no = no;
+  }
   std::int32_t depth(std::int32_t node = 0) const {
     const TreeNode& n = nodes[static_cast<std::size_t>(node)];
     return n.column < 0 ? 0 : 1 + std::max(depth(n.yes), depth(n.no));
@@ -33,5 +39,8 @@ struct Tree {
     return splits;
   }
 };
+
+// From the data set's columns to the caller's.
+void name_columns(const Dataset& data, Tree& tree);
 
 }  // namespace certree

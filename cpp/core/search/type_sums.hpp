@@ -78,7 +78,7 @@ struct TypeCoefficients {
 template <class V>
 class TypeSums {
  public:
-  TypeSums(const VectorData& data, PartValues<V> values, NodeFactory& factory, Isa isa, MemoryBudget& budget)
+  TypeSums(const VectorData& data, PartValues<V> values, NodeFactory& factory, Isa isa, MemoryBudget& memory)
       : data_(data.groups()),
         factory_(factory),
         kernels_(vector_kernels_for<V>(isa)),
@@ -86,9 +86,9 @@ class TypeSums {
         wide_counts_(kernels_for<V>(isa)),
         values_(std::move(values)),
         coefficients_(TypeCoefficients<V>::make(values_, data_.totals())),
-        child_(budget),
-        narrow_(budget),
-        wide_(budget) {
+        child_(memory),
+        narrow_(memory),
+        wide_(memory) {
     has_unavoidable_.assign(data_.group_words(), 0);
     for (std::size_t g = 0; g < values_.wide.size(); ++g)
       has_unavoidable_[g / kWordBits] |= static_cast<Word>(values_.wide[g] != 0) << (g % kWordBits);

@@ -16,15 +16,15 @@ template <class V>
 class CallbackLeaves {
  public:
   struct Side {
-    explicit Side(MemoryBudget& budget) : yes0(budget), no0(budget), yes1(budget), no1(budget) {}
+    explicit Side(MemoryBudget& memory) : yes0(memory), no0(memory), yes1(memory), no1(memory) {}
     AlignedArray<Cost> yes0, no0, yes1, no1;
     SideSums<V> sums;
     Cost leaf = kInfinite;
   };
 
-  CallbackLeaves(const VectorData& data, const LeafSize& size, Isa, Limits& limits, MemoryBudget&)
+  CallbackLeaves(const VectorData& data, const LeafSize& size, Isa, Budget& budget, MemoryBudget&)
       : task_(data.task()),
-        questions_(data.task(), limits),
+        questions_(data.task(), budget),
         n_(data.n_statistics()),
         size_(size),
         limit_(data.leaf_limit()) {}

@@ -79,24 +79,24 @@ class LeafPlaces {
 template <class V>
 class LeafTable {
  public:
-  LeafTable(const LeafPlaces& places, const VectorData& data, Limits& limits, MemoryBudget& budget)
+  LeafTable(const LeafPlaces& places, const VectorData& data, Budget& budget, MemoryBudget& memory)
       : places_(places),
         task_(data.task()),
-        questions_(data.task(), limits),
+        questions_(data.task(), budget),
         limit_(data.leaf_limit()),
-        budget_(budget),
+        memory_(memory),
         bytes_(static_cast<std::int64_t>(places.size() * sizeof(V))) {
-    budget_.charge(bytes_);
+    memory_.charge(bytes_);
     inverted_ = static_cast<V*>(std::calloc(places.size(), sizeof(V)));
     if (inverted_ != nullptr) return;
-    budget_.release(bytes_);
+    memory_.release(bytes_);
     throw MemoryLimitReached{};
   }
   LeafTable(const LeafTable&) = delete;
   LeafTable& operator=(const LeafTable&) = delete;
   ~LeafTable() {
     std::free(inverted_);
-    budget_.release(bytes_);
+    memory_.release(bytes_);
   }
 
   // All bits inverted: most places are never looked at, and nothing is known of a zero.
@@ -167,7 +167,7 @@ class LeafTable {
   const VectorTask& task_;
   LeafQuestions questions_;
   Cost limit_;
-  MemoryBudget& budget_;
+  MemoryBudget& memory_;
   std::int64_t bytes_;
   V* inverted_ = nullptr;
   std::vector<V> wanted_;

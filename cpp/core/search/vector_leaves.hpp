@@ -44,14 +44,14 @@ template <class V>
 class LeastLeaves {
  public:
   struct Side {
-    explicit Side(MemoryBudget& budget) : yes0(budget), no0(budget), yes1(budget), no1(budget) {}
+    explicit Side(MemoryBudget& memory) : yes0(memory), no0(memory), yes1(memory), no1(memory) {}
     AlignedArray<V> yes0, no0, yes1, no1;
     VectorInput<V> input;
     SideSums<V> sums;
     V leaf = 0;
   };
 
-  LeastLeaves(const VectorData& data, const LeafSize& size, Isa isa, Limits&, MemoryBudget&)
+  LeastLeaves(const VectorData& data, const LeafSize& size, Isa isa, Budget&, MemoryBudget&)
       : n_costs_(data.task().n_statistics),
         size_(size),
         kernels_(vector_kernels_for<V>(isa)),

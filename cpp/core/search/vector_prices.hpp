@@ -15,14 +15,14 @@ namespace certree {
 template <class V>
 class TestPrices {
  public:
-  explicit TestPrices(MemoryBudget& budget)
-      : price_(budget),
-        reduced_(budget),
-        feature_(budget),
-        group_(budget),
-        after_(budget),
-        before_(budget),
-        next_(budget) {}
+  explicit TestPrices(MemoryBudget& memory)
+      : price_(memory),
+        reduced_(memory),
+        feature_(memory),
+        group_(memory),
+        after_(memory),
+        before_(memory),
+        next_(memory) {}
 
   // The columns of `node`, after what has been `paid`.
   void set(const TestCosts& costs, const Node& node, const Paid& paid) {

@@ -13,14 +13,14 @@ template <class V>
 class SquareLeaves {
  public:
   struct Side {
-    explicit Side(MemoryBudget& budget) : yes0(budget), no0(budget), yes1(budget), no1(budget) {}
+    explicit Side(MemoryBudget& memory) : yes0(memory), no0(memory), yes1(memory), no1(memory) {}
     AlignedArray<Cost> yes0, no0, yes1, no1;  // saved
     SquareInput<V> input;
     Cost squares = 0;  // of all rows, scaled
     Cost leaf = 0;     // saved
   };
 
-  SquareLeaves(const VectorData& data, const LeafSize& size, Isa isa, Limits&, MemoryBudget&)
+  SquareLeaves(const VectorData& data, const LeafSize& size, Isa isa, Budget&, MemoryBudget&)
       : scale_(data.task().scale), size_(size), kernels_(vector_kernels_for<V>(isa)) {
     constexpr Cost kMost = Cost{1} << 52;
     Cost square = 0;

@@ -1,7 +1,7 @@
 // Sums of the vectors of a node's rows, or of a child's: over all of them, for every column, and for pairs of columns.
 //
 // There are two ways.  Rows can be laid out one by one and added up, the rarer side of every column
-// (counts/vector_kernels.hpp).  Where the sums of row groups take only a few values, as for limits on two classes, groups
+// (counts/vector_kernels.hpp).  Where the sums of row groups take only a few values, as for budget on two classes, groups
 // with the same sum are a plane: counting them by words of bits and multiplying by the sum is several times faster.  Rows of
 // few types, which may share a group, have a way of their own (search/type_sums.hpp).
 #pragma once
@@ -52,14 +52,14 @@ template <class V>
 class VectorSums {
  public:
   // `n_summed`: statistics that are summed for pairs.
-  VectorSums(PartValues<V> groups, std::size_t group_words, std::int32_t n_summed, Isa isa, MemoryBudget& budget)
+  VectorSums(PartValues<V> groups, std::size_t group_words, std::int32_t n_summed, Isa isa, MemoryBudget& memory)
       : kernels_(vector_kernels_for<V>(isa)),
         wide_kernels_(vector_kernels_for<Cost>(isa)),
         groups_(std::move(groups)),
         group_words_(group_words),
-        all_rows_(budget),
-        list_(budget),
-        mask_(budget) {
+        all_rows_(memory),
+        list_(memory),
+        mask_(memory) {
     const std::size_t n = groups_.values.size() / static_cast<std::size_t>(groups_.n_values);
     std::int32_t* all = all_rows_.ensure(n);
     for (std::size_t g = 0; g < n; ++g) all[g] = static_cast<std::int32_t>(g);

@@ -17,7 +17,7 @@ template <class V>
 class TableLeaves {
  public:
   struct Side {
-    explicit Side(MemoryBudget& budget) : yes0(budget), no0(budget), yes1(budget), no1(budget) {}
+    explicit Side(MemoryBudget& memory) : yes0(memory), no0(memory), yes1(memory), no1(memory) {}
     AlignedArray<V> yes0, no0, yes1, no1;
     TableInput<V> input;
     Cost leaf = kInfinite;

@@ -36,10 +36,10 @@ DepthTwoSettings depth_two_settings(const Options& options) {
 Worker::Worker(const Context& context, bool is_main)
     : context_(context),
       is_main_(is_main),
-      factory_(context.data, bit_kernels_for(context.options.isa), context.budget,
+      factory_(context.data, bit_kernels_for(context.options.isa), context.memory,
                context.options.use_column_reduction),
-      depth_two_(context.statistic.make(depth_two_settings(context.options), factory_, context.limits, context.budget)),
-      common_(context.budget) {
+      depth_two_(context.statistic.make(depth_two_settings(context.options), factory_, context.budget, context.memory)),
+      common_(context.memory) {
   if (!is_main) return;
   Frame& root = frame(0);
   factory_.make_root(root.node);
@@ -51,18 +51,18 @@ Worker::Worker(const Context& context, bool is_main)
 
 Frame& Worker::frame(std::size_t level) {
   if (level == 0 && root_ != nullptr) return *root_;
-  while (frames_.size() <= level) frames_.push_back(std::make_unique<Frame>(context_.budget));
+  while (frames_.size() <= level) frames_.push_back(std::make_unique<Frame>(context_.memory));
   return *frames_[level];
 }
 
 Worker::Scratch& Worker::scratch(std::size_t level) {
-  while (scratch_.size() <= level) scratch_.push_back(std::make_unique<Scratch>(context_.budget));
+  while (scratch_.size() <= level) scratch_.push_back(std::make_unique<Scratch>(context_.memory));
   return *scratch_[level];
 }
 
 bool Worker::poll() {
   if (is_main_) context_.progress.observe();
-  return context_.limits.poll();
+  return context_.budget.poll();
 }
 
 Record Worker::recall(const Fingerprint& key, std::int32_t depth, Cost* shallow_lower) {
@@ -293,26 +293,26 @@ void Worker::spread_bounds(Frame& f, std::int32_t split) {
                          f.expansion.worst, f.child_lower[0].data(), f.child_lower[1].data(), f.lower.data());
 }
 
-Interval Worker::solve(std::size_t level, std::int32_t depth, Cost budget, Cost known_lower) {
+Interval Worker::solve(std::size_t level, std::int32_t depth, Cost ceiling, Cost known_lower) {
   Frame& f = frame(level);
   const Fingerprint key = f.node.rows.key;
   Cost shallow_lower = 0;
   Record record = recall(key, depth, &shallow_lower);
   record.interval.lower = std::max(record.interval.lower, known_lower);
-  if (record.interval.is_closed_for(budget) || poll()) return record.interval;
-  const std::int64_t work_before = context_.limits.work();
+  if (record.interval.is_closed_for(ceiling) || poll()) return record.interval;
+  const std::int64_t work_before = context_.budget.work();
   if (!open(level, depth, record, shallow_lower)) return record.interval;
   if (depth <= 2) {
     const Cost value = shallow_value(f.expansion.errors, depth);
     return {value, value};
   }
   std::int64_t tried = 0;
-  while (!record.interval.is_closed_for(budget) && !poll()) {
+  while (!record.interval.is_closed_for(ceiling) && !poll()) {
     const std::int32_t split = next_split(f);
-    const Cost bound = std::min(record.interval.upper, budget);
+    const Cost bound = std::min(record.interval.upper, ceiling);
     if (split < 0 || f.lower[static_cast<std::size_t>(split)] >= bound) break;
     const Interval found = try_split(level, split, depth, bound);
-    if (context_.limits.stopped() && found.lower < bound && !found.is_exact()) {
+    if (context_.budget.stopped() && found.lower < bound && !found.is_exact()) {
       f.lower[static_cast<std::size_t>(split)] = std::max(f.lower[static_cast<std::size_t>(split)], found.lower);
       break;
     }
@@ -325,7 +325,7 @@ Interval Worker::solve(std::size_t level, std::int32_t depth, Cost budget, Cost 
   counters_.splits_tried += tried;
   counters_.splits_pruned += f.node.n_columns - tried;
   check_known_tree(f, depth, record);
-  remember(key, depth, record, context_.limits.work() - work_before);
+  remember(key, depth, record, context_.budget.work() - work_before);
   return record.interval;
 }
 
@@ -462,24 +462,24 @@ void Worker::look_ahead(std::size_t level, std::int32_t split, Cost bound, Scrat
   }
 }
 
-// First the child of which less is known: it is the one more likely to use the budget up.
+// First the child of which less is known: it is the one more likely to reach its ceiling.
 void Worker::try_deep(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound, Scratch& s) {
   look_ahead(level, split, bound, s);
   const auto width = [&](int holds) { return s.child[holds].interval.upper - s.child[holds].interval.lower; };
   const int first = width(1) > width(0) ? 1 : 0;
   for (const int holds : {first, 1 - first}) {
     Interval& mine = s.child[holds].interval;
-    const Cost budget =
+    const Cost ceiling =
         bound - value_of_split(frame(level), static_cast<std::size_t>(split), s.child[1 - holds].interval.lower);
-    if (mine.is_closed_for(budget)) {
-      if (mine.lower >= budget) return;
+    if (mine.is_closed_for(ceiling)) {
+      if (mine.lower >= ceiling) return;
       continue;
     }
     descend(level, split, holds != 0);
-    const Interval found = solve(level + 1, depth_below(depth), budget, mine.lower);
+    const Interval found = solve(level + 1, depth_below(depth), ceiling, mine.lower);
     mine.lower = std::max(mine.lower, found.lower);
     mine.upper = std::min(mine.upper, found.upper);
-    if (mine.lower >= budget || context_.limits.stopped()) return;
+    if (mine.lower >= ceiling || context_.budget.stopped()) return;
   }
 }
 

@@ -1,9 +1,10 @@
 // One thread's depth-first branch and bound over splits.
 //
 // A subproblem is a row set and a remaining depth.  What is known of it is an interval [lower, upper]; `solve` narrows it
-// until it is exact or its lower end reaches the budget.  At a node the depth-two pass gives the optimum up to depth two
-// and first bounds for every split; then splits are tried in the order of their lower bounds, each by solving its two
-// children within what the incumbent leaves them, and every split tried bounds the others by similarity.
+// until it is exact or its lower end reaches a ceiling (in docs/theory/failed-budgets.md the budget of the node).  At a
+// node the depth-two pass gives the optimum up to depth two and first bounds for every split; then splits are
+// tried in the order of their lower bounds, each by solving its two children within what the incumbent leaves them, and
+// every split tried bounds the others by similarity.
 //
 // Frames are the recursion's memory: one per level, reused, so that the search allocates nothing once it is warm.
 #pragma once
@@ -12,8 +13,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/cost.hpp"
-#include "base/limits.hpp"
 #include "base/memory.hpp"
 #include "bounds/priced_similarity.hpp"
 #include "data/dataset.hpp"
@@ -39,8 +40,8 @@ struct Context {
   const DepthTwoMaker& statistic;
   Options options;
   Objective objective;
-  Limits& limits;
-  MemoryBudget& budget;
+  Budget& budget;
+  MemoryBudget& memory;
   Table& table;
   Progress& progress;
   // Bounds without a depth limit are in the table too (search/alternating.hpp).
@@ -56,15 +57,15 @@ struct Context {
 
 // A node under search.
 struct Frame {
-  explicit Frame(MemoryBudget& budget)
-      : node(budget),
-        expansion(budget),
-        lower(budget),
-        guess(budget),
-        closed(budget),
-        child_lower{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)},
-        child_upper{AlignedArray<Cost>(budget), AlignedArray<Cost>(budget)},
-        looked_up(budget) {}
+  explicit Frame(MemoryBudget& memory)
+      : node(memory),
+        expansion(memory),
+        lower(memory),
+        guess(memory),
+        closed(memory),
+        child_lower{AlignedArray<Cost>(memory), AlignedArray<Cost>(memory)},
+        child_upper{AlignedArray<Cost>(memory), AlignedArray<Cost>(memory)},
+        looked_up(memory) {}
   Node node;
   Paid paid;  // where tests have prices
   PathPrices path_prices;
@@ -92,10 +93,10 @@ class Worker {
   // Makes level 0 another worker's frame, which this one only reads.
   void share_root(Frame& root) { root_ = &root; }
 
-  // Narrows the interval of the node in frame(level) until it is exact, or its lower end reaches `budget`, or a limit
-  // stops the search; the interval is valid in every case.
+  // Narrows the interval of the node in frame(level) until it is exact, or its lower end reaches `ceiling`, or the
+  // budget of the call is used up; the interval is valid in every case.
   // `known_lower`: a lower bound that the caller has.
-  Interval solve(std::size_t level, std::int32_t depth, Cost budget, Cost known_lower = 0);
+  Interval solve(std::size_t level, std::int32_t depth, Cost ceiling, Cost known_lower = 0);
 
   // The same without a depth limit, best-first (search/best_first.cpp): `threshold` is where the caller has something
   // better to do.
@@ -161,7 +162,7 @@ class Worker {
  private:
   // Per level and worker, never shared.
   struct Scratch {
-    explicit Scratch(MemoryBudget& budget) : rows{RowSet(budget), RowSet(budget)} {}
+    explicit Scratch(MemoryBudget& memory) : rows{RowSet(memory), RowSet(memory)} {}
     RowSet rows[2];  // [holds]
     Record child[2];
   };

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/limits.hpp"
+#include "base/budget.hpp"
 #include "tasks/vector_task.hpp"
 
 namespace certree {
@@ -23,7 +23,7 @@ namespace certree {
 
 class LeafQuestions {
  public:
-  LeafQuestions(const VectorTask& task, Limits& limits) : task_(task), limits_(limits) {}
+  LeafQuestions(const VectorTask& task, Budget& budget) : task_(task), budget_(budget) {}
 
   // Costs of `n` sums; statistic s of sum k is at sums[s * stride + k].  False: the time is up and not all were asked,
   // which happens only if it `may_stop`.
@@ -35,21 +35,21 @@ class LeafQuestions {
       const auto start = Clock::now();
       const bool goes_on = task_.leaf(sums + begin, static_cast<std::int64_t>(part), static_cast<std::int64_t>(stride),
                                       costs + begin, labels_.data());
-      if (!goes_on) limits_.stop(StopReason::interrupted);
+      if (!goes_on) budget_.stop(StopReason::interrupted);
       set_pace(part, std::chrono::duration<double>(Clock::now() - start).count());
       begin += part;
     }
     return true;
   }
 
-  // Work limits and pauses let a pass end, as they do for costs that are not asked for.
+  // The end of the work and pauses let a pass end, as they do for costs that are not asked for.
   bool is_late() {
-    limits_.poll();
-    return limits_.reason() == StopReason::time || limits_.reason() == StopReason::interrupted;
+    budget_.poll();
+    return budget_.reason() == StopReason::time || budget_.reason() == StopReason::interrupted;
   }
 
  private:
-  using Clock = Limits::Clock;
+  using Clock = Budget::Clock;
   static constexpr std::size_t kFewest = 16, kFirst = 1 << 7, kMost = 1 << 18;
   static constexpr double kMoment = 0.05;
 
@@ -61,7 +61,7 @@ class LeafQuestions {
   }
 
   const VectorTask& task_;
-  Limits& limits_;
+  Budget& budget_;
   std::size_t part_ = kFirst;
   std::vector<std::int32_t> labels_;
 };

@@ -1,4 +1,4 @@
-// What a search with limits on the whole tree looks for.
+// The problem of a search with limits on the whole tree.
 //
 // Every row adds, for every label, a vector of integer quantities; a tree adds up those of its leaves' labels and counts its
 // splits.  A plane is a linear function of these sums.  Plane 0 is the objective, the others are limited from above: `at
@@ -42,7 +42,7 @@ struct LimitTask {
   std::size_t finer_than(std::size_t plane) const { return finer.empty() ? 0 : static_cast<std::size_t>(finer[plane]); }
   // The objective and the limits, without the planes of their finer digits.
   std::size_t n_bounded() const;
-  // Throws std::invalid_argument if something makes no sense.
+  // Throws std::invalid_argument for invalid numbers.
   void check() const;
 
  private:

@@ -5,7 +5,7 @@
 namespace certree {
 
 ChainValue ChainObjective::value(const Edge* edges, std::size_t count, std::int64_t splits) const {
-  const Cost end = limit();
+  const Cost end = most_x();
   Cost x = 0, y = 0;
   Exact twice = 0;
   ChainValue out;

@@ -1,4 +1,4 @@
-// The ROC chain of a tree: what (partial) AUC is made of.
+// The ROC chain of a tree, from which (partial) AUC is computed.
 //
 // A leaf with n- negatives and n+ positives is the vector (n-, n+).  Sorted by falling slope and put end to end, the
 // leaves of a tree form a concave chain from (0, 0) to (N, P), the ROC convex hull of the tree.  Two subtrees combine by
@@ -40,8 +40,8 @@ inline bool operator<(const ChainValue& a, const ChainValue& b) {
   return Exact{a.rest} * b.of < Exact{b.rest} * a.of;
 }
 
-// What is maximised:  area_scale * (twice the area under the chain up to limit()) - split_penalty * splits,
-// where x is measured in units of 1 / fpr_den negatives, so that the limit, N * fpr_num, is an integer.
+// What is maximised:  area_scale * (twice the area under the chain up to most_x()) - split_penalty * splits,
+// where x is measured in units of 1 / fpr_den negatives, so that most_x() is an integer.
 struct ChainObjective {
   Cost negatives = 0;
   Cost positives = 0;
@@ -50,11 +50,11 @@ struct ChainObjective {
   Cost area_scale = 1;
   Cost split_penalty = 0;
 
-  Cost limit() const { return negatives * fpr_num; }
+  Cost most_x() const { return negatives * fpr_num; }
   // Every tree's value is an integer.
   bool is_integral() const { return fpr_num == fpr_den; }
   // The value of a perfect tree that costs no splits.
-  Cost perfect() const { return 2 * area_scale * positives * limit(); }
+  Cost perfect() const { return 2 * area_scale * positives * most_x(); }
   // `edges` by falling slope.
   ChainValue value(const Edge* edges, std::size_t count, std::int64_t splits) const;
 };

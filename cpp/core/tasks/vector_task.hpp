@@ -20,8 +20,8 @@ namespace certree {
 
 enum class VectorKind : std::uint8_t { least, squares, callback };
 
-// Costs and labels of `n` sums; statistic s of sum k is at sums[s * stride + k].  False: whoever answers wants the search to
-// stop; the answers are given all the same.
+// Costs and labels of `n` sums; statistic s of sum k is at sums[s * stride + k].  False: the function asks the search to
+// stop; the answers are still valid.
 using LeafFunction =
     std::function<bool(const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t* labels)>;
 

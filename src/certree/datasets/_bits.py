@@ -1,4 +1,4 @@
-"""A small 0/1 table on which greedy trees go wrong."""
+"""A small 0/1 table on which greedy trees miss the best tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A synthetic table of loans, with everything that raw tables have."""
+"""A synthetic table of loans, with all kinds of columns and missing values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ missing more often for those who default, so that "income is missing" is informa
 def load_credit(
     *, return_X_y: bool = False, as_frame: bool | Literal["auto"] = "auto"
 ) -> Bunch | tuple[Any, NDArray[Any]]:
-    """Load a synthetic table of 600 loans with numbers, truth values, categories and gaps.
+    """Load a synthetic table of 600 loans: numbers, truth values, categories, missing values.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def load_credit(
     else:
         data = np.empty((_N_ROWS, len(names)), dtype=object)
         for i, column in enumerate(columns.values()):
-            # tolist gives Python's own numbers, which print as the user would write them.
+            # tolist gives Python's own numbers, which print without their NumPy type.
             data[:, i] = column.tolist()
         if as_frame == "auto":
             data = NamedArray(data, names)

@@ -199,4 +199,4 @@ def _is_possible(limits: Any) -> bool:
 def _check_counts(least: int = 1, **counts: Any) -> None:
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
-            raise ValueError(f"{name} must be a whole number of at least {least}, got {count!r}.")
+            raise ValueError(f"{name} must be an integer of at least {least}, got {count!r}.")

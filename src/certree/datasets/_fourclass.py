@@ -39,7 +39,7 @@ def make_fourclass(n: int = 862, *, noise: float = 0.0, random_state: int | None
     n : int, default=862
         Number of points.
     noise : float, default=0.0
-        Share of the points, on average, whose class is drawn by lot.
+        Share of the points, on average, whose class is random.
     random_state : int, optional
         Seed; None stands for 0. The same seed gives the same points on every machine.
 
@@ -84,7 +84,7 @@ def make_fourclass(n: int = 862, *, noise: float = 0.0, random_state: int | None
 
 def _check(n: object, noise: object) -> None:
     if not isinstance(n, int | np.integer) or n < 1:
-        raise ValueError(f"n must be a whole number from 1 on, got {n!r}.")
+        raise ValueError(f"n must be an integer of at least 1, got {n!r}.")
     if not isinstance(noise, int | float | np.floating) or not 0 <= noise <= 1:
         raise ValueError(f"noise must be a number between 0 and 1, got {noise!r}.")
 
@@ -95,7 +95,7 @@ def _height(points: NDArray[np.float64]) -> NDArray[np.float64]:
     height = np.zeros(len(points))
     for amplitude, across, along, phase in _WAVES:
         height += amplitude * np.sin(across * x + along * y + phase)
-    # Whole millionths: the last bits of a sine differ between machines.
+    # Integers of a millionth: the last bits of a sine differ between machines.
     rounded: NDArray[np.float64] = np.round(height, 6)
     return rounded
 

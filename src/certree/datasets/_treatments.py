@@ -36,14 +36,14 @@ def make_policy_example(
     binary: bool = False,
     random_state: int = 0,
 ) -> Bunch:
-    """Make data from which a policy can be learned, with the truth.
+    """Make data for learning a policy, with the true effects.
 
     Parameters
     ----------
     n_rows : int, default=500
         Number of patients.
     randomised : bool, default=False
-        Whether treatments were given by lot. Otherwise the best one was given to 60 %.
+        Whether treatments were assigned at random. Otherwise 60 % received their best one.
     binary : bool, default=False
         Whether outcomes are 0 or 1 (with a tenth of the expected outcome as probability) and not
         numbers (with normal noise).

@@ -1,7 +1,7 @@
 """Raw tables as 0/1 columns whose meaning is remembered.
 
-:func:`read_table` reads tables of any make, :class:`TableEncoder` chooses the tests for one and
-encodes others by them, and a :class:`Test` knows what its column means.
+:func:`read_table` reads tables of any kind. :class:`TableEncoder` chooses the tests for a table and
+encodes other tables with them. A :class:`Test` knows what its column means.
 """
 
 from __future__ import annotations

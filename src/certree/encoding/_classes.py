@@ -1,4 +1,4 @@
-"""Class labels: from what users pass to codes."""
+"""Class labels as users pass them, and their codes."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def check_labels(y: Any, n_rows: int, estimator_name: str) -> NDArray[Any]:
 
 
 def _warn_of_many(labels: NDArray[Any]) -> None:
-    """Warn where numbers are more likely measured than names of classes."""
+    """Warn if the labels look like measured numbers and not like classes."""
     n_classes = len(np.unique(labels))
     if n_classes > max(_MANY_CLASSES, len(labels) // 4):
         warn(
-            f"y has {n_classes} different numbers in {len(labels)} rows, each taken for a class of "
+            f"y has {n_classes} different numbers in {len(labels)} rows, and each is a class of "
             "its own; to predict numbers use OptimalTreeRegressor.",
             UserWarning,
         )

@@ -37,9 +37,9 @@ def choose_cuts(
     weights : ndarray of int64, optional
         Weights of the rows. A row of weight two counts as two rows.
     most : int, optional
-        Of the cut points that `limit` asks for, so many at most, by the same rule.
+                Keep at most this many of the cut points that `limit` asks for, by the same rule.
     counted : tuple of arrays, optional
-        What :func:`count_values` says of the column, if that is known.
+        The result of :func:`count_values` for the column, if it is known.
     """
     numbers = column.astype(np.float64, copy=False)
     values, gaps = choose_gaps(numbers, limit, weights, most, counted)
@@ -84,7 +84,7 @@ def count_values(column: NDArray[Any], weights: NDArray[np.int64] | None = None)
 
 
 def _asked_gaps(counts: NDArray[np.int64], limit: int | None) -> NDArray[np.intp]:
-    """Return after which of the values a limit asks for a cut point."""
+    """Return the values after which a limit asks for a cut point."""
     n_cuts = len(counts) - 1
     if limit == 0:
         limit = n_cuts if len(counts) <= AUTO_THRESHOLDS else AUTO_THRESHOLDS
@@ -94,7 +94,7 @@ def _asked_gaps(counts: NDArray[np.int64], limit: int | None) -> NDArray[np.intp
 
 
 def _nearest_quantiles(below: NDArray[np.int64], total: int, limit: int) -> NDArray[np.intp]:
-    """Return which of the gaps with so much weight below them are near `limit` quantiles."""
+    """Return the gaps nearest to `limit` quantiles, given the weight below each gap."""
     # The cut after the value whose share of rows at or below is nearest to q / (limit + 1); in
     # integers, so that scaling all weights changes nothing. Floats could round differently.
     integer = np.int64 if total * (limit + 1) < 2**63 else object
@@ -107,13 +107,12 @@ def _nearest_quantiles(below: NDArray[np.int64], total: int, limit: int) -> NDAr
 
 
 def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return numbers t with low <= t < high that read well.
+    """Return short numbers t with low <= t < high.
 
-    The shortest decimal in the middle half of the interval, that is the one of fewest digits, and
-    of several the nearest to the middle. Where float64 has no number between the two, it is `low`.
-
-    Where float32 tells the two apart, ``float32(low) <= t`` and ``float32(t) < float32(high)``, so
-    that programs that round values to float32, and perhaps t, tell them apart, too.
+    Each is the decimal with the fewest digits in the middle half of the interval, and of several
+    the nearest to the middle. Where float64 has no number between the two, it is `low`. Where `low`
+    and `high` differ as float32, ``float32(low) <= t`` and ``float32(t) < float32(high)``, so that
+    programs that round values to float32, and perhaps t, still separate them.
 
     Parameters
     ----------
@@ -129,7 +128,7 @@ def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
         first = np.where(is_finite, low + gap / 4, low / 4 * 3 + high / 4)
         last = np.where(is_finite, high - gap / 4, low / 4 + high / 4 * 3)
         cut = _shortest_decimals(first, middle, last)
-    # Between neighbours there is no middle, and very near to them rounding may end at one of them.
+    # Neighbours have no middle, and near neighbours may round to one of the ends.
     result: NDArray[np.float64] = low.copy()
     for candidate in (middle, cut):
         fits = (low < candidate) & (candidate < high)
@@ -140,7 +139,7 @@ def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
 def _within_float32(
     low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the ends of where a cut may lie: nearer if float32 moves the values towards it."""
+    """Return the range of allowed cuts: narrower if float32 moves the values towards it."""
     lower, upper = low.astype(np.float32), high.astype(np.float32)
     start = np.maximum(low, lower.astype(np.float64))
     end = np.nextafter(largest_rounded_to(np.nextafter(upper, np.float32(-np.inf))), np.inf)
@@ -170,7 +169,7 @@ def _shortest_decimals(
     """
     result = np.zeros(len(middle))
     is_zero = (first <= 0) & (last >= 0)  # the shortest of all
-    # Quotients by powers of ten are then integers of 15 digits, for which float64 needs all of its.
+    # Quotients by powers of ten are then integers of 15 digits, which float64 just holds.
     is_tiny = last - first < np.abs(middle) * 2.0**-44
     tiny = np.flatnonzero(is_tiny & ~is_zero)
     ends = (first[tiny].tolist(), middle[tiny].tolist(), last[tiny].tolist())
@@ -206,7 +205,7 @@ def _shift(values: NDArray[np.float64], powers: NDArray[np.intp]) -> NDArray[np.
     # A division by 10**22 rounds once, a product with 10**-22 twice.
     shifted: NDArray[np.float64] = values / _POWERS[np.minimum(np.maximum(-powers, 0), 308)]
     shifted *= _POWERS[np.minimum(np.maximum(powers, 0), 308)]
-    # 10**-320 is beyond float64: the rest in a second step.
+    # 10**-320 is beyond float64, so the rest follows in a second step.
     far = np.flatnonzero(np.abs(powers) > 308)
     if len(far):
         shifted[far] *= 10.0 ** (powers[far] - np.clip(powers[far], -308, 308))
@@ -224,7 +223,7 @@ def _decimals(digits: NDArray[np.float64], powers: NDArray[np.intp]) -> NDArray[
 
 
 def _shortest_neighbour(first: float, middle: float, last: float) -> float:
-    """Return the number in a tiny interval that is written with 13 digits, or as few more."""
+    """Return the number in a tiny interval with 13 digits, or the next more that it needs."""
     for digits in range(13, 18):
         value = float(f"{middle:.{digits - 1}e}")
         if first <= value <= last:

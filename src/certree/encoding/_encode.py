@@ -68,7 +68,7 @@ def encode_tests(
 def _encode_ordered(
     group: Sequence[Any], positions: list[int], column: NDArray[Any], result: NDArray[np.uint8]
 ) -> bool:
-    """Answer thresholds or levels of one column together; return whether that was possible."""
+    """Answer thresholds or levels of one column together; return whether it was possible."""
     for test in group:
         test.check(column)
     if isinstance(group[0], Level):

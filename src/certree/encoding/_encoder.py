@@ -53,22 +53,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     A column is 1 where its test holds. If values of a column are missing in training, they may join
     either side of a cut or flag: each of these tests then comes twice, as ``age <= t``, which does
     not hold for a missing value, and as ``age <= t or missing``. If none is missing in training, a
-    missing value holds no test in prediction. Nor does a category that training did not see.
+    missing value fails every test in prediction. So does a category that training did not see.
     Constant columns give no test, except 0/1 columns, which always give one.
 
     Parameters
     ----------
     thresholds : {"auto", "all"} or int, default="auto"
         Cut points of number columns. ``"all"``: one between any two consecutive distinct values,
-        so that nothing is lost on the training data. An integer ``k``: at most ``k``, near the
+        so that trees lose nothing on the training data. An integer ``k``: at most ``k``, near the
         :math:`1/(k+1), \dots, k/(k+1)` quantiles. ``"auto"``: all for columns with up to 32
         distinct values, 32 quantiles otherwise.
     categorical_features : {"auto", "all"} or sequence of str, int or bool, default="auto"
         Columns to treat as categories without an order. ``"auto"``: strings and categorical types
         that are not ordered. ``"all"``: every column. A sequence of names, indices or one truth
-        value per column: these, and those that hold text. A category column gives as many tests as
-        it has categories, however many these are; a column of text in which no value repeats gives
-        a warning, and so does one that is not named here and in which all values are numbers.
+        value per column: these, and those that hold text. A category column gives one test for each
+        of its categories. A column of text in which no value repeats gives a warning. So does a
+        column of text that is not named here if all its values are numbers.
     splits : {"binary", "multiway", "both"}, default="binary"
         What trees may ask of a category column: one category against all others, all categories
         at once (:class:`Multiway`, with missing values as one more category), or either. There
@@ -91,8 +91,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     A cut point is the shortest decimal in the middle half between two observed values, and of
-    several the nearest to the middle, so that it reads well. It separates the two values also where
-    float64 has no number between them, and as float32 numbers wherever these differ.
+    several the nearest to the middle. It separates the two values also where float64 has no number
+    between them, and as float32 numbers wherever these differ.
 
     .. versionadded:: 0.1
 
@@ -220,7 +220,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_transform_within(
         self, X: Any, sample_weight: Any, room: Callable[[], Room]
     ) -> NDArray[np.uint8]:
-        """Choose the tests and answer them, as many of them as there is room for."""
+        """Choose as many tests as fit the budget, and answer them."""
         table, weights = self._read(X, sample_weight)
         n_tried: int | None = None
         self.tests_: list[Test] = []
@@ -230,7 +230,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 self._choose_tests(table, weights, room)
                 return self._encode_in_time(table, room)
             except MemoryError:
-                # The machine has less than it says: what is tried next takes half of it.
+                # The machine has less memory than it reports, so the next try takes half of it.
                 n_tests = len(self.tests_)
                 if n_tried is not None and n_tests >= n_tried:
                     raise MemoryError(
@@ -309,8 +309,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             tests += found
         self.tests_ = tests
 
-    # How many of the tests asked for had no room, by column, and the status of the limit that says
-    # so; also for encoders that were never told of limits.
+    # By column, how many tests did not fit, and the status of the budget that left them out. The
+    # defaults are for encoders without a budget.
     _left_out: Mapping[int, int] = MappingProxyType({})
     _stopped_by = ""
 
@@ -329,7 +329,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return [columns for _, columns in self._asked()] if self._multiway else None
 
     def _asked(self) -> list[tuple[Test, NDArray[np.int32]]]:
-        """Return what trees may ask, each with its columns."""
+        """Return the tests that trees may ask, each with its columns."""
         hidden: set[int] = set()
         if self.splits == "multiway":
             hidden = {int(c) for _, columns in self._multiway for c in columns}
@@ -463,7 +463,7 @@ def _column_tests(
 ) -> list[Test]:
     """Return the tests of one column; for a multiway test one for each of its outcomes.
 
-    Of the cut points or categories, there are `most` at most.
+    They use at most `most` cut points or categories.
     """
     name, column = table.names[index], table.column(index)
     absent = is_missing(column)
@@ -473,7 +473,7 @@ def _column_tests(
         weights = None if weights is None else weights[~absent]
     tests: list[Test] = []
     if len(column) == 0:
-        # Nothing is known but that it is missing, which is the same for all rows.
+        # All values are missing, so the column is the same for all rows.
         return tests
     is_flag = table.kinds[index] == "flag"
     is_binary = is_flag or (column.dtype != object and _is_binary(column))
@@ -501,13 +501,13 @@ def _column_tests(
 def _category_tests(
     index: int, name: str, column: NDArray[Any], has_missing: bool, most: int | None = None
 ) -> list[Category]:
-    """Return the tests that tell the categories of a column apart, or `most` frequent ones."""
+    """Return the tests of the categories of a column, or of the `most` most frequent ones."""
     values = _categories(name, column)
     if not has_missing and len(values) <= 2:
-        # One category says nothing, and of two, one test says it all.
+        # One category needs no test, and two categories need one.
         values = values[1:]
     elif len(values) == 1:
-        # Present or missing is all there is to know.
+        # The test for missing values is enough.
         values = []
     if most is not None and len(values) > most:
         counts = Counter(column.tolist())
@@ -519,7 +519,7 @@ def _category_tests(
 def _outcome_tests(
     index: int, name: str, column: NDArray[Any], has_missing: bool
 ) -> list[Category]:
-    """Return one test for each category of a column; none if there is nothing to tell apart."""
+    """Return one test for each category of a column; none for a single category."""
     column = column.astype(np.float64) if column.dtype == np.bool_ else column
     if column.dtype != object:
         broken = column[column != np.floor(column)]
@@ -557,7 +557,7 @@ def _categories(name: str, column: NDArray[Any]) -> list[Any]:
     if len(values) == len(column) >= _IDENTIFIER_ROWS:
         warn(
             f"The categorical column {name!r} has a different value in each of {len(column)} rows, "
-            "like an identifier. A tree can only learn such rows by heart; drop the column, or "
+            "like an identifier. A tree can only memorise these rows; drop the column, or "
             "group its values."
         )
     return values
@@ -572,7 +572,7 @@ def _warn_of_numbers(table: Table, declared: Sequence[bool]) -> None:
         example = next(present, "")
         if _is_number(example) and all(map(_is_number, set(present))):
             warn(
-                f"The column {name!r} holds numbers as text, such as {example!r}, and is taken for "
+                f"The column {name!r} holds numbers as text, such as {example!r}, and is read as "
                 "categories without an order. Convert it to numbers, for instance with "
                 "astype(float), or name it in categorical_features if it holds categories."
             )

@@ -105,7 +105,7 @@ class Multiway(Test):
         result = np.full(len(column), self.default, dtype=np.int32)
         for number, group in enumerate(self.categories):
             for value in group:
-                # As a float: NumPy compares truth values with no integer beyond 64 bits.
+                # As a float: NumPy cannot compare truth values with integers beyond 64 bits.
                 known = value if value is None or isinstance(value, str) else float(value)
                 where = is_missing(column) if known is None else column == known
                 result[np.asarray(where, dtype=np.bool_)] = number

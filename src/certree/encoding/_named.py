@@ -14,8 +14,8 @@ __all__ = ["NamedArray"]
 class NamedArray(np.ndarray[Any, np.dtype[Any]]):
     """A 2-D array with the attribute `columns`: the names of its columns, or None.
 
-    Rows that are chosen from it keep the names, and so do columns that are chosen by position. What
-    else is done to it gives an array without names, so that a name is never on a wrong column.
+    Selections of rows, and of columns by position, keep the names. All other operations return an
+    array without names, so that a name is never on a wrong column.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""How many tests a search has time and memory for, and which ones are left out if not all fit.
+"""How many tests fit the time and memory of a search, and which ones are left out.
 
-A table with many different numbers has more cut points than can be answered for every row, let
-alone compared with each other: 20 columns of 20 000 different numbers give 400 000 tests. What fits
-is estimated here, from a few rates that were measured; a later stop keeps the limits in any case.
+A table with many different numbers has too many cut points to answer for every row, or to compare
+in pairs: 20 columns of 20 000 different numbers give 400 000 tests. This module estimates how many
+fit, from a few measured rates. The search also checks its budget itself.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from ._tests import Category, Level, Test, Threshold, is_missing
 
 __all__ = ["Cap", "Room"]
 
-# Bytes of a test in a row, of a test, and of a pair of tests (the core counts rows in pairs): what
-# they take at least, and what a search that gets somewhere takes.
+# Bytes of a test in a row, of a test, and of a pair of tests (the core counts rows in pairs): the
+# least that they take, and what a search needs to make progress.
 _LEAST_BYTES = (1.25, 100.0, 4.0)
 _USUAL_BYTES = (2.0, 300.0, 32.0)
 # The same in seconds; that of a pair is for 64 rows.
 _LEAST_SECONDS = (4e-9, 5e-6, 0.0)
 _USUAL_SECONDS = (12e-9, 25e-6, 3e-10)
-# The share of the time for answering tests and the first look at pairs; the search has the rest.
+# The share of the time for answering tests and the first pass over pairs. The search gets the rest.
 _SHARE = 0.5
 # Less than this is no time.
 _MOMENT = 0.01
@@ -34,7 +34,7 @@ _MOMENT = 0.01
 
 @dataclass(frozen=True)
 class Room:
-    """What is left of the limits of a call when its table has been read.
+    """The budget that is left of a call when its table has been read.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Room:
     memory : int or None
         Bytes; None: no limit.
     is_interrupted : bool
-        Whether there is no time left because of Ctrl-C.
+        Whether Ctrl-C has ended the time.
     has_pairs : bool
         Whether trees may have a test below another.
     """
@@ -54,7 +54,7 @@ class Room:
     has_pairs: bool = True
 
     def most_tests(self, n_rows: int, n_tests: int) -> tuple[int, str]:
-        """Return how many of so many tests fit, and the status of the limit that says so, or ""."""
+        """Return how many of these tests fit, and the status of the budget that binds, or ""."""
         seconds = 0.0 if self.is_interrupted else self.seconds
         most, stopped_by = n_tests, ""
         if self.memory is not None and self._bytes(n_rows, n_tests, _LEAST_BYTES) > self.memory:
@@ -101,7 +101,7 @@ class Room:
         later : callable, optional
             What is left when the numbers have been looked at.
         """
-        # Looking at the numbers takes time, and is of no use where all of them would fit.
+        # Counting the different numbers takes time, and is useless where all cut points fit.
         most_cuts = table.n_rows if limit is None else min(table.n_rows, limit or AUTO_THRESHOLDS)
         has_categories = any(are_categories) or "ordered" in table.kinds
         per_column = 2 * (table.n_rows if has_categories else most_cuts) + 1
@@ -137,7 +137,7 @@ class Room:
 
 
 def largest(fits: Callable[[int], bool], most: int) -> int:
-    """Return the largest number up to `most` that fits, where all smaller ones fit, too; 0 does."""
+    """Return the largest number up to `most` that fits; smaller numbers fit, too, and 0 always."""
     low = 0
     while low < most:
         middle = (low + most + 1) // 2
@@ -149,9 +149,9 @@ def largest(fits: Callable[[int], bool], most: int) -> int:
 
 
 def most_per_column(n_choices: list[int], most: int, n_tests: list[int] | None = None) -> int:
-    """Return how many choices each column may have at most, for so many tests; at least one.
+    """Return the largest number of choices per column for this many tests; at least one.
 
-    A choice gives one test, or as many as `n_tests` says of its column.
+    A choice gives one test, or as many as `n_tests` says for its column.
     """
     each = [1] * len(n_choices) if n_tests is None else n_tests
     top = max(n_choices, default=1)

@@ -1,6 +1,6 @@
-"""Read tables of any make into columns of numbers, flags and categories.
+"""Read tables of any kind into columns of numbers, flags and categories.
 
-Whatever a user holds (NumPy array, list of lists, pandas or polars frame), the rest of the package
+The table may be a NumPy array, a list of lists, a pandas or a polars frame. The rest of the package
 sees a :class:`Table`, in which a column is one of two arrays: float64 (or bool) with NaN for
 missing, or object with strings and None for missing. Neither pandas nor polars is imported: a frame
 of theirs can only arrive when the user has imported them.
@@ -107,7 +107,7 @@ class Table:
 
 
 def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
-    """Read a table of any make.
+    """Read a table of any kind.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def check_columns(
 
 
 def remember_columns(estimator: Any, X: Any, table: Table) -> None:
-    """Set what scikit-learn's conventions ask of a fitted estimator: number and names of columns.
+    """Set the number and the names of columns, which scikit-learn expects of a fitted estimator.
 
     Parameters
     ----------
@@ -281,9 +281,9 @@ def _from_matrix(array: NDArray[Any], names: list[str] | None) -> Table:
 
 
 def _as_array(X: Any) -> NDArray[Any]:
-    """Return X as a 2-D array, with scikit-learn's messages where it is none."""
+    """Return X as a 2-D array, or raise with scikit-learn's messages."""
     if isinstance(X, np.ma.MaskedArray):
-        # check_array would drop the mask and take what is below it for data.
+        # check_array would drop the mask and read the masked values as data.
         mask, X = np.ma.getmaskarray(X), np.ma.getdata(X)
         if mask.any():
             X = X.astype(object)
@@ -322,7 +322,7 @@ def _check_finite(values: NDArray[Any], labels: list[str]) -> None:
     if values.dtype.kind != "f":
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        # The sum is finite for most tables, and then nothing has to be allocated.
+        # For most tables the sum is finite, and no array has to be allocated.
         if np.isfinite(values.sum()):
             return
     infinite = np.isinf(values)
@@ -336,7 +336,7 @@ def _check_finite(values: NDArray[Any], labels: list[str]) -> None:
 
 
 def _labels(n_columns: int, names: list[str] | None) -> list[str]:
-    """Return how messages call the columns."""
+    """Return the names of the columns in messages."""
     if names is None:
         return [f"column {i}" for i in range(n_columns)]
     return [f"column {name!r}" for name in names]
@@ -373,14 +373,14 @@ def _read_objects(column: NDArray[Any], label: str) -> tuple[Column, Kind]:
 
 
 def _blank(column: NDArray[Any], is_missing: Callable[[Any], bool]) -> NDArray[Any]:
-    """Return the column with None for what is missing."""
+    """Return the column with None for missing values."""
     result = np.empty(len(column), dtype=object)
     result[:] = [None if is_missing(v) else v for v in column]
     return result
 
 
 def _check_types(types: set[type], text: set[type], label: str) -> None:
-    """Refuse what is no number, by what the user can do about it."""
+    """Refuse values that are not numbers, and say what to do about them."""
     for t in sorted(types, key=lambda t: t.__name__):
         if issubclass(t, complex | np.complexfloating):
             raise ValueError(f"Complex data not supported: {label} holds {t.__name__} values.")
@@ -440,7 +440,7 @@ def _read_pandas(X: Any) -> Table:
 
 
 def _frame_names(labels: list[Any]) -> list[str] | None:
-    """Return the names of a frame, None if they are no strings (as scikit-learn has it)."""
+    """Return the names of a frame, None if they are not strings (as in scikit-learn)."""
     are_text = [isinstance(label, str) for label in labels]
     if all(are_text):
         return [str(label) for label in labels]

@@ -7,7 +7,7 @@ and how to become JSON. All tests here are binary: outcome 0 is "holds", outcome
 
 A binary test says by its field `missing` where missing values go. True: they hold, too (``age <=
 35.5 or missing``). False: they do not hold (``age > 35.5 or missing``). None: no value of the
-column was missing in training; they do not hold, and the words are silent about them.
+column was missing in training; they do not hold, and the words do not mention them.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class SidedTest(Test):
         return cast(Test, replace(cast(Any, self), missing=None))
 
     def missing_words(self, outcome: int) -> str:
-        """Return what the words of an outcome add about missing values, if anything."""
+        """Return the words about missing values for an outcome, or an empty text."""
         is_said = self.missing is not None and outcome == self.missing_outcome
         return " or missing" if is_said else ""
 
@@ -153,7 +153,7 @@ class SidedTest(Test):
             )
 
     def _with_missing(self, holds: Any, column: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return where values hold, for which missing ones never count, by the side of these."""
+        """Return where the test holds, with missing values on their side."""
         return _truth(holds) | is_missing(column) if self.missing else _truth(holds)
 
 
@@ -218,7 +218,7 @@ class Threshold(SidedTest):
 class Level(SidedTest):
     """``x <= value`` in the order of the levels of an ordered categorical column.
 
-    A value that is none of the levels does not hold.
+    The test does not hold for a value outside the levels.
 
     Parameters
     ----------
@@ -338,7 +338,7 @@ class Category(SidedTest):
             return np.zeros(len(column), dtype=np.bool_)
         if isinstance(self.value, str):
             return _truth(column == self.value)
-        # As a float: NumPy compares truth values with no integer beyond 64 bits.
+        # As a float: NumPy cannot compare truth values with integers beyond 64 bits.
         return _truth(column == float(self.value))
 
     def describe(self, outcome: int = 0) -> str:
@@ -497,7 +497,7 @@ def _plain_value(value: Any) -> str | int | float | bool:
 
 
 def level_ranks(levels: Sequence[Any], column: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the position of each value among the levels; that beyond the last for all others."""
+    """Return the position of each value among the levels; the number of levels for other values."""
     positions = {level: position for position, level in enumerate(levels)}
     none = len(positions)
     if column.dtype == object or isinstance(levels[0], str):
@@ -506,7 +506,7 @@ def level_ranks(levels: Sequence[Any], column: NDArray[Any]) -> NDArray[np.intp]
 
 
 def find_numbers(values: NDArray[np.float64], column: NDArray[Any]) -> NDArray[np.intp]:
-    """Return the position of each number among different values; their number where it is none."""
+    """Return the position of each number among the values; the number of values for others."""
     order = np.argsort(values)
     numbers = column.astype(np.float64, copy=False)
     nearest = order[np.searchsorted(values, numbers, sorter=order).clip(max=len(values) - 1)]

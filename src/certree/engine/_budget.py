@@ -1,18 +1,17 @@
-"""What one call may take: time, memory, and what Ctrl-C does to it.
+"""The budget of a call: time, memory, and Ctrl-C.
 
-Every call of a user that searches opens a `Budget`; all that happens inside, from reading the table
-to the last of several solves, asks `current()` for what is left. A call inside of another one, such
-as the refit of a cross-validation, gets no more than the outer one has left.
+Every call of a user that searches opens a `Budget`. All steps of the call, from reading the table
+to the last of several solves, ask `current()` for the rest of it. A call inside another one, such
+as the refit of a cross-validation, gets at most the rest of the outer one.
 
 Ctrl-C: the first one ends the call, which returns the best so far; a second one raises
-`KeyboardInterrupt` at once. A caller's loop must not go on as if nothing had happened, so the first
-one raises, too, if
+`KeyboardInterrupt` at once. The first one should also end a loop of calls, so it raises if
 
 - scikit-learn or joblib loop around the call (`GridSearchCV`, `cross_val_score`, ...),
 - or a call that was interrupted ended less than two seconds before this one began: that is a loop
   of the user's own.
 
-Only Python's main thread is told of Ctrl-C, and a program that has a handler of its own keeps it.
+Python delivers Ctrl-C only to its main thread, and a program with its own handler keeps it.
 """
 
 from __future__ import annotations
@@ -32,22 +31,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._scalar import Options
 
-# Time for solves that begin after Ctrl-C, all together, to have a tree at all.
+# Time for all solves that begin after Ctrl-C, so that there is a tree to return.
 _TO_FINISH = 0.3
-# A call that begins so soon after an interrupted one is taken for the next one of a loop.
+# A call that begins this soon after an interrupted one is treated as the next one of a loop.
 _NEXT_OF_A_LOOP = 2.0
 # The core takes 0 for no limit.
 _LEAST_SECONDS = 1e-3
 
-# Parts of scikit-learn that fit once what they are given; the others are taken for loops.
+# Parts of scikit-learn that fit once; the others are treated as loops.
 _FIT_ONCE = ("sklearn.pipeline", "sklearn.base", "sklearn.utils", "sklearn.compose")
 
-# Counters that say how large something is, which is the largest and not the sum.
+# Counters of a size: the largest counts, not the sum.
 _SIZES = ("peak_bytes", "table_entries", "row_groups", "columns")
 
 
 class Budget:
-    """What a call may take, and what is left of it.
+    """The time and memory of a call, and the rest of them.
 
     Parameters
     ----------
@@ -65,7 +64,7 @@ class Budget:
     held : int
         Bytes of the encoded table.
     raises : bool
-        Whether Ctrl-C raises `KeyboardInterrupt`, as there is nothing to return.
+        Whether Ctrl-C raises `KeyboardInterrupt`, because there is no result yet.
     """
 
     _last_interrupted = float("-inf")
@@ -109,13 +108,13 @@ class Budget:
         return max((self._end - perf_counter()) * share, _LEAST_SECONDS)
 
     def memory_left(self) -> int | None:
-        """Return the bytes left for the search, which gets half of them in any case."""
+        """Return the bytes left for the search, at least half of the limit."""
         if self.memory is None:
             return None
         return max(self.memory - self.held, (self.memory + 1) // 2)
 
     def status(self) -> str | None:
-        """Return what must end loops between solves: "interrupted", "time_limit", or nothing."""
+        """Return the reason to end a loop between solves: "interrupted", "time_limit" or None."""
         if self.must_stop():
             return "interrupted"
         if self._end is not None and perf_counter() >= self._end:
@@ -123,13 +122,13 @@ class Budget:
         return None
 
     def must_stop(self, *, at_once: bool = False) -> bool:
-        """Whether Ctrl-C was pressed, a moment ago unless that does not matter."""
+        """Whether Ctrl-C was pressed and, unless `at_once`, the time to finish after it is over."""
         at = self._root._interrupted
         return at is not None and (at_once or perf_counter() > at + _TO_FINISH)
 
     @contextmanager
     def nothing_to_return(self) -> Iterator[None]:
-        """Let Ctrl-C raise where no tree can be had yet, as while other models are fitted."""
+        """Let Ctrl-C raise while there is no tree yet, such as while other models are fitted."""
         root = self._root
         before, root.raises = root.raises, True
         try:
@@ -156,7 +155,7 @@ _CURRENT: ContextVar[Budget | None] = ContextVar("certree_budget", default=None)
 
 
 def current() -> Budget | None:
-    """Return the budget of the call at hand, if there is one."""
+    """Return the budget of the current call, if there is one."""
     return _CURRENT.get()
 
 
@@ -192,7 +191,7 @@ def budget(seconds: float | None, memory: int | None, owner: Any = None) -> Iter
 
 
 def _least(one: Any, other: Any) -> Any:
-    """Return the smaller of two limits, of which None is no limit."""
+    """Return the smaller of two limits; None stands for no limit."""
     return min((limit for limit in (one, other) if limit is not None), default=None)
 
 

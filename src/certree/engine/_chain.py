@@ -130,7 +130,7 @@ def solve_chain(
     Parameters
     ----------
     problem : Problem
-        Rows of type 1 are positive, of type 0 negative; the cost matrix plays no part.
+        Rows of type 1 are positive, of type 0 negative; the cost matrix is not used.
     max_fpr : Fraction
         Above 0 and at most 1, which is full AUC.
     options : Options

@@ -1,7 +1,7 @@
 """Pareto fronts of (false positives, false negatives): the door to the core's front search.
 
 Rows of type 1 are positive, rows of type 0 negative; false positives and negatives are sums of
-integer row weights. What a metric or an estimator makes of a front is their business.
+integer row weights. Metrics and estimators interpret the front.
 """
 
 from __future__ import annotations
@@ -77,9 +77,9 @@ def solve_front(
     Parameters
     ----------
     problem : Problem
-        The data; its cost matrix plays no part.
+        The data; its cost matrix is not used.
     options : Options
-        Limits; penalties, gap and known values play no part.
+        Limits; penalties, gap and known values are not used.
     dominated : pairs (fp, fn), optional
         Trees that are at or above one of these in both coordinates are not wanted.
     per_splits : bool, default=False
@@ -106,7 +106,7 @@ def solve_front(
         status=options.status(raw.status),
         points=raw.points,
         trees=Forest(raw.offsets, raw.test, raw.first_child, raw.label),
-        # Over some of the tests only, nothing is proven of the others.
+        # The proof covers only the tests that were searched.
         lower_points=np.zeros((1, 3), np.int64) if options.partial else raw.lower_points,
         counters=raw.counters,
         seconds=raw.seconds,

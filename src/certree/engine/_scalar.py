@@ -4,9 +4,8 @@ Everything is an integer here. The core minimises
 
     U = error_scale * (total cost of the leaves) + split_penalty * (number of splits);
 
-what one unit of U means to the user is the caller's business. Estimators and metrics that need
-several solves of one table come through `Session`; `solve_path` answers all numbers of splits
-at once.
+the caller knows what one unit of U means. Estimators and metrics that need several solves of one
+table use `Session`; `solve_path` answers all numbers of splits at once.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from certree.tree._nodes import Nodes
 from ._budget import current
 
 Event = Mapping[str, Any]
-"""What the core tells while it searches: seconds, work, upper_bound, lower_bound (units of U)."""
+"""An event of the search: seconds, work, upper_bound, lower_bound (units of U)."""
 
 Callback = Callable[[Event], object]
 """Called now and then with an event; a true answer stops the search."""
@@ -185,7 +184,7 @@ class Guard:
         return self._call is not None and self._call.must_stop(at_once=self._at_once)
 
     def _is_first(self, error: KeyboardInterrupt) -> bool:
-        """Take what a callback raises for a press of Ctrl-C."""
+        """Treat a `KeyboardInterrupt` of a callback like Ctrl-C, and return True."""
         try:
             if self._call is not None:
                 self._call.interrupt()
@@ -231,7 +230,7 @@ def solve_path(
     problem : Problem
         The data and the costs.
     options : Options
-        Limits, of which `max_depth` or `max_splits` is needed; the penalty plays no part.
+        Limits, of which `max_depth` or `max_splits` is needed; the penalty is not used.
     callback : callable, optional
         As for `solve`.
 

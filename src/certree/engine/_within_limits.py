@@ -3,7 +3,7 @@
 A tree's sums are integers: each leaf adds up what its rows say of its label, and the tree adds up
 its leaves. A *plane* is a vector over these sums and the number of splits, and its value for a tree
 is the product of both. The first plane is the objective; each of the others has a bound that its
-value must not exceed. What the sums mean to the user is the caller's business.
+value must not exceed. The caller knows the meaning of the sums.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class LimitedProblem:
 
     def _check_sizes(self) -> None:
         """Make sure that no value of a plane leaves 64 bits."""
-        # Doubles will do for a check; and mostly a glance does.
+        # Doubles are exact enough for this check.
         largest = max(abs(float(self.values.max())), abs(float(self.values.min())), 1.0)
         sizes = np.abs(self.planes.astype(np.float64)).sum(axis=1)
         if len(self.values) * largest * max(float(sizes.max()), 1.0) < 0.9 * _LIMIT:
@@ -310,7 +310,7 @@ class LimitedFront:
         Every tree is at or above one of these pairs of objective and gap; those of the trees
         themselves if the front is complete.
     cuts : list of DualCut
-        What scalar solves have proven; their `bound` plays no part.
+        What scalar solves have proven; their `bound` is not used.
     """
 
     status: str
@@ -355,7 +355,7 @@ def search_inside(
     Parameters
     ----------
     problem : LimitedProblem
-        The problem; its bounds play no part.
+        The problem; its bounds are not used.
     multipliers : integers of shape (n_multipliers, n_planes)
         Not negative; each row makes a sum of planes by whose least values the search is bounded.
     corners : integers of shape (n_corners, n_planes)

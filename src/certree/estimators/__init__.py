@@ -1,4 +1,4 @@
-"""Estimators with scikit-learn manners."""
+"""Estimators that follow the conventions of scikit-learn."""
 
 from ._classifier import OptimalTreeClassifier
 from ._cost_sensitive import CostSensitiveTreeClassifier
@@ -6,6 +6,7 @@ from ._cv import OptimalTreeClassifierCV
 from ._fair import FairTreeClassifier
 from ._measurements import Measurement
 from ._optimality import OptimalityGap, optimality_gap
+from ._ordinal import OrdinalTreeClassifier
 from ._pareto_front import pareto_front
 from ._policy import PolicyTree, PolicyValue
 from ._regressor import OptimalTreeRegressor
@@ -21,6 +22,7 @@ __all__ = [
     "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",
     "OptimalityGap",
+    "OrdinalTreeClassifier",
     "PolicyTree",
     "PolicyValue",
     "SPOForest",

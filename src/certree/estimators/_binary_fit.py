@@ -10,14 +10,14 @@ from certree.results._progress import Callback
 
 from ._chain_fit import fit_chain
 from ._front_fit import fit_front
-from ._metric_fit import Fitted, Rows, fit_metric
+from ._metric_fit import Fitted, TrainingRows, fit_metric
 
 if TYPE_CHECKING:
     from ._classifier import OptimalTreeClassifier
 
 
 def fit_binary(
-    model: OptimalTreeClassifier, metric: Metric, rows: Rows, callback: Callback | None
+    model: OptimalTreeClassifier, metric: Metric, rows: TrainingRows, callback: Callback | None
 ) -> Fitted:
     """Fit a model."""
     if isinstance(metric, PartialAUC):

@@ -36,7 +36,7 @@ _UNITS = {
 }
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-zA-Z]*)\s*")
 
-# What keeps tests out, in words.
+# The budget that left tests out, in words.
 _LIMITS = {"memory_limit": "memory_limit", "time_limit": "time_limit", "interrupted": "Ctrl-C"}
 
 # Where control groups, version 2 and version 1, state the memory of this process's group.
@@ -83,14 +83,14 @@ def memory_bytes(limit: object) -> int | None:
         )
     if size <= 0:
         raise ValueError(f"memory_limit must be more than 0 bytes, got {limit!r}; None: no limit.")
-    # What no machine has is no limit, but must fit the integers of the core.
+    # The limit must fit the integers of the core; no machine has more memory than that.
     return min(size, 2**62)
 
 
 def encode_within(
     encoder: TableEncoder, X: Any, sample_weight: Any, *, has_pairs: bool = True
 ) -> NDArray[np.uint8]:
-    """Fit an encoder and return the encoded table, within the limits of the call at hand.
+    """Fit an encoder and return the encoded table, within the budget of the current call.
 
     If not all tests fit, the columns have fewer cut points or categories, and a warning says so.
     """
@@ -119,7 +119,7 @@ def encode_within(
 
 @cache
 def machine_memory() -> int | None:
-    """Return the memory this process may use, in bytes, or None if nothing tells."""
+    """Return the memory that this process may use, in bytes, or None if it is unknown."""
     known = []
     with suppress(AttributeError, ValueError, OSError):  # not all systems know these names
         known.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))

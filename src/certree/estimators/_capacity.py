@@ -50,7 +50,7 @@ def capacity_limits(
     for label, given in capacity.items():
         if label not in labels:
             raise ValueError(
-                f"capacity names {label!r}, which is no {what}; there are {list(labels)}."
+                f"capacity names {label!r}, which is not a {what}; there are {list(labels)}."
             )
         most = _most(label, given, n_rows, sample_weight)
         limits.append(Limit(f"{what} {label}", {label: 1}, at_most=most))
@@ -151,7 +151,7 @@ def split_limits(given: Any) -> tuple[list[Limit], LeafMinimum | None]:
 def with_limits(
     task: Task, limits: Sequence[Limit], minimum: LeafMinimum | None = None
 ) -> Task | Limited:
-    """Return a task with limits, or the task itself if there are none."""
+    """Return a task with limits, or the task itself without limits."""
     if not limits and minimum is None:
         return task
     return Limited(task, limits, minimum)

@@ -17,7 +17,7 @@ from certree.results._progress import Callback
 
 from ._binary import BinaryStatement
 from ._certify import certify
-from ._metric_fit import Fitted, Rows, state_metric
+from ._metric_fit import Fitted, TrainingRows, state_metric
 
 if TYPE_CHECKING:
     from ._classifier import OptimalTreeClassifier
@@ -32,7 +32,7 @@ _FINEST_PENALTY = 10**3
 
 
 def fit_chain(
-    model: OptimalTreeClassifier, metric: PartialAUC, rows: Rows, callback: Callback | None
+    model: OptimalTreeClassifier, metric: PartialAUC, rows: TrainingRows, callback: Callback | None
 ) -> Fitted:
     """Maximise the area up to a false positive rate."""
     rate, complexity = Fraction(metric.max_fpr), parse_complexity(model.complexity)

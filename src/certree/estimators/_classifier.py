@@ -18,7 +18,7 @@ from ._binary import find_positive
 from ._binary_fit import fit_binary
 from ._certify import certify
 from ._error_statement import ErrorStatement, state_errors
-from ._metric_fit import Fitted, Rows
+from ._metric_fit import Fitted, TrainingRows
 from ._objective import is_direct, read_metric, task_name
 from ._optimal_tree import BaseOptimalTree
 from ._parameters import OneOf
@@ -37,8 +37,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
 
     .. math:: \text{accuracy} - \text{complexity} \cdot \text{splits}
 
-    (or another metric in place of accuracy) on the training rows, and says in ``certificate_`` what
-    is proven. Ties go to the tree with fewer splits, then, if all tests are binary, to the
+    (or another metric in place of accuracy) on the training rows. ``certificate_`` holds the proof.
+    Ties go to the tree with fewer splits, then, if all tests are binary, to the
     shallower one and to earlier columns.
 
     Parameters
@@ -63,7 +63,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
     pos_label : label or None, default=None
         The positive class of objectives that have one; None: the greater of the two.
     min_samples_leaf : int, default=1
-        Fewest rows in a leaf. Rows are counted, whatever they weigh.
+        Fewest rows in a leaf. Rows are counted without their weights.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied with the rows' own; "balanced" gives all classes the same
         total. A metric is that of the rows with these weights.
@@ -173,14 +173,14 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         callback : callable, optional
             Called with a :class:`Progress` now and then; a true answer stops the search.
         warm_start_tree : Tree, OptimalTreeClassifier or DecisionTreeClassifier, optional
-            A tree to start from, ours or a fitted one of scikit-learn: the search looks for better
-            ones only, and if there is none, returns and certifies this one. Its leaves get the
-            best labels for the training rows, splits that the rows do not need are dropped, and
-            tests of it that the encoder does not have are added to ``encoder_``. It must keep to
-            the limits.
+            A tree to start from, of certree or a fitted one of scikit-learn. The search looks only
+            for better trees; if none exists, it returns and certifies this one. The leaves get
+            the best labels for the training rows, splits that the rows do not need are dropped,
+            and tests that the encoder does not have are added to ``encoder_``. The tree must
+            keep the limits.
         path : bool, default=False
-            Also find the best tree for every number of splits, as ``path_``. That is a second
-            search; each has half of the time, and the second one also what the first one leaves.
+            Also find the best tree for every number of splits, as ``path_``, by a second search.
+            The first search has half of the time, the second one the rest.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         """
         self._check_parameters()
         self._check_size_limits(path)
-        with self._limits():
+        with self._budget():
             watch, _ = self._fit(X, y, sample_weight, callback, warm_start_tree, path=path)
         front = getattr(self, "front_", None)
         if front is None:
@@ -217,10 +217,10 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         if metric is not None:
             self._refuse_with_metric(metric, warm_start_tree, path)
             self._path = None
-            return fit_binary(self, metric, Rows(X, y, sample_weight, warm_start), callback)
+            return fit_binary(self, metric, TrainingRows(X, y, sample_weight, warm_start), callback)
 
         def check(classes: NDArray[Any], _: Any) -> None:
-            # Of no use here, but a class that is not there is a slip of the pen.
+            # The objective does not use pos_label, but a class that y lacks is a typing error.
             find_positive(classes.tolist(), self.pos_label, task_name(self.objective))
 
         statement = state_errors(self, X, y, sample_weight, self.objective, check=check)
@@ -257,7 +257,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         broken = broken_limits(warm, *limits)
         if broken and start.must_keep_limits:
             raise ValueError(
-                f"warm_start_tree is none of the trees searched: {' and '.join(broken)}. Relax the "
+                f"warm_start_tree is outside the search: {' and '.join(broken)}. Relax the "
                 "limits, or fit without it."
             )
         return None if broken else warm, replace(statement, columns=columns)

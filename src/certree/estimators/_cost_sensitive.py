@@ -55,7 +55,7 @@ class _Matrix(CostMatrix):
 
 @with_parameters
 class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
-    r"""A decision tree classifier of proven least cost.
+    r"""A decision tree classifier with proven least cost.
 
     Among all trees within the limits it finds one that minimises, over the training rows,
 
@@ -82,7 +82,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         How many rows may get a label: a number of rows (an integer) or a share of all rows (a
         float, fraction or text), for some of the labels. With weights, both are weighed.
     limits : tasks.Limit, tasks.LeafMinimum, a sequence of them, or None, default=None
-        Further limits on the whole tree, such as budgets. Neither these nor `capacity` go together
+        Further limits on the whole tree, such as budgets. Limits and `capacity` cannot be combined
         with `test_costs`.
     max_depth, max_splits, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
@@ -162,10 +162,8 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
             Weights: a row of weight two pays twice, for tests as well.
         costs : array-like of shape (n_rows, n_classes), optional
             What each label costs each row, in place of a cost matrix. Finite numbers of any sign.
-        callback : callable, optional
-            Called with a :class:`Progress` now and then; a true answer stops the search.
-        path : bool, default=False
-            Also find the best tree for every number of splits, as ``path_``.
+        callback, path
+            As for :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------
@@ -214,7 +212,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         return _LabelledCosts(table, classes, codes)
 
     def _errors(self, labels: NDArray[Any], sample_weight: Any) -> _LabelTask:
-        """Return the task of counting errors; classes without weight are no labels."""
+        """Return the task of counting errors; only classes with weight are labels."""
         counted = labels
         weights = None if sample_weight is None else np.asarray(sample_weight)
         if weights is not None and weights.shape == labels.shape and weights.any():
@@ -314,8 +312,8 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
     ) -> float:
         r"""Return the mean cost as a share of the standard cost.
 
-        The standard cost is what all tests cost together, and in addition the dearest error for
-        all rows but those of the most frequent class:
+        The standard cost is the price of all tests together, plus the most expensive error for all
+        rows except those of the most frequent class:
 
         .. math:: C + \min_k (1 - f_k) \cdot \max_{k, \hat k} C_{k \hat k}
 

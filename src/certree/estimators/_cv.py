@@ -24,11 +24,11 @@ from certree.tree import Tree
 from ._binary import find_positive
 from ._budgets import memory_bytes
 from ._classifier import OptimalTreeClassifier
-from ._metric_fit import Rows
+from ._metric_fit import TrainingRows
 from ._objective import is_direct, read_metric, task_name
 from ._parameters import OneOf, WholeNumber, is_whole
 from ._reading import PredictsClasses
-from ._sizes import Sizes, trees_of_all_sizes
+from ._sizes import TreesOfSizes, trees_of_all_sizes
 from ._vocabulary import (
     BudgetParameters,
     ClassParameters,
@@ -208,12 +208,12 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
 
     def _search(
         self, data: _Part, parts: list[NDArray[np.intp]], depths: list[int], call: Budget
-    ) -> list[list[Sizes]]:
+    ) -> list[list[TreesOfSizes]]:
         """Return the best trees of all sizes for parts of the rows; for the first ones on Ctrl-C.
 
         Each has an equal share of the time that is left, and so has the refit.
         """
-        found: list[list[Sizes]] = []
+        found: list[list[TreesOfSizes]] = []
         for number, rows in enumerate(parts):
             with budget(call.remaining(1 / (len(parts) - number + 1)), None):
                 found.append(self._sizes_of(data.rows(rows), depths))
@@ -224,7 +224,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
     def _scores(
         self,
         data: _Part,
-        found: list[list[Sizes]],
+        found: list[list[TreesOfSizes]],
         tests: list[NDArray[np.intp]],
         limits: list[tuple[int, int]],
     ) -> NDArray[np.float64]:
@@ -259,10 +259,10 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
         shared = same_parameters(self, OptimalTreeClassifier)
         return OptimalTreeClassifier(**{**shared, "max_depth": depth, "verbose": 0})
 
-    def _sizes_of(self, rows: _Part, depths: list[int]) -> list[Sizes]:
+    def _sizes_of(self, rows: _Part, depths: list[int]) -> list[TreesOfSizes]:
         """Return for each depth the best trees of all sizes."""
         return trees_of_all_sizes(
-            self._tree(depths[-1]), Rows(rows.X, rows.y, rows.weights), depths
+            self._tree(depths[-1]), TrainingRows(rows.X, rows.y, rows.weights), depths
         )
 
     # ---- scores ---------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
 
     def _score_all(
         self,
-        found: list[Sizes],
+        found: list[TreesOfSizes],
         limits: list[tuple[int, int]],
         rows: _Part,
         weights: NDArray[np.float64] | None,
@@ -346,7 +346,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
         model.fit(X, y, sample_weight, callback=callback, path=path)
         self.best_estimator_ = model
 
-    def _warn(self, found: list[list[Sizes]], n_folds: int) -> None:
+    def _warn(self, found: list[list[TreesOfSizes]], n_folds: int) -> None:
         if len(found) < n_folds:
             warn(
                 f"Cross-validation was interrupted: depth and size were chosen by {len(found)} of "

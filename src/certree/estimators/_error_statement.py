@@ -148,7 +148,7 @@ class ErrorStatement(Statement):
     def n_paid(self, nodes: engine.Nodes, per: str) -> int:
         if nodes.outcomes is None or per != "leaf":
             return super().n_paid(nodes, per)
-        # Outcomes of a multiway test without training rows are no leaves to be paid for.
+        # Outcomes of a multiway test without training rows cost no leaf penalty.
         sizes = np.bincount(nodes.route(self.columns), minlength=len(nodes))
         return max(int(np.count_nonzero(sizes[nodes.is_leaf])), 1)
 
@@ -217,10 +217,10 @@ def state_errors(
         What is maximised.
     most_weight : callable, optional
         For objectives with a positive class, which multiply weights with others, and whose penalty
-        is no number of errors: how much of the range of the integers all rows may weigh.
+        is not counted in errors: how much of the range of the integers all rows may weigh.
     check : callable, optional
         Called with the classes, and the rows that count, before the table is encoded; raises if
-        they do not do.
+        they are not valid.
     """
     start = perf_counter()
     n_rows = wishes._row_count(X)
@@ -240,7 +240,7 @@ def state_errors(
     wanted = class_fractions(wishes.class_weight, classes.tolist(), totals)
     is_balanced = not for_metric and task_name(objective) == "balanced_accuracy"
     if is_balanced and wishes.class_weight != "balanced":
-        # The weighted mean of the classes' recalls is then what counts.
+        # The objective is then the weighted mean of the classes' recalls.
         equal = class_fractions("balanced", classes.tolist(), totals)
         wanted = list(map(Fraction.__mul__, wanted, equal))
     weights = error_weights(given, codes, wanted, totals, most)

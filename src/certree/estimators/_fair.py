@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.exceptions import InfeasibleError, OptimalityWarning, warn
+from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import parse_complexity
 from certree.results._certificate import Exact, show
 from certree.results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
@@ -58,7 +58,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     .. math:: \text{accuracy} - \text{complexity} \cdot \text{splits}
 
     on the training rows. Rates are compared exactly, as fractions: a tree whose rates differ by
-    exactly the tolerance is within it, and one that is over it by a hair is not.
+    exactly the tolerance is allowed, and a tree above it is not, however close it is.
 
     Parameters
     ----------
@@ -69,16 +69,16 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         - "equal_opportunity": the same among rows that are positive (true positive rate);
         - "predictive_equality": the same among rows that are not (false positive rate);
         - "equalized_odds": both of the last two;
-        - "accuracy_parity": the share of rows that are wrong (error rate); the only one for more
-          than two classes, and the only one that may be impossible to keep to, as all others are
-          kept to by a tree that gives all rows the same label.
+        - "accuracy_parity": the share of rows that are wrong (error rate). It is the only one for
+          more than two classes, and the only one that may be impossible to keep: a tree that
+          gives all rows the same label keeps all others.
     tolerance : float, Fraction or str, default=0.01
         Largest difference of a rate between two groups, from 0 to 1. Used as the decimal or
         fraction that is written: 0.1 is one tenth, "1/3" one third.
     use_sensitive : bool, default=False
-        Whether the tree may ask for the group. By default tests of X that say nothing but the
+        Whether the tree may ask for the group. By default, tests of X that only state the
         group (those that equal the sensitive feature, or its negation) are left out; the
-        certificate lists them. What is not a column of X cannot be asked for in either case.
+        certificate lists them. A tree can only ask for columns of X in either case.
     sensitive_columns : str, int, list of them, or None, default=None
         Columns of X, by name or number, that hold the groups, in place of `sensitive_features` in
         `fit`.
@@ -170,14 +170,14 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         y : array-like of shape (n_rows,)
             Class labels.
         sensitive_features : array-like of shape (n_rows,) or (n_rows, n_columns)
-            The group of each row: texts, truth values, whole numbers or categories, without
+            The group of each row: texts, truth values, integers or categories, without
             missing values. Several columns: groups are the combinations that occur.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows, in errors and in rates. Rows of weight zero are left out. Rates are
             exact for any weights; errors are, too, for decimals of up to 15 digits, and otherwise
             those of weights that are rounded to ``certificate_.weight_quantum``.
         callback : callable, optional
-            Called with a :class:`Progress` now and then; a true answer stops the search.
+            As for :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------
@@ -186,7 +186,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         """
         self._check_parameters()
         self._check_sizes()
-        with self._limits():
+        with self._budget():
             rows = state_fairness(self, X, y, sensitive_features, sample_weight)
             if rows.comparison is None:
                 warn(
@@ -198,10 +198,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
             self.classes_ = rows.classes
             self.n_classes_ = len(rows.classes)
             watch = solve_fair(self, rows, callback)
-        if self.certificate_.has_tree:
-            self._finish(watch)
-        else:
-            self._warn_without_tree()
+        self._finish(watch)
         return self
 
     def fairness_curve(
@@ -216,15 +213,15 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     ) -> FairnessCurve:
         """Find the best tree for every tolerance, in one search.
 
-        The estimator itself is left as it is; its `tolerance` and `gap` play no part.
+        The estimator itself does not change. Its `tolerance` and `gap` are not used.
 
         Parameters
         ----------
         X, y, sensitive_features, sample_weight
             As for :meth:`fit`.
         least_tolerance : float, Fraction or str, default=0.001
-            Where the curve begins: its first tree is the best for this tolerance. Tolerances of
-            next to nothing can take most of the time; 0 asks for them, too.
+            Where the curve begins: its first tree is the best for this tolerance. Very small
+            tolerances can take most of the time; 0 asks for them, too.
         callback : callable, optional
             As for :meth:`fit`.
 
@@ -237,7 +234,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         self._check_sizes()
         # A shallow copy with the same parameters takes what fitting leaves behind.
         model = type(self)(**self.get_params(deep=False))
-        with model._limits():
+        with model._budget():
             rows = state_fairness(model, X, y, sensitive_features, sample_weight)
             model.classes_ = rows.classes
             model.n_classes_ = len(rows.classes)
@@ -270,8 +267,8 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         Returns
         -------
         FairnessReport
-            Selection, true positive, false positive and error rates; print it. For more than two
-            classes error rates only.
+            Selection, true positive, false positive and error rates, which print as a table. For
+            more than two classes it has only error rates.
         """
         return report_on(self, X, y, sensitive_features, sample_weight)
 
@@ -318,11 +315,6 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
             f"predict with.{advice}",
             UserWarning,
         )
-
-    def _check_tree(self) -> None:
-        super()._check_tree()
-        if not self.certificate_.has_tree:
-            raise InfeasibleError(self.certificate_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -380,7 +380,7 @@ def _certify_limited(
         rates,
         n_row_groups=None,
         differences=_differences(rows, limits, values),
-        dual=_dual(rows, limits, found.cuts),
+        cuts=_cuts(rows, limits, found.cuts),
         n_solves=found.n_solves,
     )
 
@@ -396,11 +396,11 @@ def _differences(
     )
 
 
-def _dual(
+def _cuts(
     rows: FairStatement, limits: FairLimits, cuts: Sequence[DualCut]
-) -> tuple[tuple[Exact, tuple[Exact, ...], Exact], ...]:
+) -> tuple[tuple[Exact, ...], ...]:
     """Return what scalar searches have proven in terms of cost and differences of rates."""
-    dual = []
+    stated: list[tuple[Exact, ...]] = []
     for cut in cuts:
         first, *others = cut.multipliers
         # A limit is its scale times a difference, of which the leading digit has no more than what
@@ -413,14 +413,9 @@ def _dual(
                 value += Fraction(m * finer.least, 2**finer.shift)
         factor = rows.scale.unit / first if first else Fraction(1)
         constant = rows.scale.constant if first else 0
-        dual.append(
-            (
-                1 if first else 0,
-                tuple(exact(weight * factor) for weight in weights),
-                exact(value * factor + constant),
-            )
-        )
-    return tuple(dual)
+        each = (exact(weight * factor) for weight in weights)
+        stated.append((1 if first else 0, *each, exact(value * factor + constant)))
+    return tuple(stated)
 
 
 def _without_tree(
@@ -449,7 +444,7 @@ def _without_tree(
             "history": (),
             "n_row_groups": None,
             "differences": _differences(rows, limits, closest),
-            "dual": _dual(rows, limits, found.cuts),
+            "cuts": _cuts(rows, limits, found.cuts),
             "n_solves": found.n_solves,
             "least_disparity": least,
         }

@@ -277,7 +277,7 @@ def read_sensitive(model: FairTreeClassifier, X: Any, given: Any) -> Any:
             columns.append(table.column(int(entry)))
         else:
             raise ValueError(
-                f"sensitive_columns names {entry!r}, which is no column of X; give names of "
+                f"sensitive_columns names {entry!r}, which is not a column of X; give names of "
                 f"columns, or numbers from 0 to {table.n_columns - 1}."
             )
     if len(columns) == 1:

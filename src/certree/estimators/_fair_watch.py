@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class FairObserver(Observer):
-    """Watch the searches of a fit: the first one says nothing of what fair trees cost at most."""
+    """Watch the searches of a fit; the tree of the first search may be unfair."""
 
     def __init__(
         self,
@@ -63,6 +63,6 @@ def watch_fair(
     if callback is None and not model.verbose:
         return None
     line = ProgressLine(exact(rows.total_weight)) if model.verbose else None
-    # Without groups, all trees are as good as fair.
+    # Without groups, every tree is fair.
     knows_upper = has_bounds and rows.comparison is None
     return FairObserver(rows.scale.cost, callback, line, has_bounds, knows_upper)

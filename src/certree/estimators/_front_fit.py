@@ -21,7 +21,7 @@ from certree.tree import Tree
 
 from ._binary import BinaryStatement
 from ._certify import certify
-from ._metric_fit import Fitted, Rows, state_metric
+from ._metric_fit import Fitted, TrainingRows, state_metric
 
 if TYPE_CHECKING:
     from ._classifier import OptimalTreeClassifier
@@ -81,7 +81,7 @@ class FrontObserver(Observer):
 
 
 def fit_front(
-    model: OptimalTreeClassifier, metric: ErrorFront, rows: Rows, callback: Callback | None
+    model: OptimalTreeClassifier, metric: ErrorFront, rows: TrainingRows, callback: Callback | None
 ) -> Fitted:
     """Find the front, and fit the model to its most accurate tree."""
     if read_fraction(model.complexity, "complexity") != 0:

@@ -13,7 +13,6 @@ import numpy as np
 
 from certree import engine
 from certree.engine._within_limits import DualCut, LimitedProblem, LimitedResult
-from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.numbers._scale import Scale, fitting_penalty
 from certree.proofs._limit_search import solve_limited
@@ -139,12 +138,7 @@ def fit_within(
         )
     watch = fit_limited(model, task, X, y, sample_weight, callback)
     model._path = None
-    certificate: Any = model.certificate_
-    if not isinstance(certificate, NoTreeCertificate):
-        model._finish(watch)
-        return
-    kind = UserWarning if certificate.is_infeasible else OptimalityWarning
-    warn(f"{certificate.statement()} There is nothing to predict with.", kind)
+    model._finish(watch)
 
 
 def fit_limited(
@@ -199,7 +193,7 @@ def keep_limited(
         Answer.of(result, statement.scale),
         LimitedCertificate,
         limits=limit_values(statement, result.nodes),
-        dual_cuts=tuple(user_cut(statement, cut) for cut in result.cuts),
+        cuts=tuple(user_cut(statement, cut) for cut in result.cuts),
         dual_bound=_dual_bound(statement, result.cuts),
         n_solves=result.n_solves,
         n_rounds=result.n_rounds,
@@ -289,7 +283,7 @@ def _no_tree(
         limits=limit_values(statement, None, reach),
         lower_bound=exact(statement.scale.cost(result.lower_bound)),
         proof=result.proof,
-        dual_cuts=tuple(user_cut(statement, cut) for cut in result.cuts),
+        cuts=tuple(user_cut(statement, cut) for cut in result.cuts),
         seconds=statement.seconds + result.seconds,
         counters=dict(result.counters),
         n_solves=result.n_solves,

@@ -25,7 +25,7 @@ class Measurement:
 
     A row pays when it reaches the first test of one of the columns on its way down; further tests
     of them are free. Once another measurement of the same group has been made on the way, the
-    discounted price applies: drawing blood is paid once, whatever is then looked for.
+    discounted price applies: for instance, drawing blood is paid once for several blood tests.
 
     Parameters
     ----------

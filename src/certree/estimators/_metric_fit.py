@@ -30,7 +30,7 @@ _ERROR_WEIGHTS = 2**21
 
 
 @dataclass(frozen=True)
-class Rows:
+class TrainingRows:
     """What users pass to `fit`."""
 
     X: Any
@@ -51,7 +51,7 @@ def most_metric_weight(budget: int) -> int:
 def state_metric(
     model: OptimalTreeClassifier,
     metric_name: str,
-    rows: Rows,
+    rows: TrainingRows,
     most_weight: Callable[[int], int] = most_metric_weight,
 ) -> tuple[BinaryStatement, WarmTree | None]:
     """Read labels, weights and table, and a tree to start from."""
@@ -72,7 +72,7 @@ def state_metric(
 
 
 def fit_metric(
-    model: OptimalTreeClassifier, metric: Metric, rows: Rows, callback: Callback | None
+    model: OptimalTreeClassifier, metric: Metric, rows: TrainingRows, callback: Callback | None
 ) -> Fitted:
     """Maximise a metric of false positives and negatives."""
     statement, warm = state_metric(model, metric.name, rows)
@@ -138,7 +138,7 @@ def _answer(result: MetricResult, statement: BinaryStatement, accepted: Fraction
 def in_units(metric: Metric, unit: Fraction) -> Metric:
     """Return a metric that is asked with integer weights, one of which stands for `unit`.
 
-    Only the metrics that users bring can tell the difference.
+    This matters only for metrics that users write.
     """
     if unit == 1 or not isinstance(metric, Custom):
         return metric

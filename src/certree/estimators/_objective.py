@@ -1,4 +1,4 @@
-"""What a user asks to be large: names, metrics and plain functions, read and checked."""
+"""Objectives to maximise: names, metrics and plain functions, read and checked."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from certree import engine
 from certree.engine._budget import Budget, budget, current
-from certree.exceptions import OptimalityWarning, warn
+from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.numbers._exact import cost_budget, read_fraction
 from certree.results._answer import Answer
 from certree.results._certificate import Certificate, Exact, show
@@ -82,11 +82,11 @@ class BaseOptimalTree(
                 "Nothing limits the size of the tree: max_depth and max_splits are None, and "
                 "complexity is 0, so that trees with as many splits as there are rows are "
                 "searched. The search may well end at time_limit or memory_limit; set a "
-                "complexity, such as 0.01, or a limit.",
+                "complexity or a limit.",
                 UserWarning,
             )
 
-    def _limits(self) -> AbstractContextManager[Budget]:
+    def _budget(self) -> AbstractContextManager[Budget]:
         """Open the budget of a call: its limits hold for all that happens in it."""
         return budget(self.time_limit, memory_bytes(self.memory_limit), self)
 
@@ -157,6 +157,9 @@ class BaseOptimalTree(
     def _finish(self, watch: Observer | None) -> None:
         """End the progress line, and warn with the gap if a limit ended the search."""
         certificate = self.certificate_
+        if not certificate.has_tree:
+            self._warn_without_tree()
+            return
         if watch is not None:
             watch.finish(certificate)
         if certificate.status in ("optimal", "gap"):
@@ -181,6 +184,17 @@ class BaseOptimalTree(
             f"{certificate.gap_text()}. {advice}",
             OptimalityWarning,
         )
+
+    def _warn_without_tree(self) -> None:
+        """Say why there is no tree."""
+        certificate = self.certificate_
+        kind = UserWarning if certificate.is_infeasible else OptimalityWarning
+        warn(f"{certificate.statement()} There is nothing to predict with.", kind)
+
+    def _check_tree(self) -> None:
+        super()._check_tree()
+        if not self.certificate_.has_tree:
+            raise InfeasibleError(self.certificate_)
 
     def _warn_about_path(self, path: RegularizationPath | None) -> None:
         """Warn if a limit ended the search for a path."""

@@ -1,4 +1,4 @@
-"""How far a tree, from wherever it comes, is from the best."""
+"""How far a tree of any origin is from the best."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class OptimalityGap:
     tree : Tree
         The tree in question, as a tree of certree.
     best_tree : Tree
-        The best tree found; it is no worse than the tree in question if that keeps to the limits.
+        The best tree found; at least as good as the tree in question if that keeps the limits.
     certificate : Certificate
         What is proven about `best_tree`.
     keeps_limits : bool
@@ -132,9 +132,8 @@ def optimality_gap(
 ) -> OptimalityGap:
     """Return how far a tree is from the best one on some rows.
 
-    By default it is compared with all trees that are no larger: no deeper, and with no more
-    splits. The tests are those that :class:`TableEncoder` derives from the columns, and the tree's
-    own.
+    By default it is compared with all trees that have at most its depth and its number of splits.
+    The tests are those that :class:`TableEncoder` derives from the columns, and the tree's own.
 
     Parameters
     ----------
@@ -152,8 +151,8 @@ def optimality_gap(
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
     categorical_features, thresholds, search, time_limit, memory_limit, gap, n_jobs
-        As for :class:`OptimalTreeClassifier`. When a limit ends the search, the bounds are valid
-        all the same.
+        As for :class:`OptimalTreeClassifier`. The bounds are valid also when a budget ends the
+        search.
 
     Returns
     -------
@@ -184,7 +183,7 @@ def optimality_gap(
     )
     model._check_parameters()
     _refuse_ranks(read_metric(model.objective))
-    with model._limits():
+    with model._budget():
         _, statement = model._fit(
             X, y, sample_weight, warm_start_tree=given, must_keep_limits=False
         )
@@ -206,11 +205,11 @@ def optimality_gap(
 
 
 def _refuse_ranks(metric: Metric | None) -> None:
-    """Refuse what is no value of a single tree with its labels."""
+    """Refuse objectives that are not a value of a single tree with its labels."""
     if metric is None or metric.kind not in ("front", "chain"):
         return
     if metric.kind == "front":
-        why = "a front is no value of one tree; compare the tree's errors with pareto_front(X, y)"
+        why = "a front is a set of trees; compare the tree's errors with pareto_front(X, y)"
     else:
         why = (
             "areas are about the order of leaves and not about labels; fit OptimalTreeClassifier "
@@ -231,7 +230,7 @@ def _limit(name: str, value: Any, own: int) -> int | None:
 
 
 def _cost(tree: Tree, model: OptimalTreeClassifier, statement: ErrorStatement, X: Any) -> Exact:
-    """Return the cost of a tree with its own labels, also if these are no classes of y."""
+    """Return the cost of a tree with its own labels, also if y lacks some of them."""
     metric = read_metric(model.objective)
     predicted = tree.predict(X)
     predicted = predicted if statement.rows is None else predicted[statement.rows]
@@ -268,5 +267,5 @@ def _keeps_limits(tree: Tree, model: OptimalTreeClassifier, X: Any, sample_weigh
     if sample_weight is not None:
         leaves = leaves[np.broadcast_to(np.asarray(sample_weight) > 0, leaves.shape)]
     sizes = np.bincount(leaves, minlength=tree.n_nodes)[tree.test < 0]
-    # Leaves without rows are no part of the trees searched, nor an obstacle.
+    # Leaves without rows do not count: the trees searched have none.
     return tree.n_splits == 0 or int(sizes[sizes > 0].min()) >= model.min_samples_leaf

@@ -89,12 +89,12 @@ class OneOf:
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Return whether a value is an integer, of Python or NumPy; truth values are none."""
+    """Return whether a value is an integer of Python or NumPy, but not a truth value."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Return whether a value is a real number; truth values are none."""
+    """Return whether a value is a real number, but not a truth value."""
     kinds = int | float | np.integer | np.floating | Fraction | Decimal
     return isinstance(value, kinds) and not isinstance(value, bool)
 

@@ -10,7 +10,7 @@ from certree.results._progress import Callback
 
 from ._classifier import OptimalTreeClassifier
 from ._front_fit import find_front
-from ._metric_fit import Rows, state_metric
+from ._metric_fit import TrainingRows, state_metric
 from ._settings import FrontSettings, takes
 
 if TYPE_CHECKING:
@@ -83,10 +83,10 @@ def pareto_front(
     model = OptimalTreeClassifier(objective=objective, **settings)
     model._check_parameters()
     model._check_size_limits()
-    with model._limits():
+    with model._budget():
         front = find_front(
             model,
-            state_metric(model, "front", Rows(X, y, sample_weight))[0],
+            state_metric(model, "front", TrainingRows(X, y, sample_weight))[0],
             callback,
             supported_only=supported_only,
             per_splits=per_splits,

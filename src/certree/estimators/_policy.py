@@ -44,7 +44,7 @@ class PolicyValue(NamedTuple):
     value : float
         Estimated mean outcome of a row under the policy.
     standard_error : float
-        Standard error of this mean; what the models behind the scores have wrong is not in it.
+        Standard error of this mean; it does not include errors of the models behind the scores.
     n_rows : int
         Number of rows it was estimated from.
     """
@@ -58,14 +58,14 @@ class PolicyValue(NamedTuple):
 class PolicyTree(BaseTaskTree):
     r"""A decision tree that gives each row the treatment with the best outcome, proven best.
 
-    From rows of which each was given one treatment, it first estimates what every treatment would
-    have brought every row (`method`), and then finds, among all trees within the limits, one that
+    Every training row was given one treatment. The estimator first estimates the outcome of every
+    treatment for every row (`method`), and then finds, among all trees within the limits, one that
     maximises
 
     .. math:: \frac1W \sum_i w_i \Gamma_{i\,\pi(x_i)} - \text{complexity} \cdot \text{splits}
 
-    for these scores :math:`\Gamma`. The certificate is exact about the scores; that they are the
-    right ones, it cannot prove.
+    for these scores :math:`\Gamma`. The certificate is exact about the scores; it cannot prove that
+    the scores are right.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ class PolicyTree(BaseTaskTree):
     budget : float, Fraction, str or None, default=None
         The most that the treatments of all rows may cost together.
     min_treated : int, mapping from treatment to int, or None, default=None
-        A leaf that gives a treatment holds at least so many rows that have received it: what
-        nobody there was given is not to be trusted.
+        A leaf that gives a treatment holds at least this many rows that have received it, so that
+        its score rests on evidence.
     max_depth, max_splits, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
@@ -196,11 +196,11 @@ class PolicyTree(BaseTaskTree):
         X : table of shape (n_rows, n_features)
             As for :class:`OptimalTreeClassifier`; the user's own models see it as it is.
         y : array-like of shape (n_rows,)
-            The treatment that each row was given: texts, truth values or whole numbers. An array
+            The treatment that each row was given: texts, truth values or integers. An array
             of shape (n_rows, n_treatments) without `outcome` is a table of rewards, as for
             :meth:`fit_rewards`, so that policies can be tuned as other estimators are.
         outcome : array-like of shape (n_rows,)
-            What came of it: numbers.
+            The observed outcome: numbers.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows in the objective. Rows of weight zero are left out.
         treatment : array-like of shape (n_rows,), optional
@@ -210,10 +210,8 @@ class PolicyTree(BaseTaskTree):
             experiment; strictly between 0 and 1. No model is fitted then.
         outcomes : array-like of shape (n_rows, n_treatments), optional
             Outcomes predicted by other means. No model is fitted then.
-        callback : callable, optional
-            Called with a :class:`Progress` now and then; a true answer stops the search.
-        path : bool, default=False
-            Also find the best policy for every number of splits, as ``path_``.
+        callback, path
+            As for :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------
@@ -238,7 +236,7 @@ class PolicyTree(BaseTaskTree):
                 "PolicyTree needs outcomes: fit(X, treatment, outcome), or fit(X, rewards) with a "
                 "table of shape (n_rows, n_treatments)."
             )
-        with self._limits() as call:
+        with self._budget() as call:
             with call.nothing_to_return():
                 history = read_history(given, outcome, n_rows, self.treatments)
                 scores = self._scores(X, history, sample_weight, propensity, outcomes)
@@ -285,19 +283,13 @@ class PolicyTree(BaseTaskTree):
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
-            As for :class:`OptimalTreeClassifier`.
+        X, sample_weight, callback, path
+            As for :meth:`fit`.
         rewards : array-like of shape (n_rows, n_treatments)
             What each treatment brings each row. A single column is what a treatment brings over
             none: the treatments are then 0, with no reward, and 1.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows.
         treatment : array-like of shape (n_rows,), optional
             What each row was given, for `min_treated`.
-        callback : callable, optional
-            Called with a :class:`Progress` now and then; a true answer stops the search.
-        path : bool, default=False
-            Also find the best policy for every number of splits, as ``path_``.
 
         Returns
         -------
@@ -370,7 +362,7 @@ class PolicyTree(BaseTaskTree):
     ) -> PolicyValue:
         """Estimate the mean outcome under this policy, with its standard error.
 
-        Use rows that the policy was not learned from: on its own rows the value is too good.
+        Use other rows than in training: on the training rows the value is too good.
 
         Parameters
         ----------

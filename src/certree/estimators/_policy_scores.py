@@ -44,7 +44,7 @@ _POOR_OVERLAP = 0.05
 
 @dataclass(frozen=True)
 class History:
-    """What was done and what came of it.
+    """Treatments and outcomes of the rows.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ def read_history(
         if label not in positions:
             row = labels.tolist().index(label)
             raise ValueError(
-                f"treatment[{row}] = {label!r} is none of the treatments {wanted.tolist()}."
+                f"treatment[{row}] = {label!r} is not among the treatments {wanted.tolist()}."
             )
     known = set(seen.tolist())
     for label in wanted.tolist():

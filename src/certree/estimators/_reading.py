@@ -1,4 +1,4 @@
-"""How estimators read tables, and what they predict by a fitted tree; each method stands once."""
+"""Reading tables and predicting by a fitted tree: methods that estimators share."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class ReadsTables(BaseEstimator):
     """Takes raw tables, with categories and missing values."""
 
     def _row_count(self, X: Any) -> int:
-        """Return the number of rows of a raw table, and refuse what has none."""
+        """Return the number of rows of a raw table, and refuse an empty one."""
         if hasattr(X, "tocsr"):
             raise TypeError(
                 f"Sparse input is not supported, got {type(X).__name__}; "
                 "pass a dense table, for example X.toarray()."
             )
         if isinstance(X, Mapping):
-            read_table(X)  # says that it is no table, and what to do
+            read_table(X)  # raises: X is not a table
         n_rows = int(_num_samples(X))
         if n_rows == 0:
             raise ValueError(
@@ -162,8 +162,8 @@ class PredictsClasses(ClassifierMixin, PredictsByTree):
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class frequencies of the leaf that each row reaches.
 
-        The most frequent class of a leaf need not be its label: a metric or a constraint may want
-        another.
+        The label of a leaf may differ from its most frequent class: a metric or a constraint may
+        prefer another.
 
         Parameters
         ----------

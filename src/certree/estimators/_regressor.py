@@ -9,17 +9,16 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
 from certree.numbers._fixed_point import check_numbers
-from certree.results._progress import Callback
 from certree.tasks._squares import SquaredError
 from certree.tasks._task import Task
 
 from ._sklearn_bases import RegressorMixin
-from ._task_tree import BaseTaskTree
+from ._task_tree import BaseTargetTree
 from ._vocabulary import DepthByPosition, with_parameters
 
 
 @with_parameters
-class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTaskTree):
+class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     r"""A regression tree with constant leaves that is proven best within its limits.
 
     Among all trees within the limits it finds one that maximises
@@ -61,9 +60,9 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTaskTree):
     which the search rounds down to a fine unit. ``certificate_.rounding`` bounds what all this can
     change in the cost of any tree.
 
-    Absolute error is not offered: the median of a leaf is no function of a sum over its rows, so
-    that nothing can be added up while the search goes from one set of rows to the next. With a
-    list of values to predict it is: :func:`tasks.pinball` with quantile 0.5.
+    Absolute error is not offered: the median of a leaf is not a function of a sum over its rows, so
+    the search cannot compute it from parts of a row set. With a list of values to predict it can:
+    use :func:`tasks.pinball` with quantile 0.5.
 
     .. versionadded:: 0.1
 
@@ -77,40 +76,6 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTaskTree):
     >>> model.certificate_.cost
     Fraction(5, 8)
     """
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any = None,
-        *,
-        callback: Callback | None = None,
-        path: bool = False,
-    ) -> OptimalTreeRegressor:
-        """Find the best tree for the training rows.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            As for :class:`OptimalTreeClassifier`.
-        y : array-like of shape (n_rows,)
-            Numbers to be predicted.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights, not negative. Rows of weight zero are left out.
-        callback : callable, optional
-            Called with a :class:`Progress` now and then; a true answer stops the search.
-        path : bool, default=False
-            Also find the best tree for every number of splits, as ``path_``.
-
-        Returns
-        -------
-        OptimalTreeRegressor
-            The fitted estimator itself.
-        """
-        self._check_parameters()
-        target = self._read_target(y, self._row_count(X))
-        self._fit_and_report(SquaredError(), X, target, sample_weight, callback, path)
-        return self
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         return SquaredError()

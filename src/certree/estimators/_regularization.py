@@ -78,7 +78,7 @@ def regularization_path(
     model = OptimalTreeClassifier(**settings)
     model._check_parameters()
     model._check_size_limits(path=True)
-    with model._limits():
+    with model._budget():
         path = _find(model, X, y, sample_weight, callback)
     model._warn_about_path(path)
     return path

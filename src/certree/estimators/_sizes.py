@@ -15,12 +15,12 @@ from certree.tree import Tree
 from ._certify import find_path
 from ._classifier import OptimalTreeClassifier
 from ._error_statement import state_errors
-from ._metric_fit import Rows, in_units, state_metric
+from ._metric_fit import TrainingRows, in_units, state_metric
 from ._objective import read_metric
 
 
 @dataclass(frozen=True)
-class Sizes:
+class TreesOfSizes:
     """The best trees within a depth, by rising number of splits."""
 
     depth: int
@@ -33,8 +33,8 @@ class Sizes:
 
 
 def trees_of_all_sizes(
-    model: OptimalTreeClassifier, rows: Rows, depths: Sequence[int]
-) -> list[Sizes]:
+    model: OptimalTreeClassifier, rows: TrainingRows, depths: Sequence[int]
+) -> list[TreesOfSizes]:
     """Return for each depth the best trees of all sizes within the model's other limits.
 
     One search per depth, on a table that is encoded once; an area under the ROC curve takes one
@@ -51,17 +51,19 @@ def trees_of_all_sizes(
     return list(_by_metric(model, metric, rows, depths))
 
 
-def _by_errors(model: OptimalTreeClassifier, rows: Rows, depths: Sequence[int]) -> Iterator[Sizes]:
+def _by_errors(
+    model: OptimalTreeClassifier, rows: TrainingRows, depths: Sequence[int]
+) -> Iterator[TreesOfSizes]:
     statement = state_errors(model, rows.X, rows.y, rows.sample_weight, model.objective)
     for number, depth in enumerate(depths):
         model.max_depth = depth
         path = find_path(model, statement, share=1 / (len(depths) - number))
-        yield Sizes(depth, path.status, tuple((entry.splits, entry.tree) for entry in path))
+        yield TreesOfSizes(depth, path.status, tuple((entry.splits, entry.tree) for entry in path))
 
 
 def _by_metric(
-    model: OptimalTreeClassifier, metric: Metric, rows: Rows, depths: Sequence[int]
-) -> Iterator[Sizes]:
+    model: OptimalTreeClassifier, metric: Metric, rows: TrainingRows, depths: Sequence[int]
+) -> Iterator[TreesOfSizes]:
     statement, _ = state_metric(model, metric.name, rows)
     for number, depth in enumerate(depths):
         model.max_depth = depth
@@ -74,10 +76,10 @@ def _by_metric(
         for entry in path.entries:
             nodes = statement.with_class_labels(entry.tree.nodes)
             trees.append((nodes.n_splits, statement.grow(nodes)))
-        yield Sizes(depth, path.status, tuple(trees))
+        yield TreesOfSizes(depth, path.status, tuple(trees))
 
 
-def _one_by_one(model: OptimalTreeClassifier, rows: Rows, depth: int) -> Sizes:
+def _one_by_one(model: OptimalTreeClassifier, rows: TrainingRows, depth: int) -> TreesOfSizes:
     most = 2**depth - 1 if model.max_splits is None else min(2**depth - 1, int(model.max_splits))
     trees: list[tuple[int, Tree]] = []
     status = "optimal"
@@ -90,4 +92,4 @@ def _one_by_one(model: OptimalTreeClassifier, rows: Rows, depth: int) -> Sizes:
         if one.certificate_.status != "optimal":
             status = one.certificate_.status
         trees.append((size, one.tree_))
-    return Sizes(depth, status, tuple(trees))
+    return TreesOfSizes(depth, status, tuple(trees))

@@ -11,35 +11,20 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     class BaseEstimator:
-        """Parameters as attributes."""
+        """Parameters by name."""
 
-        def get_params(self, deep: bool = True) -> dict[str, Any]:
-            """Return the parameters by name."""
-            ...
-
-        def set_params(self, **params: Any) -> Self:
-            """Set parameters by name."""
-            ...
-
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
         def __sklearn_tags__(self) -> Any: ...
 
     class ClassifierMixin:
-        """What scikit-learn adds to classifiers."""
+        """A score: the accuracy."""
 
-        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-            """Return the accuracy."""
-            ...
-
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
         def __sklearn_tags__(self) -> Any: ...
 
-    class RegressorMixin:
-        """What scikit-learn adds to regressors."""
-
-        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-            """Return R2."""
-            ...
-
-        def __sklearn_tags__(self) -> Any: ...
+    class RegressorMixin(ClassifierMixin):
+        """A score: R2."""
 
 else:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin

@@ -21,7 +21,7 @@ from certree.tree import Tree
 from ._settings import TaskSettings, takes
 from ._solve_limited import LimitedSolution, TaskFront, solve_for_front, solve_with_limits
 from ._solve_separable import SeparableSolution, solve_separable
-from ._task_tree import BaseTaskTree
+from ._task_tree import BaseTargetTree
 from ._vocabulary import parameter, with_parameters
 
 if TYPE_CHECKING:
@@ -87,30 +87,11 @@ class Solution:
 
 
 @with_parameters
-class TaskTree(BaseTaskTree):
+class TaskTree(BaseTargetTree):
     """An estimator for any task; `solve` is the door for users."""
 
     task: Any = parameter(default=None, kw_only=False)
     test_costs: Any = None
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
-        *,
-        callback: Callback | None = None,
-        path: bool = False,
-    ) -> TaskTree:
-        """Solve the task on these rows."""
-        if not isinstance(self.task, Task):
-            raise TypeError(
-                f"task must be a certree.tasks.Task, such as tasks.RowCosts(costs), got "
-                f"{type(self.task).__name__}."
-            )
-        self._check_parameters()
-        self._fit_and_report(self.task, X, y, sample_weight, callback, path)
-        return self
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         task: Task = self.task
@@ -178,8 +159,9 @@ def solve(
     Returns
     -------
     Solution, LimitedSolution, TaskFront or SeparableSolution
-        Tree and certificate; for limits, without a tree if there is none; for two objectives, all
-        trees that no other beats in both; for an objective by its parts, all nondominated trees.
+        Tree and certificate. With limits, the tree is None if no tree keeps them. For two
+        objectives: all trees that no other beats in both. For an objective by its parts: all
+        nondominated trees.
 
     See Also
     --------
@@ -206,7 +188,7 @@ def solve(
             f"{type(task).__name__}."
         )
     model._check_parameters()
-    with model._limits():
+    with model._budget():
         return solver(model, task, given)
 
 

@@ -134,13 +134,13 @@ class TaskFrontCertificate(Record):
     Attributes
     ----------
     status : str
-        "optimal": the points are all there are; "infeasible": no tree keeps to the limits;
-        otherwise what stopped the search.
+        "optimal": the points are complete; "infeasible": no tree keeps the limits; otherwise the
+        reason why the search stopped.
     points : tuple of (cost, cost)
         Costs by the two objectives, by rising first and falling second.
     lower_points : tuple of (cost, cost)
-        Every tree within the limits has one of these that is no greater in both; the points
-        themselves, for a proven front.
+        For every tree within the limits, one of these is at most as great in both. For a proven
+        front they are the points themselves.
     tasks : (str, str)
         What the objectives are called.
     limits : tuple of LimitValue
@@ -215,7 +215,7 @@ class TaskFrontCertificate(Record):
             )
         if not self.points:
             return "No tree within the limits on size keeps to all limits on totals."
-        return "These are all nondominated trees: every other tree within the limits is no better."
+        return "These are all nondominated trees: no other tree within the limits is better."
 
 
 class TaskFront(Sequence[FrontPoint]):
@@ -303,9 +303,7 @@ def solve_with_limits(model: BaseTaskTree, task: Limited, given: Given) -> Limit
     _check(model, given)
     watch = fit_limited(model, task, given.X, given.y, given.sample_weight, given.callback)
     certificate: Any = model.certificate_
-    if isinstance(certificate, NoTreeCertificate):
-        _warn_without_tree(certificate)
-    else:
+    if not certificate.is_infeasible:
         model._finish(watch)
     tree = getattr(model, "tree_", None)
     return LimitedSolution(tree, certificate, model.encoder_, task, _parameters(model))
@@ -338,7 +336,7 @@ def _parameters(model: BaseTaskTree) -> dict[str, Any]:
 
 
 def _check(model: BaseTaskTree, given: Given) -> None:
-    """Refuse what is not known to trees within limits."""
+    """Refuse parameters that trees within limits do not support."""
     model._check_parameters()
     if getattr(model, "test_costs", None) is not None:
         raise ValueError("test_costs cannot be combined with limits or fronts; leave them out.")
@@ -353,15 +351,6 @@ def _check(model: BaseTaskTree, given: Given) -> None:
                 "Trees within limits need max_depth or max_splits"
                 + (", or a complexity above 0." if penalty == 0 else " for a front.")
             )
-
-
-def _warn_without_tree(certificate: NoTreeCertificate) -> None:
-    if certificate.is_infeasible:
-        return
-    warn(
-        f"{certificate.statement()} Raise the limit of the search, or ask for a smaller tree.",
-        OptimalityWarning,
-    )
 
 
 def _pair(statement: LimitedStatement, first: int, second: Fraction | int) -> Pair:

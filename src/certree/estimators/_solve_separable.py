@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from certree.encoding import TableEncoder
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
-from certree.proofs._programme import Candidate, OutOfTime, Programme, Sizes, nodes_of
+from certree.proofs._programme import Candidate, OutOfTime, Programme, ProgrammeLimits, nodes_of
 from certree.results._certificate import many, text_of_tests
 from certree.results._record import STATUSES, Record
 from certree.tasks import Separable
@@ -154,16 +154,16 @@ class SeparableSolution(Sequence[SeparablePoint]):
 
     @property
     def tree(self) -> Tree:
-        """The tree, if there is but one."""
+        """The tree, if there is only one."""
         return self._only().tree
 
     @property
     def value(self) -> Any:
-        """Its value, if there is but one tree."""
+        """Its value, if there is only one tree."""
         return self._only().value
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return what the leaf of each row predicts, if there is but one tree."""
+        """Return the prediction of the leaf of each row, if there is only one tree."""
         return self.tree.predict(X)
 
     def __repr__(self) -> str:
@@ -177,7 +177,7 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
     n_samples = _check(task, given.X)
     model._row_count(given.X)
     columns = model._encode(given.X, None, None)
-    sizes = Sizes(
+    sizes = ProgrammeLimits(
         None if model.max_depth is None else int(model.max_depth),
         None if model.max_splits is None else int(model.max_splits),
         int(model.min_samples_leaf),
@@ -193,7 +193,7 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
     except OutOfTime as stop:
         status = str(stop)
     if status == "optimal":
-        # Of tests that were left out nothing is known.
+        # The tests that were left out are unknown.
         status = partial or ("optimal" if found else "infeasible")
     certificate = SeparableCertificate(
         status,

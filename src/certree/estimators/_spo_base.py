@@ -39,14 +39,7 @@ class DecisionMixin(ABC):
     def decide(self, X: Any) -> NDArray[np.float64]:
         """Return the decision for each row: the best one for its predicted cost vector.
 
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n_rows, n_costs)
+        `X` and the shape of the result are those of :meth:`predict`.
         """
         return self._decisions_of(X)
 

@@ -43,7 +43,7 @@ class ForestTree:
 
 @with_parameters
 class SPOForest(DecisionMixin, EncodesTables):
-    """Many greedy SPO trees; their predicted cost vectors are averaged, and then one decides.
+    """Many greedy SPO trees, which average their cost vectors and then take one decision.
 
     Every tree is grown on rows drawn with replacement, and considers only some columns, drawn anew
     for each split.

@@ -14,7 +14,7 @@ from certree import engine
 from certree.encoding import TableEncoder
 from certree.numbers._scale import Scale
 from certree.oracles import Oracle
-from certree.tree import Decisions, Tree
+from certree.tree import ChosenDecisions, Tree
 
 from . import _greedy
 from ._spo_problem import SPOProblem
@@ -103,7 +103,7 @@ def decision_tree(
     return tree_over(
         encoder,
         decided.nodes,
-        payload=Decisions.called(
+        payload=ChosenDecisions.called(
             decided.decisions, decided.nodes.is_leaf, decided.weights, oracle.describe
         ),
         notes=[
@@ -114,7 +114,7 @@ def decision_tree(
 
 
 def least_units(min_samples_leaf: int, quantum: Fraction) -> int:
-    """Return the least weight of a leaf in units of the integer weights; 1 is no limit."""
+    """Return the least weight of a leaf in units of the integer weights; 1 allows all leaves."""
     return 1 if min_samples_leaf == 1 else ceil(min_samples_leaf / quantum)
 
 
@@ -173,5 +173,5 @@ def _squared_error(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the squared error of leaves that predict the mean."""
     weight = np.maximum(sums[:, 0], 1e-300)
     error = sums[:, -1] - np.square(sums[:, 1:-1]).sum(axis=1) / weight
-    # What cancellation leaves of a leaf without error is none.
+    # A rounding error of a leaf without loss counts as zero.
     return np.where(error <= 1e-12 * sums[:, -1], 0.0, error)

@@ -209,7 +209,7 @@ class OracleProblem(SPOProblem):
         except OracleError:
             return None
         values = self._values(vectors, worst) - self.statistics[:, self.n_costs]
-        # Rounded up, and one more for the whole parts of two costs.
+        # Rounded up, and one more for the integer parts of two costs.
         extra = 0 if self.oracle.is_integral else 1
         changes = np.ceil(np.asarray(values, dtype=np.float64) / self.coarser) + extra
         return np.asarray(np.clip(changes, 0, self.largest), dtype=np.int64)
@@ -247,7 +247,7 @@ class OracleProblem(SPOProblem):
         values = self._values(vectors, self._best(vectors))
         losses = values - sums[:, self.n_costs]
         if not self.oracle.is_integral:
-            # Whole parts keep the law of superadditivity; the noise of float64 is no loss.
+            # Integer parts keep superadditivity; noise of float64 counts as zero.
             losses = np.floor(losses / self.coarser + 2.0**-6)
         return np.maximum(losses, 0).astype(np.int64)
 

@@ -33,7 +33,7 @@ _TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Found:
+class ProgramAnswer:
     """A tree, what HiGHS said, and its bound in units of the search."""
 
     decided: DecidedNodes
@@ -43,7 +43,7 @@ class Found:
 
 
 @dataclass
-class Rows:
+class ProgramRows:
     """Constraints that are being collected."""
 
     row: list[int] = field(default_factory=list)
@@ -94,7 +94,7 @@ class Program:
         self.w = self.w.reshape(self.n_leaves, -1)
         self.n_variables = int(ends[-1])
         self._bound_values()
-        self.rows = Rows()
+        self.rows = ProgramRows()
         self._tree_constraints(max_splits)
         self._leaf_constraints(least)
         self._decision_constraints()
@@ -239,12 +239,12 @@ def solve_program(
     start: DecidedNodes,
     time_limit: float | None,
     gap: float,
-) -> Found:
+) -> ProgramAnswer:
     """Solve the program, starting from a tree.
 
     Returns
     -------
-    Found
+    ProgramAnswer
         The better one of the tree that HiGHS found and the one it started from.
     """
     highspy = _highs.import_highspy()
@@ -278,4 +278,4 @@ def solve_program(
         status = "gap"
     units = (bound - float(scale.constant)) / float(scale.unit)
     lower = max(int(np.floor(units)), 0) if np.isfinite(units) else 0
-    return Found(best, status, lower, {"milp_nodes": max(int(info.mip_node_count), 0)})
+    return ProgramAnswer(best, status, lower, {"milp_nodes": max(int(info.mip_node_count), 0)})

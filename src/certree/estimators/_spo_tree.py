@@ -48,7 +48,7 @@ _MOST_ROWS = 2**31 - 1
 
 @with_parameters
 class SPOTree(DecisionMixin, BaseTaskTree):
-    r"""A tree that decides: it predicts cost vectors such that the decisions taken cost least.
+    r"""A tree that decides: it minimises the cost of the decisions that follow its predictions.
 
     Each leaf predicts the mean cost vector of its rows and takes the decision that the oracle
     finds best for it. Among all trees within the limits it minimises, on the training rows, the
@@ -69,19 +69,15 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         "exact": the best tree, with a proof. "greedy": recursive partitioning, one split at a
         time. "milp": the mixed-integer program of the paper on HiGHS, for comparison: it finds
         the same value, much more slowly.
-    max_depth : int or None, default=3
-        Most tests on a path from the root to a leaf; None: no limit.
-    max_splits : int or None, default=None
-        Most tests in the tree; None: no limit.
+    max_depth, max_splits, complexity_per
+        As for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf), in units of the mean loss.
-    complexity_per : {"split", "leaf"}, default="split"
-        What the penalty counts.
     min_samples_leaf : int, default=1
         Least weight of the rows in a leaf; without sample weights, their number. With 1 every leaf
-        that has rows is allowed, whatever they weigh.
+        that has rows is allowed, also if they weigh less.
     criterion : {"spo", "squared_error"}, default="spo"
-        What the greedy method makes small: the SPO loss, or as CART the squared error of the
+        What the greedy method minimises: the SPO loss, or, like CART, the squared error of the
         predicted costs.
     validation_fraction : float or None, default=None
         Greedy only: share of the rows to be held out, on which the tree is pruned; see
@@ -170,11 +166,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             Observed cost vectors, C elsewhere; rewards, if the oracle maximises.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows; a row of weight two is two rows. Rows of weight zero are left out.
-        callback : callable, optional
-            Exact only: called with a :class:`Progress` now and then; a true answer stops the
-            search.
-        path : bool, default=False
-            Exact only: also find the best tree for every number of splits, as ``path_``.
+        callback, path
+            Exact only: as for :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------
@@ -185,7 +178,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         self._check_method(callback, path)
         n_rows = self._row_count(X)
         costs, self._is_flat = read_target(y, n_rows, type(self).__name__)
-        with self._limits():
+        with self._budget():
             if self.validation_fraction is not None:
                 return self._fit_and_prune(X, costs, sample_weight)
             task = self._task(costs, n_rows)
@@ -317,8 +310,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     ) -> SPOTree:
         """Prune a greedy tree on rows that it was not grown on.
 
-        Weakest-link pruning: of the nested trees that arise when, step by step, the splits go
-        that save least on the training rows, one is kept by its loss on the given rows.
+        Weakest-link pruning removes, step by step, the splits that save least on the training
+        rows. One of the resulting nested trees is kept, by its loss on the given rows.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Statements of tasks: leaves cost what a function says of the sum over their rows."""
+"""Statements of tasks, in which a leaf costs a function of a sum over its rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ._statement import Statement, float_counts, tree_over
 if TYPE_CHECKING:
     from ._task_tree import BaseTaskTree
 
-# Rounding of more than one in so many parts of what there is to save leaves nothing optimal.
+# No tree is called optimal if rounding is more than one over this of the cost of a single leaf.
 _NEGLIGIBLE = 2**10
 
 # Share of the integer range kept free for the denominator of the complexity.
@@ -214,7 +214,7 @@ def hides_much(problem: LeafProblem) -> bool:
 
 
 def _notes(problem: LeafProblem, sums: NDArray[np.int64], payload: Payload) -> list[str] | None:
-    """Return a remark on each node, which says what is counted if that is no class of the rows."""
+    """Return a remark on each node: what it counts, if it does not count classes of the rows."""
     told = problem.describe(sums)
     if told is not None or not problem.counted:
         return told
@@ -318,7 +318,7 @@ def _on(
     problem = first_problem(on_rows)
     if rows.prices is not None and not hasattr(problem, "prices"):
         raise ValueError(
-            f"test_costs need a task with costs per label, but {task!r} is none; leave them out."
+            f"test_costs need a task with costs per label, but {task!r} has none; leave them out."
         )
     complexity = read_penalty(model.complexity)
     # The search makes room for a tree with the most splits, which all pay the penalty.

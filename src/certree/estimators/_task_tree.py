@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.exceptions import InfeasibleError
 from certree.results._answer import Answer
-from certree.results._limit_certificate import NoTreeCertificate
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
 from certree.tasks._limited import Limited
@@ -23,13 +21,16 @@ from ._optimal_tree import BaseOptimalTree
 from ._task_statement import TaskStatement, state_task
 from ._vocabulary import fitted, with_parameters
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 # Some tasks let tests have prices, and then this is a parameter.
 _NO_COSTS: Any = None
 
 
 @with_parameters
 class BaseTaskTree(BaseOptimalTree):
-    """Base of the estimators whose leaves cost what a sum over their rows says."""
+    """Base of the estimators in which a leaf costs a function of a sum over its rows."""
 
     test_costs = _NO_COSTS
 
@@ -52,11 +53,11 @@ class BaseTaskTree(BaseOptimalTree):
     ) -> None:
         """Solve a task, keep tree and certificate, and warn of what was not proven."""
         if isinstance(task, Limited):
-            with self._limits():
+            with self._budget():
                 fit_within(self, task, X, y, sample_weight, callback, path=path)
             return
         self._check_size_limits(path)
-        with self._limits():
+        with self._budget():
             statement = self._state(task, X, y, sample_weight)
             watch = self._prove(statement, callback, path=path)
         self._finish(watch)
@@ -73,14 +74,50 @@ class BaseTaskTree(BaseOptimalTree):
         self._node_costs = statement.problem.units(reached.sums).astype(np.float64)
         self.certificate_ = certify(self, statement, answer, TaskCertificate)
 
-    def _check_tree(self) -> None:
-        super()._check_tree()
-        certificate: Any = self.certificate_
-        if isinstance(certificate, NoTreeCertificate):
-            raise InfeasibleError(certificate)
-
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Normalised decrease of the leaf cost by the splits on each column."""
         self._check_tree()
         return importances(self.tree_, self._node_costs)
+
+
+class BaseTargetTree(BaseTaskTree):
+    """Base of the estimators that learn from one target per row, and need nothing else."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        callback: Callback | None = None,
+        path: bool = False,
+    ) -> Self:
+        """Find the best tree for the training rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As for :class:`OptimalTreeClassifier`.
+        y : array-like of shape (n_rows,)
+            What is to be predicted: class labels, or numbers.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights, not negative. Rows of weight zero are left out.
+        callback, path
+            As for :meth:`OptimalTreeClassifier.fit`.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself.
+        """
+        self._check_parameters()
+        n_rows = self._row_count(X)
+        target = self._read_target(y, n_rows)
+        task = self._task(target, n_rows, sample_weight)
+        self._fit_and_report(task, X, target, sample_weight, callback, path)
+        return self
+
+    def _read_target(self, y: Any, n_rows: int) -> Any:
+        """Return the target of each row, and refuse targets that do not fit."""
+        return y

@@ -57,6 +57,8 @@ def fitted(*, init: Literal[False] = False) -> Any:
 def with_parameters(cls: C) -> C:
     """Give a class the constructor of its parameters: its own first, then the shared ones."""
     made: Any = dataclass(eq=False, repr=False, match_args=False, kw_only=True)(cls)
+    checks = {one.name: one.metadata.get("check") for one in fields(made)}
+    made._checks = [(name, check) for name, check in checks.items() if check is not None]
     if made.__module__ == __name__:
         _SHARED.extend(one.name for one in fields(made))
         return cls
@@ -73,10 +75,8 @@ def with_parameters(cls: C) -> C:
 
 def check_parameters(estimator: Any) -> None:
     """Check the parameters of an estimator that have a check."""
-    for one in fields(estimator):
-        check = one.metadata.get("check")
-        if check is not None:
-            check(one.name, getattr(estimator, one.name))
+    for name, check in estimator._checks:
+        check(name, getattr(estimator, name))
 
 
 def same_parameters(estimator: Any, other: type) -> dict[str, Any]:

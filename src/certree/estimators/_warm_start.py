@@ -1,4 +1,4 @@
-"""Trees that users bring along: read, expressed in the tests of the encoder, and valued.
+"""Trees that users give: read, expressed in the tests of the encoder, and valued.
 
 A tree that is known before the search is only of use if it is one of the trees searched. So each
 of its tests is looked up among the encoder's, by how it divides the training rows, and added to
@@ -59,7 +59,7 @@ def read_tree(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
     Raises
     ------
     TypeError
-        If it is none of these.
+        If it is of another type.
     ValueError
         If it does not fit the columns of the table.
     """
@@ -172,7 +172,7 @@ def _columns_by_feature(
 
 
 @dataclass
-class _Part:
+class _PartialNode:
     """A node in the making: the rows that reach it, and its test; -1 for a leaf."""
 
     rows: NDArray[np.intp]
@@ -190,12 +190,12 @@ class _Builder:
         self.tree = tree
         self.answers = answers
         self.problem = problem
-        self.parts: list[_Part] = []
+        self.parts: list[_PartialNode] = []
 
     def descend(self) -> None:
         """Send the rows down; a node with an empty side is passed by. Parents come first."""
         n_rows = self.problem.columns.shape[0]
-        self.parts = [_Part(np.arange(n_rows, dtype=np.intp))]
+        self.parts = [_PartialNode(np.arange(n_rows, dtype=np.intp))]
         stack = [(0, 0)]
         while stack:
             number, node = stack.pop()
@@ -208,8 +208,8 @@ class _Builder:
                     continue
                 child = len(self.parts)
                 part.test, part.children = test, (child, child + 1)
-                self.parts.append(_Part(part.rows[holds]))
-                self.parts.append(_Part(part.rows[~holds]))
+                self.parts.append(_PartialNode(part.rows[holds]))
+                self.parts.append(_PartialNode(part.rows[~holds]))
                 stack += [(child + 1, yes + 1), (child, yes)]
                 break
             else:

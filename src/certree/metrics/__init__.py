@@ -1,7 +1,7 @@
 """Metrics of binary predictions, as objectives for trees and as scores.
 
-Every metric states what the search can make use of (`kind`), computes exact values, and scores
-predictions of any model.
+Every metric states its `kind` for the search, computes exact values, and scores predictions of any
+model.
 
 Examples
 --------

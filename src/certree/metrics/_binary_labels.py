@@ -46,7 +46,7 @@ def confusion(
 
 
 def positive_class(name: str, classes: Any, pos_label: Any = None) -> Any:
-    """Return the positive one of at most two classes, or say why there is none.
+    """Return the positive one of at most two classes, or raise.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def positive_class(name: str, classes: Any, pos_label: Any = None) -> Any:
     if pos_label is not None:
         if pos_label not in labels and len(labels) == 2:
             raise ValueError(
-                f"{name}: pos_label={pos_label!r} is none of the classes {labels}; name one of "
+                f"{name}: pos_label={pos_label!r} is not among the classes {labels}; name one of "
                 "them."
             )
         return pos_label
@@ -76,6 +76,6 @@ def positive_class(name: str, classes: Any, pos_label: Any = None) -> Any:
     if labels[0] in (0, 1, -1):
         return 1
     raise ValueError(
-        f"{name}: there is only the class {labels[0]!r}, which does not say what is positive; "
+        f"{name}: there is only the class {labels[0]!r}, so the positive class is unknown; "
         "give pos_label."
     )

@@ -1,4 +1,4 @@
-"""Metrics that users bring."""
+"""Metrics that users write."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LARGEST = 10**200
 
 
 class Custom(Metric):
-    """Any function of false positives and negatives that falls, or stays, with more of either.
+    """Any function of false positives and negatives that never rises with either.
 
-    Searches and picks from a front rely on that: they compare the points that they visit, and
-    refuse the metric with two of them where more errors are worth more.
+    Searches and fronts rely on this. They compare the points that they visit, and refuse the metric
+    if a point with more errors is worth more; the message names both points.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Custom(Metric):
 
 
 def _is_finite(value: Any) -> bool:
-    # Whole numbers and fractions of any size are; floats could not hold them all.
+    # Integers and fractions of any size are finite; floats could not hold them all.
     return isinstance(value, Rational) or bool(isfinite(value))
 
 
@@ -96,6 +96,6 @@ def _digits(number: Fraction) -> int:
 
 
 def _plain(number: Exact) -> int | float:
-    """Return an int where the number is whole, as users expect counts to be."""
+    """Return an int where the number is whole, since users expect integer counts."""
     whole = Fraction(number)
     return whole.numerator if whole.denominator == 1 else float(whole)

@@ -1,4 +1,4 @@
-"""What a metric is: a value for false positives and negatives, and how it may be maximised."""
+"""The base of metrics: a value for false positives and negatives, and its kind for the search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._binary_labels import confusion
 from ._numbers import Exact, Number
 
 KINDS = ("linear", "linear-fractional", "supported", "monotone", "front", "chain")
-"""What the search can make use of, from the most to the least; see docs/theory/metrics.md."""
+"""Kinds of metrics, from the easiest to the hardest; see docs/theory/metrics.md."""
 
 # No two fractions with denominators up to this are the same float64.
 _LARGEST_DENOMINATOR = 10**6
@@ -41,10 +41,10 @@ class Metric(ABC):
     name : str
         Short name, as in ``objective="f1"``.
     kind : str
-        How the search may go about it. "linear": a weighted accuracy, one solve.
+        How the search maximises it. "linear": a weighted accuracy, one solve.
         "linear-fractional": a ratio of two linear functions. "supported": its best point is the
         best one of some weighted accuracy. "monotone": fewer errors are never worse, nothing
-        else is known. "front" and "chain" are no values of a single confusion matrix.
+        else is known. "front" and "chain" are not values of a single confusion matrix.
     """
 
     kind: ClassVar[str]
@@ -74,7 +74,7 @@ class Metric(ABC):
         """
 
     def approximate(self, fp: float, fn: float, positives: Exact, negatives: Exact) -> float:
-        """Return about the same, quickly: good enough to choose what to look at, not to decide."""
+        """Return a float near the value, quickly: it may guide a search, but not decide."""
         return float(self.exact(Fraction(fp), Fraction(fn), positives, negatives))
 
     def __call__(self, fp: Any, fn: Any, positives: Exact, negatives: Exact) -> float:
@@ -86,7 +86,7 @@ class Metric(ABC):
                     f"{self.name}: {name} must be a number of rows, or their weight, and at least "
                     f"0; got {number!r}."
                 )
-        # Floats are weights that were summed; what they are worth is then what they stand for.
+        # Floats are sums of weights, and stand for the decimals that Python prints.
         whole = [
             Fraction(float(n)) if isinstance(n, float) else Fraction(n) for n in numbers.values()
         ]

@@ -1,4 +1,4 @@
-"""Metrics of which only monotonicity is known: the front of all trees decides."""
+"""Metrics that are only known to be monotone: the front of all trees decides."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class MacroF1(Metric):
     Monotone on all binary tables, because both terms are: the derivative of the first has the
     sign of :math:`-(P + fp)` by fn and of :math:`-(P - fn)` by fp, and the second is the first with
     the classes exchanged. It is neither a ratio of affine functions nor supported. With more than
-    two classes a mean of F1 scores is no function of two counts, and refused. A class that neither
-    occurs nor is predicted is left out, as in scikit-learn.
+    two classes a mean of F1 scores depends on more than two counts, and is refused. A class that
+    neither occurs nor is predicted is left out, as in scikit-learn.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Does a metric fall with more errors? A test on points that were visited, and on a grid."""
+"""Check that a metric never rises with errors, on visited points and on a grid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GRID = 32
 
 
 def is_taken_on_trust(metric: Metric) -> bool:
-    """Return whether all that is known of a metric is that users say it falls with errors."""
+    """Return whether only the user says that a metric never rises with errors."""
     is_own = type(metric).__module__.startswith(__package__)
     return metric.kind == "monotone" and (isinstance(metric, Custom) or not is_own)
 

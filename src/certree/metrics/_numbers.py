@@ -158,7 +158,7 @@ Number = Fraction | Root
 
 
 def signed_root(factor: int, square: Fraction) -> Number:
-    """Return ``factor * sqrt(square)``, as a fraction where it is one; the factor is -1, 0 or 1."""
+    """Return ``factor * sqrt(square)``, as a fraction if rational; the factor is -1, 0 or 1."""
     if factor == 0 or square == 0:
         return Fraction(0)
     numerator, denominator = math.isqrt(square.numerator), math.isqrt(square.denominator)

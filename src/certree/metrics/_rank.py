@@ -1,4 +1,4 @@
-"""Objectives that are no single confusion matrix: areas under the ROC curve, and the front."""
+"""Objectives that need more than one confusion matrix: areas under the ROC curve, and the front."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class PartialAUC(Metric):
             )
 
     def exact(self, fp: Exact, fn: Exact, positives: Exact, negatives: Exact) -> NoReturn:
-        """Refuse: an area is no function of one confusion matrix."""
+        """Refuse: an area is not a function of one confusion matrix."""
         raise TypeError(
-            f"{self.name} is the area under a curve and no function of false positives and "
+            f"{self.name} is the area under a curve, not a function of false positives and "
             "negatives; score() takes scores."
         )
 
@@ -114,6 +114,5 @@ class ErrorFront(Metric):
     def exact(self, fp: Exact, fn: Exact, positives: Exact, negatives: Exact) -> NoReturn:
         """Refuse: a front has no single value."""
         raise TypeError(
-            "front is a set of trees and no value of false positives and negatives; choose one of "
-            "them by a metric."
+            "front is a set of trees and has no single value; choose one of them by a metric."
         )

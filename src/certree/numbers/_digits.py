@@ -1,8 +1,8 @@
-"""Integers of any size: numbers as they are written, and their digits for sums of 64 bits.
+"""Integers of any size: numbers exactly as written, and their digits for sums of 64 bits.
 
 Amounts and weights are decimals or fractions, and limits on their totals are kept exactly. Where a
-total needs more than 64 bits, every amount is written in digits to the base ``2**bits``: a leading
-one, by which the search bounds, and finer ones, which decide where the leading one does not. Digits
+total needs more than 64 bits, every amount is written in digits to the base ``2**bits``. The search
+bounds by the leading digit, and the finer digits decide where leading digits are equal. Digits
 are balanced (between minus and plus half the base), so that the digits of a negated amount are the
 negated digits. See docs/theory/limits.md.
 """
@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from ._exact import read_fraction
 
-# Totals with one digit may be as large as this, so that multipliers still fit 60 bits.
+# The largest total with one digit; multipliers then still fit 60 bits.
 MOST_TOTAL = 2**48
 
-# Totals of leading digits have about as many bits as this where there are finer ones.
+# Bits of a total of leading digits, about, where there are finer digits.
 _LEADING_BITS = 36
 
-# The core has room for so many digits, and for sums of finer ones of so many bits.
+# The most finer digits in the core, and the most bits of their sums.
 _MOST_DIGITS = 128
 _SUM_BITS = 57
 
@@ -122,11 +122,11 @@ class Amounts:
         return self.range[0] if sign > 0 else -self.range[1]
 
     def within(self, bound: int, sign: int) -> int:
-        """Return a bound on signed totals, or the nearest one that says the same of any tree."""
+        """Return a bound on signed totals, or the nearest bound that allows the same trees."""
         return min(max(bound, self.least_total(sign) - 1), -self.least_total(-sign))
 
     def leading_bound(self, bound: int, sign: int) -> int:
-        """Return what the leading digits of trees within a bound add up to at most."""
+        """Return the largest total of leading digits among trees within a bound."""
         return (bound - self.least_finer(sign)) >> self.shift
 
 

@@ -1,13 +1,13 @@
 """Weights of rows and classes as integers: exactly where they fit, else with a stated rounding.
 
-What an error in a row costs is the weight of the row times that of its class. One rule turns these
+An error in a row costs the weight of the row times the weight of its class. One rule turns these
 products into integers times one unit:
 
 * If all products are multiples of a unit for which their total fits the range of the search, they
-  are exact. Integers, fractions and decimals of up to 15 digits are read as what they are.
+  are exact. Integers, fractions and decimals of up to 15 digits are read exactly.
 * Otherwise every product is rounded to the nearest multiple of a power of two, as fine as the total
   allows or as anyone needs; a positive product is at least one unit. Weights are read as float64
-  for this. By how much the products change in all is known, and a certificate states it.
+  for this. The certificate states the sum of all changes.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from ._weights import LARGEST_TOTAL, GivenWeights, Rounded, power_of_two, round_
 
 __all__ = ["ErrorWeights", "class_fractions", "error_weights"]
 
-# The search takes longer the more bits the weights of many rows have. Those that are rounded have a
-# total of about the second over the number of rows, or of the first if that is more, or as much as
-# gives the smallest of them the third.
+# Weights with many bits slow the search down if there are many rows. The total of rounded weights
+# is about the second number over the number of rows. It is larger where the first number is larger,
+# or where the smallest weight would have fewer units than the third.
 _FINE_TOTAL = 2**44
 _FINE_SQUARES = 2**60
 _FINE_STEPS = 2**22
 
-# What reading a number as float64 changes is at most this share of it.
+# Reading a number as float64 changes it by at most this share.
 _FLOAT_ERROR = Fraction(1, 2**52)
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorWeights:
-    """What an error in each row costs, as integers: the product of two of them.
+    """The cost of an error in each row, as the product of two integers.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ def error_weights(
     unit = _rounding_unit(given, codes, wanted, whole, most)
     multipliers, row_weights = (1,) * len(wanted), None
     if given.units is not None and int(given.units.max()) == 1:
-        # All rows weigh the same, so the classes say it all.
+        # All rows weigh the same, so only the class weights matter.
         counts = np.bincount(codes, minlength=len(wanted)).tolist()
         parts = [_round_fraction(weight * given.quantum / unit, 1, 1) for weight in wanted]
         multipliers = tuple(part.units for part in parts)
@@ -192,11 +192,11 @@ def _round_multiples(weights: NDArray[np.float64], factor: Fraction) -> Rounded:
     product, rest = _two_product(scaled, high)
     rest += scaled * low
     whole = np.rint(product)
-    # Integers beyond 2**53 leave their last bits to the rest.
+    # The last bits of integers beyond 2**53 go to the remainder.
     distance = (product - whole) + rest
     units = whole.astype(np.int64) + np.rint(distance).astype(np.int64)
     errors = np.abs(distance - np.rint(distance))
-    # What is left is known to far more digits than this, so only what is closer to a tie is open.
+    # The remainder is known to far more digits than this, so only numbers closer to a tie are open.
     for i in np.flatnonzero(errors > 0.5 - 2.0**-30).tolist():
         units[i] = _round_fraction(factor, *float(weights[i]).as_integer_ratio()).units
     raised = units < 1
@@ -257,11 +257,11 @@ def class_fractions(
     labels = [_plain(label) for label in classes]
     unnamed = [label for label in labels if label not in class_weight]
     unknown = [key for key in class_weight if _plain(key) not in labels]
-    # Keys beyond the classes at hand are normal in a fold that lacks a class; together with a class
-    # that has no weight they are a slip of the pen.
+    # In a fold that lacks a class, additional keys are normal. An additional key together with a
+    # class without a weight is a typing error.
     if unnamed and unknown:
         raise ValueError(
-            f"class_weight names {unknown}, which are no classes of y, and lacks {unnamed}; the "
+            f"class_weight names {unknown}, which y does not contain, and lacks {unnamed}; the "
             f"classes are {labels}."
         )
     weights = []

@@ -1,8 +1,8 @@
 """Exact arithmetic between the user's numbers and the integers that the search minimises.
 
-The search compares costs as 64-bit integers, so that "equal" and "better" mean what they say. The
-user states costs as decimals: a complexity of 0.005, weights such as 0.25, class weights. This
-module translates, in rational arithmetic, and says so where a translation had to round.
+The search compares costs as 64-bit integers, so that "equal" and "better" are exact. The user
+states costs as decimals: a complexity of 0.005, weights such as 0.25, class weights. This module
+translates them in rational arithmetic, and reports every rounding.
 
 The cost of a tree is
 
@@ -44,8 +44,8 @@ __all__ = [
 # Everything the search forms stays below this, one bit short of the range of int64.
 _LIMIT = 2**62
 
-# Weights that have to be rounded are counted in about the largest weight over this, where other
-# numbers have to share the range of the search with them.
+# The unit of rounded weights is about the largest weight over this number, where other numbers
+# share the range of the search with the weights.
 _WEIGHT_STEPS = 2**20
 
 # Share of the integer range kept free for the denominator of the complexity, and for costs.
@@ -162,7 +162,7 @@ def scale_weights(
         rows that the total would not fit); a positive weight is never rounded to zero.
     """
     most = (cost_budget(n_rows) if budget is None else budget) // reserve
-    # Rows that all weigh one unit must fit, or nothing would.
+    # At least one unit of weight per row must fit.
     return scale_given(read_weights(sample_weight, n_rows), max(most, n_rows), _WEIGHT_STEPS)
 
 

@@ -43,7 +43,7 @@ _MAX_DIGITS = 15
 _MAX_DECIMALS = 22
 
 
-# Powers of ten up to this one, and the digits above, are no matter for float64.
+# Beyond this power of ten, products leave the range of float64.
 _MAX_POWER = 280
 
 
@@ -74,9 +74,8 @@ def check_numbers(
     Raises
     ------
     ValueError
-        If the shape is another one, or a value is missing or infinite, or float64 does not hold it
-        though it has to be held `exactly`; the message names `what` and the first position at
-        fault.
+        If the shape is wrong, a value is missing or infinite, or float64 does not hold a value that
+        must be held `exactly`. The message names `what` and the first wrong position.
     """
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -86,7 +85,7 @@ def check_numbers(
         ) from None
     except (TypeError, ValueError):
         raise ValueError(
-            f"{what} must hold numbers, got {type(values).__name__} that cannot be read as such."
+            f"{what} must hold numbers, got {type(values).__name__} with other values."
         ) from None
     wanted = " x ".join("any" if n is None else str(n) for n in shape)
     fits = array.ndim == len(shape) and all(
@@ -104,9 +103,9 @@ def check_numbers(
 
 
 def _check_held(values: Any, array: NDArray[np.float64], what: str) -> None:
-    """Raise ValueError if integers or fractions are other numbers as float64.
+    """Raise ValueError if float64 does not hold some integers or fractions.
 
-    A certificate would be about those others. Floats are the decimals that Python prints for them.
+    A certificate would be about other numbers. Floats are the decimals that Python prints for them.
     """
     given = np.asarray(values)
     if given.dtype.kind in "iu" or (given.dtype.kind == "f" and not isinstance(values, np.ndarray)):
@@ -159,7 +158,7 @@ def fixed_point(numbers: NDArray[np.float64], total: float, most: int) -> FixedP
 
 
 def exact_decimals(numbers: NDArray[np.float64], total: float, most: int) -> FixedPoint | None:
-    """Return numbers as exact decimals, or None if they are none or the totals do not fit."""
+    """Return numbers as exact decimals; None if they have too many digits or totals do not fit."""
     largest = float(np.abs(numbers).max(initial=0.0))
     if largest == 0.0:
         return FixedPoint(np.zeros(numbers.shape, dtype=np.int64), Fraction(1), Fraction(0))
@@ -197,12 +196,12 @@ def finest(total: float, most: int) -> int:
 
 def _round(numbers: NDArray[np.float64], total: float, most: int) -> FixedPoint:
     largest = float(np.abs(numbers).max())
-    # With 43 bits the product below is off by less than 0.005 of a unit, whatever the power.
+    # With 43 bits the product below is off by less than 0.005 of a unit, for every power.
     decimals = math.floor(math.log10(2.0**43) - math.log10(largest))
     decimals = min(decimals, finest(max(total, largest), most))
     quantum = Fraction(10) ** -decimals
     if abs(decimals) > _MAX_POWER:
-        # Powers of ten come to an end in float64; those of two can be left out.
+        # The power of ten is near the end of float64, so the quantum is a power of two.
         bits = math.floor(decimals * math.log2(10))
         quantum = Fraction(2) ** -bits
         units = np.rint(np.ldexp(numbers, bits))
@@ -250,8 +249,8 @@ def label_costs(
 ) -> LabelCosts:
     """Turn costs per row and label into integers that are not negative.
 
-    A row's cheapest label is paid by every tree, so it is taken out of the sums: what is left is
-    smaller, and bounds that look at the most a row can cost are the better for it.
+    Every tree pays at least a row's cheapest label, so it is taken out of the sums. The remaining
+    numbers are smaller, which sharpens the bounds that use the largest cost of a row.
 
     Parameters
     ----------
@@ -290,7 +289,7 @@ def label_costs(
         divisors = np.gcd.reduce(above, axis=None), np.gcd.reduce(prices_fixed, axis=None)
         common, rounding = max(int(np.gcd(*divisors)), 1), Fraction(0)
     elif not ranges.any() and not extra.any():
-        # No label is cheaper than another and no test costs anything: all trees pay the same.
+        # All labels cost the same and all tests are free: all trees pay the same.
         fixed = FixedPoint(np.zeros(len(numbers), dtype=np.int64), Fraction(1), Fraction(0))
         above, prices_fixed = np.zeros(costs.shape, dtype=np.int64), fixed.values[costs.size :]
         pairs = zip(all_weights.tolist(), costs[:, 0].tolist(), strict=True)
@@ -298,11 +297,11 @@ def label_costs(
         common, rounding = 1, Fraction(0)
     else:
         # Differences are rounded, not costs: a large common part would take all the digits. They
-        # are weighed first: the sum of what is rounded is then that of the rows, not of weights.
+        # are multiplied by weights first, so that each row is rounded once.
         least = costs.min(axis=1)
         with np.errstate(over="ignore"):
             differences = (costs - least[:, None]) * weights[:, None]
-            amounts = all_weights * np.abs(costs).max(axis=1)
+            amounts = weights * np.abs(costs).max(axis=1)
         finest(float(amounts.sum()) or 1.0, most)
         fixed = _round(np.concatenate([differences.ravel(), extra.ravel()]), total, most)
         above = fixed.values[: costs.size].reshape(costs.shape)
@@ -310,7 +309,7 @@ def label_costs(
         constant = round(Fraction(least_total) / fixed.quantum) * fixed.quantum
         prices_fixed = fixed.values[costs.size :]
         n_rounded = int(often.sum()) + (len(extra) * paying if price_total else 0)
-        # What float64 does to differences and products, and rounding to the constant.
+        # The errors of float64 in differences and products, and of rounding the constant.
         noise = Fraction(float(amounts.sum())) / 2**49 + fixed.quantum
         common, rounding = 1, n_rounded * fixed.error + noise
     unit = fixed.quantum * weight_quantum

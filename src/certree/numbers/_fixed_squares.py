@@ -1,10 +1,10 @@
 r"""Real targets and weights as integers for squared errors.
 
-A leaf of the search has integers w, s and q, and costs :math:`q - s^2 / w`. They need not be sums
-of ``w``, ``w * t`` and ``w * t * t`` for an integer target ``t``: it is enough that every row has
-:math:`q \ge s^2 / w`. Where targets and weights are short decimals they are such sums, and nothing
-is rounded. Otherwise weights are counted in finer units, so that the means ``s / w`` of rows, and
-not their integer parts, carry the digits of the targets: only q has to fit the range of costs.
+A leaf of the search has integers w, s and q, and costs :math:`q - s^2 / w`. It is enough that every
+row has :math:`q \ge s^2 / w`. Where targets and weights are short decimals, w, s and q are the sums
+of ``w``, ``w * t`` and ``w * t * t`` for integer targets ``t``, and nothing is rounded. Otherwise
+weights are counted in finer units, so that the means ``s / w`` of rows, and not their integer
+parts, carry the digits of the targets: only q has to fit the range of costs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ._fixed_point import exact_decimals, root_up
 # The search divides by weights up to this total in float64, which is many times faster.
 _NARROW = 2**25
 
-# Rounding to less than this share of the spread, it does not: digits come first.
+# Weights are kept that small only if the spread of the targets has at least this many steps.
 _FEWEST_STEPS = 2**30
 
 
@@ -40,7 +40,7 @@ class Squares:
         What one unit of w stands for.
     rounding : fractions.Fraction or None
         The squared error of any partition of the rows differs by at most this from the one with
-        the given numbers, in units of ``quantum**2 * weight``; None: not at all.
+        the given numbers, in units of ``quantum**2 * weight``; None: nothing is rounded.
     """
 
     statistics: NDArray[np.int64]
@@ -156,10 +156,10 @@ def _rounded(target: NDArray[np.float64], weights: _Weights, most: int) -> Squar
     room = math.isqrt((most - len(w)) // int(w.sum())) - 3
     steps = 1 << max(math.floor(math.log2(max(room, 1) / (2 * share))), 0)
     s = np.rint(w * steps * shares).astype(np.int64)
-    # At least s**2 / w, so that no leaf seems to cost less than nothing.
+    # At least s**2 / w, so that no leaf has a negative cost.
     q = [-(-x * x // y) for x, y in zip(s.tolist(), w.tolist(), strict=True)]
     statistics = np.stack([w, s, np.array(q, dtype=np.int64)], axis=1)
-    # Half a unit each, and what float64 does to products, differences and decimals.
+    # Half a unit each, and the errors of float64 in products, differences and decimals.
     noise = float(np.abs(target).max()) * 2.0**-51 / spread * share
     errors = 0.5 + np.abs(s) * 2.0**-51 + w * (steps * noise)
     return Squares(

@@ -16,7 +16,7 @@ __all__ = ["common_unit", "read_fraction", "round_up", "shown", "to_float"]
 # Numbers of more digits than this are shown by their size.
 _SHOWN_DIGITS = 40
 
-# A decimal with a greater exponent is refused: writing it out takes minutes, and all memory.
+# A decimal with a greater exponent is refused: its digits would take minutes and all memory.
 _MOST_EXPONENT = 10_000
 
 
@@ -61,7 +61,7 @@ def read_fraction(value: Any, what: str) -> Fraction:
 
 
 def to_float(number: int | Fraction) -> float:
-    """Return the nearest float; infinity for what is beyond all floats."""
+    """Return the nearest float; infinity for numbers beyond all floats."""
     try:
         return float(number)
     except OverflowError:
@@ -79,7 +79,7 @@ def shown(value: object) -> str:
 def common_unit(numbers: Iterable[Fraction], largest_ratio: int) -> Fraction | None:
     """Return the greatest number of which all numbers are multiples; 0 if all are zero.
 
-    None if one of them is more than `largest_ratio` times as large, since it is of no use then.
+    None if one of them is more than `largest_ratio` times as large: the unit is then of no use.
     """
     unit, largest = Fraction(0), Fraction(0)
     for number in numbers:

@@ -1,6 +1,6 @@
 """Weights of rows as they are given, and as integers: exactly where they fit, else rounded.
 
-Integers, fractions and decimals of up to 15 digits are read as what they are. Weights that have to
+Integers, fractions and decimals of up to 15 digits are read exactly. Weights that have to
 be rounded are read as float64, and rounded to multiples of a power of two, which float64 does
 without an error.
 """
@@ -54,7 +54,7 @@ class GivenWeights:
     numbers : array of shape (n_rows,)
         Integers, floats, or Python's exact numbers.
     units, quantum : int64 array and fractions.Fraction
-        ``units * quantum`` are exactly these, if there are such integers; None: there are none.
+        ``units * quantum`` are exactly the weights; None if they are not multiples of one unit.
     """
 
     numbers: NDArray[Any]
@@ -85,7 +85,7 @@ class GivenWeights:
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> GivenWeights:
-    """Read weights of rows, and find the integers that they are multiples of one unit by.
+    """Read weights of rows, and write them as integers times one unit if possible.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> GivenWeights:
     Raises
     ------
     ValueError
-        If there are not as many weights as rows, or one of them cannot be a weight.
+        If the number of weights is not the number of rows, or one of them is not a valid weight.
     """
     if sample_weight is None:
         ones = np.ones(n_rows, dtype=np.int64)
@@ -178,12 +178,12 @@ def _read_array(given: Any) -> NDArray[Any]:
     except (TypeError, ValueError):
         raise ValueError(
             "sample_weight must hold numbers, one per row; got "
-            f"{type(given).__name__} that cannot be read as such."
+            f"{type(given).__name__} with other values."
         ) from None
 
 
 def _exact_objects(array: NDArray[Any]) -> NDArray[Any]:
-    """Return Python's numbers as fractions, or as float64 where they are nothing else."""
+    """Return Python's numbers as fractions, or as float64 if all are floats."""
     values = array.ravel().tolist()
     if all(isinstance(value, float | bool) for value in values):
         return array.astype(np.float64)
@@ -201,7 +201,7 @@ def _as_floats(numbers: NDArray[Any]) -> NDArray[np.float64]:
         index = next(i for i, number in enumerate(numbers) if number >= 2**1024)
         raise ValueError(
             f"sample_weight[{index}] is about 10**{_digits(numbers[index])}, beyond the range of "
-            "float64, and the weights are no multiples of one unit that fit the range of the "
+            "float64, and the weights are not multiples of one unit that fit the range of the "
             "search; only ratios of weights matter, so divide them all by one number."
         ) from None
     # A fraction below all floats is still a weight.
@@ -215,7 +215,7 @@ def _digits(number: Fraction) -> int:
 
 
 Units = tuple[NDArray[np.int64] | None, Fraction]
-"""Integers and the quantum that they count, if there are such integers."""
+"""Integers and the quantum that they count, if the weights are multiples of one."""
 
 
 def _units_of_fractions(numbers: NDArray[Any]) -> Units:
@@ -243,7 +243,7 @@ def _units_of_floats(weights: NDArray[np.float64]) -> Units:
             common = int(np.gcd.reduce(integers))
             return integers // common, Fraction(common, 10**decimals)
     if largest < _FEW_DIGITS:
-        # Numbers at the end of float64 have few digits, and are not the decimals they stand for.
+        # The smallest float64 numbers have few digits, and differ from the decimals they stand for.
         exact = np.empty(len(weights), dtype=object)
         exact[:] = [read_fraction(weight, "sample_weight") for weight in weights.tolist()]
         return _units_of_fractions(exact)
@@ -258,7 +258,7 @@ def _exact_sum(numbers: NDArray[np.float64]) -> Fraction:
     whole = np.ldexp(mantissas, 53).astype(np.int64)
     least = int(exponents.min())
     places = exponents - least
-    # Two halves of the digits, by their power of two: float64 adds up 2**26 such without an error.
+    # Two halves of the digits, by their power of two: float64 adds up 2**26 of these exactly.
     high, low = np.bincount(places, whole >> 27), np.bincount(places, whole & (2**27 - 1))
     total = 0
     for place in np.flatnonzero(high + low).tolist():
@@ -292,7 +292,7 @@ class ScaledWeights:
 def scale_given(given: GivenWeights, most: int, steps: int, *, exact: bool = True) -> ScaledWeights:
     """Turn weights into integers with a total of at most `most`, each of at most `steps`.
 
-    Exact ones may be larger than `steps`; they are wanted, unless `exact` is False.
+    Exact integers may be larger than `steps`; they are used unless `exact` is False.
     """
     if exact and given.units is not None and float(given.units.sum(dtype=np.float64)) <= most:
         return ScaledWeights(given.units, given.quantum, True, 0.0)

@@ -3,7 +3,7 @@
 An oracle answers many cost vectors at once. :class:`Decisions` has an explicit list;
 :class:`DAGShortestPath` and :class:`GridShortestPath` run a dynamic programme; :class:`TopK`,
 :class:`BoxSimplex` and :class:`Assignment` choose or distribute; :class:`LinearProgram` and
-:class:`MixedIntegerProgram` ask HiGHS; :class:`Function` and :func:`from_model` take what you have.
+:class:`MixedIntegerProgram` ask HiGHS; :class:`Function` and :func:`from_model` wrap your own code.
 """
 
 from __future__ import annotations

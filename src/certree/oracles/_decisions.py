@@ -21,7 +21,7 @@ class Decisions(Oracle):
     decisions : array-like of shape (n_decisions, n_costs)
         The feasible decisions, one per line.
     names : sequence of str, optional
-        What trees call them; by default their entries say it.
+        Names of the decisions in trees; by default their entries.
     sense : {"min", "max"}, default="min"
         Whether costs are to be small, or rewards to be large.
 

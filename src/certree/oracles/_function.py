@@ -1,4 +1,4 @@
-"""Oracles that others wrote: functions on batches, and models of PyEPO's kind."""
+"""Oracles from user code: functions on batches, and models in the manner of PyEPO."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class Function(Oracle):
     Parameters
     ----------
     function : callable
-        Called with an array of shape (n_vectors, n_costs), of costs as they are; returns the best
+        Called with an array of costs of shape (n_vectors, n_costs); returns the best
         decisions, an array of the same shape.
     n_costs : int
         Number of entries of a cost vector.
     sense : {"min", "max"}, default="min"
         Which decisions the function finds best: those with the least, or with the largest value.
     is_integral : bool, default=False
-        Whether all decisions consist of whole numbers. Costs are added exactly then.
+        Whether all decisions consist of integers. Costs are then added exactly.
     describe : callable, optional
         From a decision to what trees call it.
 
@@ -68,7 +68,7 @@ class Function(Oracle):
             raise OracleError(self._failure(given, error)) from error
 
     def _failure(self, costs: Matrix, error: Exception) -> str:
-        """Say which cost vector fails, found by asking for them one by one."""
+        """Return a message that names the failing cost vector, found by asking one by one."""
         for row in range(len(costs)):
             try:
                 self.function(costs[row : row + 1].copy())
@@ -119,7 +119,7 @@ def from_model(model: Any, *, is_integral: bool = False) -> Function:
         of solution and value; with the attributes ``num_cost`` and, if it maximises,
         ``modelSense`` (-1 or a name that says so).
     is_integral : bool, default=False
-        Whether all solutions consist of whole numbers.
+        Whether all solutions consist of integers.
 
     Returns
     -------
@@ -144,7 +144,7 @@ def from_model(model: Any, *, is_integral: bool = False) -> Function:
 
 
 def as_oracle(given: Any, n_costs: int) -> Oracle:
-    """Return an oracle for what a user gave as one: an oracle, list, function, model or nothing."""
+    """Return the oracle for an oracle, a list of decisions, a function, a model or None."""
     if given is None:
         return Decisions(np.eye(n_costs))
     if isinstance(given, Oracle):

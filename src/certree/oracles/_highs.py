@@ -1,4 +1,4 @@
-"""The door to HiGHS: programs in, decisions and the words of the solver out."""
+"""The interface to HiGHS: it takes programs, and returns decisions and the solver's status."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOISE = 1e-12
 
 
 def import_highspy() -> Any:
-    """Return highspy, or say how to get it."""
+    """Return highspy, or raise with the command that installs it."""
     try:
         import highspy
     except ImportError:
@@ -56,11 +56,11 @@ def new_model(constraints: Constraints, costs: NDArray[np.float64], relaxed: boo
 
 
 def run(model: Any) -> str:
-    """Solve, and return what HiGHS says of it, such as "Optimal" or "Infeasible"."""
+    """Solve, and return the status of HiGHS, such as "Optimal" or "Infeasible"."""
     model.run()
     status = model.getModelStatus()
     if model.modelStatusToString(status) == "Primal infeasible or unbounded":
-        # Presolve may leave this open; without it HiGHS knows.
+        # Presolve may leave the status open; without it HiGHS decides.
         model.setOptionValue("presolve", "off")
         model.run()
         status = model.getModelStatus()
@@ -77,8 +77,8 @@ class Basis:
     """An optimal basis: its vertex, and for which other cost vectors it is optimal as well.
 
     With the basic columns B of [A, -I] the multipliers of the constraints are y = c_B B^-1 and the
-    reduced costs c - y A: both linear in c. The vertex is optimal for every c for which these have
-    the signs that the bounds at which the other variables stand ask for.
+    reduced costs c - y A: both linear in c. The vertex is optimal for every c for which the reduced
+    costs have the signs that the bounds of the nonbasic variables require.
     """
 
     def __init__(self, model: Any, constraints: Constraints, vertex: NDArray[np.float64]) -> None:

@@ -1,4 +1,4 @@
-"""What an oracle is: the best decision for each of many cost vectors, and what is checked."""
+"""The base of oracles: the best decision for each of many cost vectors, with checks."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ Matrix = NDArray[np.float64]
 
 SENSES = ("min", "max")
 
-# Two decisions whose costs differ by less than this share of the amounts added up are a tie.
+# Two decisions tie if their costs differ by less than this share of the amounts added up.
 _TIE = 1e-12
 
 # Listing more decisions than this to look for ties costs more than asking twice.
 _FEW = 1000
 
-# What solvers call whole may be off by this.
+# Integers from a solver may be off by this.
 _WHOLE = 1e-6
 
 
 class OracleError(ValueError):
-    """An oracle gave no decision; the message names the cost vector and what the solver said."""
+    """An oracle gave no decision; the message names the cost vector and the solver's status."""
 
     __module__ = "certree.oracles"
 
@@ -44,8 +44,8 @@ class Constraints:
     """The feasible decisions as linear constraints, for solvers of mixed-integer programs.
 
     The first variables are the decision itself; there may be auxiliary ones after it. Feasible are
-    ``row_lower <= matrix @ x <= row_upper``, ``lower <= x <= upper``, whole where `integer` says.
-    The best decision for every cost vector is among the extreme points of this set.
+    ``row_lower <= matrix @ x <= row_upper``, ``lower <= x <= upper``, integers where `integer` is
+    set. The best decision for every cost vector is among the extreme points of this set.
     """
 
     matrix: Any
@@ -79,13 +79,13 @@ class Oracle(ABC):
     """
 
     is_integral: bool = False
-    """Whether decisions are whole numbers, so that costs can be added exactly."""
+    """Whether decisions are integers, so that costs can be added exactly."""
 
     is_fast: ClassVar[bool] = False
-    """Whether an answer takes no more than looking it up would."""
+    """Whether an answer is as fast as looking it up."""
 
     tolerance: ClassVar[float] = 0.0
-    """By what share of the amounts added up a decision may miss the best value."""
+    """A decision may miss the best value by at most this share of the amounts added up."""
 
     _limit: ClassVar[int] = 1_000_000
 
@@ -99,7 +99,7 @@ class Oracle(ABC):
 
     @abstractmethod
     def _decide(self, costs: Matrix) -> Any:
-        """Return a decision of least cost for each line of `costs`, whatever the sense."""
+        """Return a decision of least cost for each line of `costs`, also if the sense is "max"."""
 
     def solve(self, costs: Any) -> Solutions:
         """Return the best decision for each cost vector, and its value.
@@ -136,7 +136,7 @@ class Oracle(ABC):
         return self.solve(costs).decisions
 
     def _checked(self, answer: Any, costs: Matrix) -> Matrix:
-        """Return an answer as numbers; refuse one of another shape or with gaps."""
+        """Return an answer as numbers; refuse a wrong shape or values that are not finite."""
         try:
             decisions = np.asarray(answer, dtype=np.float64)
         except (TypeError, ValueError):
@@ -153,7 +153,7 @@ class Oracle(ABC):
         if bad.any():
             row = int(np.argmax(bad))
             raise OracleError(
-                f"{self!r} returned a decision with entries that are no finite numbers for cost "
+                f"{self!r} returned a decision with entries that are not finite numbers for cost "
                 f"vector {row}, {show_vector(costs[row])}: {show_vector(decisions[row])}."
             )
         if self.is_integral:
@@ -184,8 +184,8 @@ class Oracle(ABC):
             raise ValueError(f"The decisions of {self!r} cannot be listed.")
         if count > self._limit:
             raise ValueError(
-                f"{self!r} has {count} decisions; lists end at {self._limit}. Use the oracle as "
-                "it is."
+                f"{self!r} has {count} decisions, but a list may have at most {self._limit}; use "
+                "the oracle itself."
             )
         return self._list()
 
@@ -198,11 +198,11 @@ class Oracle(ABC):
         Raises
         ------
         ValueError
-            If nothing is known of the set but what the oracle answers.
+            If the oracle does not know its set of decisions.
         """
         if self.n_decisions is None:
             raise ValueError(
-                f"{self!r} does not say what its feasible decisions are; give an oracle that does, "
+                f"{self!r} does not state its feasible decisions; give an oracle that does, "
                 "such as LinearProgram, MixedIntegerProgram or Decisions."
             )
         return hull(self.decisions())
@@ -223,7 +223,7 @@ class Oracle(ABC):
         return " + ".join(f"{decision[i]:.4g} of {i}" for i in used)
 
     def worst(self, predicted: Any, costs: Any) -> Matrix:
-        """Return, of the decisions that are best for a prediction, the one worst in truth.
+        """Return the worst decision in truth among the best ones for a prediction.
 
         The SPO loss of a prediction is defined by this decision. It differs from what `decide`
         returns only if several decisions are best for the prediction, up to rounding errors of a

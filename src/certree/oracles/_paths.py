@@ -55,7 +55,7 @@ class DAGShortestPath(Oracle):
         order = _topological_order(pairs)
         for role, node in (("source", source), ("target", target)):
             if node not in order:
-                raise ValueError(f"the {role} {node!r} is on no edge.")
+                raise ValueError(f"the {role} {node!r} has no edge.")
         self._tail = np.array([order[tail] for tail, _ in pairs], dtype=np.intp)
         self._head = np.array([order[head] for _, head in pairs], dtype=np.intp)
         self._source, self._target, self._n_nodes = order[source], order[target], len(order)

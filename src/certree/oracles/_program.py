@@ -15,13 +15,13 @@ from ._oracle import Constraints, Matrix, Oracle, OracleError, show_vector
 # Bases and decisions that are remembered; beyond this looking them up costs more than solving.
 _MOST_KNOWN = 256
 
-# Combinations of whole numbers that are tried one by one.
+# The most combinations of integers that are tried one by one.
 _MOST_TRIED = 2**16
 
 # A known decision is best if it misses the relaxed value by no more than this share.
 _SAME = 1e-12
 
-# HiGHS takes a number within this of a whole one for whole.
+# HiGHS accepts a number within this distance of an integer as an integer.
 _WHOLE = 1e-6
 
 
@@ -41,7 +41,7 @@ class LinearProgram(Oracle):
     bounds : pair, or sequence of pairs, default=(0, None)
         Least and most of each variable; None: no bound.
     n_costs : int, optional
-        Number of variables, if no matrix tells.
+        Number of variables, needed if no matrix is given.
     sense : {"min", "max"}, default="min"
         Whether costs are to be small, or rewards to be large.
 
@@ -103,7 +103,7 @@ class LinearProgram(Oracle):
         return self._constraints
 
     def __getstate__(self) -> dict[str, Any]:
-        # The solver stays where it is; another process makes its own.
+        # The solver is not pickled; another process makes its own.
         return {**self.__dict__, "_model": None}
 
     def _decide(self, costs: Matrix) -> Matrix:
@@ -165,7 +165,7 @@ class LinearProgram(Oracle):
 
 
 class MixedIntegerProgram(LinearProgram):
-    r"""Minimise, or maximise, :math:`c^\top w` with some variables whole numbers.
+    r"""Minimise, or maximise, :math:`c^\top w` where some variables are integers.
 
     As :class:`LinearProgram`, and like :func:`scipy.optimize.linprog` with `integrality`.
 
@@ -174,7 +174,7 @@ class MixedIntegerProgram(LinearProgram):
     A_ub, b_ub, A_eq, b_eq, bounds, n_costs, sense
         As for :class:`LinearProgram`.
     integrality : bool or array-like of bool, default=True
-        Which variables must be whole.
+        Which variables must be integers.
 
     Attributes
     ----------
@@ -183,9 +183,9 @@ class MixedIntegerProgram(LinearProgram):
 
     Notes
     -----
-    HiGHS is asked for the mixed-integer program only where neither the vertex of the relaxed
-    program is whole nor a decision met before reaches its value. All optima are proven with a
-    relative gap of zero. If all variables are whole and their bounds leave no more than 65536
+    HiGHS solves the mixed-integer program only if the vertex of the relaxed program is not integer
+    and no earlier decision reaches its value. All optima are proven with a
+    relative gap of zero. If all variables are integers and their bounds leave no more than 65536
     combinations, those that are feasible are listed when a list is asked for.
 
     .. versionadded:: 0.1
@@ -200,7 +200,7 @@ class MixedIntegerProgram(LinearProgram):
     array([[1., 0., 1.]])
     """
 
-    # Branch and bound compares bounds that are off by as much: 3e-9 was seen.
+    # Branch and bound compares bounds that are off by up to this: 3e-9 was seen.
     tolerance = 1e-8
 
     def __init__(
@@ -246,7 +246,7 @@ class MixedIntegerProgram(LinearProgram):
         return np.zeros((0, self.n_costs)) if self._all is None else np.array(self._all)
 
     def _enumerate(self) -> Matrix:
-        """Return all whole points within the bounds that keep the constraints, if they are few."""
+        """Return all integer points within the bounds and constraints, if they are few."""
         base = self._constraints
         none = np.zeros((0, self.n_costs))
         lower, upper = np.ceil(base.lower - _WHOLE) + 0.0, np.floor(base.upper + _WHOLE)
@@ -292,7 +292,7 @@ def _scaled(costs: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _cleaned(vertex: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return a vertex with entries that are whole up to rounding errors made whole."""
+    """Return a vertex with entries near an integer rounded to it."""
     whole = np.rint(vertex)
     return np.where(np.abs(vertex - whole) <= 1e-11, whole, vertex) + 0.0
 

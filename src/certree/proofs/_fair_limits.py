@@ -2,8 +2,8 @@
 
 With weight N_g of the rows of group g that count, and weight x_g of those of them that have the
 property, a difference of rates times N_g N_h / gcd(N_g, N_h) is a sum of integers over the rows.
-Where such sums do not fit 64 bits, they are written in digits, and limits are kept exactly all the
-same. A curve of all tolerances compares the differences of several pairs with each other, for which
+Where these sums do not fit 64 bits, they are written in digits, and limits are still kept exactly.
+A curve of all tolerances compares the differences of several pairs with each other, for which
 one digit each is needed: rows then add rounded shares of a fixed scale. A sum differs from the
 difference of rates times the scale by at most a *slack*, which is known.
 """

@@ -18,7 +18,7 @@ from certree.engine._budget import Spending
 from certree.engine._within_limits import DualCut
 
 from ._limit_model import Step, Values, best_in_model, best_on_line
-from ._limit_rows import EvaluatedTree, Rows
+from ._limit_rows import EvaluatedTree, LimitedRows
 from ._limit_scalar import Scalars
 
 # Steps of one search for multipliers; more than any has taken by far.
@@ -36,7 +36,7 @@ class Dual:
 
     Parameters
     ----------
-    rows : Rows
+    rows : LimitedRows
         Of the problem.
     scalars : Scalars
         To solve with.
@@ -50,7 +50,7 @@ class Dual:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: LimitedRows,
         scalars: Scalars,
         spent: Spending,
         meet: Callable[[EvaluatedTree], None],

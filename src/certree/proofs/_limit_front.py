@@ -21,7 +21,7 @@ from certree.engine._budget import Spending
 from certree.engine._within_limits import LimitedFront, LimitedProblem, LimitedTree, search_inside
 
 from ._limit_dual import Dual, cut_bound
-from ._limit_rows import EvaluatedTree, Rows, labellings, labels_of
+from ._limit_rows import EvaluatedTree, LimitedRows, labellings, labels_of
 from ._limit_scalar import Scalars
 from ._limit_search import checked_options
 
@@ -77,7 +77,7 @@ def solve_limited_front(
     found = search.result(search.run(dual))
     if not options.partial:
         return found
-    # What is proven is proven of some tests only.
+    # The proof covers only the tests that were searched.
     least = max(Fraction(search.rows.least[e], s) for e, s in enumerate(search.scales) if s)
     lower_points = [(search.rows.least[0], least)]
     status = options.status(found.status)
@@ -120,7 +120,7 @@ class _FrontSearch:
         self.least_gap = floor(least_gap * self.unit) if least_gap else None
         self.factors = [self.unit // s if s else 0 for s in scales]
         self.spent = Spending(self.options)
-        self.rows = Rows(problem, self.options.min_leaf)
+        self.rows = LimitedRows(problem, self.options.min_leaf)
         self.problem = self.rows.problem
         self.callback = callback
         watch = None if callback is None else self._watch

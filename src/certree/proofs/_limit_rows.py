@@ -19,7 +19,7 @@ _KEY_COLUMNS = 56
 # Up to here, keys are looked up in a table and not sorted.
 _TABLE = 2**20
 
-# All labels of a tree's leaves are tried if there are no more choices than this.
+# All labels of a tree's leaves are tried if there are at most this many choices.
 _MOST_LABELLINGS = 2**16
 
 
@@ -70,14 +70,14 @@ def _numbered(keys: NDArray[np.int64], end: int) -> tuple[NDArray[np.intp], NDAr
     return first, place[keys]
 
 
-class Rows:
+class LimitedRows:
     """The rows of a problem, ready to evaluate trees.
 
     Parameters
     ----------
     problem : LimitedProblem
-        The problem; the attribute of this name may have fewer rows that amount to the same, and
-        bounds that are no farther than one beyond what trees can have.
+        The problem. The attribute of this name may have fewer rows with the same sums, and bounds
+        that are at most one beyond the totals of trees.
     min_leaf : int
         Least number of rows of a leaf. If it is more than one, all rows are kept.
     """
@@ -101,7 +101,7 @@ class Rows:
         self.problem = self._with_near_bounds()
 
     def _with_near_bounds(self) -> LimitedProblem:
-        """Return the problem with no bound farther than one beyond what trees can have."""
+        """Return the problem with bounds that are at most one beyond the totals of trees."""
         splits = len(self.columns) - 1
         bounds = tuple(
             min(max(bound, self.least[j] - 1), self.most[j] + splits * self.split_values[j])

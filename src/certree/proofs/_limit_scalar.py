@@ -16,7 +16,7 @@ from certree.engine._budget import Spending
 from certree.engine._within_limits import LimitedProblem
 from certree.numbers._exact import cost_budget
 
-from ._limit_rows import Rows
+from ._limit_rows import LimitedRows
 
 # Values of sums of planes stay below this for every tree.
 _LARGEST = 2**58
@@ -35,13 +35,13 @@ class Scalars:
 
     Parameters
     ----------
-    rows : Rows
+    rows : LimitedRows
         Of the problem.
     options : Options
         Limits of the trees; those on time and work are given with each solve.
     """
 
-    def __init__(self, rows: Rows, options: engine.Options) -> None:
+    def __init__(self, rows: LimitedRows, options: engine.Options) -> None:
         self.rows = rows
         self.options = options
         self.n_solves = 0
@@ -132,7 +132,7 @@ class Scalars:
         constant = int(base.sum() if types is None else base @ types.totals)
         constant += sum(m * least for m, least in zip(multipliers, self.rows.least, strict=True))
         costs -= base[:, None]
-        # Above the cost of a leaf for all, a dearer split is no different.
+        # A split that costs more than one leaf for all rows never pays, so its price is cut there.
         spread = costs.max(axis=1)
         total = int(spread.sum() if types is None else spread @ types.totals)
         if total == 0:

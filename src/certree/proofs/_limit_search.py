@@ -17,7 +17,7 @@ from certree.engine._budget import Spending
 from certree.engine._within_limits import Closest, LimitedProblem, LimitedResult, search_inside
 
 from ._limit_dual import Dual
-from ._limit_rows import EvaluatedTree, Rows
+from ._limit_rows import EvaluatedTree, LimitedRows
 from ._limit_scalar import Scalars
 
 # Multipliers whose sums of planes bound the search inside the gap; more cost more than they save.
@@ -56,7 +56,7 @@ def solve_limited(
         A tree that the caller knows.
     dual : bool, default=True
         Whether to look for multipliers first. Shallow trees with few limits are found faster
-        without: their search takes less time than a few scalar solves. There are no cuts then.
+        without: their search takes less time than a few scalar solves. The result then has no cuts.
     callback : callable, optional
         Called now and then with seconds, work, upper_bound and lower_bound (None if unknown); a
         true answer stops the search.
@@ -70,7 +70,7 @@ def solve_limited(
     status = search.run(first, dual)
     if not options.partial:
         return search.result(status, search.closest() if search.proof else [])
-    # What is proven is proven of some tests only.
+    # The proof covers only the tests that were searched.
     least = search.rows.least[0]
     return replace(
         search.result(options.status(status), []),
@@ -110,7 +110,7 @@ class LimitedSearch:
     ) -> None:
         self.options = checked_options(problem, options)
         self.spent = Spending(self.options)
-        self.rows = Rows(problem, self.options.min_leaf)
+        self.rows = LimitedRows(problem, self.options.min_leaf)
         self.problem = self.rows.problem
         self.callback = callback
         watch = None if callback is None else self._watch

@@ -1,8 +1,8 @@
-"""Metrics of which only monotonicity is known: supported trees first, then a part of the front.
+"""Metrics that are only known to be monotone: supported trees first, then a part of the front.
 
-No convexity helps here, but every tree is at or above a least whole point of what the cuts leave,
-and a monotone metric is no greater there. Where that bound does not fall to the incumbent, the
-front decides, restricted to points that could be better. See docs/theory/metrics.md.
+Without convexity, every tree is still at or above a least integer point of the region that the cuts
+leave, and that point bounds a monotone metric. Where the bound stays above the incumbent, the front
+decides, restricted to points that could be better. See docs/theory/metrics.md.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from certree.metrics._monotonicity import check_monotone
 from certree.metrics._numbers import Number
 
 from ._metric_cuts import edge_below, greatest_steps, lower_hull, minimal_below, rounded
-from ._metric_oracle import Found
 from ._metric_outer import Search, Slice
 from ._metric_path import MetricPath, MetricPathEntry
+from ._metric_solves import Found
 
 # Supported trees are quick to find and make the front smaller; more of them hardly do.
 _MOST_SOLVES = 16
@@ -59,13 +59,13 @@ class MonotoneSearch(Search):
         return self._end(gap)
 
     def _is_stopped(self) -> bool:
-        return self.oracle.status != "optimal"
+        return self.solves.status != "optimal"
 
     def _start(self) -> None:
         """With a penalty, climb for an incumbent, first among shallow trees."""
         if not (self.penalty and self.positives and self.negatives):
             return
-        limit = self.oracle.options.max_depth
+        limit = self.solves.options.max_depth
         for depth in _FIRST_DEPTHS:
             if limit is None or depth < limit:
                 self._climb(depth)
@@ -101,7 +101,7 @@ class MonotoneSearch(Search):
             return []
         goal = self.objective + self.penalty * top.fewest
         most = _MOST_STEPS if top.fewest == top.splits else _FEW_STEPS
-        return greatest_steps(top.polygon[:-1], self.value, goal, most, self.oracle.is_over)
+        return greatest_steps(top.polygon[:-1], self.value, goal, most, self.solves.is_over)
 
     def _advance_once(self, worst: Slice) -> bool:
         """Solve for what may cut off a better point of a slice; False if nothing can."""
@@ -112,13 +112,13 @@ class MonotoneSearch(Search):
             edge = edge_below(hull, point)
             if edge is None:
                 continue
-            w_fp, w_fn = rounded(edge, self.oracle.largest_weight)
+            w_fp, w_fn = rounded(edge, self.solves.largest_weight)
             budget = min(w_fp * fp + w_fn * fn for fp, fn in hull)
             worst.n_visits += 1
             split = self._split_weight(worst, point, (w_fp, w_fn, budget)) or 0
             limit = None if split or not self.penalty else worst.splits
             weights = w_fp, w_fn, split
-            if any(cut[:3] == weights and cut.max_splits == limit for cut in self.oracle.cuts):
+            if any(cut[:3] == weights and cut.max_splits == limit for cut in self.solves.cuts):
                 return split > 0  # the next visit is with a limit on splits
             self._solve(weights, None, limit)
             return True
@@ -131,14 +131,14 @@ class MonotoneSearch(Search):
         if result is None:
             return
         for i, (fp, fn, _) in enumerate(result.points.tolist()):
-            if self.oracle.is_over():
+            if self.solves.is_over():
                 return
             if self.value((fp, fn)) > self.goal(worst):
-                self.consider(self.oracle.rows.found(result.trees[i]))
+                self.consider(self.solves.rows.found(result.trees[i]))
         bound: Number = self.objective
         if result.status != "optimal":
             for fp, fn, _ in result.lower_points.tolist():
-                if self.oracle.is_over():
+                if self.solves.is_over():
                     return
                 bound = max(bound, self.value((fp, fn)) - self.penalty * worst.splits)
         worst.value = min(worst.value, bound)
@@ -155,19 +155,19 @@ class MonotoneSearch(Search):
             self.positives,
             self.negatives,
             _MOST_STEPS,
-            self.oracle.is_over,
+            self.solves.is_over,
         )
-        options = self.oracle.remaining()
+        options = self.solves.remaining()
         if options is None:
             return None
         if max_splits is not None:
             options = replace(options, max_splits=max_splits)
-        session = self.oracle.session
+        session = self.solves.session
         unused = np.zeros((2, 2), dtype=np.int64)
         problem = engine.Problem(session.columns, session.row_types, unused, session.weights)
-        watch = None if self.oracle.callback is None else self.oracle.watch
+        watch = None if self.solves.callback is None else self.solves.watch
         result = solve_front(problem, options, dominated, by_splits, watch)
-        self.oracle.account(result.status, result.counters)
+        self.solves.account(result.status, result.counters)
         return result
 
 
@@ -181,13 +181,13 @@ def monotone_path(
     search = MonotoneSearch(problem, metric, options, Fraction(0), callback)
     search._look_around()
     leaf = search.incumbent
-    result = search.front(search.objective, search.oracle.max_splits, by_splits=True)
+    result = search.front(search.objective, search.solves.max_splits, by_splits=True)
     found: list[Found] = [leaf]
     lower: list[tuple[int, int, int]] = [(0, 0, 0)]
     if result is not None:
-        found += map(search.oracle.rows.found, result.trees)
+        found += map(search.solves.rows.found, result.trees)
         lower = [(fp, fn, splits) for fp, fn, splits in result.lower_points.tolist()]
-    status = search.oracle.status
+    status = search.solves.status
     entries: list[MetricPathEntry] = []
     for tree in sorted(found, key=lambda tree: tree.n_splits):
         value = max(search.value(t.point) for t in found if t.n_splits <= tree.n_splits)
@@ -199,5 +199,5 @@ def monotone_path(
             bound = max([value, *small]) if tree.n_splits else value
         entries.append(MetricPathEntry(tree, value, bound))
     search._check_custom()
-    oracle = search.oracle
-    return MetricPath(status, entries, oracle.n_solves, oracle.seconds, dict(oracle.counters))
+    solves = search.solves
+    return MetricPath(status, entries, solves.n_solves, solves.seconds, dict(solves.counters))

@@ -22,7 +22,7 @@ from certree.metrics._numbers import Number
 
 from ._metric_corners import Landscape, triangle
 from ._metric_cuts import Cut, Point, above, box, clip, edge_below, integers, lower_hull, rounded
-from ._metric_oracle import Found, Oracle, Relabellings
+from ._metric_solves import Found, Relabellings, WeightedSolves
 
 # Values that differ by less than this in floating point are compared exactly.
 _NEAR = 1e-9
@@ -99,20 +99,20 @@ class Search:
         penalty: Fraction,
         callback: Callable[[engine.Event], object] | None = None,
     ) -> None:
-        self.oracle = Oracle(problem, options)
+        self.solves = WeightedSolves(problem, options)
         self.metric = metric
         self.penalty = penalty
         self.is_sliced = penalty > 0
-        self.positives, self.negatives = self.oracle.rows.positives, self.oracle.rows.negatives
+        self.positives, self.negatives = self.solves.rows.positives, self.solves.rows.negatives
         self.trees: dict[tuple[int, int], int] = {}
         """Points of trees met, and the fewest splits met for each."""
         self.n_met = 0
         self.values: dict[Point, Number] = {}
         self.history: list[tuple[float, int, float, float]] = []
-        self.incumbent = self.oracle.rows.leaf(0)
+        self.incumbent = self.solves.rows.leaf(0)
         self.objective = self.value(self.incumbent.point)
         self.consider(self.incumbent)
-        self.consider(self.oracle.rows.leaf(1))
+        self.consider(self.solves.rows.leaf(1))
         self.slices = self._slices()
         self._heap: list[tuple[Number, int, Slice]] = []
         self._n_pushed = 0
@@ -121,18 +121,18 @@ class Search:
         self.bound: Number = max([self.objective, *(s.value for s in self.slices)])
         self.first_bound = self.bound
         if callback is not None:
-            self.oracle.callback = self._watched(callback)
+            self.solves.callback = self._watched(callback)
 
     def _slices(self) -> list[Slice]:
         """Return one slice; with a penalty it is divided by numbers of splits where needed."""
         start = box(self.positives, self.negatives)
         perfect = self.value((0, 0))
-        if self.oracle.max_splits == 0:
+        if self.solves.max_splits == 0:
             return []
         if self.penalty == 0:
             return [Slice(0, start, perfect)]
         most = perfect - self.penalty
-        return [Slice(self.oracle.max_splits, start, most, 1)] if most > self.objective else []
+        return [Slice(self.solves.max_splits, start, most, 1)] if most > self.objective else []
 
     def _watched(self, callback: Callable[[engine.Event], object]) -> engine.Callback:
         def watch(event: engine.Event) -> object:
@@ -169,7 +169,7 @@ class Search:
 
     def consider_labels(self, tree: Found) -> None:
         """Consider a tree with all labels of its leaves that are best for some weights."""
-        choices = self.oracle.rows.relabellings(tree)
+        choices = self.solves.rows.relabellings(tree)
         for fp, fn, splits in zip(choices.fp, choices.fn, choices.n_splits, strict=True):
             self._meet((fp, fn), splits)
         for i in self._best_labels(choices):
@@ -217,8 +217,8 @@ class Search:
             if self.bound - gap <= self.objective:
                 self._shrink()
                 return self._end(gap)
-            if self.oracle.status != "optimal":
-                return self.oracle.status
+            if self.solves.status != "optimal":
+                return self.solves.status
             assert worst is not None
             moved = self._advance(worst, has_progress)
             if not (moved or has_progress):
@@ -230,9 +230,9 @@ class Search:
         """Return the status of a search that ran to its end."""
         if self.bound == self.objective:
             return "optimal"
-        if self.bound - gap <= self.objective or self.oracle.status == "optimal":
+        if self.bound - gap <= self.objective or self.solves.status == "optimal":
             return "gap"
-        return self.oracle.status
+        return self.solves.status
 
     def _advance(self, worst: Slice, has_progress: bool) -> bool:
         """Cut off the worst corner or meet a new tree; return whether one of both was achieved."""
@@ -241,9 +241,9 @@ class Search:
         if not has_progress:
             weights, limit = self._along_hull(worst, corner)
             self._solve(weights, None, limit)
-            if self.oracle.status != "optimal":
+            if self.solves.status != "optimal":
                 return True
-            last = self.oracle.cuts[-1]
+            last = self.solves.cuts[-1]
             is_cut_off = last.fp * corner[0] + last.fn * corner[1] < last.value
             return is_cut_off or self.n_met > n_met
         line = self._separating(worst, at)
@@ -256,27 +256,27 @@ class Search:
             self._solve((w_fp, w_fn, split), budget + split * worst.splits, None)
             return True
         self._solve((w_fp, w_fn, 0), budget, worst.splits if self.is_sliced else None)
-        if self.n_met > n_met or self.oracle.status != "optimal":
+        if self.n_met > n_met or self.solves.status != "optimal":
             return True
-        return self.oracle.cuts[-1].value >= budget
+        return self.solves.cuts[-1].value >= budget
 
     def _solve_linear(self) -> bool:
         """Answer a linear metric by one solve; False if its weights do not fit into 64 bits."""
         assert isinstance(self.metric, RatioMetric)
         constant, fp, fn = self.metric.numerator(self.positives, self.negatives)
         weights = integers((-fp, -fn, self.penalty))
-        if max(weights) > self.oracle.largest_weight:
+        if max(weights) > self.solves.largest_weight:
             return False
         self._solve((weights[0], weights[1], weights[2]), None, None)
-        if self.oracle.cuts:
+        if self.solves.cuts:
             unit = sum(weights) / (self.penalty - fp - fn)
-            self.bound = max(self.objective, constant - self.oracle.cuts[-1].value / unit)
+            self.bound = max(self.objective, constant - self.solves.cuts[-1].value / unit)
         self._record()
         return True
 
     def _start(self) -> None:
         """Climb along gradients for an incumbent, first among shallower trees."""
-        depth = self.oracle.options.max_depth
+        depth = self.solves.options.max_depth
         if not (self.positives and self.negatives):
             return
         if depth is None or depth > 2:
@@ -311,14 +311,14 @@ class Search:
         best = min(known)
         if budget is not None and budget < best[0]:
             best = (budget, 0)
-        found = self.oracle.solve(weights, best, max_splits=max_splits, max_depth=max_depth)
+        found = self.solves.solve(weights, best, max_splits=max_splits, max_depth=max_depth)
         if found is not None:
             self.consider(found)
             self.consider_labels(found)
 
     def _record(self) -> None:
         objective, bound = float(self.objective), float(self.bound)
-        self.history.append((self.oracle.seconds, self.oracle.work, objective, bound))
+        self.history.append((self.solves.seconds, self.solves.work, objective, bound))
 
     def worst(self) -> Slice | None:
         """Return the slice whose bound is the greatest, with all cuts applied to it.
@@ -327,9 +327,9 @@ class Search:
         """
         while self._heap:
             value, _, top = self._heap[0]
-            if value == -top.value and (top.value <= self.objective or self.oracle.is_over()):
+            if value == -top.value and (top.value <= self.objective or self.solves.is_over()):
                 return top
-            if top.n_cuts < len(self.oracle.cuts):
+            if top.n_cuts < len(self.solves.cuts):
                 self._refresh(top)
             elif value == -top.value:
                 if top.fewest == top.splits:
@@ -349,8 +349,8 @@ class Search:
         heappush(self._heap, (-top.value, self._n_pushed, top))
 
     def _refresh(self, top: Slice) -> None:
-        top.polygon = clip(top.polygon, self.oracle.cuts[top.n_cuts :], top.splits)
-        top.n_cuts = len(self.oracle.cuts)
+        top.polygon = clip(top.polygon, self.solves.cuts[top.n_cuts :], top.splits)
+        top.n_cuts = len(self.solves.cuts)
         self._revalue(top)
 
     def _revalue(self, top: Slice) -> None:
@@ -396,14 +396,14 @@ class Search:
         return steepness.limit_denominator(1000)
 
     def _rounded(self, *weights: Any) -> tuple[int, int, int]:
-        w_fp, w_fn, split = rounded(weights, self.oracle.largest_weight)
+        w_fp, w_fn, split = rounded(weights, self.solves.largest_weight)
         return w_fp, w_fn, split
 
     def _along_hull(self, worst: Slice, corner: Point) -> tuple[tuple[int, int, int], int | None]:
         """Return weights orthogonal to an edge of the trees met that the corner is below."""
         edge = edge_below(lower_hull(self._met(worst)), corner)
         assert edge is not None
-        w_fp, w_fn = rounded(edge, self.oracle.largest_weight)
+        w_fp, w_fn = rounded(edge, self.solves.largest_weight)
         return (w_fp, w_fn, 0), worst.splits if self.is_sliced else None
 
     def _met(self, worst: Slice) -> list[tuple[int, int]]:
@@ -420,7 +420,7 @@ class Search:
         w_fp, w_fn, budget = line
         if not self.penalty or worst.n_visits > 1:
             return None
-        least, most = 0, self.oracle.largest_weight
+        least, most = 0, self.solves.largest_weight
         for (fp, fn), splits in self.trees.items():
             room, more = w_fp * fp + w_fn * fn - budget, splits - worst.splits
             if more < 0:
@@ -442,7 +442,7 @@ class Search:
         if isinstance(self.metric, RatioMetric) and isinstance(level, Fraction):
             line = self.metric.level_line(level, self.positives, self.negatives)
             w_fp, w_fn = integers((line.fp, line.fn))
-            if max(w_fp, w_fn) <= self.oracle.largest_weight:
+            if max(w_fp, w_fn) <= self.solves.largest_weight:
                 scale = Fraction(w_fp + w_fn) / (line.fp + line.fn)
                 return w_fp, w_fn, ceil(-line.constant * scale)
         landscape = Landscape(self.value, self._about, level)
@@ -454,7 +454,7 @@ class Search:
                 worst.polygon = left
                 self._revalue(worst)
                 return None
-        w_fp, w_fn, height = around.line(self.oracle.largest_weight)
+        w_fp, w_fn, height = around.line(self.solves.largest_weight)
         return w_fp, w_fn, ceil(height)
 
     # The end.
@@ -464,14 +464,14 @@ class Search:
         if self.penalty or not isinstance(self.metric, SupportedMetric):
             return
         normal = self.metric.tangent(*self.incumbent.point, self.positives, self.negatives)
-        if normal is None or self.incumbent.n_splits < 2 or self.oracle.status != "optimal":
+        if normal is None or self.incumbent.n_splits < 2 or self.solves.status != "optimal":
             return
         w_fp, w_fn, _ = self._rounded(*normal, 0)
         budget = w_fp * self.incumbent.fp + w_fn * self.incumbent.fn
-        found = self.oracle.solve((w_fp, w_fn, 0), (budget, self.incumbent.n_splits))
+        found = self.solves.solve((w_fp, w_fn, 0), (budget, self.incumbent.n_splits))
         if found is not None:
             self.consider(found)
-        self.oracle.status = "optimal"
+        self.solves.status = "optimal"
 
     def result(self, status: str, offset: Fraction) -> MetricResult:
         """Return the incumbent and what is proven; the offset is a constant penalty."""
@@ -484,9 +484,9 @@ class Search:
             value=self.value(tree.point),
             objective=self.objective - offset,
             bound=self.bound - offset,
-            n_solves=self.oracle.n_solves,
-            seconds=self.oracle.seconds,
-            counters=dict(self.oracle.counters),
+            n_solves=self.solves.n_solves,
+            seconds=self.solves.seconds,
+            counters=dict(self.solves.counters),
             history=self.history,
-            cuts=self.oracle.cuts,
+            cuts=self.solves.cuts,
         )

@@ -16,8 +16,8 @@ from certree.metrics import Metric
 from certree.metrics._numbers import Number
 
 from ._metric_cuts import Cut, box
-from ._metric_oracle import Found, Relabellings
 from ._metric_outer import Search, Slice
+from ._metric_solves import Found, Relabellings
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ class PathSearch(Search):
 
     def _slices(self) -> list[Slice]:
         start, perfect = box(self.positives, self.negatives), self.value((0, 0))
-        return [Slice(k, start, perfect) for k in range(1, self.oracle.max_splits + 1)]
+        return [Slice(k, start, perfect) for k in range(1, self.solves.max_splits + 1)]
 
     def consider(self, tree: Found) -> bool:
         """Take a tree for all slices in which it is better, or as good and smaller."""
         is_better = super().consider(tree)
         value = self.value(tree.point)
-        for k in range(tree.n_splits, self.oracle.max_splits + 1):
+        for k in range(tree.n_splits, self.solves.max_splits + 1):
             known = self.best.get(k)
             if known is None or (value, -tree.n_splits) > (
                 self.value(known.point),
@@ -84,7 +84,7 @@ class PathSearch(Search):
 
     def _best_labels(self, choices: Relabellings) -> list[int]:
         """Return the choices that are better than the incumbents of their numbers of splits."""
-        most = self.oracle.max_splits
+        most = self.solves.max_splits
         return [
             i
             for i, splits in enumerate(choices.n_splits)
@@ -104,8 +104,8 @@ class PathSearch(Search):
             worst = self._farthest()
             if worst is None:
                 break
-            if self.oracle.status != "optimal":
-                status = self.oracle.status
+            if self.solves.status != "optimal":
+                status = self.solves.status
                 break
             moved = self._advance_path(worst, has_progress)
             if not (moved or has_progress):
@@ -113,22 +113,22 @@ class PathSearch(Search):
                 status = "gap"
                 break
             has_progress = moved
-        oracle = self.oracle
+        solves = self.solves
         return MetricPath(
             status,
             self._entries(),
-            oracle.n_solves,
-            oracle.seconds,
-            dict(oracle.counters),
-            oracle.cuts,
+            solves.n_solves,
+            solves.seconds,
+            dict(solves.counters),
+            solves.cuts,
         )
 
     def _farthest(self) -> Slice | None:
         """Return the open slice whose bound is farthest above its incumbent."""
         for top in self.slices:
-            if self.oracle.is_over():
+            if self.solves.is_over():
                 break
-            if top.n_cuts < len(self.oracle.cuts) and top.value > self.goal(top):
+            if top.n_cuts < len(self.solves.cuts) and top.value > self.goal(top):
                 self._refresh(top)
         still_open = [top for top in self.slices if top.value > self.goal(top)]
         self.bound = max([self.objective, *(top.value for top in still_open)])
@@ -147,17 +147,17 @@ class PathSearch(Search):
             weights = line[:2]
         else:
             weights = self._along_hull(worst, corner)[0][:2]
-        for found in self.oracle.solve_path(weights):
+        for found in self.solves.solve_path(weights):
             self.consider(found)
             self.consider_labels(found)
-        if self.n_met > n_met or self.oracle.status != "optimal":
+        if self.n_met > n_met or self.solves.status != "optimal":
             return True
-        return any(cut.excludes(corner, worst.splits) for cut in self.oracle.cuts[worst.n_cuts :])
+        return any(cut.excludes(corner, worst.splits) for cut in self.solves.cuts[worst.n_cuts :])
 
     def _entries(self) -> list[MetricPathEntry]:
         bounds = {top.splits: max(top.value, self.goal(top)) for top in self.slices}
         entries: list[MetricPathEntry] = []
-        for k in range(self.oracle.max_splits + 1):
+        for k in range(self.solves.max_splits + 1):
             tree = self.best[k]
             value = self.value(tree.point)
             if entries and value <= entries[-1].value:

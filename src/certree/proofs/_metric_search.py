@@ -44,7 +44,7 @@ def solve_metric(
     Parameters
     ----------
     problem : Session or Problem
-        Rows of the types 0 (negative) and 1 (positive); a cost matrix plays no part.
+        Rows of the types 0 (negative) and 1 (positive); a cost matrix is not used.
     metric : Metric
         What is maximised.
     options : Options
@@ -69,13 +69,13 @@ def solve_metric(
     kind = MonotoneSearch if metric.kind == "monotone" else Search
     search = kind(problem, metric, options, Fraction(complexity), callback)
     if first is not None:
-        search.consider_labels(search.oracle.rows.found(first))
+        search.consider_labels(search.solves.rows.found(first))
     status = search.run(Fraction(gap))
     offset = Fraction(complexity) if per == "leaf" else Fraction(0)
     if not options.partial:
         return search.result(status, offset)
-    # What is proven is proven of some tests only; what was known without a search holds for all.
-    search.bound, search.oracle.cuts = max(search.objective, search.first_bound), []
+    # The proof covers only the tests that were searched; a bound without a search holds for all.
+    search.bound, search.solves.cuts = max(search.objective, search.first_bound), []
     best = float(search.bound)
     search.history = [(s, work, objective, best) for s, work, objective, _ in search.history]
     return search.result(options.status(status), offset)
@@ -143,6 +143,6 @@ def supported_front(
 def _check_kind(metric: Metric) -> None:
     if metric.kind in ("front", "chain"):
         raise ValueError(
-            f"{metric.name} is no function of one confusion matrix, so no search for a metric "
+            f"{metric.name} is not a function of one confusion matrix, so no search for a metric "
             "finds it."
         )

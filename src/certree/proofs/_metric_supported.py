@@ -1,7 +1,7 @@
 """All supported trees: the corners of the convex hull of false positives and negatives.
 
 The dichotomic search of Aneja and Nair: between two neighbouring corners a solve with weights
-orthogonal to the line through both either proves that there is no corner between, or finds one.
+orthogonal to the line through both either proves that no corner lies between, or finds one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import ceil
 from certree import engine
 
 from ._metric_cuts import Cut, box, clip, integers, lower_hull, rounded
-from ._metric_oracle import Found, Oracle
+from ._metric_solves import Found, WeightedSolves
 
 
 @dataclass(frozen=True)
@@ -54,9 +54,9 @@ class SupportedSearch:
         options: engine.Options,
         callback: Callable[[engine.Event], object] | None = None,
     ) -> None:
-        self.oracle = Oracle(problem, options)
-        self.oracle.callback = callback
-        self.rows = self.oracle.rows
+        self.solves = WeightedSolves(problem, options)
+        self.solves.callback = callback
+        self.rows = self.solves.rows
         self.trees: dict[tuple[int, int], Found] = {}
         self._is_rounded = False
         for label in (0, 1):
@@ -75,7 +75,7 @@ class SupportedSearch:
             self._solve((positives + 1, 1))
             self._solve((1, negatives + 1))
         proven: set[tuple[tuple[int, int], tuple[int, int]]] = set()
-        while self.oracle.status == "optimal":
+        while self.solves.status == "optimal":
             edges = [edge for edge in pairwise(lower_hull(self.trees)) if edge not in proven]
             if not edges:
                 break
@@ -88,11 +88,11 @@ class SupportedSearch:
     def _solve(self, direction: tuple[int, int]) -> None:
         """Look for trees below all that were met, for weights in a direction."""
         exact = integers(direction)
-        w_fp, w_fn = rounded(exact, self.oracle.largest_weight)
+        w_fp, w_fn = rounded(exact, self.solves.largest_weight)
         # Weights that do not fit into 64 bits leave open what is between two points.
         self._is_rounded |= (w_fp, w_fn) != exact
         known = min((w_fp * fp + w_fn * fn, tree.n_splits) for (fp, fn), tree in self.trees.items())
-        found = self.oracle.solve((w_fp, w_fn, 0), known)
+        found = self.solves.solve((w_fp, w_fn, 0), known)
         if found is not None:
             self._meet(found)
             choices = self.rows.relabellings(found)
@@ -102,20 +102,20 @@ class SupportedSearch:
                     self._meet(choices.tree(i))
 
     def _result(self) -> SupportedFront:
-        oracle = self.oracle
+        solves = self.solves
         hull = lower_hull(self.trees)
         # Trees above an edge are at or above no corner, but above where its ends would meet.
-        chain = clip(box(self.rows.positives, self.rows.negatives), oracle.cuts, 0)[:-1]
+        chain = clip(box(self.rows.positives, self.rows.negatives), solves.cuts, 0)[:-1]
         lower = [(ceil(one[0]), ceil(two[1]), 0) for one, two in pairwise(chain)]
-        is_rounded = self._is_rounded and oracle.status == "optimal"
-        if oracle.options.partial:
-            lower, oracle.cuts = [(0, 0, 0)], []
+        is_rounded = self._is_rounded and solves.status == "optimal"
+        if solves.options.partial:
+            lower, solves.cuts = [(0, 0, 0)], []
         return SupportedFront(
-            oracle.options.status("gap" if is_rounded else oracle.status),
+            solves.options.status("gap" if is_rounded else solves.status),
             [self.trees[point] for point in hull],
             lower,
-            oracle.n_solves,
-            oracle.seconds,
-            dict(oracle.counters),
-            oracle.cuts,
+            solves.n_solves,
+            solves.seconds,
+            dict(solves.counters),
+            solves.cuts,
         )

@@ -4,8 +4,8 @@ This is the recursion of van der Linden, de Weerdt and Demirović (NeurIPS 2023,
 leaf as an option at every depth: the values of a set of rows are those of its labels, and those
 that the two sides of each test combine to; what is not feasible, or not as good as another, is
 dropped. By their theorem 4.6 nothing is lost if the objective is separable. Costs, combination and
-order are Python functions, so nothing is bounded and nothing is fast; what can be stated as a sum
-per row and label is better stated as such.
+order are Python functions, so the search has no bounds and is slow; an objective that is a sum per
+row and label is better stated as another task.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class OutOfTime(Exception):
 
 
 @dataclass(frozen=True)
-class Sizes:
+class ProgrammeLimits:
     """Limits on trees; None: no limit."""
 
     max_depth: int | None
@@ -62,7 +62,7 @@ class Programme:
         task: Separable,
         columns: NDArray[np.uint8],
         features: Sequence[int],
-        sizes: Sizes,
+        sizes: ProgrammeLimits,
         time_limit: float | None,
     ) -> None:
         self.task = task

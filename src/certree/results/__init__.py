@@ -1,1 +1,1 @@
-"""What a search found and proved: certificates, paths, fronts, curves, and their pictures."""
+"""Results of searches: certificates, paths, fronts, curves, and their pictures."""

@@ -1,4 +1,4 @@
-"""What a search found and proved, in the user's terms."""
+"""The result of a search in the user's terms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ History = tuple[tuple[float, int, Exact, Exact], ...]
 
 @dataclass(frozen=True)
 class Answer:
-    """A tree, what it costs, and what no tree costs less than.
+    """A tree, its cost, and the lower bound on the cost of all trees.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Answer:
         bounds = {value for *_, u, l in result.history for value in (u, l) if value is not None}
         costs = {value: exact(scale.cost(value)) for value in bounds}
         return cls(
-            # A budget that ended the choice among trees of the proven value is of no concern.
+            # A proven value is optimal, also if a budget ended the choice among equal trees.
             status="optimal" if cost == lower else result.status,
             cost=cost,
             lower_bound=lower,

@@ -1,4 +1,4 @@
-"""What is proven about a fitted tree: its value, the bound, the gap, and what was searched."""
+"""The certificate of a fitted tree: its cost, the bound, the gap, and the trees searched."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Exact = int | Fraction
 """An exact number: an int when it is whole, a Fraction otherwise."""
 
 
-# Numbers from here on, and their reciprocals, are shown by their size.
+# Numbers of at least this size, and their reciprocals, are shown by their size.
 _MOST_SHOWN = 10**40
 
 
@@ -34,33 +34,33 @@ def exact(value: Exact) -> Exact:
 
 @dataclass(frozen=True, repr=False)
 class Certificate(Record):
-    """What was searched and what is proven about the tree found.
+    """The trees that were searched, and the proof about the tree found.
 
     All costs are exact numbers: int when whole, `fractions.Fraction` otherwise. For accuracy, the
     cost of a tree is its weighted training errors plus `split_penalty` per split (or per leaf),
     and ``objective = 1 - cost / total_weight``. For a metric of false positives and negatives, or
     an area under the ROC curve, ``cost = 1 - objective``; where a root makes that irrational, it is
-    the nearest multiple of ``10**-15``. For a point of a front, the cost are the false negatives,
-    and no tree with as few false positives has fewer.
+    the nearest multiple of ``10**-15``. For a point of a front, the cost is the weight of the false
+    negatives, and no tree with as few false positives has fewer.
 
     Attributes
     ----------
     status : str
         "optimal", "gap" (the accepted gap was reached), "time_limit", "memory_limit",
-        "work_limit", "interrupted" or "precision": weights had to be rounded by more than is
-        negligible, or those that a metric needs next exceed 64 bits.
+        "work_limit", "interrupted" or "precision": the rounding of weights is not negligible, or
+        the weights that a metric needs next exceed 64 bits.
     objective : float
         The value in the user's terms: accuracy, or another metric, minus
         ``complexity * n_splits`` (or leaves); the recall, for a point of a front.
     cost : int or Fraction
-        What was minimised, for the tree found; the same as `upper_bound`.
+        The minimised number for the tree found; the same as `upper_bound`.
     lower_bound, upper_bound : int or Fraction
         No tree within the limits costs less than `lower_bound`; the best costs at most
         `upper_bound`.
     gap : int or Fraction
         ``upper_bound - lower_bound``; zero when the tree is proven optimal.
     leaf_cost : int or Fraction
-        The part of the cost that is no penalty: the weighted errors, or one minus the metric.
+        The cost without the penalty: the weighted errors, or one minus the metric.
     n_splits, depth : int
         Size of the tree found.
     seconds : float
@@ -84,7 +84,7 @@ class Certificate(Record):
     n_rows, n_tests : int
         Number of rows and of tests asked for; rows of weight zero do not count.
     n_row_groups : int or None
-        Number of different rows in it, when the search counted them.
+        Number of different rows, if the search counted them.
     total_weight : int or Fraction
         Weight of all rows, class weights included.
     weight_quantum : int or Fraction or None
@@ -105,14 +105,15 @@ class Certificate(Record):
     n_solves : int or None
         Number of searches that the proof took, for a metric.
     cuts : tuple of (a, b, c, v) or None
-        What these searches proved: every tree has ``a * fp + b * fn + c * splits >= v``.
+        What these searches proved: every tree has ``a * fp + b * fn + c * splits >= v``. Limits and
+        fairness have cuts of their own kind.
     n_tests_searched : int or None
-        How many of the `n_tests` tests were searched, if a limit left no room for all; None: all
-        of them. The lower bound holds for all of them in any case.
+        How many of the `n_tests` tests were searched, if the budget had no room for all; None: all
+        of them. The lower bound always holds for all of them.
     rounding : int or Fraction
-        The sum over the rows of how much rounding changed their weight, that of their class
-        included; 0 when weights are used exactly. The weighted errors of any tree are within this
-        of those with the weights as they were given.
+        The sum over all rows of the change of their weight, times that of their class, by rounding;
+        0 if weights are used exactly. The weighted errors of any tree differ by at most this from
+        those with the given weights.
 
     Examples
     --------
@@ -155,7 +156,7 @@ class Certificate(Record):
     negatives: Exact | None = None
     pos_label: Any = None
     n_solves: int | None = None
-    cuts: tuple[tuple[Exact, Exact, Exact, Exact], ...] | None = None
+    cuts: tuple[tuple[Exact, ...], ...] | None = None
     n_tests_searched: int | None = None
     rounding: Exact = 0
 
@@ -171,7 +172,7 @@ class Certificate(Record):
 
     @property
     def is_optimal(self) -> bool:
-        """Whether no tree within the limits is better: the gap is zero, and rounding no matter."""
+        """Whether no tree within the limits is better: the gap is zero, and rounding negligible."""
         return self.gap == 0 and self.status != "precision"
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -189,7 +190,7 @@ class Certificate(Record):
         return *self._value_in_words(), size, f"{self.n_rows} rows"
 
     def _value_in_words(self) -> tuple[str, ...]:
-        """Return the value of the tree in few words, and how good a tree may be at best."""
+        """Return the value of the tree in few words, and the bound on the best value."""
         value = f"cost {show(self.cost)}"
         if not self.counts_errors:
             value = f"{self._name()} {self.objective:.6g}"
@@ -202,7 +203,7 @@ class Certificate(Record):
         return "\n".join(lines)
 
     def statement(self) -> str:
-        """Return in one sentence what is proven.
+        """Return the proven statement in one sentence.
 
         Examples
         --------
@@ -224,7 +225,7 @@ class Certificate(Record):
         return f"{trees} {proven} on these rows; the tree found {found}.{some}"
 
     def _proven_and_found(self) -> tuple[str, str]:
-        """Return in words what no tree does, and what the tree found does."""
+        """Return the lower bound and the result of the tree found in words."""
         if self.task == "front":
             fewer = f"{show(self.lower_bound)} false negatives"
             proven = f"has at most {show(self.fp or 0)} false positives and fewer than {fewer}"
@@ -293,7 +294,7 @@ class Certificate(Record):
         return " and ".join([", ".join(limits[:-1]), limits[-1]] if limits[1:] else limits)
 
     def _limit_texts(self) -> list[str]:
-        """Return what trees must keep to, each in words."""
+        """Return the limits on trees, each in words."""
         limits = []
         if self.max_depth is not None:
             limits.append(f"depth at most {self.max_depth}")
@@ -334,7 +335,7 @@ class Certificate(Record):
 
 
 def text_of_tests(n_tests: int) -> str:
-    """Return in words what trees are made of."""
+    """Return the number of tests in words."""
     if n_tests == 0:
         return "an empty set of tests"
     return "this test" if n_tests == 1 else f"these {n_tests} tests"

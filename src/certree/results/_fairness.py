@@ -1,4 +1,4 @@
-"""Fair trees: what is proven about one, and the price of fairness over all tolerances."""
+"""Fair trees: their certificates, and the price of fairness over all tolerances."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ if TYPE_CHECKING:
     from certree.estimators import FairTreeClassifier
 
 _MOST_LINES = 30
-"""Of a curve with more trees, some in the middle are not printed."""
+"""If a curve has more trees, some in the middle are not printed."""
 
 _OF_TREE = ("objective", "cost", "upper_bound", "gap", "leaf_cost")
-"""What is null where there is no tree."""
+"""Fields that are null if there is no tree."""
 
 _MOST_NAMES = 5
-"""Of more tests that were left out, only so many are named."""
+"""The most tests that are named if tests were left out."""
 
 
 @dataclass(frozen=True, repr=False)
 class FairnessCertificate(Certificate):
-    """What is proven about a fair tree: it is best among those within the tolerance.
+    """The proof that a fair tree is the best among those within the tolerance.
 
     As :class:`Certificate`, with these additions. If no tree is within the tolerance, the status is
     "infeasible", there is no tree, and `objective`, `cost`, `upper_bound`, `gap` and `leaf_cost`
@@ -56,18 +56,18 @@ class FairnessCertificate(Certificate):
         The largest difference of a rate between two groups.
     differences : tuple of (str, object, object, int or Fraction)
         Every limit of the search: a rate, two groups, and the rate of the first minus that of the
-        second. If there is no tree: the least that any tree has, other limits aside, as far as it
-        is known.
+        second. Without a tree: the smallest difference of any tree that need not keep the other
+        limits, as far as it is known.
     unconstrained_cost : int or Fraction or None
-        No tree costs less, fair or not; what the best one costs, if that was proven. The price of
-        fairness is the rest of the cost; none is paid if this is None.
+        A lower bound on the cost of all trees, fair or not; the cost of the best one, if that was
+        proven. The price of fairness is the rest of the cost. If this is None, it is zero.
     least_disparity : int or Fraction or None
         The least that any tree within the other limits has; given if the status is "infeasible".
     left_out : tuple of str
-        Tests that say nothing but the group, and were therefore not asked.
+        Tests that only state the group, and were left out for this reason.
     use_sensitive : bool
-        Whether they would have been.
-    dual : tuple of (a, (b_1, ..., b_n), v)
+        Whether trees may ask for the group.
+    cuts : tuple of (a, b_1, ..., b_n, v)
         What searches without limits have proven: every tree has ``a * cost + b_1 * d_1 + ... +
         b_n * d_n >= v`` for its differences d in the order of `differences`.
 
@@ -90,12 +90,7 @@ class FairnessCertificate(Certificate):
     least_disparity: Exact | None = None
     left_out: tuple[str, ...] = ()
     use_sensitive: bool = False
-    dual: tuple[tuple[Exact, tuple[Exact, ...], Exact], ...] = ()
-
-    @property
-    def is_infeasible(self) -> bool:
-        """Whether it is proven that no tree is within the tolerance."""
-        return self.status == "infeasible"
+    cuts: tuple[tuple[Exact, ...], ...] = ()
 
     @property
     def has_tree(self) -> bool:
@@ -114,7 +109,7 @@ class FairnessCertificate(Certificate):
         return (*_OF_TREE, "lower_bound")
 
     def _check_groups(self) -> None:
-        """Raise ValueError if what was read of groups or of the tree does not fit together."""
+        """Raise ValueError if the fields about groups or about the tree do not agree."""
         if self.constraint is not None and self.constraint not in CONSTRAINTS:
             raise ValueError(
                 f"constraint must be one of {', '.join(CONSTRAINTS)}, got {shown(self.constraint)}."
@@ -143,7 +138,7 @@ class FairnessCertificate(Certificate):
         return (*super()._value_in_words(), *apart)
 
     def statement(self) -> str:
-        """Return in one sentence what is proven."""
+        """Return the proven statement in one sentence."""
         if self.has_tree:
             return super().statement()
         if not self.is_infeasible:
@@ -294,13 +289,13 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
     trees : sequence of Tree
         The trees, in the order of the points.
     certificates : sequence of FairnessCertificate
-        What is proven about each.
+        The certificate of each tree.
     points : sequence of (disparity, cost, splits)
         Exact disparity, exact cost and splits of each tree.
     status : str
-        "optimal": the points are all there are; otherwise what stopped the search.
+        "optimal": the points are complete; otherwise the reason why the search stopped.
     lower_points : sequence of (disparity, cost)
-        Every tree has one of these that is no greater in either, if the search was stopped.
+        If the search was stopped: for every tree, one of these is at most as great in both.
     least_tolerance : int or Fraction
         Where the curve begins: smaller tolerances were not asked for.
     seconds : float
@@ -348,7 +343,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
 
     @property
     def certificates(self) -> tuple[FairnessCertificate, ...]:
-        """What is proven about each tree."""
+        """The certificate of each tree."""
         return tuple(self._certificates)
 
     @property
@@ -358,7 +353,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
 
     @property
     def costs(self) -> NDArray[Any]:
-        """What each tree costs: weighted errors and penalty."""
+        """The cost of each tree: weighted errors and penalty."""
         costs = [point[1] for point in self.points]
         whole = all(isinstance(cost, int) for cost in costs)
         return np.array([cost if whole else float(cost) for cost in costs])
@@ -412,7 +407,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         return self._fitted(places[-1], certificate)
 
     def bound(self, place: int, tolerance: Exact) -> tuple[Exact, str]:
-        """Return what no tree within a tolerance costs less than, and the status of a tree."""
+        """Return the lower bound on the cost within a tolerance, and the status of a tree."""
         cost = self.points[place][1]
         bound = min([cost, *(c for apart, c in self.lower_points if apart <= tolerance)])
         if bound == cost:

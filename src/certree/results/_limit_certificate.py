@@ -1,4 +1,4 @@
-"""Certificates of trees within limits: totals of the tree, dual cuts, and why there is no tree."""
+"""Certificates of trees within limits: totals, dual cuts, and proofs that no tree keeps them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Reach(NamedTuple):
     bound : int or Fraction
         No tree comes nearer than this.
     attained : int or Fraction or None
-        What some tree has; the same as `bound`, unless the search was stopped.
+        The total of some tree; the same as `bound`, unless the search was stopped.
     """
 
     bound: Exact
@@ -40,7 +40,7 @@ class Reach(NamedTuple):
 
 @dataclass(frozen=True)
 class LimitValue:
-    """A limit, and what a tree makes of it.
+    """A limit, and the total of a tree.
 
     Attributes
     ----------
@@ -51,15 +51,15 @@ class LimitValue:
     at_most, at_least : int or Fraction or None
         The bounds, as they were given.
     rounding : int or Fraction
-        By how much totals are rounded: 0, since limits are kept exactly.
+        The rounding of totals: 0, since limits are kept exactly.
     unit : int or Fraction
         All totals are multiples of this.
     least : Reach or None
-        If no tree keeps to all limits, and there is an `at_most`: the least total that any tree has
-        which keeps to `at_least`.
+        If no tree keeps all limits, and there is an `at_most`: the least total of any tree that
+        keeps `at_least`.
     greatest : Reach or None
-        If no tree keeps to all limits, and there is an `at_least`: the greatest total that any
-        tree has which keeps to `at_most`.
+        If no tree keeps all limits, and there is an `at_least`: the greatest total of any tree that
+        keeps `at_most`.
     """
 
     name: str
@@ -94,7 +94,7 @@ class LimitValue:
 
     @property
     def is_kept_alone(self) -> bool | None:
-        """Whether some tree keeps to this limit, others aside; None if that is not known."""
+        """Whether some tree keeps this limit alone, without the others; None if unknown."""
         closest = self.closest
         if closest is not None and self.excess(closest) == 0:
             return True
@@ -119,13 +119,13 @@ class LimitValue:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> LimitValue:
-        """Rebuild what `to_dict` returned; ValueError if it is something else."""
+        """Rebuild the limit from `to_dict`; ValueError for other values."""
         return cls(**read_fields(cls, data))
 
 
 @dataclass(frozen=True, repr=False)
 class LimitedCertificate(TaskCertificate):
-    """What is proven about the best tree that keeps to limits on its totals.
+    """The proof about the best tree that keeps limits on its totals.
 
     As :class:`TaskCertificate`; bounds and statement are about trees within the limits.
 
@@ -133,7 +133,7 @@ class LimitedCertificate(TaskCertificate):
     ----------
     limits : tuple of LimitValue
         The limits, with the totals of the tree.
-    dual_cuts : tuple of (a, b_1, ..., b_n, v)
+    cuts : tuple of (a, b_1, ..., b_n, v)
         What searches without limits have proven: every tree has
         ``a * cost + b_1 * total_1 + ... + b_n * total_n >= v``.
     dual_bound : int or Fraction or None
@@ -143,7 +143,7 @@ class LimitedCertificate(TaskCertificate):
     leaf_minimum : tuple of (label, int)
         Rows that labels need in each leaf that has them.
     notes : tuple of str
-        What else there is to say of the problem, such as columns that were left out.
+        Further remarks on the problem, such as columns that were left out.
 
     Examples
     --------
@@ -155,7 +155,7 @@ class LimitedCertificate(TaskCertificate):
     """
 
     limits: tuple[LimitValue, ...] = ()
-    dual_cuts: tuple[Cut, ...] = ()
+    cuts: tuple[Cut, ...] = ()
     dual_bound: Exact | None = None
     n_rounds: int = 0
     leaf_minimum: tuple[tuple[str, int], ...] = ()
@@ -180,20 +180,20 @@ class LimitedCertificate(TaskCertificate):
 
 @dataclass(frozen=True, repr=False)
 class NoTreeCertificate(Record):
-    """What is proven if there is no tree within the limits, or none was found in time.
+    """The certificate without a tree: no tree keeps the limits, or none was found in time.
 
     Attributes
     ----------
     status : str
-        "infeasible": no tree keeps to all limits; otherwise what stopped the search.
+        "infeasible": no tree keeps all limits; otherwise the reason why the search stopped.
     limits : tuple of LimitValue
         The limits, with the totals that come closest to them.
     lower_bound : int or Fraction
         No tree within the limits costs less.
     proof : str
-        "dual": one of `dual_cuts` shows that there is no such tree; "search": trying all trees
-        that they left did; "" if nothing was proven.
-    dual_cuts : tuple of (a, b_1, ..., b_n, v)
+        "dual": one of `cuts` proves that no tree keeps the limits; "search": a search of the
+        remaining trees proved it; "" if it is not proven.
+    cuts : tuple of (a, b_1, ..., b_n, v)
         As for :class:`LimitedCertificate`.
     task, max_depth, max_splits, complexity, complexity_per, split_penalty, min_samples_leaf
         What was searched, as for :class:`Certificate`.
@@ -229,7 +229,7 @@ class NoTreeCertificate(Record):
     limits: tuple[LimitValue, ...]
     lower_bound: Exact
     proof: str
-    dual_cuts: tuple[Cut, ...]
+    cuts: tuple[Cut, ...]
     task: str
     max_depth: int | None
     max_splits: int | None
@@ -257,16 +257,16 @@ class NoTreeCertificate(Record):
 
     @property
     def is_optimal(self) -> bool:
-        """Whether the tree is proven optimal: there is none."""
+        """False, since there is no tree."""
         return False
 
     @property
-    def is_infeasible(self) -> bool:
-        """Whether it is proven that no tree keeps to all limits."""
-        return self.status == "infeasible"
+    def has_tree(self) -> bool:
+        """Whether a tree was found: none was."""
+        return False
 
     def statement(self) -> str:
-        """Return in words what is proven."""
+        """Return the proven statement in words."""
         tests = text_of_tests(self.n_tests)
         sizes = _sizes(self)
         trees = f"No tree{' with ' if sizes else ''}{sizes} over {tests}"
@@ -358,7 +358,7 @@ def _closest_text(limit: LimitValue) -> str:
 
 
 def _other_side(limit: LimitValue, reach: Reach, what: str) -> str:
-    """Return in words which trees were asked, if those that keep to the other bound were."""
+    """Return in words which trees were compared, if only those that keep the other bound."""
     near = reach.bound if reach.attained is None else reach.attained
     if what == "least" and limit.at_least is not None and near >= limit.at_least:
         return f" of at least {show(limit.at_least)}"

@@ -2,8 +2,8 @@
 
 For every metric that does not rise with either kind of error, a best tree is among them. So one
 front answers all such metrics, without another search: compare its points. When a limit stopped
-the search, *lower points* take the place of the proof: every tree has one that is at least as good
-in both respects, so the best value of a metric over the lower points bounds what any tree reaches.
+the search, *lower points* take the place of the proof: for every tree, one of them is at least as
+good in both respects, so the best value of a metric over the lower points bounds every tree.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Point = tuple[Exact, Exact, int]
 """Weight of false positives, weight of false negatives, number of splits."""
 
 _MOST_LINES = 30
-"""Of a front with more trees, only those that some metric wants are printed."""
+"""If a front has more trees, only those that are best for some metric are printed."""
 
 _ON_HULL = ("linear", "linear-fractional", "supported")
 
@@ -47,26 +47,26 @@ _SHARES = (metrics.Accuracy, metrics.BalancedAccuracy)
 
 @dataclass(frozen=True, repr=False)
 class FrontCertificate(Record):
-    """What was searched and what is proven about a front.
+    """The trees that were searched, and the proof about a front.
 
     Attributes
     ----------
     status : str
-        "optimal": the points are all there are; otherwise what stopped the search.
+        "optimal": the points are complete; otherwise the reason why the search stopped.
     points : tuple of (fp, fn, splits)
         The points found, by rising false positives. Weights are exact numbers.
     lower_points : tuple of (fp, fn, splits)
-        Every tree within the limits has one of these that is no greater in any of the three; the
-        points themselves, for a proven front that is not only its convex part.
+        For every tree within the limits, one of these is at most as great in all three. For a
+        proven front that is not only its convex part, they are the points themselves.
     positives, negatives : int or Fraction
         Weight of the rows of the positive class, and of the others.
     pos_label : object
         The positive class.
     supported_only : bool
-        Whether only corners of the convex hull are meant. They are all there are, and every tree
-        lies on or above the lines between neighbours.
+        Whether the front has only the corners of the convex hull. Every tree lies on or above the
+        lines between neighbours.
     per_splits : bool
-        Whether a point must be beaten by one with no more splits to be left out.
+        Whether a point is left out only if a point with no more splits beats it.
     seconds : float
         Wall-clock time of the fit, encoding included.
     counters : dict of str to int
@@ -100,7 +100,7 @@ class FrontCertificate(Record):
         return f"Certificate: {status}\n  {many(len(self.points), 'tree')}\n{self.statement()}"
 
     def statement(self) -> str:
-        """Return in one sentence what is proven."""
+        """Return the proven statement in one sentence."""
         what = "corners of the convex hull" if self.supported_only else "nondominated trees"
         if self.is_optimal:
             return f"These are all {what}: every other tree within the limits is no better."
@@ -123,7 +123,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
     trees : sequence of Tree
         The trees, in the order of the points.
     certificate : FrontCertificate
-        The points, and what is proven.
+        The points and their proof.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
 
     @property
     def lower_points(self) -> NDArray[Any]:
-        """Every tree has one of these that is no worse; of a proven front, its points."""
+        """For every tree, one of these is at least as good; for a proven front, its points."""
         return _array(self.certificate.lower_points)
 
     @property
@@ -199,7 +199,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
 
     @property
     def status(self) -> str:
-        """The status of the certificate: "optimal", or what stopped the search."""
+        """The status of the certificate: "optimal", or the reason why the search stopped."""
         return self.certificate.status
 
     @property
@@ -279,8 +279,8 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
     def _check_pick(self, metric: Metric, penalty: Fraction) -> None:
         if metric.kind in ("front", "chain"):
             raise ValueError(
-                f"The metric {metric.name!r} is no function of false positives and negatives, so "
-                "the front does not tell its best tree; fit with it as the objective."
+                f"The metric {metric.name!r} is not a function of false positives and negatives, "
+                "so its best tree may not be on the front; fit with it as the objective."
             )
         if self.certificate.supported_only and metric.kind not in _ON_HULL:
             raise ValueError(
@@ -312,7 +312,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
     def _point_certificate(self, place: int, *, any_size: bool = False) -> Certificate:
         """Certify that no tree with as few false positives has fewer false negatives.
 
-        With a front per number of splits: none that has no more splits, unless `any_size`.
+        With a front per number of splits: no tree with at most as many splits, unless `any_size`.
         """
         fp, fn, splits = self.certificate.points[place]
         most = splits if self.certificate.per_splits and not any_size else None

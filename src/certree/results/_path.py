@@ -38,7 +38,7 @@ class PathEntry:
     errors : int or Fraction
         Its weighted training errors, exactly.
     lower_bound : int or Fraction
-        No tree within the limits and with so many splits makes fewer; equal to `errors` when
+        No tree within the limits and with this number of splits makes fewer; equal to `errors` when
         that is proven.
     accuracy : float
         ``1 - errors / total_weight``.
@@ -54,7 +54,7 @@ class PathEntry:
 
     @property
     def is_optimal(self) -> bool:
-        """Whether no tree with so many splits makes fewer errors."""
+        """Whether it is proven that no tree with this number of splits makes fewer errors."""
         return self.errors == self.lower_bound
 
 
@@ -81,8 +81,8 @@ class RegularizationPath(Sequence[PathEntry]):
     counters : dict of str to int
         Work done by the search.
     measures : pair of str, default=("errors", "accuracy")
-        What ``errors`` and ``accuracy`` of the entries are, where they are something else: the
-        cost and the objective of a task.
+        The names of ``errors`` and ``accuracy`` of the entries, if these are the cost and the
+        objective of a task.
 
     Notes
     -----
@@ -139,7 +139,7 @@ class RegularizationPath(Sequence[PathEntry]):
         return self.status == "optimal"
 
     def best(self, max_splits: int | None = None) -> Tree:
-        """Return the tree with the fewest errors and at most so many splits.
+        """Return the tree with the fewest errors and at most this number of splits.
 
         Parameters
         ----------
@@ -155,7 +155,7 @@ class RegularizationPath(Sequence[PathEntry]):
         """Return the entries that are best for some complexity, by rising number of splits."""
         corners: list[PathEntry] = []
         for entry in self.entries:
-            # A corner on or above the line between its neighbours is best nowhere by itself.
+            # An entry on or above the line between its neighbours is nowhere the only best one.
             while len(corners) > 1 and _slope(corners[-2], corners[-1]) <= _slope(
                 corners[-1], entry
             ):

@@ -143,7 +143,7 @@ def plot_fairness(curve: FairnessCurve, ax: Axes | None) -> Axes:
 
     ax = _axes(ax, "to_dict()")
     gaps, errors = curve.tolerances, curve.errors
-    # Beyond the last tree a larger tolerance gains nothing, which a short line shows.
+    # A short line after the last tree shows that larger tolerances gain nothing.
     end = min(1.0, float(gaps[-1]) * 1.15 + 0.01) if len(gaps) else 1.0
     ax.step(
         [*gaps, end], [*errors, *errors[-1:]], where="post", color=_BLUE, linewidth=1.2, zorder=2
@@ -203,7 +203,7 @@ def plot_roc(
     pos_label: Any = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the ROC curve of a fitted model on some rows, and where its predictions are on it.
+    """Draw the ROC curve of a fitted model on some rows, and mark the point of its predictions.
 
     Parameters
     ----------

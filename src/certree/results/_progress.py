@@ -1,4 +1,4 @@
-"""Watching a search: what a callback sees, and the progress line of ``verbose=1``."""
+"""Watching a search: the state for callbacks, and the progress line of ``verbose=1``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Progress:
     upper_bound : int or Fraction or None
         Cost of the best tree so far, in units of the certificate; None if there is none yet.
     lower_bound : int or Fraction
-        What no tree can be below.
+        No tree costs less.
     gap : int or Fraction or None
         Their difference.
     """
@@ -68,7 +68,7 @@ class Observer:
         return self._tell(Progress(event["seconds"], event["work"], upper, lower, gap))
 
     def _tell(self, progress: Progress) -> bool:
-        """Pass on a state of the search, and return whether it is to stop."""
+        """Pass on a state of the search, and return whether the search should stop."""
         if self._line is not None:
             self._line.update(progress)
         if self._callback is not None and self._callback(progress):
@@ -93,8 +93,8 @@ class Observer:
 class ProgressLine:
     """One line about the search: redrawn in place on a terminal, appended to a log otherwise.
 
-    Where costs are errors, the gap is told as a share of all weight; `total_weight` is None for
-    other costs, and the gap is then told as a share of what the best tree so far costs.
+    Where costs are errors, the gap is shown as a share of all weight. For other costs,
+    `total_weight` is None and the gap is shown as a share of the cost of the best tree so far.
     """
 
     def __init__(self, total_weight: Exact | None, stream: TextIO | None = None) -> None:

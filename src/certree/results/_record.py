@@ -1,4 +1,4 @@
-"""What all certificates can do: sum themselves up, go to JSON, and come back checked."""
+"""The base of all certificates: summary, JSON, and checked reading."""
 
 from __future__ import annotations
 
@@ -39,6 +39,16 @@ class Record(ABC):
     def _in_few_words(self) -> tuple[str, ...]:
         """Return the facts that matter most, beside the status."""
 
+    @property
+    def has_tree(self) -> bool:
+        """Whether a tree was found."""
+        return True
+
+    @property
+    def is_infeasible(self) -> bool:
+        """Whether it is proven that no tree keeps to all limits."""
+        return self.status == "infeasible"
+
     def summary(self) -> str:
         """Return the status and the facts that matter most in one line."""
         return ", ".join((STATUSES.get(self.status, self.status), *self._in_few_words()))
@@ -57,7 +67,7 @@ class Record(ABC):
         Raises
         ------
         ValueError
-            If a field is missing, unknown or of another type, or does not fit the others.
+            If a field is missing, unknown or of a wrong type, or contradicts the others.
         """
         values = read_fields(cls, data, may_be_none=cls._null_without_tree())
         _check_stated(values)
@@ -65,7 +75,7 @@ class Record(ABC):
 
     @classmethod
     def _null_without_tree(cls) -> tuple[str, ...]:
-        """Return the fields that are null where there is no tree."""
+        """Return the fields that are null if there is no tree."""
         return ()
 
     def to_json(self, *, indent: int | None = None) -> str:
@@ -79,7 +89,7 @@ class Record(ABC):
 
 
 def _check_stated(values: Mapping[str, Any]) -> None:
-    """Raise ValueError if fields that were read from a file do not fit each other."""
+    """Raise ValueError if fields that were read from a file contradict each other."""
     for name, allowed in (("status", STATUSES), ("complexity_per", ("split", "leaf"))):
         if name in values and values[name] not in allowed:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Exact values of metrics as fractions: themselves where they are, the nearest decimals otherwise.
+"""Exact values of metrics as fractions; irrational ones as the nearest decimals.
 
 Values with a square root in them are compared exactly by the search; a certificate states them as
 decimals, so that it can be written down and read again.
@@ -33,7 +33,7 @@ def at_most(number: Any) -> Exact:
 def _floor(number: Any) -> int:
     """Return the greatest integer k with k / 10**15 <= number, by exact comparisons."""
     units = int(float(number) * _DECIMALS)
-    # Floats of large numbers are off by many units: find some below and some above, and halve.
+    # Floats of large numbers are off by many units, so bracket the integer and bisect.
     low = high = units
     step = 1
     while Fraction(low, _DECIMALS) > number:

@@ -23,7 +23,7 @@ class ClassificationSummary(Mapping[str, float]):
     Parameters
     ----------
     values : mapping of str to number
-        What it holds, in the order in which it is printed.
+        The numbers, in the order in which they are printed.
     pos_label : object
         The positive class.
 
@@ -77,12 +77,12 @@ def classification_summary(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> ClassificationSummary:
-    """Return false positives and negatives, and what every metric makes of them.
+    """Return false positives, false negatives, and the value of every metric.
 
     Parameters
     ----------
     model_or_y_true : fitted classifier, or array-like of shape (n_rows,)
-        What predicts, any classifier with `predict`; or the true labels.
+        A classifier with `predict`; or the true labels.
     X_or_y_pred : table, or array-like of shape (n_rows,)
         The rows to predict; or the predicted labels.
     y : array-like of shape (n_rows,), optional

@@ -1,4 +1,4 @@
-"""The certificate of a task: costs that are no error counts, and what rounding may hide."""
+"""The certificate of a task: costs other than error counts, and the effect of rounding."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _VERBS = {
     "reward": ("loses less than {}", "loses {}"),
     "accuracy": ("makes fewer than {} errors", "makes {}"),
 }
-"""In words what no tree does, and what the tree found does, where there is no penalty."""
+"""The lower bound and the result of the tree in words, if there is no penalty."""
 
 
 @dataclass(frozen=True, repr=False)
 class TaskCertificate(Certificate):
-    """What is proven about a tree that minimises costs, regret, squared error or a leaf cost.
+    """The proof about a tree that minimises costs, regret, squared error or a leaf cost.
 
     As :class:`Certificate`, with these differences. `cost` is the total cost of the leaves,
     `leaf_cost` (for rewards: what is lost against the best treatment of every row), plus what rows

@@ -1,9 +1,10 @@
-"""What can be minimised: tasks, the laws they keep, and ready-made leaf costs."""
+"""Tasks: objectives to minimise, the laws they keep, and ready-made leaf costs."""
 
 from __future__ import annotations
 
-from ._examples import entropy, exponential_survival, gini, pinball, poisson_deviance
-from ._label_costs import CostMatrix, Misclassification, Rewards, RowCosts
+from . import _examples, _label_costs
+from ._examples import *
+from ._label_costs import *
 from ._leaf_cost import LeafCost
 from ._limit import LeafMinimum, Limit
 from ._limited import Front, Limited
@@ -12,7 +13,6 @@ from ._squares import SquaredError
 from ._task import Laws, LeafCosts, Task
 
 __all__ = [
-    "CostMatrix",
     "Front",
     "Laws",
     "LeafCost",
@@ -20,15 +20,9 @@ __all__ = [
     "LeafMinimum",
     "Limit",
     "Limited",
-    "Misclassification",
-    "Rewards",
-    "RowCosts",
     "Separable",
     "SquaredError",
     "Task",
-    "entropy",
-    "exponential_survival",
-    "gini",
-    "pinball",
-    "poisson_deviance",
 ]
+__all__ += _examples.__all__
+__all__ += _label_costs.__all__

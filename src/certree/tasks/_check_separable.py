@@ -1,4 +1,4 @@
-"""Hunt for rows on which limits do not add up, or an objective is not separable.
+"""Search for rows on which limits do not add up, or an objective is not separable.
 
 The conditions are those of theorem 4.6 of van der Linden, de Weerdt and Demirović (NeurIPS 2023):
 the cost of a label is a function of its rows (Markovian), combining values preserves their order,
@@ -110,7 +110,7 @@ class SeparableHunt:
                     yield one, other
 
     def markovian(self, first: Indices, second: Indices) -> Failure | None:
-        """See that a label costs the same whatever was asked before, in any order of rows."""
+        """Check that a label costs the same in every call and in any order of rows."""
         for label in self.task.labels:
             before = self.task.cost(first, label)
             self.task.cost(second, label)
@@ -123,7 +123,7 @@ class SeparableHunt:
         return None
 
     def strict_order(self, first: Indices, second: Indices) -> Failure | None:
-        """See that `better` is a strict partial order."""
+        """Check that `better` is a strict partial order."""
         better = self.task.better
         values = [value for rows in (first, second) for _, value in self._values(rows)]
         for a in values:
@@ -143,7 +143,7 @@ class SeparableHunt:
         return None
 
     def order_preserved(self, first: Indices, second: Indices) -> Failure | None:
-        """See that what is better for a part is no worse for the whole."""
+        """Check that a better part never makes a worse whole."""
         combine, better = self.task.combine, self.task.better
         others = [value for _, value in self._values(second)]
         for good, bad in self._pairs(first):
@@ -162,7 +162,7 @@ class SeparableHunt:
         return None
 
     def anti_monotonic(self, first: Indices, second: Indices) -> Failure | None:
-        """See that a part that is not allowed makes no whole that is."""
+        """Check that no allowed tree has a part that is not allowed."""
         feasible = self.task.feasible
         assert feasible is not None
         both = np.concatenate([first, second])

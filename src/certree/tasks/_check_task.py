@@ -1,4 +1,4 @@
-"""Hunt for rows on which a task breaks the laws that the search relies on."""
+"""Search for rows on which a task breaks the laws that the search relies on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SUGGESTION = (
 
 @dataclass(frozen=True)
 class TaskReport:
-    """What :func:`check_task` found. It is true if no law was seen to fail.
+    """The result of :func:`check_task`. Its truth value is True if no law was seen to fail.
 
     Attributes
     ----------
@@ -75,8 +75,8 @@ def check_task(
     only if the statistics of a set of rows are the sum of theirs, and if the cost of a leaf depends
     on nothing else: not on the other leaves of the tree, nor on what was asked before. Laws that
     the task declares (superadditive, worst change per row) must hold as well, since bounds are
-    built on them. Amounts of limits must add up in the same way, or their totals are no sums over
-    rows. None of this can be proven by samples, but a slip mostly shows at once.
+    built on them. Amounts of limits must add up in the same way, so that their totals are sums over
+    rows. Samples cannot prove these laws, but most errors show at once.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def _looks_superadditive(
 
 
 def _laws(task: Task | Limited | Front | Separable, y: Any, n_rows: int) -> list[Law]:
-    """Return all that must hold of a task."""
+    """Return all laws that a task must keep."""
     if isinstance(task, Separable):
         return SeparableHunt(task).laws()
     if isinstance(task, Task):

@@ -14,10 +14,12 @@ from certree.numbers._fixed_point import check_numbers
 from ._label_costs import RowCosts
 from ._leaf_cost import LeafCost, Noise
 
-# No operation of float64 that is used here, logarithms included, is off by a larger share.
+__all__ = ["entropy", "exponential_survival", "gini", "pinball", "poisson_deviance"]
+
+# Every operation of float64 that is used here, also logarithms, is off by at most this share.
 _EPSILON = 2.0**-51
 
-# So many candidate values a quantile is chosen from, unless they are listed.
+# Number of candidate values of a quantile, unless they are listed.
 _CANDIDATES = 64
 
 
@@ -161,8 +163,8 @@ def pinball(y: Any, quantile: float = 0.5, candidates: Any = None) -> RowCosts:
 
     .. math:: \sum_i \max\big(q (y_i - v), (q - 1) (y_i - v)\big)
 
-    The best value of a leaf is no function of a sum over its rows, but the loss of each candidate
-    value is one. With ``quantile=0.5`` the loss is half the absolute error.
+    The best value of a leaf is not a function of a sum over its rows, but the loss of each
+    candidate value is one. With ``quantile=0.5`` the loss is half the absolute error.
 
     Parameters
     ----------

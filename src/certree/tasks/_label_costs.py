@@ -27,6 +27,8 @@ from certree.numbers._fractions import common_unit
 
 from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
+__all__ = ["CostMatrix", "Misclassification", "OrdinalError", "Rewards", "RowCosts"]
+
 # Rows of more kinds than this are taken one by one.
 _MOST_KINDS = 4096
 
@@ -45,7 +47,7 @@ class _Kinds:
 
     @classmethod
     def of(cls, lines: NDArray[np.intp], rows: Rows) -> _Kinds | None:
-        """Return the kinds of all rows, or None if these are many or weights are no integers."""
+        """Return the kinds of all rows, or None if these are many or weights are real numbers."""
         if rows.given is not None:
             return None
         weights = np.unique(rows.weights) if np.ptp(rows.weights) else rows.weights[:1]
@@ -146,7 +148,7 @@ class LabelProblem(LeafProblem):
 
 
 class AccuracyProblem(LabelProblem):
-    """As such, but told as a share of right answers; costs are in units of a class weight."""
+    """A label problem reported as a share of right answers, with costs in class weights."""
 
     def __init__(
         self,
@@ -174,7 +176,7 @@ class AccuracyProblem(LabelProblem):
             for used, weight, total in zip(counted, class_weights, totals, strict=True)
         )
         if rows.given is not None and len(labels) > 1:
-            # Totals of weights that are no integers are floats; of one class, nothing is wrong.
+            # Totals of real weights are floats; with one class there are no errors.
             change += self.total_weight / 2**50
         self.rounding = round_up(self.rounding + change)
 
@@ -183,7 +185,7 @@ class AccuracyProblem(LabelProblem):
 
 
 class RewardProblem(LabelProblem):
-    """As such, but told as a mean reward; the cost is the regret against the rows' best."""
+    """A label problem reported as a mean reward; the cost is the regret."""
 
     def __init__(
         self, labels: NDArray[Any], rewards: NDArray[np.float64], rows: Rows, maximise: bool
@@ -312,6 +314,47 @@ class CostMatrix(_LabelTask):
         return f"CostMatrix({self.matrix!r})"
 
 
+class OrdinalError(_LabelTask):
+    r"""How far labels are from the classes of rows, for classes that have an order.
+
+    .. math:: \sum_i w_i\, |\text{rank}(\hat y_i) - \text{rank}(y_i)|
+
+    A leaf takes the weighted median of its classes.
+
+    Parameters
+    ----------
+    order : array-like of shape (n_classes,), optional
+        The classes from first to last; by default those of y, sorted.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.OrdinalError(["low", "middle", "high"])
+    >>> solution = solve(task, [[0], [1], [1]], ["low", "low", "high"], max_depth=0)
+    >>> solution.certificate.cost, solution.predict([[0]]).tolist()
+    (2, ['low'])
+    """
+
+    name: ClassVar[str] = "rank_distance"
+
+    def __init__(self, order: Any = None) -> None:
+        self.order = order
+
+    def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
+        labels = check_labels(y, n_rows, type(self).__name__)
+        order = encode_labels(labels)[0] if self.order is None else np.asarray(self.order)
+        if order.ndim != 1 or not 0 < len(order) == len(set(order.tolist())):
+            raise ValueError(
+                "order must list the classes from first to last, each of them once, got "
+                f"{self.order!r}."
+            )
+        ranks = np.arange(len(order))
+        return CostMatrix(np.abs(ranks[:, None] - ranks), order).table(labels, n_rows)
+
+    def __repr__(self) -> str:
+        return f"OrdinalError(order={self.order!r})"
+
+
 class RowCosts(_LabelTask):
     """What each label costs each row.
 
@@ -410,7 +453,7 @@ def _exact_cost(costs: NDArray[np.float64], rows: Rows) -> Fraction:
 
 
 def _weight_rounding(weighed: NDArray[np.float64], rows: Rows) -> Fraction:
-    """Return the most that weights which are no integers change the cost of a tree.
+    """Return the largest effect of rounded weights on the cost of a tree.
 
     That is what float64 does to a row's cost and to its cheapest one; tests are paid for by rounded
     weights.
@@ -462,6 +505,6 @@ def match_classes(
     unknown = np.array([label not in position for label in seen.tolist()])[codes]
     if unknown.any():
         place, value = first_place(unknown, labels)
-        raise ValueError(f"y{place} = {value!r} is none of the classes {known.tolist()}.")
+        raise ValueError(f"y{place} = {value!r} is not among the classes {known.tolist()}.")
     order = np.array([position[label] for label in seen.tolist()], dtype=np.intp)
     return known, order[codes]

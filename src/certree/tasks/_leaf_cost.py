@@ -32,8 +32,8 @@ that the costs of the parts of any partition are off together: by float64 and by
 class FunctionProblem(LeafProblem):
     """A leaf cost that is called with batches of sums.
 
-    Costs that are floats become whole numbers of units, rounded down: whole parts of a
-    superadditive cost are superadditive. Costs that are integers are taken as they are.
+    Float costs become integer numbers of units, rounded down: integer parts of a superadditive
+    cost are superadditive. Integer costs are used exactly.
     """
 
     kind: ClassVar[str] = "callback"
@@ -44,7 +44,7 @@ class FunctionProblem(LeafProblem):
         table = check_numbers(given, "statistics", (rows.n_rows, None), exactly=True)
         self.is_integer = given.dtype.kind in "iub"
         self.statistics, self.quanta, errors = _scaled(rows.select(table), rows)
-        # Weights that are no integers are rounded by the search; what leaves predict is not.
+        # The search rounds real weights; the predictions of leaves use them unrounded.
         self.floats = None if rows.given is None else rows.select(table) * rows.given[:, None]
         rows.check_range()
         self.weight_quantum = rows.quantum
@@ -74,7 +74,7 @@ class FunctionProblem(LeafProblem):
 
     @property
     def hidden(self) -> Fraction:
-        """What rounding may hide: whole parts are as fine as the user asks for."""
+        """What rounding may hide: integer parts are as fine as the user asks for."""
         return self.noise
 
     def single_leaf(self) -> Fraction:
@@ -96,9 +96,9 @@ class FunctionProblem(LeafProblem):
         if self.task.laws.superadditive:
             scale = _power_of_ten(largest, self.most)
         else:
-            # A leaf may cost more than all rows in one, and more than any that is looked at here.
+            # A leaf may cost more than one leaf with all rows, and more than the samples here.
             scale = _power_of_ten(max(largest, self._largest_seen()), self.most // 64)
-        # Digits of a unit far below the noise would say nothing.
+        # A unit far below the noise would add no information.
         while self.noise and 10 * most_leaves / scale <= self.noise:
             scale /= 10
         return scale
@@ -112,7 +112,7 @@ class FunctionProblem(LeafProblem):
             with np.errstate(all="ignore"):
                 answer = self.task.cost(sums)
         except Exception:
-            # Leaves of few rows may be no leaves at all; those that are will be asked about again.
+            # Sets of few rows may be too small for leaves; real leaves are asked about again.
             return 0.0
         costs = np.asarray(answer[0] if isinstance(answer, tuple) else answer, dtype=np.float64)
         return float(costs[np.isfinite(costs)].max(initial=0.0))
@@ -126,7 +126,7 @@ class FunctionProblem(LeafProblem):
         return round_up(Fraction(task.noise(table, rows.floats, errors)))
 
     def _least_cost(self) -> float:
-        """Return below which number a cost is negative: the noise of float64 around 0 is none."""
+        """Return the number below which a cost is negative and not noise of float64 around 0."""
         return -max(1e-9, float(self.noise))
 
     def _without_noise(self, cost: float) -> float:
@@ -141,7 +141,7 @@ class FunctionProblem(LeafProblem):
             # The law is about whole rows: part of one may change a cost by as much as all of it.
             return None
         weights = rows.weights * to_float(rows.quantum)
-        # Rounded up, and one more for the whole parts of two costs.
+        # Rounded up, and one more for the integer parts of two costs.
         units = np.ceil(rows.select(changes) * weights * float(self.scale)) + 1
         worst: NDArray[np.int64] = np.minimum(units, float(self.largest)).astype(np.int64)
         return worst
@@ -161,8 +161,7 @@ class FunctionProblem(LeafProblem):
 
     def leaf_units(self, sums: Sums) -> NDArray[np.int64]:
         """Return the cost of leaves in units of the search; called by it with batches."""
-        # Column by column: NumPy adds up two columns of many lines a hundred times faster than the
-        # two numbers of many lines.
+        # Column by column: for few columns and many lines this is a hundred times faster in NumPy.
         costs, _ = call_cost(self.task.cost, self.sums(np.asfortranarray(sums)))
         if self.is_exact:
             if costs.dtype.kind not in "iub":
@@ -184,7 +183,7 @@ class FunctionProblem(LeafProblem):
                 )
         limit = self.whole if self.task.laws.superadditive else self.most
         if most > limit:
-            # Nor is it noise that makes a part cost more than the whole.
+            # Noise of float64 above the cost of the whole counts as that cost.
             noise = int(self.noise * self.scale) + int(limit * 1e-9) + 1
             if most > limit + (0 if self.is_exact else noise):
                 self._refuse(int(np.argmax(units)), costs, sums)
@@ -336,7 +335,7 @@ def call_cost(cost: Cost, sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any
     Raises
     ------
     ValueError
-        If costs or predictions have another shape than one per leaf, or a cost is no number.
+        If costs or predictions have another shape than one per leaf, or a cost is not a number.
     """
     answer = cost(sums)
     predictions = None

@@ -1,4 +1,4 @@
-"""Limits on the whole tree: what is added up over all rows by the labels they get, and how far."""
+"""Limits on the whole tree: bounds on sums of amounts that depend on the labels of rows."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ class LimitOnRows:
 class Limit(Composable):
     """A limit on a sum over all rows of a tree, of amounts that depend on their labels.
 
-    Every row adds the amount of the label that its leaf has, times its weight. Only trees whose
-    total is within the bounds are wanted; one that reaches a bound exactly is. Limits are put to a
-    task with ``&``.
+    Every row adds the amount of its leaf's label, times its weight. Only trees whose total is
+    within the bounds are allowed; a total exactly at a bound is within it. ``&`` adds a limit to a
+    task.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class Limit(Composable):
         return _spread(_numbers(self.amounts, what), len(labels), n_rows, what)
 
     def state(self) -> State | None:
-        """Return the function from row numbers to their amounts, if they were given so."""
+        """Return the function from row numbers to their amounts, if the user gave one."""
         return self.amounts if callable(self.amounts) else None
 
     def on(self, labels: NDArray[Any], rows: Rows) -> LimitOnRows:
@@ -199,12 +199,12 @@ class LeafMinimum(Composable):
     counts : array-like of shape (n_rows, n_labels), optional
         Which rows count for which label: whole numbers that are not negative, such as one where a
         row received the treatment, zero elsewhere. By default every row counts for every label.
-        Weights play no part.
+        Weights are not used.
 
     Raises
     ------
     ValueError
-        If a minimum is no whole number, or negative.
+        If a minimum is negative or not an integer.
 
     Notes
     -----
@@ -335,7 +335,7 @@ def _whole(number: Any, what: str) -> int:
 
 
 def _check_additive(function: State, table: NDArray[Any], what: str) -> None:
-    """Compare what a function says of all rows, and of halves, with the sum over the rows."""
+    """Compare the amounts of all rows, and of halves, with the sum over single rows."""
     n_rows, n_labels = table.shape
     for first, last in ((0, n_rows), (0, n_rows // 2), (n_rows // 2, n_rows)):
         if last - first < 2:

@@ -1,4 +1,4 @@
-"""The algebra of tasks: an objective with limits, and what cannot be put together.
+"""The algebra of tasks: objectives with limits, and reasons for refusal.
 
 A task with limits is separable in the sense of van der Linden, de Weerdt and Demirović (NeurIPS
 2023, theorem 4.6) if what a leaf adds depends on its rows and its label only (the cost function is
@@ -72,7 +72,7 @@ class LimitedOnRows:
         return np.ascontiguousarray(np.concatenate(parts, axis=2), dtype=np.int64)
 
     def planes(self, error_scale: int, split_penalty: int) -> Planes:
-        """Return what the search is asked to minimise and to keep to."""
+        """Return the objectives and limits of the search as planes."""
         n_objectives = len(self.problems)
         width = n_objectives + sum(1 + limit.amounts.n_finer for limit in self.limits) + 1
         lines = np.zeros((n_objectives, width), dtype=np.int64)
@@ -150,7 +150,7 @@ class _Composed(Composable, ABC):
         return self.objectives()[0].name
 
     def on(self, y: Any, rows: Rows) -> LimitedOnRows:
-        """Return the task on certain rows, with what there is to be predicted, if anything."""
+        """Return the task on certain rows, with the target, if there is one."""
         problems = tuple(_objective_on(task, y, rows) for task in self.objectives())
         labels = problems[0].labels
         for problem in problems[1:]:
@@ -176,9 +176,9 @@ class Limited(_Composed):
     objective : Task
         What is minimised: a task with costs per row and label.
     limits : tuple of Limit
-        What bounds the totals of a tree.
+        The bounds on totals of a tree.
     minimum : LeafMinimum or None
-        What labels need in their leaves.
+        The rows that labels need in their leaves.
 
     Notes
     -----
@@ -224,7 +224,7 @@ class Front(_Composed):
     Attributes
     ----------
     limits : tuple of Limit
-        Limits that were put to it with ``&``.
+        Limits that ``&`` has added.
 
     Notes
     -----
@@ -265,7 +265,7 @@ class Front(_Composed):
 
 
 def combine(first: object, second: object) -> Any:
-    """Return ``first & second``: objective and limits in one, or say why there is no such task.
+    """Return ``first & second``: objective and limits in one, or raise with the reason.
 
     Raises
     ------
@@ -316,7 +316,7 @@ def _objective_on(task: _LabelTask, y: Any, rows: Rows) -> LabelProblem:
 
 
 def _with_labels(task: object, what: str) -> _LabelTask:
-    """Return a task with costs per row and label, or say why another one does not do."""
+    """Return a task with costs per row and label, or raise with the reason."""
     if isinstance(task, _LabelTask):
         return task
     if isinstance(task, Task):

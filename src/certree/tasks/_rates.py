@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from certree.numbers._exact import read_fraction
 
 MOST_GROUPS = 16
-"""Every two groups are compared, so that many groups are very many limits."""
+"""All pairs of groups are compared, so many groups would give too many limits."""
 
 LARGEST_SCALE = 2**48
-"""Differences of rates that no integers of 64 bits hold exactly are multiples of one over this."""
+"""Differences of rates that do not fit 64 bits exactly are multiples of one over this."""
 
 
 @dataclass(frozen=True)
@@ -278,7 +278,7 @@ def _missing(row: int, what: str) -> ValueError:
 
 
 def decided_by_group(columns: NDArray[np.uint8], groups: Groups) -> NDArray[np.bool_]:
-    """Return which tests say nothing but the group: their outcome is the same in all of a group.
+    """Return which tests only state the group: their outcome is constant in every group.
 
     For two groups these are the tests that equal the sensitive feature or its negation.
     """
@@ -287,7 +287,7 @@ def decided_by_group(columns: NDArray[np.uint8], groups: Groups) -> NDArray[np.b
     for group, size in enumerate(sizes.tolist()):
         held = columns[groups.codes == group].sum(axis=0, dtype=np.int64)
         decided &= (held == 0) | (held == size)
-    # A test with one outcome only asks for nothing at all.
+    # A test with a single outcome does not divide the rows.
     held = columns.sum(axis=0, dtype=np.int64)
     return np.asarray(decided & (held > 0) & (held < len(columns)))
 

@@ -20,9 +20,9 @@ class SquareProblem(LeafProblem):
     r"""Squared error of integer targets, in fine units.
 
     A leaf with weight :math:`w`, sum :math:`s` and sum of squares :math:`q` has the squared error
-    :math:`q - s^2 / w`, a fraction. The search takes the whole part of `scale` times it, which is
-    superadditive as the error itself is, since whole parts add up to no more than the whole part of
-    the sum. A tree is thus counted at less than its leaves' number of units too little.
+    :math:`q - s^2 / w`, a fraction. The search takes the integer part of `scale` times it, which is
+    superadditive like the error itself, since integer parts add up to at most the integer part of
+    the sum. The counted cost of a tree is thus too small by less than one unit per leaf.
     """
 
     kind: ClassVar[str] = "squares"

@@ -1,4 +1,4 @@
-"""What a task is: per-row statistics, what a leaf costs by their sum, and the laws it keeps."""
+"""The base of tasks: statistics per row, the cost of a leaf by their sum, and its laws."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Laws:
         of any two disjoint sets of rows. Then subsets never cost more than sets, and rows that no
         test tells apart cost at least what they cost in a leaf of their own.
     worst_change : array of shape (n_rows,), optional
-        A row in addition raises the cost of any leaf by at most this much. It is not used if sample
-        weights are no integers, since it says nothing about parts of rows.
+        One more row raises the cost of any leaf by at most this much. It is not used if sample
+        weights are not integers, since it is a law about whole rows.
     """
 
     superadditive: bool = False
@@ -146,9 +146,8 @@ class Rows:
     def weigh(self, table: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Return numbers per row, and the integers that they are to be multiplied by.
 
-        Both are in units of weight. Weights that are no integers of one unit are multiplied in, so
-        that only the products are rounded and not the weights as well; :meth:`noise` says what
-        float64 does to these.
+        Both are in units of weight. Weights that are not multiples of one unit are multiplied in,
+        so that only the products are rounded; :meth:`noise` bounds the error of float64 in them.
         """
         if self.given is None:
             return table, self.weights
@@ -248,7 +247,7 @@ class LeafProblem(ABC):
 
 
 class Given(NamedTuple):
-    """What a task is solved on."""
+    """The data that a task is solved on."""
 
     X: Any
     y: Any
@@ -272,7 +271,7 @@ class Composable:
 
 
 class Task(Composable, ABC):
-    """What is minimised over trees: the sum of what the leaves cost.
+    """An objective to minimise over trees: the sum of the costs of the leaves.
 
     The cost of a leaf is a function of the sum of a vector over its rows. Subclasses say which
     vector and which function; see the guide on tasks of your own.

@@ -8,8 +8,8 @@ speaks another language (Python, SQL, scikit-learn); a new kind of payload needs
 
 from ._payload import Payload
 from ._payload_labels import Labels
-from ._payload_values import Decisions, Numbers, Vectors
+from ._payload_values import ChosenDecisions, Numbers, Vectors
 from ._rules import Rule
 from ._tree import Tree
 
-__all__ = ["Decisions", "Labels", "Numbers", "Payload", "Rule", "Tree", "Vectors"]
+__all__ = ["ChosenDecisions", "Labels", "Numbers", "Payload", "Rule", "Tree", "Vectors"]

@@ -49,7 +49,7 @@ def from_sklearn(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
     if not hasattr(given, "children_left"):
         if not is_classifier(given):
             raise TypeError(
-                f"{type(given).__name__} is no classifier; pass a fitted DecisionTreeClassifier."
+                f"{type(given).__name__} is not a classifier; pass a fitted DecisionTreeClassifier."
             )
         check_is_fitted(given)
         inner, classes = given.tree_, given.classes_

@@ -9,8 +9,8 @@ Format 1, of trees whose leaves hold labels::
      "nodes": [{"test": 0, "children": [1, 2], "counts": [4, 3]},
                {"label": 0, "counts": [4, 1]}, {"label": 1, "counts": [0, 2]}]}
 
-Nodes are a flat list, so depth is no limit; ``label`` and ``test`` are positions in ``classes``
-and ``tests``. A tree with notes has a ``note`` in every node.
+Nodes are a flat list, so a tree may have any depth. ``label`` and ``test`` are positions in
+``classes`` and ``tests``. A tree with notes has a ``note`` in every node.
 
 Format 2, of trees whose leaves hold anything else, has ``leaves`` in place of ``classes``, and a
 ``weight`` in place of ``counts``; ``label`` is a position in the lists of ``leaves``::
@@ -19,7 +19,7 @@ Format 2, of trees whose leaves hold anything else, has ``leaves`` in place of `
      "nodes": [{"test": 0, "children": [1, 2], "weight": 7},
                {"label": 0, "weight": 5}, {"label": 1, "weight": 2}]}
 
-Regression trees and decisions were written in format 1 before; it is read for ever.
+Regression trees and decisions were written in format 1 before. Both formats can be read.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _test(values: Mapping[str, Any], names: Sequence[str] | None) -> Test:
         # Columns hold float64; other integers can also be made to share one hash value, and
         # looking for repetitions among them would take time quadratic in the file.
         if type(category) is int and int(float(category)) != category:
-            raise ValueError(f"The category {shown(category)} is no number of float64.")
+            raise ValueError(f"float64 does not hold the category {shown(category)} exactly.")
     test = test_from_dict({**given, **known})
     most = MOST_COLUMNS if names is None else len(names)
     read_whole(test.feature, f"feature of the test {shown(str(test))}", 0, most - 1)

@@ -105,8 +105,8 @@ class Payload(ABC):
     def from_dict(cls, data: Mapping[str, Any], label: Any, counts: Any) -> Self:
         """Return the payload with contents that :meth:`to_dict` gave.
 
-        Files come from anywhere: whatever is wrong must be a ValueError, and time and memory must
-        be linear in the size of the file.
+        Files come from anywhere: every error must be a ValueError, and time and memory must be
+        linear in the size of the file.
         """
 
     @property
@@ -136,7 +136,7 @@ class Payload(ABC):
 
     def _refuse(self, export: str) -> NoReturn:
         raise ValueError(
-            f"{export} cannot write what the leaves of this tree hold, which is {self.kind}; use "
+            f"{export} cannot write the leaves of this tree, which hold {self.kind}; use "
             "to_json, or predict."
         )
 

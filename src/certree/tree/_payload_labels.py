@@ -134,7 +134,7 @@ def _text_labels(labels: list[Any]) -> NDArray[Any]:
     lengths = [len(read(str, label, "class label")) for label in labels]
     # NumPy gives every label the room of the longest.
     if max(lengths) * len(lengths) > 100 * sum(lengths) + 10_000:
-        raise ValueError(f"One class label of {max(lengths)} characters is much too long.")
+        raise ValueError(f"A class label has {max(lengths)} characters, which is too long.")
     return np.array(labels, dtype=f"U{max(1, *lengths)}")
 
 

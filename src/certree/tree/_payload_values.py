@@ -124,7 +124,7 @@ class Numbers(Vectors):
 
 
 @dataclass(frozen=True, eq=False)
-class Decisions(Vectors):
+class ChosenDecisions(Vectors):
     """Leaves that take decisions, which are vectors with names.
 
     Parameters

@@ -1,7 +1,7 @@
 """Values as JSON has them, and back by the types that fields declare.
 
 Files come from anywhere, so reading trusts nothing: every value is checked against the type that
-its field declares, numbers are measured before they are expanded, and whatever is wrong is a
+its field declares, the size of numbers is checked before they are expanded, and every error is a
 ValueError that names the place. Time and memory are linear in the size of the file.
 """
 
@@ -53,7 +53,7 @@ def load_json(text: str | bytes, what: str) -> Any:
     Raises
     ------
     ValueError
-        If it is no JSON, nests too deeply, or has a number of too many digits.
+        If it is not JSON, nests too deeply, or has a number of too many digits.
     """
     try:
         return json.loads(text, parse_int=_whole, parse_constant=_refuse_constant)
@@ -239,7 +239,7 @@ def _whole(digits: str) -> int:
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a number of JSON")
 
 
 def _listed(names: set[Any]) -> list[str]:

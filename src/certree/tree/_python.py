@@ -1,8 +1,8 @@
-"""The tree as the source of a Python function that needs nothing but Python.
+"""The tree as the source of a Python function without imports.
 
 The function takes one row, either a mapping from column name to value (a dict, a pandas row) or a
 sequence of values in the order of the training columns. ``None`` and NaN are missing values and go
-where training sent them. Unseen categories equal no category, are none of the levels of an order,
+where training sent them. Unseen categories equal no category, are outside the levels of an order,
 and take the default way of a multiway test.
 """
 
@@ -138,7 +138,7 @@ def _condition(test: Test, outcome: int, variable: str) -> str:
         if isinstance(test, Threshold | Flag):
             end = f"<= {literal(test.threshold)}" if isinstance(test, Threshold) else "> 0.5"
             holds = f"{variable} {end}"
-            # No comparison holds for NaN; with None there is none.
+            # No comparison holds for NaN, and None cannot be compared.
             return (
                 f"{is_missing} or {holds}"
                 if test.missing

@@ -66,7 +66,7 @@ def _names(
         unknown = sorted(set(columns) - set(tree.feature_names))
         if unknown:
             raise ValueError(
-                f"columns names {unknown[0]!r}, which is no feature of the tree; "
+                f"columns names {unknown[0]!r}, which is not a feature of the tree; "
                 f"the features are {', '.join(map(repr, tree.feature_names[:10]))}."
             )
         given = {feature: tree.feature_name(feature) for feature in asked}

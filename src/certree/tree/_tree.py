@@ -548,7 +548,7 @@ class Tree:
     def to_python(self, function_name: str = "predict") -> str:
         """Return the source of a Python function that predicts one row.
 
-        The function needs nothing but Python. It takes a mapping from column name to value, or a
+        The function needs only Python. It takes a mapping from column name to value, or a
         sequence of values in the order of the training columns; None and NaN are missing values.
         """
         return _python.to_python(self, function_name)

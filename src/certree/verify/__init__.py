@@ -2,7 +2,8 @@
 
 Nothing in this package imports the engine, the searches, the encoder, the estimators or the tasks:
 numbers, tables, tests, candidates, leaf costs and metrics are read and computed here once more, by
-their definitions. Of a model it reads plain attributes only. `_door` says who checks what.
+their definitions. Of a model it reads only plain attributes. The registry in `_door` names the
+checker of each certificate.
 """
 
 from __future__ import annotations

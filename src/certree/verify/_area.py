@@ -1,7 +1,7 @@
 """Areas under the ROC curve of a tree, and those of all trees.
 
-The leaves of a tree are the steps of its curve, the purest first. Of two trees, one whose curve is
-nowhere below that of the other stays so whatever the rest of the tree adds.
+The leaves of a tree are the steps of its curve, the purest first. If the curve of one subtree is
+nowhere below that of another, this stays true in any tree that contains them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from ._force import AllTrees, Count, Sizes
+from ._force import AllTrees, Count, TreeSizes
 
 Curve = tuple[tuple[tuple[int, int], ...], int]
 """Steps of (negatives, positives), and the number of splits."""
@@ -54,7 +54,7 @@ def all_areas(
     tests: Sequence[tuple[Sequence[int], int]],
     is_positive: Sequence[bool],
     weights: Sequence[Fraction],
-    sizes: Sizes,
+    sizes: TreeSizes,
     max_fpr: Fraction,
 ) -> list[tuple[Fraction, int]]:
     """Return (area up to a false positive rate, splits) of all trees that can be best."""
@@ -98,7 +98,7 @@ def _outer_curves(curves: Iterable[Any], count: Count) -> list[Any]:
 
 
 def _is_above(one: Curve, other: Curve) -> bool:
-    """Return whether a curve is nowhere below another: it is not at the corners of that."""
+    """Return whether a curve is nowhere below another; the corners of the other decide."""
     corners = _corners(one)
     places = [x for x, _ in corners]
     for x, y in _corners(other):

@@ -1,4 +1,4 @@
-"""What a verification works with: the claim, the data as plain values, and the rows' ways."""
+"""The parts of a verification: the claim, the data as plain values, and the path of each row."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._candidates import Candidates, Key, Test, Wishes, outcome_of, plain_test
+from ._candidates import CandidateRules, Candidates, Key, Test, outcome_of, plain_test
 from ._plain_numbers import Exact, exact, read_list, text
-from ._raw_table import Table, read_table
+from ._raw_table import RawTable, read_table
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class PlainTree:
     label : list of int
         Place of the prediction of each leaf among the values, -1 in other nodes.
     counts : list of list
-        What it says of the weight in each node.
+        The weights that the tree states for each node.
     values : list
         What leaves predict.
     names : list of str
@@ -57,7 +57,7 @@ class PlainTree:
         Raises
         ------
         CertificateError
-            If it is none.
+            If it is not a tree.
         """
         try:
             n_columns = len(tree.feature_names)
@@ -66,7 +66,7 @@ class PlainTree:
             label, values = tree.label.tolist(), tree.classes.tolist()
             counts, names = tree.counts.tolist(), list(getattr(tree.payload, "names", ()))
         except AttributeError:
-            raise CertificateError(f"there is no tree, but a {type(tree).__name__}.") from None
+            raise CertificateError(f"expected a tree, got a {type(tree).__name__}.") from None
         outcomes = [len(test["categories"]) if "categories" in test else 2 for test in tests]
         children = [
             range(start, start + outcomes[test]) if test >= 0 else range(0)
@@ -91,8 +91,8 @@ class PlainTree:
 
 
 @dataclass(frozen=True)
-class Given:
-    """What a user passes to `verify`."""
+class GivenRows:
+    """The data that a user passes to `verify`."""
 
     X: Any
     y: Any = None
@@ -105,7 +105,7 @@ class Given:
 
 @dataclass
 class Audit:
-    """The claim, what was found to hold, and what was found to differ."""
+    """The claim, the checks that passed, and the differences that were found."""
 
     certificate: Any
     parameters: Mapping[str, Any]
@@ -113,11 +113,11 @@ class Audit:
     differences: list[str] = field(default_factory=list)
 
     def done(self, check: str) -> None:
-        """Note what has been checked."""
+        """Note a check that passed."""
         self.checks.append(check)
 
     def differ(self, what: str) -> None:
-        """Note what differs."""
+        """Note a difference."""
         self.differences.append(what)
 
     def compare(self, what: str, certified: object, recomputed: object) -> None:
@@ -128,7 +128,7 @@ class Audit:
     def compare_within(
         self, what: str, certified: Exact, recomputed: Exact, slack: Exact = 0
     ) -> None:
-        """Note a difference that is larger than it may be."""
+        """Note a difference that is larger than allowed."""
         if abs(Fraction(certified) - recomputed) > slack:
             self.compare(what, certified, exact(recomputed))
 
@@ -138,7 +138,7 @@ class Audit:
         Raises
         ------
         CertificateError
-            With all that differs.
+            With all differences.
         """
         if self.differences:
             raise CertificateError(
@@ -148,8 +148,8 @@ class Audit:
 
 
 @dataclass(frozen=True)
-class Result:
-    """What a check hands on: the audit, the cost if there is a tree, and the rows that count."""
+class Checked:
+    """The result of a check: the audit, the cost if there is a tree, and the rows that count."""
 
     audit: Audit
     cost: Exact | None
@@ -160,20 +160,20 @@ class Result:
 class Data:
     """The table, and exact weights of the rows that count.
 
-    Weights are those given, unless others are put in their place: of classes, or rounded ones.
+    Weights are those given, unless class weights or rounded weights replace them.
     """
 
-    table: Table
+    table: RawTable
     weights: Mapping[int, Exact]
     tests: Sequence[Test] = ()
     """The candidates."""
     candidates: Candidates | None = None
     n_asked: int | None = None
-    """Number of all candidates, if known; a limit may have left no room for some."""
+    """Number of all candidates, if known; a budget may have left some out."""
     classes: Mapping[int, int] = field(default_factory=dict)
     """Place of the class of each row among those of the model, where rows have one."""
     slack: Exact = 0
-    """How far sums of weights may be off, where these were rounded by way of float64."""
+    """How far sums of weights may be off, where weights were rounded as float64."""
 
     @cached_property
     def rows(self) -> Sequence[int]:
@@ -182,12 +182,12 @@ class Data:
 
     @cached_property
     def keys(self) -> set[Key]:
-        """How the candidates part the rows."""
+        """How the candidates divide the rows."""
         return {self.candidates.key(test) for test in self.tests} if self.candidates else set()
 
     @property
     def n_rows(self) -> int:
-        """Number of rows of the table, those that do not count included."""
+        """Number of rows of the table, including those that do not count."""
         return self.table.n_rows
 
     def total(self) -> Fraction:
@@ -199,11 +199,11 @@ class Data:
         return sum(self.weights[row] for row in rows)
 
     def column(self, test: Test) -> Sequence[Any]:
-        """Return the column that a test asks for."""
+        """Return the column of a test."""
         return self.table.columns[test["feature"]].values
 
     def parts(self, test: Test) -> list[int]:
-        """Return the places of the rows of each outcome of a test as bits; no empty ones."""
+        """Return the rows of each outcome of a test as bits, without empty outcomes."""
         column, parts = self.column(test), dict[int, int]()
         for place, row in enumerate(self.weights):
             outcome = outcome_of(test, column[row])
@@ -253,7 +253,7 @@ def read_rows(X: Any, sample_weight: Any) -> Data:
 
 
 def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **more: bool) -> Data:
-    """Read the candidates of a model, and see that they are those that its parameters ask for."""
+    """Read the candidates of a model, and check them against its parameters."""
     n_columns = len(data.table.columns)
     try:
         stated, expected = list(encoder.candidates_), encoder.n_features_in_
@@ -263,7 +263,7 @@ def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **mo
         raise CertificateError(f"X has {n_columns} columns, but the tree was fitted on {expected}.")
     tests = [plain_test(test, n_columns) for test in stated]
     parameters = audit.parameters
-    wishes = Wishes(
+    wishes = CandidateRules(
         parameters["thresholds"],
         parameters["categorical_features"],
         parameters.get("splits", "binary"),
@@ -278,7 +278,7 @@ def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **mo
 
 
 def _may_lack(audit: Audit, n_tests: int) -> bool:
-    """Return whether a limit may have left no room for some candidates."""
+    """Return whether a budget may have left some candidates out."""
     certificate = audit.certificate
     is_stopped = getattr(certificate, "status", "optimal") in (
         "time_limit",
@@ -296,7 +296,7 @@ def _may_lack(audit: Audit, n_tests: int) -> bool:
 
 
 def check_n_tests(audit: Audit, data: Data) -> None:
-    """Compare the number of candidates, of those that there was no room for as well."""
+    """Compare the number of candidates, including those that a budget left out."""
     stated = audit.certificate.n_tests
     if data.n_asked is not None:
         audit.compare("number of tests", stated, data.n_asked)
@@ -336,7 +336,7 @@ def walk_down(audit: Audit, data: Data, tree: Any, where: str = "tree") -> Walk:
             place = plain.asked[node]
             if place >= 0 and data.candidates.key(plain.tests[place]) not in data.keys:
                 said = _plain(plain.tests[place])
-                audit.differ(f"{where}: node {node} asks {said}, which is no candidate")
+                audit.differ(f"{where}: node {node} asks {said}, which is not a candidate")
     return Walk(plain, rows, depths)
 
 
@@ -345,7 +345,7 @@ def _plain(test: Test) -> str:
 
 
 def check_size(audit: Audit, walk: Walk, limits: Any, where: str = "") -> None:
-    """See that a tree keeps to the limits on depth, splits and rows per leaf."""
+    """Check that a tree keeps the limits on depth, splits and rows per leaf."""
     said = f"{where}: " if where else ""
     if limits.max_depth is not None and walk.depth > limits.max_depth:
         audit.differ(f"{said}depth {walk.depth} is above the limit max_depth={limits.max_depth}")
@@ -363,7 +363,7 @@ def check_size(audit: Audit, walk: Walk, limits: Any, where: str = "") -> None:
 
 
 def check_predictions(audit: Audit, predict: Any, X: Any, walk: Walk) -> None:
-    """See that a model predicts what its tree says."""
+    """Check that a model predicts what its tree says."""
     predicted = np.asarray(predict(X)).tolist()
     for leaf in walk.leaves:
         for row in walk.rows[leaf]:

@@ -1,7 +1,7 @@
 """Tests by their plain fields, and the candidates that a table and the parameters allow.
 
-A test is compared with the candidates by how it parts the rows, never by how it is written: by the
-column, the gap between two observed values or the category, and the side of missing values.
+A test is compared with the candidates by how it divides the rows, never by how it is written: by
+the column, the gap between two observed values or the category, and the side of missing values.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ import numpy as np
 from certree.exceptions import CertificateError
 
 from ._plain_numbers import Exact
-from ._raw_table import Column, Table
+from ._raw_table import Column, RawTable
 
 Test = Mapping[str, Any]
 """A test as a dictionary of its fields, with its kind."""
 
 Key = tuple[Any, ...]
-"""How a test parts the rows: column, kind, gap or category, and whether missing values hold."""
+"""How a test divides the rows: column, kind, gap or category, and whether missing values hold."""
 
-# So many cut points a column has for thresholds="auto", and so many values are all told apart.
+# Number of cut points of a column, and of values that are all separated, for thresholds="auto".
 _AUTO = 32
 
 # Rounded weights may move a quantile by this share of all weight.
@@ -48,7 +48,7 @@ def plain_test(test: Any, n_columns: int) -> Test:
     Raises
     ------
     CertificateError
-        If it is none that this package knows, or asks for a column that there is not.
+        If its kind is unknown, or the table does not have its column.
     """
     kind = getattr(type(test), "kind", None)
     if kind not in _FIELDS or not is_dataclass(test):
@@ -95,8 +95,8 @@ def _is_category(value: Any, category: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """The parameters that say what trees may ask."""
+class CandidateRules:
+    """The parameters that determine the candidates."""
 
     thresholds: Any = "auto"
     categorical_features: Any = "auto"
@@ -108,7 +108,7 @@ class Wishes:
             return 0 if self.thresholds == "auto" else None
         return int(self.thresholds)
 
-    def declared(self, table: Table) -> list[bool]:
+    def declared(self, table: RawTable) -> list[bool]:
         """Return which columns the user declares to be categories."""
         given, n_columns = self.categorical_features, len(table.columns)
         if isinstance(given, str):
@@ -123,7 +123,7 @@ class Wishes:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What is seen of a column in the rows that count."""
+    """The values of a column in the rows that count."""
 
     values: Sequence[Any]
     has_missing: bool
@@ -132,22 +132,22 @@ class _Seen:
 
 
 class Candidates:
-    """What trees may ask of a table, by the parameters.
+    """The tests that trees may ask of a table, by the parameters.
 
     Parameters
     ----------
-    table : Table
+    table : RawTable
         The raw table.
-    wishes : Wishes
+    wishes : CandidateRules
         The parameters.
     weights : mapping from row to number
         The rows that count, with their weights.
     is_exact : bool
-        Whether quantiles are those of these weights, or of others that are rounded.
+        Whether quantiles are those of these weights; otherwise they are of rounded weights.
     """
 
     def __init__(
-        self, table: Table, wishes: Wishes, weights: Mapping[int, Exact], is_exact: bool
+        self, table: RawTable, wishes: CandidateRules, weights: Mapping[int, Exact], is_exact: bool
     ) -> None:
         self.table = table
         self.wishes = wishes
@@ -162,7 +162,7 @@ class Candidates:
         )
 
     def key(self, test: Test) -> Key:
-        """Return how a test parts the rows."""
+        """Return how a test divides the rows."""
         feature, kind, side = test["feature"], test["kind"], test["missing"] is True
         column, values = self.table.columns[feature], self.seen[feature].values
         if kind == "threshold" and not any(isinstance(value, str) for value in values[:1]):
@@ -184,10 +184,10 @@ class Candidates:
     def differences(
         self, tests: Sequence[Test], *, may_have_more: bool = False, may_lack: bool = False
     ) -> list[str]:
-        """Return what is wrong with a list of candidates; nothing, if all is right.
+        """Return the errors in a list of candidates; an empty list if it is right.
 
-        A tree to start from brings its own tests: then there may be more. A limit on time or memory
-        may leave no room for all: then there may be fewer.
+        A tree to start from may add its own tests. A budget of time or memory may leave some
+        candidates out.
         """
         found = [
             f"test {test['name']!r} asks for column {test['feature']}, which is called "
@@ -245,7 +245,7 @@ class Candidates:
         return (False, True) if self.seen[feature].has_missing else (False,)
 
     def _fixed(self) -> Iterable[Key]:
-        """Yield all candidates but the cuts between numbers, or levels."""
+        """Yield all candidates except the cuts between numbers or levels."""
         for feature, seen in enumerate(self.seen):
             kind, values = self._kind(feature), list(seen.values)
             if kind == "flag":
@@ -266,7 +266,7 @@ class Candidates:
                 yield feature, "missing", False
 
     def _asked_gaps(self, feature: int) -> list[set[int]] | None:
-        """Return for each quantile the gaps that are nearest to it; None: all gaps are asked."""
+        """Return for each quantile the gaps nearest to it; None: all gaps are candidates."""
         seen, limit = self.seen[feature], self.wishes.limit()
         n_gaps = len(seen.values) - 1
         if limit == 0:
@@ -310,7 +310,7 @@ class Candidates:
     def _wrong_cuts(
         self, feature: int, keys: Sequence[Key], may_have_more: bool, may_lack: bool
     ) -> str | None:
-        """Return what is wrong with the cut points of a column; None: nothing."""
+        """Return the error in the cut points of a column; None if they are right."""
         if self._kind(feature) not in ("number", "level"):
             is_wrong = keys and not may_have_more
             return "there are cut points, but none are asked for" if is_wrong else None

@@ -1,4 +1,4 @@
-"""Check a curve of fair trees: that none beats another, and that none is missing."""
+"""Check a curve of fair trees: no tree beats another, and no tree is missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from certree.exceptions import CertificateError
 
-from ._audit import Audit, Given, Result
+from ._audit import Audit, Checked, GivenRows
 from ._fair_audit import all_trees, apart_by, check_fair, set_up
 from ._fields import STATUSES, check_types, is_exact
 from ._plain_numbers import Exact, exact, text
@@ -18,8 +18,8 @@ Pair = tuple[Exact, Exact]
 """Disparity and cost of a tree."""
 
 
-def check_curve(curve: Any, given: Given) -> Result:
-    """Check all trees of a curve, and that they are one."""
+def check_curve(curve: Any, given: GivenRows) -> Checked:
+    """Check all trees of a curve, and that together they form a curve."""
     if not len(curve):
         raise ValueError("the curve has no trees to verify.")
     _check_types(curve)
@@ -38,7 +38,7 @@ def check_curve(curve: Any, given: Given) -> Result:
     if given.exhaustive:
         _check_whole(audit, curve, given)
         audit.raise_if_different()
-    return Result(audit, curve.points[0][1], result.n_rows)
+    return Checked(audit, curve.points[0][1], result.n_rows)
 
 
 def _check_types(curve: Any) -> None:
@@ -50,18 +50,18 @@ def _check_types(curve: Any) -> None:
         and curve.status in STATUSES
     )
     if not good:
-        raise CertificateError("the curve states points, a tolerance or a status that cannot be.")
+        raise CertificateError("the curve states impossible points, tolerance or status.")
 
 
 def _check_rates(certificate: Any) -> None:
-    """See that there is a tree, with one rate per group."""
+    """Check that there is a tree, with one rate per group."""
     n_groups = len(certificate.groups)
     if certificate.disparity is None or any(len(r) != n_groups for _, r in certificate.rates):
         raise CertificateError("the certificate does not state a rate for every group.")
 
 
 def _check_order(audit: Audit, curve: Any) -> None:
-    """See that disparities rise while costs fall, and that lower points are below all trees."""
+    """Check that disparities rise while costs fall, and that lower points are below all trees."""
     pairs = [(point[0], point[1]) for point in curve.points]
     for place, (point, certificate) in enumerate(
         zip(curve.points, curve.certificates, strict=True)
@@ -83,11 +83,11 @@ def _check_order(audit: Audit, curve: Any) -> None:
     if curve.status in ("infeasible", "gap", "greedy"):
         audit.differ(f"the status of a curve with trees cannot be {curve.status!r}")
     if not 0 <= curve.least_tolerance <= 1:
-        audit.differ(f"least tolerance {text(curve.least_tolerance)} is no difference of rates")
+        audit.differ(f"least tolerance {text(curve.least_tolerance)} is not between 0 and 1")
     audit.done(f"{len(pairs)} trees by rising disparity and falling cost, lower points below them")
 
 
-def _check_whole(audit: Audit, curve: Any, given: Given) -> None:
+def _check_whole(audit: Audit, curve: Any, given: GivenRows) -> None:
     """Find the curve again by trying all trees."""
     fair, _ = set_up(curve[0], given)
     pairs = sorted({(apart_by(rates, fair.compared), cost) for cost, rates in all_trees(fair)})

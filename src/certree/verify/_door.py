@@ -1,4 +1,4 @@
-"""`verify`, and the registry that says who checks what."""
+"""`verify`, and the registry of the checkers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fractions import Fraction
 from time import perf_counter
 from typing import Any
 
-from ._audit import Given, Result
+from ._audit import Checked, GivenRows
 from ._curve import check_curve
 from ._errors import check_classifier, check_pareto_front
 from ._fair_audit import check_fair
@@ -21,12 +21,12 @@ from ._spo_audit import check_spo
 from ._task_audit import check_task
 
 
-def _check_task(model: Any, given: Given) -> Result:
-    """Check a tree of a task: of one that decides, by its oracle."""
+def _check_task(model: Any, given: GivenRows) -> Checked:
+    """Check a tree of a task; a tree that decides is checked with its oracle."""
     return (check_spo if hasattr(model, "oracle_") else check_task)(model, given)
 
 
-CHECKERS: Mapping[str, Callable[[Any, Given], Result]] = {
+CHECKERS: Mapping[str, Callable[[Any, GivenRows], Checked]] = {
     "Certificate": check_classifier,
     "TaskCertificate": _check_task,
     "LimitedCertificate": check_limited,
@@ -38,20 +38,19 @@ CHECKERS: Mapping[str, Callable[[Any, Given], Result]] = {
     "FairnessCurve": check_curve,
     "OptimalityGap": check_gap,
 }
-"""Who checks models, solutions, fronts and curves: by the class of their certificate or their own.
-"""
+"""The checkers of models, solutions, fronts and curves, by the class of certificate or result."""
 
 
 @dataclass(frozen=True, repr=False)
 class VerificationReport:
-    """What `verify` has checked. It is true: a check that fails raises instead.
+    """What `verify` has checked. Its truth value is True, since a check that fails raises.
 
     Attributes
     ----------
     checks : tuple of str
-        What was recomputed and found as certified.
+        What was recomputed and agrees with the certificate.
     cost : int or Fraction or None
-        The recomputed cost of the tree, of the first one of several; None if there is none.
+        The recomputed cost of the tree, or of the first of several trees; None without a tree.
     n_rows : int
         Number of rows that count.
     exhaustive : bool
@@ -92,29 +91,28 @@ def verify(
 ) -> VerificationReport:
     """Recompute what a fitted model certifies, and raise if anything differs.
 
-    Nothing of the model is trusted. Recomputed from the raw table, the labels, the weights and the
-    parameters are: the candidates that trees may ask, and that the tree asks nothing else; the leaf
-    of every row; counts, labels, costs, totals, rates and metrics, in exact arithmetic; what
-    rounding may hide; the limits; and that bounds, gap and status tell one story. The guide lists
-    every field of every certificate.
+    Nothing of the model is trusted. From the raw table, the labels, the weights and the parameters,
+    `verify` recomputes the candidates, and checks that the tree asks only these; the leaf of every
+    row; counts, labels, costs, totals, rates and metrics, in exact arithmetic; the allowed
+    rounding; the limits; and that bounds, gap and status agree. The guide lists every field of
+    every certificate.
 
     Parameters
     ----------
     model : estimator, ParetoFront, FairnessCurve, OptimalityGap or any solution of :func:`solve`
-        Anything that has a certificate: trees within limits, proofs that there is none, and fronts
-        of two tasks as well.
+        Anything that has a certificate, also trees within limits, proofs that no tree keeps them,
+        and fronts of two tasks.
     X, y, sample_weight
         The data it was fitted on; for a :class:`PolicyTree`, y is its ``rewards_``, for an
         :class:`SPOTree` the cost vectors.
     exhaustive : bool, default=False
-        Also prove the bound again by trying all trees, for small problems. Only this finds out that
-        a lower bound is too high, or that a point of a front or a tree of a path or a curve is
-        missing.
+        Also prove the bound again by trying all trees, for small problems. Only this detects a
+        lower bound that is too high, or a missing point of a front or tree of a path or curve.
     costs : array-like of shape (n_rows, n_classes), optional
         The costs that a :class:`CostSensitiveTreeClassifier` was fitted with, if any.
     task : tasks.Task, optional
-        For a :class:`Solution`: the task that was solved, if the solution was pickled; it does not
-        keep it then.
+        For a :class:`Solution` that was pickled: the task that was solved, since the pickle does
+        not keep it.
     sensitive_features : array-like of shape (n_rows,) or (n_rows, n_columns), optional
         The groups that a :class:`FairTreeClassifier` was fitted with, if any.
 
@@ -126,7 +124,7 @@ def verify(
     Raises
     ------
     CertificateError
-        If something differs; the message lists all that does.
+        If something differs; the message lists all differences.
     ValueError
         If the data are malformed, or too large for ``exhaustive=True``.
 
@@ -143,8 +141,8 @@ def verify(
     True
     """
     start = perf_counter()
-    given = Given(X, y, sample_weight, exhaustive, costs, task, sensitive_features)
-    # A cross-validated model is the one that it was refitted to.
+    given = GivenRows(X, y, sample_weight, exhaustive, costs, task, sensitive_features)
+    # A cross-validated model is checked as its final model.
     model = getattr(model, "best_estimator_", model)
     result = _checker(model)(model, given)
     n_rows, cost = result.n_rows, result.cost
@@ -155,12 +153,12 @@ def verify(
     )
 
 
-def _checker(model: Any) -> Callable[[Any, Given], Result]:
-    """Return who checks a model, and see that its certificate is of the types that it has."""
+def _checker(model: Any) -> Callable[[Any, GivenRows], Checked]:
+    """Return the checker of a model, and check the types of the certificate's fields."""
     if type(model).__name__.endswith("Certificate"):
         raise ValueError(
-            f"A {type(model).__name__} alone does not hold the tree that it is about; pass the "
-            "model, solution, front or curve that has it."
+            f"A {type(model).__name__} does not contain its tree; pass the model, solution, front "
+            "or curve that has it."
         )
     for certificate in (model, getattr(model, "certificate", None), _fitted(model)):
         name = type(certificate).__name__

@@ -8,9 +8,9 @@ from typing import Any
 
 from ._audit import (
     Audit,
+    Checked,
     Data,
-    Given,
-    Result,
+    GivenRows,
     Walk,
     check_n_tests,
     check_predictions,
@@ -20,7 +20,7 @@ from ._audit import (
     with_candidates,
 )
 from ._fields import check_types
-from ._force import Sizes, label_points, least_cost
+from ._force import TreeSizes, label_points, least_cost
 from ._front_audit import check_front, check_whole_front
 from ._metric_audit import Objective, all_tests, check_metric_cost, check_metric_optimum, metric_of
 from ._path_audit import check_path, check_whole_path
@@ -39,14 +39,14 @@ from ._stated_weights import (
 from ._story import check_bounds, check_no_confusion, check_parameters
 
 
-def check_classifier(model: Any, given: Given) -> Result:
+def check_classifier(model: Any, given: GivenRows) -> Checked:
     """Check a classifier: of errors, of a metric, of an area, or of a front."""
     audit = Audit(model.certificate_, model.get_params(deep=False))
     labels = model.classes_.tolist()
     metric = metric_of(audit.parameters["objective"])
     check_parameters(audit, metric.name)
     if metric.counts_errors != (audit.certificate.positives is None):
-        audit.differ(f"the cost of {metric.name!r} is not what the certificate speaks of")
+        audit.differ(f"the certificate does not state the cost of {metric.name!r}")
         audit.raise_if_different()
     data = read_classes(audit, given, labels, model.encoder_, metric, may_have_more=True)
     walk = walk_down(audit, data, model.tree_)
@@ -75,11 +75,11 @@ def check_classifier(model: Any, given: Given) -> Result:
         if front is not None:
             check_whole_front(audit, data, front, labels)
         audit.raise_if_different()
-    return Result(audit, cost, len(data.rows))
+    return Checked(audit, cost, len(data.rows))
 
 
-def check_pareto_front(front: Any, given: Given) -> Result:
-    """Check a front by itself: its points, and what they share."""
+def check_pareto_front(front: Any, given: GivenRows) -> Checked:
+    """Check a front: its points, and the fields that they share."""
     model = front._model
     base = model.certificate_
     check_types(base)
@@ -93,12 +93,12 @@ def check_pareto_front(front: Any, given: Given) -> Result:
         check_whole_front(audit, data, front, labels)
         audit.raise_if_different()
     points = front.certificate.points
-    return Result(audit, min(points)[1] if points else None, len(data.rows))
+    return Checked(audit, min(points)[1] if points else None, len(data.rows))
 
 
 def read_classes(
     audit: Audit,
-    given: Given,
+    given: GivenRows,
     labels: Sequence[Any],
     encoder: Any,
     metric: Any = None,
@@ -142,9 +142,9 @@ def _check_penalty(audit: Audit, data: Data, metric: Any, room: int) -> None:
 
 
 def check_counts(audit: Audit, data: Data, walk: Walk, *, any_label: bool) -> None:
-    """Compare the class counts of all nodes, and see that no other label suits a leaf better.
+    """Compare the class counts of all nodes, and check that each leaf has its best label.
 
-    A metric, or a limit on the whole tree, may well want another label than that of most rows.
+    For a metric, or a limit on the whole tree, the best label may differ from the majority.
     """
     tree, values = walk.tree, walk.tree.values
     total = data.total()
@@ -242,7 +242,7 @@ def check_optimum(audit: Audit, data: Data, n_classes: int) -> None:
     certificate = audit.certificate
     penalty = Fraction(certificate.split_penalty)
     amounts = error_amounts(data, n_classes)
-    sizes = Sizes.of(certificate)
+    sizes = TreeSizes.of(certificate)
     if any(test["kind"] == "multiway" for test in data.tests):
         per_leaf = penalty if certificate.complexity_per == "leaf" else Fraction(0)
         leaf = _cost_of_leaf(data, n_classes, per_leaf)

@@ -1,4 +1,4 @@
-"""Check fair trees: the rates of all groups, from the rows, and that none is better."""
+"""Check fair trees: the rates of all groups, from the rows, and that no tree is better."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._audit import Audit, Data, Given, Result, Walk, check_predictions, walk_down
+from ._audit import Audit, Checked, Data, GivenRows, Walk, check_predictions, walk_down
 from ._candidates import Test, outcome_of
 from ._errors import check_cost, check_counts, check_own_size, error_amounts, read_classes
-from ._force import Sizes, all_different, different, label_points
+from ._force import TreeSizes, all_different, different, label_points
 from ._plain_numbers import Exact, exact, read, read_list, show, text
 from ._story import check_bounds, check_no_confusion, check_parameters
 
-# What each constraint compares: the rate, the rows that count, and whether errors are counted.
+# The rates that each constraint compares: name, rows that count, and whether errors are counted.
 _COMPARED = {
     "demographic_parity": (("selection_rate", "all"),),
     "equal_opportunity": (("true_positive_rate", "positives"),),
@@ -37,7 +37,7 @@ FairPoint = tuple[Exact, Mapping[tuple[str, Any], Exact]]
 
 @dataclass(frozen=True)
 class Compared:
-    """Rows that count for a rate, by group, and the labels with which they count.
+    """The rows of a rate, by group, and the labels with which they count.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class Fair:
-    """All that a check of a fair tree works with."""
+    """The parts of a check of a fair tree."""
 
     audit: Audit
     data: Data
@@ -78,8 +78,8 @@ class Fair:
         return self.audit.certificate
 
 
-def check_fair(model: Any, given: Given) -> Result:
-    """Check a fair tree, or that there is none."""
+def check_fair(model: Any, given: GivenRows) -> Checked:
+    """Check a fair tree, or the proof that none exists."""
     fair, walk = set_up(model, given)
     audit, certificate = fair.audit, fair.certificate
     cost: Exact | None = None
@@ -100,10 +100,10 @@ def check_fair(model: Any, given: Given) -> Result:
     if given.exhaustive:
         _check_optimum(fair)
         audit.raise_if_different()
-    return Result(audit, cost, len(fair.data.rows))
+    return Checked(audit, cost, len(fair.data.rows))
 
 
-def set_up(model: Any, given: Given) -> tuple[Fair, Walk | None]:
+def set_up(model: Any, given: GivenRows) -> tuple[Fair, Walk | None]:
     """Read everything, and compare parameters, rows, candidates and groups."""
     certificate = model.certificate_
     parameters = {**model.get_params(deep=False), "objective": "accuracy"}
@@ -151,7 +151,7 @@ def _check_constraint(audit: Audit) -> None:
 
 
 def _check_no_groups(audit: Audit) -> None:
-    """See that nothing is said of groups where there are none."""
+    """Check that a certificate without groups states nothing about groups."""
     certificate = audit.certificate
     nothing = {
         "constraint": None,
@@ -162,7 +162,7 @@ def _check_no_groups(audit: Audit) -> None:
         "unconstrained_cost": None,
         "least_disparity": None,
         "left_out": (),
-        "dual": (),
+        "cuts": (),
     }
     for name, empty in nothing.items():
         audit.compare(name, getattr(certificate, name), empty)
@@ -171,7 +171,7 @@ def _check_no_groups(audit: Audit) -> None:
 # ---- groups ------------------------------------------------------------------------------------
 
 
-def _read_groups(parameters: Mapping[str, Any], data: Data, given: Given) -> Groups | None:
+def _read_groups(parameters: Mapping[str, Any], data: Data, given: GivenRows) -> Groups | None:
     """Return the group of every row that counts; None if there are no groups."""
     named = parameters["sensitive_columns"]
     if given.sensitive_features is not None:
@@ -209,7 +209,7 @@ def _whole(value: Any) -> Any:
 
 
 def _is_hidden(audit: Audit, data: Data, groups: Groups, test: Test) -> bool:
-    """Return whether a test says nothing but the group, and must not be asked."""
+    """Return whether a test only states the group, and must not be asked."""
     if audit.parameters["use_sensitive"]:
         return False
     column = data.column(test)
@@ -235,11 +235,11 @@ def _check_left_out(audit: Audit, data: Data, groups: Groups, walk: Walk | None)
     for test in [] if walk is None else walk.tree.tests:
         if _is_hidden(audit, data, groups, test):
             audit.differ(f"the tree asks for the group, by column {test['name']!r}")
-    audit.done("tests that say nothing but the group")
+    audit.done("tests that only state the group")
 
 
 def _rates_to_compare(
-    audit: Audit, data: Data, groups: Groups, given: Given, labels: Sequence[Any]
+    audit: Audit, data: Data, groups: Groups, given: GivenRows, labels: Sequence[Any]
 ) -> list[Compared]:
     """Return the rates that the constraint compares, with the rows that count for them."""
     certificate = audit.certificate
@@ -280,18 +280,18 @@ def _rates_to_compare(
 
 
 def _check_pairs(audit: Audit, compared: Sequence[Compared]) -> None:
-    """See that differences and dual cuts are about the limits that there are."""
+    """Check that differences and dual cuts are about the limits of this problem."""
     certificate = audit.certificate
     wanted = [(rate.name, *pair) for rate in compared for pair in permutations(rate.totals, 2)]
     stated = [difference[:3] for difference in certificate.differences]
-    # Where the best tree of all is fair, no search within limits was made that could state them.
+    # If the best tree of all is fair, no search within limits ran, and none are stated.
     has_tree = certificate.cost is not None
-    searched = certificate.dual or certificate.n_solves is not None or not has_tree
+    searched = certificate.cuts or certificate.n_solves is not None or not has_tree
     if stated != wanted and (stated or searched):
         audit.differ(
             f"differences: certified are {text(stated)}, but the limits are {text(wanted)}"
         )
-    for k, (a, weights, _) in enumerate(certificate.dual):
+    for k, (a, *weights, _) in enumerate(certificate.cuts):
         if len(weights) != len(wanted):
             audit.differ(f"dual cut {k} weighs {len(weights)} differences, there are {len(wanted)}")
         elif min(a, *weights) < 0:
@@ -322,27 +322,27 @@ def _check_rates(fair: Fair, walk: Walk) -> None:
         differences.append(difference)
     if certificate.differences:
         _check_cuts(fair, [(certificate.cost, differences)])
-    for a, weights, value in certificate.dual:
+    for a, *weights, value in certificate.cuts:
         if a and value - sum(weights) * certificate.tolerance > a * certificate.cost:
             audit.differ("a dual cut gives a bound above the cost of the tree")
 
 
 def _check_price(audit: Audit) -> None:
-    """See that what is said of unfair trees, and of trees that are not there, fits the tree."""
+    """Check that the fields about other trees agree with the tree."""
     certificate = audit.certificate
     cost, unfair = certificate.cost, certificate.unconstrained_cost
     bound = certificate.lower_bound
     n_solves = certificate.n_solves if isinstance(certificate.n_solves, int) else 0
     if certificate.least_disparity is not None:
-        audit.differ("a least disparity is stated, which is for tolerances that no tree keeps to")
+        audit.differ("a least disparity is stated, but a tree keeps the tolerance")
     if unfair is None and certificate.differences:
-        audit.differ("price of fairness: not stated, though limits had to be searched for")
+        audit.differ("price of fairness: not stated, although trees within limits were searched")
     if unfair is not None and unfair > cost:
         audit.differ(
             f"unconstrained cost {show(unfair)} is above the cost {show(cost)} of the tree"
         )
-    # One search is for the best tree of all, and another one may repeat it in narrower limits.
-    if unfair is not None and n_solves > 2 and not certificate.dual and bound > unfair:
+    # One search finds the best tree of all, and another may repeat it with smaller sizes.
+    if unfair is not None and n_solves > 2 and not certificate.cuts and bound > unfair:
         audit.differ(
             f"no dual cut is stated for {n_solves} searches without limits, and the lower bound "
             f"{show(bound)} is above what is proven without any, {show(unfair)}"
@@ -350,8 +350,8 @@ def _check_price(audit: Audit) -> None:
 
 
 def _check_cuts(fair: Fair, trees: Sequence[tuple[Exact, Sequence[Exact]]]) -> None:
-    """See that no tree breaks what was proven about all trees."""
-    for a, weights, value in fair.certificate.dual:
+    """Check that no known tree breaks a dual cut."""
+    for a, *weights, value in fair.certificate.cuts:
         for cost, differences in trees:
             found = a * cost + sum(b * d for b, d in zip(weights, differences, strict=True))
             if found < value - a * fair.data.slack:
@@ -360,7 +360,7 @@ def _check_cuts(fair: Fair, trees: Sequence[tuple[Exact, Sequence[Exact]]]) -> N
                     f"{show(exact(Fraction(found)))}"
                 )
                 return
-    if fair.certificate.dual:
+    if fair.certificate.cuts:
         fair.audit.done("dual cuts hold")
 
 
@@ -374,7 +374,7 @@ def apart_by(rates: Mapping[tuple[str, Any], Exact], compared: Sequence[Compared
 
 
 def _single_leaves(fair: Fair) -> list[FairPoint]:
-    """Return the trees without splits: they are within all limits on size."""
+    """Return the trees without splits, which keep all limits on size."""
     certificate, data = fair.certificate, fair.data
     paid = certificate.split_penalty if certificate.complexity_per == "leaf" else 0
     points: list[FairPoint] = []
@@ -391,7 +391,7 @@ def _single_leaves(fair: Fair) -> list[FairPoint]:
 
 
 def _check_trees(fair: Fair, trees: Sequence[FairPoint]) -> None:
-    """See that no tree is better than the certificate says that any is."""
+    """Check that no known tree is better than the certificate allows."""
     certificate = fair.certificate
     pairs = certificate.differences
     stated = [
@@ -410,7 +410,7 @@ def _check_trees(fair: Fair, trees: Sequence[FairPoint]) -> None:
 
 
 def _reasons(certificate: Any, cost: Exact, apart: Exact) -> list[str]:
-    """Return what a tree with this cost and disparity shows to be false."""
+    """Return the claims that a tree with this cost and disparity refutes."""
     reasons = []
     unfair, least = certificate.unconstrained_cost, certificate.least_disparity
     if unfair is not None and cost < unfair:
@@ -430,7 +430,7 @@ def _reasons(certificate: Any, cost: Exact, apart: Exact) -> list[str]:
 
 
 def _nearer(certificate: Any, differences: Sequence[Exact]) -> list[str]:
-    """Return the limits to which a tree comes nearer than it is said that any does."""
+    """Return the limits to which a tree comes nearer than the certificate allows."""
     reasons = []
     for (name, group, other, least), found in zip(
         certificate.differences, differences, strict=True
@@ -445,7 +445,7 @@ def _nearer(certificate: Any, differences: Sequence[Exact]) -> list[str]:
 
 
 def _check_without_tree(audit: Audit) -> None:
-    """See that a certificate without a tree tells one story."""
+    """Check that the fields of a certificate without a tree agree."""
     certificate = audit.certificate
     for name in ("cost", "upper_bound", "gap", "leaf_cost", "disparity", "objective"):
         audit.compare(name, getattr(certificate, name), None)
@@ -488,7 +488,7 @@ def all_trees(fair: Fair) -> list[FairPoint]:
     penalty = Fraction(certificate.split_penalty)
     keep = different if certificate.max_splits is None else all_different
     points = label_points(
-        tests, amounts, [penalty, *[Fraction(0)] * len(keys)], Sizes.of(certificate), keep
+        tests, amounts, [penalty, *[Fraction(0)] * len(keys)], TreeSizes.of(certificate), keep
     )
     first = penalty if certificate.complexity_per == "leaf" else 0
     found: list[FairPoint] = []

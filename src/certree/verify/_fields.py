@@ -1,7 +1,7 @@
-"""What certificates state: the type of every field, and which are recomputed.
+"""The fields of certificates: the type of each, and which are recomputed.
 
-A field is either recomputed from the data, or informative: it tells how a search went, and nothing
-follows from it. docs/guide/verification.md lists both, and a test compares.
+A field is either recomputed from the data, or informative: it tells how the search went, and the
+proof does not use it. docs/guide/verification.md lists both, and a test compares.
 """
 
 from __future__ import annotations
@@ -80,6 +80,10 @@ def _is_limit(value: Any) -> bool:
     return type(value).__name__ == "LimitValue" and not wrong_types(value)
 
 
+def _is_cut(value: Any) -> bool:
+    return isinstance(value, tuple) and len(value) >= 2 and all(map(is_exact, value))
+
+
 _is_reach = _or_none(_tuple(is_exact, _or_none(is_exact)))
 _is_pair = _tuple(is_exact, is_exact)
 _is_point = _tuple(is_exact, is_exact, _is_count)
@@ -129,7 +133,7 @@ _TASK: dict[str, Check] = {
 
 _LIMITS: dict[str, Check] = {
     "limits": _each(_is_limit),
-    "dual_cuts": _each(_each(is_exact)),
+    "cuts": _each(_is_cut),
     "leaf_minimum": _each(_tuple(_is_text, _is_count)),
 }
 
@@ -173,7 +177,7 @@ CHECKED: Mapping[str, Mapping[str, Check]] = {
         "least_disparity": _or_none(is_exact),
         "left_out": _each(_is_text),
         "use_sensitive": _is_truth,
-        "dual": _each(_tuple(is_exact, _each(is_exact), is_exact)),
+        "cuts": _each(_is_cut),
     },
     "FrontCertificate": {
         "status": _is_text,
@@ -246,7 +250,7 @@ INFORMATIVE: Mapping[str, set[str]] = {
 
 
 def wrong_types(certificate: Any) -> list[str]:
-    """Return the fields that hold something else than they should."""
+    """Return the fields that have a wrong type."""
     checks = CHECKED[type(certificate).__name__]
     return [name for name, check in checks.items() if not check(getattr(certificate, name, _NONE))]
 
@@ -262,7 +266,7 @@ def check_types(certificate: Any) -> None:
     CertificateError
         With the fields at fault.
     ValueError
-        If it is no certificate that this package knows.
+        If this package does not know the type of the certificate.
     """
     name = type(certificate).__name__
     if name not in CHECKED:
@@ -270,7 +274,7 @@ def check_types(certificate: Any) -> None:
     wrong = wrong_types(certificate)
     if wrong:
         what = ", ".join(f"{field} = {getattr(certificate, field, None)!r:.60}" for field in wrong)
-        raise CertificateError(f"the certificate states what cannot be: {what}.")
+        raise CertificateError(f"the certificate states impossible values: {what}.")
     status = getattr(certificate, "status", "optimal")
     if status not in STATUSES:
         raise CertificateError(

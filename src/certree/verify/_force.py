@@ -1,9 +1,9 @@
-"""Try all trees: slow, short, and nothing in common with the search.
+"""Try all trees: slow, short, and independent of the search.
 
-Rows are bits of Python integers. What is remembered for a set of rows and a depth are the *points*
-of its trees, tuples of what is to be known of them with the number of splits at the end: those of
-single leaves, and those that the points of the parts of each test join to. What is kept of them is
-for the asker to say: all that differ, those that no other beats, or the cheapest.
+Rows are bits of Python integers. For a set of rows and a depth, the *points* of its trees are
+remembered: tuples of numbers about a tree, with the number of splits at the end. A set has the
+points of its single leaves, and those that join the points of the parts of each test. The caller
+chooses the points to keep: all that differ, those that no other beats, or the cheapest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 Point = tuple[Any, ...]
 Points = Iterable[Point]
 Count = Callable[[int], None]
-"""To be told how much work is done."""
+"""Receives the amount of work done."""
 
 WORK_LIMIT = 2_000_000
 """Most points that are joined and compared, and rows that are summed: some seconds."""
@@ -43,7 +43,7 @@ class Charges:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class TreeSizes:
     """Limits on trees.
 
     Attributes
@@ -62,7 +62,7 @@ class Sizes:
     sizes: Sequence[Any] | None = None
 
     @classmethod
-    def of(cls, certificate: Any) -> Sizes:
+    def of(cls, certificate: Any) -> TreeSizes:
         """Return the limits that a certificate states."""
         return cls(certificate.max_depth, certificate.max_splits, certificate.min_samples_leaf)
 
@@ -77,7 +77,7 @@ class AllTrees:
         For each test the rows of each of its outcomes, as bits, and its column.
     n_rows : int
         Number of rows.
-    sizes : Sizes
+    sizes : TreeSizes
         Limits on trees.
     leaf : callable
         From places of rows to the points of single leaves.
@@ -96,7 +96,7 @@ class AllTrees:
 
     tests: Sequence[tuple[Sequence[int], int]]
     n_rows: int
-    sizes: Sizes
+    sizes: TreeSizes
     leaf: Callable[[Sequence[int]], Points]
     join: Callable[[Point, Point], Point]
     keep: Callable[[Points, Count], list[Point]]
@@ -192,7 +192,7 @@ def all_different(points: Points, _: Count) -> list[Point]:
 
 
 def nondominated(points: Points, count: Count) -> list[Point]:
-    """Keep the points that no other is nowhere above."""
+    """Keep the points that no other point beats or equals in all numbers."""
     kept: list[Point] = []
     for point in sorted(set(points)):
         count(len(kept))
@@ -202,7 +202,7 @@ def nondominated(points: Points, count: Count) -> list[Point]:
 
 
 def keeper(max_splits: int | None) -> Callable[[Points, Count], list[Point]]:
-    """Return what keeps nondominated points; splits count only where they are limited."""
+    """Return the function that keeps nondominated points; splits count only if limited."""
     if max_splits is not None:
         return nondominated
     return lambda points, count: nondominated(((*point[:-1], 0) for point in points), count)
@@ -220,7 +220,7 @@ def label_points(
     tests: Sequence[tuple[Sequence[int], int]],
     amounts: Sequence[Sequence[Sequence[Fraction]]],
     per_split: Sequence[Fraction],
-    sizes: Sizes,
+    sizes: TreeSizes,
     keep: Callable[[Points, Count], list[Point]] | None = None,
     is_allowed: Callable[[Sequence[int], int], bool] | None = None,
     charges: Charges | None = None,
@@ -236,10 +236,10 @@ def label_points(
         ``amounts[row][label]``: what a row adds to each number of the point with a label.
     per_split : list
         What a split adds to each.
-    sizes : Sizes
+    sizes : TreeSizes
         Limits on trees.
     keep : callable, optional
-        What to keep; by default what no other beats.
+        The points to keep; by default those that no other beats.
     is_allowed : callable, optional
         Whether a leaf with these rows may have a label.
     charges : Charges, optional
@@ -297,9 +297,9 @@ def least_cost(
     n_rows: int,
     leaf: Callable[[Sequence[int]], Fraction],
     penalty: Fraction,
-    sizes: Sizes,
+    sizes: TreeSizes,
 ) -> Fraction:
-    """Return what the best tree costs, if a leaf costs what a function says of its rows."""
+    """Return the cost of the best tree, where a function of the rows gives the cost of a leaf."""
     points = cost_points(tests, n_rows, leaf, penalty, sizes, keeper(sizes.max_splits))
     return Fraction(min(point[0] for point in points))
 
@@ -309,10 +309,10 @@ def cost_points(
     n_rows: int,
     leaf: Callable[[Sequence[int]], Fraction],
     penalty: Fraction,
-    sizes: Sizes,
+    sizes: TreeSizes,
     keep: Callable[[Points, Count], list[Point]] = nondominated,
 ) -> list[Point]:
-    """Return cost and splits of trees, if a leaf costs what a function says of its rows."""
+    """Return cost and splits of trees, where a function of the rows gives the cost of a leaf."""
     trees = AllTrees(
         tests,
         n_rows,

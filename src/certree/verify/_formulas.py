@@ -16,7 +16,7 @@ Cells = tuple[Fraction, Fraction, Fraction, Fraction]
 Value = Fraction | tuple[int, Fraction]
 
 ROUNDING = Fraction(1, 10**15)
-"""Irrational values are stated as decimals that are no further from them than this."""
+"""Irrational values are stated as decimals within this distance."""
 
 
 def is_value(stated: Fraction, value: Value) -> bool:

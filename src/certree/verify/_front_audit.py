@@ -15,7 +15,7 @@ from ._plain_numbers import text
 def check_front(
     audit: Audit, data: Data, front: Any, labels: Sequence[Any], *, is_of_model: bool
 ) -> None:
-    """Recompute every point of a front from its tree, and see that none beats another."""
+    """Recompute every point of a front from its tree, and check that no point beats another."""
     claimed, positive = front.certificate, positive_class(audit, labels)
     check_types(claimed)
     trees = front.trees
@@ -32,7 +32,7 @@ def check_front(
         for name in ("positives", "negatives"):
             stated = getattr(claimed, name)
             audit.compare_within(f"{name} of the front", stated, getattr(found, name), data.slack)
-        check_size(audit, walk, _Limits(audit.parameters), where)
+        check_size(audit, walk, _FrontLimits(audit.parameters), where)
     compare_positive(audit, claimed.pos_label, labels[positive])
     _check_order(audit, claimed)
     objective = audit.parameters["objective"]
@@ -43,7 +43,7 @@ def check_front(
     audit.done(f"{len(trees)} points of the front, of which none beats another")
 
 
-class _Limits:
+class _FrontLimits:
     """The limits on size that the parameters ask for."""
 
     def __init__(self, parameters: Any) -> None:
@@ -57,14 +57,14 @@ def _check_order(audit: Audit, claimed: Any) -> None:
     for i, one in enumerate(points):
         for j, other in enumerate(points):
             if i != j and all(a <= b for a, b in zip(one, other, strict=True)):
-                audit.differ(f"front: point {i} is no worse than point {j} in any respect")
+                audit.differ(f"front: point {i} is at least as good as point {j} in every respect")
                 return
     if any(one[0] > other[0] for one, other in pairwise(claimed.points)):
         audit.differ("front: points are not in the order of rising false positives")
     if claimed.status in ("infeasible", "greedy", "gap"):
         audit.differ(f"front: the status cannot be {claimed.status!r}")
     if claimed.supported_only and set(points) != corners(points):
-        audit.differ("front: some points are no corners of the convex hull")
+        audit.differ("front: some points are not corners of the convex hull")
     if claimed.status == "optimal" and not claimed.supported_only:
         audit.compare("lower points of the front", claimed.lower_points, claimed.points)
     for point in claimed.points:
@@ -112,7 +112,7 @@ def check_whole_front(audit: Audit, data: Data, front: Any, labels: Sequence[Any
         missing, extra = wanted - found, found - wanted
         if missing or extra:
             audit.differ(
-                f"front: {len(missing)} points are missing, {len(extra)} are no part of it, by "
+                f"front: {len(missing)} points are missing, {len(extra)} do not belong to it, by "
                 "trying all trees"
             )
     if claimed.status != "optimal" or claimed.supported_only:

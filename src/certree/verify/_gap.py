@@ -1,4 +1,4 @@
-"""Check how far a tree of any origin is from the best: what it costs, and what follows."""
+"""Check how far a tree of any origin is from the best: its cost, bounds and gap."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from certree.exceptions import CertificateError
 
-from ._audit import Audit, Data, Given, PlainTree, Result, Walk, read_rows, walk_down
+from ._audit import Audit, Checked, Data, GivenRows, PlainTree, Walk, read_rows, walk_down
 from ._errors import check_classifier
 from ._fields import check_types
 from ._formulas import is_value
@@ -18,8 +18,8 @@ from ._plain_numbers import Exact, exact, text
 from ._stated_weights import by_stated_weights, class_totals, with_classes
 
 
-def check_gap(gap: Any, given: Given) -> Result:
-    """Check an optimality gap: the best tree as that of a model, and what both trees cost."""
+def check_gap(gap: Any, given: GivenRows) -> Checked:
+    """Check an optimality gap: the best tree like that of a model, and the costs of both trees."""
     model = copy(gap.model)
     model.tree_, model.certificate_ = gap.best_tree, gap.certificate
     certificate = gap.certificate
@@ -43,14 +43,14 @@ def check_gap(gap: Any, given: Given) -> Result:
     audit.compare("keeps_limits", gap.keeps_limits, _keeps(audit, data, gap))
     audit.done("costs of both trees, bounds and gap")
     audit.raise_if_different()
-    return Result(audit, gap.cost, len(data.rows))
+    return Checked(audit, gap.cost, len(data.rows))
 
 
 def _weighted(data: Data, certificate: Any, n_classes: int) -> Data:
     used = certificate.class_weights or (1,) * n_classes
     quantum = certificate.weight_quantum
     if len(used) != n_classes or (quantum is not None and quantum <= 0):
-        raise CertificateError("the certificate states weights that cannot be.")
+        raise CertificateError("the certificate states impossible weights.")
     return by_stated_weights(data, used, quantum)
 
 
@@ -58,7 +58,7 @@ def _keeps(audit: Audit, data: Data, gap: Any) -> bool:
     certificate, walk = audit.certificate, walk_down(audit, data, gap.tree)
     fits = certificate.max_depth is None or walk.depth <= certificate.max_depth
     fits = fits and (certificate.max_splits is None or walk.n_splits <= certificate.max_splits)
-    # Leaves without rows are no part of the trees searched.
+    # The trees searched have no leaves without rows.
     least = min(len(walk.rows[leaf]) for leaf in walk.leaves if walk.rows[leaf])
     return fits and (not walk.n_splits or least >= certificate.min_samples_leaf)
 
@@ -79,7 +79,7 @@ def _check_cost(
         return
     positive = certificate.pos_label
     if positive not in labels:
-        audit.differ(f"positive class: {positive!r} is none of the classes {list(labels)}")
+        audit.differ(f"positive class: {positive!r} is not among the classes {list(labels)}")
         return
     fp = sum(
         data.weights[row]

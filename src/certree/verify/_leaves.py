@@ -1,4 +1,4 @@
-"""What leaves cost by the definition of each task, in the user's own numbers."""
+"""Costs of leaves by the definition of each task, in the user's own numbers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._audit import Data, Given
+from ._audit import Data, GivenRows
 from ._force import Charges
 from ._plain_numbers import as_array, common_unit, plain_list, read, read_list, read_table
 
 Amounts = Mapping[int, Sequence[Fraction]]
-"""For each row what each label costs or adds."""
+"""The cost or amount of each label for each row."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Leaves:
     target : mapping or None
         What is to be predicted, for a regression.
     noise : callable
-        From rows to what float64 may have done to a function of the user on the way.
+        From rows to the largest error of float64 inside a function of the user.
     """
 
     name: str
@@ -105,7 +105,7 @@ def errors(data: Data, y: Any, class_weight: Any, labels: Sequence[Any] | None =
 
 
 def cost_matrix(data: Data, y: Any, matrix: Any, classes: Any) -> Leaves:
-    """Return leaves that cost what a matrix says of class and label."""
+    """Return leaves whose cost is a matrix entry per row, by class and label."""
     lines = read_table(matrix, "cost_matrix", (None, None))
     given = labels_of(data, y)
     labels = match_classes(given, classes, len(lines[0]))
@@ -122,15 +122,22 @@ def cost_matrix(data: Data, y: Any, matrix: Any, classes: Any) -> Leaves:
     return label_leaves("cost", data, labels, amounts)
 
 
+def rank_distances(data: Data, y: Any, order: Any) -> Leaves:
+    """Return leaves that cost the distance of their label from the classes of their rows."""
+    n_classes = len(set(labels_of(data, y)) if order is None else plain_list(order))
+    matrix = [[abs(true - label) for label in range(n_classes)] for true in range(n_classes)]
+    return replace(cost_matrix(data, y, matrix, order), name="rank_distance")
+
+
 def row_costs(data: Data, costs: Any, labels: Any) -> Leaves:
-    """Return leaves that cost what each label costs each of their rows."""
+    """Return leaves whose cost is the sum of costs per row and label."""
     lines = read_table(costs, "costs", (data.n_rows, None))
     names = list(range(len(lines[0]))) if labels is None else plain_list(labels)
     return label_leaves("cost", data, names, {row: lines[row] for row in data.rows})
 
 
 def rewards(data: Data, table: Any, treatments: Any, maximise: bool) -> Leaves:
-    """Return leaves that cost what a treatment loses against the best one of each row."""
+    """Return leaves whose cost is the regret: the loss against the best treatment of each row."""
     lines = read_table(table, "rewards", (data.n_rows, None))
     if treatments is not None and len(lines[0]) == 1 and len(treatments) == 2:
         lines = [[Fraction(0), line[0]] for line in lines]
@@ -209,7 +216,7 @@ def squares(data: Data, y: Any) -> Leaves:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of a user, weighted and summed exactly, and how far float64 may see them off."""
+    """Statistics of a user, weighted and summed exactly, with the error of float64 sums."""
 
     columns: Sequence[Mapping[int, Fraction]]
     are_integers: bool
@@ -221,7 +228,7 @@ class Statistics:
 
 
 def function(data: Data, task: Any) -> Leaves:
-    """Return leaves that cost what a function of the user says of sums of statistics."""
+    """Return leaves whose cost is a function of the user, of sums of statistics."""
     statistics = _statistics(data, task.statistics)
     known: dict[tuple[int, ...], tuple[Fraction, list[Any], Fraction]] = {}
 
@@ -271,13 +278,13 @@ def _statistics(data: Data, given: Any) -> Statistics:
 
 
 def units_of_weight(data: Data) -> Fraction:
-    """Return how many units integer weights have in all; 0 where they are no such integers."""
+    """Return the total of integer weights in units; 0 if weights are not multiples of one unit."""
     n_units = data.total() / common_unit(data.weights.values())
     return n_units if n_units < 2**48 else Fraction(0)
 
 
 def _ask(cost: Any, statistics: Statistics, sums: Any) -> tuple[Fraction, list[Any], Fraction]:
-    """Ask about sums, and about others that are as far off as rounding can make them."""
+    """Call the function for the sums, and for sums that are off by the largest rounding."""
     exactly, sums = sums, np.array([[float(total) for total in sums]])
     value, prediction = _call(cost, sums)
     if statistics.are_integers and max(map(abs, exactly)) < 2**63:
@@ -296,12 +303,12 @@ def _ask(cost: Any, statistics: Statistics, sums: Any) -> tuple[Fraction, list[A
                 with np.errstate(all="ignore"):
                     other, guess = _call(cost, moved)
             except Exception:
-                # What is off may be nothing that the function is made for.
+                # The function may fail for sums that are off.
                 continue
             if other == other:
                 values.append(other)
                 predictions.append(guess)
-    # float64 loses a few last bits of what it computes in any case.
+    # float64 always loses a few last bits.
     apart = max(map(Fraction, values)) - min(map(Fraction, values)) + abs(Fraction(value)) / 2**44
     return max(Fraction(value), Fraction(0)), predictions, 4 * apart * len(statistics.columns)
 
@@ -318,7 +325,7 @@ def _call(cost: Any, sums: Any) -> tuple[Any, Any]:
 
 
 def _is_prediction(stated: Any, predictions: Sequence[Any]) -> bool:
-    """Return whether a prediction is one of those, or a number between those, that may be right."""
+    """Return whether a prediction is one of the possible ones, or a number between them."""
     if not isinstance(stated, float) or not isinstance(predictions[0], float):
         return stated in predictions
     wide = 4 * (max(predictions) - min(predictions)) + 1e-9 * abs(predictions[0])
@@ -365,23 +372,24 @@ def read_charges(test_costs: Any, n_columns: int, names: Sequence[str] | None) -
 # ---- which task --------------------------------------------------------------------------------
 
 
-def leaves_of_task(task: Any, data: Data, given: Given) -> Leaves:
-    """Return what leaves cost by a task of certree.
+def leaves_of_task(task: Any, data: Data, given: GivenRows) -> Leaves:
+    """Return the costs of leaves by a task of certree.
 
     Raises
     ------
     ValueError
-        If nobody knows what it is.
+        If the task is unknown.
     """
     for cls in type(task).__mro__:
         if cls.__name__ in TASKS:
             return TASKS[cls.__name__](task, data, given)
-    raise ValueError(f"verify does not know what a leaf costs by {task!r}.")
+    raise ValueError(f"verify does not know the leaf costs of {task!r}.")
 
 
-TASKS: Mapping[str, Callable[[Any, Data, Given], Leaves]] = {
+TASKS: Mapping[str, Callable[[Any, Data, GivenRows], Leaves]] = {
     "Misclassification": lambda task, data, given: errors(data, given.y, task.class_weight),
     "CostMatrix": lambda task, data, given: cost_matrix(data, given.y, task.matrix, task.classes),
+    "OrdinalError": lambda task, data, given: rank_distances(data, given.y, task.order),
     "RowCosts": lambda task, data, given: row_costs(data, task.costs, task.labels),
     "Rewards": lambda task, data, given: rewards(
         data, task.rewards, task.treatments, bool(task.maximise)
@@ -389,4 +397,55 @@ TASKS: Mapping[str, Callable[[Any, Data, Given], Leaves]] = {
     "SquaredError": lambda task, data, given: squares(data, given.y),
     "LeafCost": lambda task, data, given: function(data, task),
 }
-"""What leaves cost, by the name of the task's class."""
+"""Costs of leaves, by the name of the task's class."""
+
+
+def leaves_of_estimator(estimator: Any, data: Data, given: GivenRows) -> Leaves:
+    """Return what the leaves of an estimator cost, by its parameters.
+
+    Raises
+    ------
+    ValueError
+        If this package does not know the estimator.
+    """
+    for cls in type(estimator).__mro__:
+        if cls.__name__ in ESTIMATORS:
+            return ESTIMATORS[cls.__name__](estimator, data, given)
+    raise ValueError(f"verify does not know the objective of a {type(estimator).__name__}.")
+
+
+def _of_policy(estimator: Any, data: Data, given: GivenRows) -> Leaves:
+    stated = plain_list(estimator.treatments_)
+    if estimator.treatments is not None and plain_list(estimator.treatments) != stated:
+        raise CertificateError(f"treatments: {stated} are not those that the parameters name.")
+    return rewards(data, given.y, stated, bool(estimator.maximise))
+
+
+def _of_costs(estimator: Any, data: Data, given: GivenRows) -> Leaves:
+    classes, matrix = estimator.classes, estimator.cost_matrix
+    if given.costs is not None:
+        leaves = row_costs(data, given.costs, None)
+        assert leaves.labels is not None
+        if given.y is not None or classes is not None:
+            seen = [] if given.y is None else labels_of(data, given.y)
+            labels = match_classes(seen, classes, len(leaves.labels))
+            leaves = row_costs(data, given.costs, labels)
+        return leaves
+    if matrix is not None:
+        return cost_matrix(data, given.y, matrix, classes)
+    labels = labels_of(data, given.y)
+    known = sorted({labels[row] for row in data.rows}) if classes is None else plain_list(classes)
+    found = errors(data, given.y, None, known)
+    assert found.amounts is not None
+    return label_leaves("cost", data, known, found.amounts)
+
+
+ESTIMATORS = {
+    "OptimalTreeRegressor": lambda estimator, data, given: squares(data, given.y),
+    "OrdinalTreeClassifier": lambda estimator, data, given: rank_distances(
+        data, given.y, estimator.order
+    ),
+    "PolicyTree": _of_policy,
+    "CostSensitiveTreeClassifier": _of_costs,
+}
+"""What the leaves of an estimator cost, by the name of its class."""

@@ -1,4 +1,4 @@
-"""Check trees within limits, proofs that there is none, and fronts of two objectives.
+"""Check trees within limits, proofs that no tree keeps them, and fronts of two objectives.
 
 Totals are exact fractions of amounts times weights, and a tree must keep its limits exactly. A dual
 cut is an inequality between cost and totals that every tree satisfies: the tree found must, and so
@@ -15,9 +15,9 @@ from typing import Any
 
 from ._audit import (
     Audit,
+    Checked,
     Data,
-    Given,
-    Result,
+    GivenRows,
     Walk,
     check_n_tests,
     check_predictions,
@@ -26,17 +26,17 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
-from ._leaves import Leaves, leaves_of_task
+from ._leaves import Leaves, leaves_of_estimator, leaves_of_task
 from ._limits_force import check_by_force, check_single_leaves, check_whole_front
-from ._limits_read import Asked, Cut, Problem, Total, read_asked, roundings, slack_of
+from ._limits_read import Asked, Cut, LimitedTask, Total, read_asked, roundings, slack_of
 from ._plain_numbers import exact, read, show, text
 from ._rounding_rules import allowed_for_labels
 from ._stated_weights import are_short, check_quantum, cost_range
 from ._story import check_bounds, check_no_confusion, check_searched
-from ._task_audit import check_leeway, check_objective, leaves_of_estimator
+from ._task_audit import check_leeway, check_objective
 
 
-def check_limited(model: Any, given: Given) -> Result:
+def check_limited(model: Any, given: GivenRows) -> Checked:
     """Check an estimator or a solution within limits, with or without a tree."""
     is_estimator = hasattr(model, "certificate_")
     certificate = model.certificate_ if is_estimator else model.certificate
@@ -53,7 +53,7 @@ def check_limited(model: Any, given: Given) -> Result:
         leaves = leaves_of_task(task.objective, data, given)
         asked = Asked.of(task, data, leaves.labels or ())
     audit.compare("task", certificate.task, leaves.name)
-    # Whatever else it says is about something else.
+    # The other fields are then about another problem.
     audit.raise_if_different()
     problem = _read_problem(audit, data, [leaves], asked, encoder)
     has_tree = type(certificate).__name__ == "LimitedCertificate"
@@ -76,11 +76,11 @@ def check_limited(model: Any, given: Given) -> Result:
     if given.exhaustive:
         check_by_force(problem)
         audit.raise_if_different()
-    return Result(audit, None if cost is None else exact(cost), len(data.rows))
+    return Checked(audit, None if cost is None else exact(cost), len(data.rows))
 
 
-def check_task_front(front: Any, given: Given) -> Result:
-    """Check a front of two objectives: its points, and that none beats another."""
+def check_task_front(front: Any, given: GivenRows) -> Checked:
+    """Check a front of two objectives: its points, and that no point beats another."""
     certificate, task = front.certificate, front.task if given.task is None else given.task
     audit = Audit(certificate, dict(front.parameters))
     data = read_rows(given.X, given.sample_weight)
@@ -99,12 +99,12 @@ def check_task_front(front: Any, given: Given) -> Result:
         check_whole_front(problem)
         audit.raise_if_different()
     first = certificate.points[0][0] if certificate.points else None
-    return Result(audit, first, len(data.rows))
+    return Checked(audit, first, len(data.rows))
 
 
 def _read_problem(
     audit: Audit, data: Data, leaves: Sequence[Leaves], asked: Asked, encoder: Any
-) -> Problem:
+) -> LimitedTask:
     """Compare parameters, rows, limits, rounding and penalty with the certificate."""
     certificate = audit.certificate
     check_searched(audit)
@@ -126,7 +126,7 @@ def _read_problem(
     for one, rounding in zip(leaves, roundings(certificate), strict=True):
         check_leeway(audit, rounding, allowed_for_labels(data, one, certificate, with_limits=True))
     _check_penalty(audit, leaves[0])
-    problem = Problem(audit, data, leaves, asked.totals, asked.minimum)
+    problem = LimitedTask(audit, data, leaves, asked.totals, asked.minimum)
     _check_stated_limits(problem)
     audit.raise_if_different()
     audit.done("parameters, rows, weights, rounding and penalty")
@@ -134,7 +134,7 @@ def _read_problem(
 
 
 def _check_penalty(audit: Audit, leaves: Leaves) -> None:
-    """See that the penalty is what is asked for, exactly if nothing was rounded."""
+    """Check that the penalty is the one asked for, exactly if nothing was rounded."""
     certificate = audit.certificate
     wanted = read(audit.parameters["complexity"], "complexity") * leaves.whole
     unit = getattr(certificate, "unit", None)
@@ -144,7 +144,7 @@ def _check_penalty(audit: Audit, leaves: Leaves) -> None:
         slack = Fraction(0)
     audit.compare_within("penalty", certificate.split_penalty, wanted, slack)
     if unit is not None and unit <= 0:
-        audit.differ(f"unit: certified {show(unit)}, which is no amount")
+        audit.differ(f"unit: certified {show(unit)}, which must be positive")
     elif unit is not None:
         multiples = {Fraction(certificate.gap)}
         if certificate.rounding == 0 and leaves.amounts is not None:
@@ -152,18 +152,18 @@ def _check_penalty(audit: Audit, leaves: Leaves) -> None:
         else:
             multiples.add(Fraction(certificate.leaf_cost))
         if any((multiple / unit).denominator != 1 for multiple in multiples):
-            audit.differ(f"unit: certified {show(unit)}, of which costs are no multiples")
+            audit.differ(f"unit: certified {show(unit)}, but not all costs are multiples of it")
 
 
 def _weighted(leaves: Leaves) -> list[list[Fraction]]:
-    """Return what each label costs each row, weights included."""
+    """Return the cost of each label for each row, including weights."""
     assert leaves.amounts is not None
     labels = leaves.labels or ()
     return [[leaves.of([row], label) for label in labels] for row in leaves.amounts]
 
 
-def _check_stated_limits(problem: Problem) -> None:
-    """See that the certificate speaks of the limits that were asked for."""
+def _check_stated_limits(problem: LimitedTask) -> None:
+    """Check that the certificate is about the limits that were asked for."""
     audit, limits = problem.audit, problem.audit.certificate.limits
     stated = [(limit.name, limit.at_most, limit.at_least) for limit in limits]
     asked = [(total.name, total.at_most, total.at_least) for total in problem.totals]
@@ -174,29 +174,29 @@ def _check_stated_limits(problem: Problem) -> None:
     audit.raise_if_different()
     for limit, total in zip(limits, problem.totals, strict=True):
         if limit.unit <= 0:
-            audit.differ(f"limit {limit.name!r}: the unit {show(limit.unit)} is no amount")
+            audit.differ(f"limit {limit.name!r}: the unit {show(limit.unit)} must be positive")
         else:
             _check_limit_unit(problem, limit, total)
-        # Limits are kept exactly, whatever the weights.
+        # Limits are kept exactly, for all weights.
         audit.compare(f"rounding of {limit.name!r}", limit.rounding, 0)
     audit.done("limits, as they were asked for")
 
 
-def _check_limit_unit(problem: Problem, limit: Any, total: Total) -> None:
-    """Without rounding every amount is a whole number of units."""
+def _check_limit_unit(problem: LimitedTask, limit: Any, total: Total) -> None:
+    """Check that every amount is an integer number of units."""
     for row in problem.data.rows:
         weight = problem.data.weights[row]
         for number in total.amounts[row]:
             if (weight * number / limit.unit).denominator != 1:
                 problem.audit.differ(
                     f"limit {limit.name!r}: row {row} adds {show(exact(weight * number))}, which "
-                    f"is no multiple of the unit {show(limit.unit)}"
+                    f"is not a multiple of the unit {show(limit.unit)}"
                 )
                 return
 
 
-def _check_totals(problem: Problem, walk: Walk, limits: Sequence[Any], where: str) -> None:
-    """Recompute the totals of a tree, and see that they are within bounds, exactly."""
+def _check_totals(problem: LimitedTask, walk: Walk, limits: Sequence[Any], where: str) -> None:
+    """Recompute the totals of a tree, and check that they are exactly within bounds."""
     audit = problem.audit
     for limit, total in zip(limits, problem.totals, strict=True):
         value = problem.total(total, walk)
@@ -207,16 +207,16 @@ def _check_totals(problem: Problem, walk: Walk, limits: Sequence[Any], where: st
                 f"{total.bounds_text()}"
             )
         if limit.least is not None or limit.greatest is not None:
-            audit.differ(f"{where}: how near trees come to {limit.name!r} is for those without one")
+            audit.differ(f"{where}: the reach of {limit.name!r} is stated only without a tree")
 
 
-def _check_leaves(problem: Problem, walk: Walk, where: str) -> None:
-    """See that a tree keeps to the limits on size, and to what labels need in their leaves."""
+def _check_leaves(problem: LimitedTask, walk: Walk, where: str) -> None:
+    """Check that a tree keeps the limits on size, and the minima of labels in leaves."""
     audit = problem.audit
     check_size(audit, walk, audit.certificate, where)
     unknown = set(walk.tree.values) - set(problem.labels)
     if unknown:
-        audit.differ(f"{where}: {sorted(map(repr, unknown))} are no labels of the task")
+        audit.differ(f"{where}: {sorted(map(repr, unknown))} are not labels of the task")
         audit.raise_if_different()
     if problem.minimum is None:
         return
@@ -230,7 +230,7 @@ def _check_leaves(problem: Problem, walk: Walk, where: str) -> None:
             )
 
 
-def _check_tree(problem: Problem, walk: Walk) -> Fraction:
+def _check_tree(problem: LimitedTask, walk: Walk) -> Fraction:
     audit, certificate = problem.audit, problem.audit.certificate
     _check_leaves(problem, walk, "tree")
     audit.compare("number of splits", certificate.n_splits, walk.n_splits)
@@ -249,8 +249,8 @@ def _check_tree(problem: Problem, walk: Walk) -> Fraction:
     return cost
 
 
-def largest_within(problem: Problem, cut: Cut) -> Fraction | None:
-    """Return the most that a cut's totals can add up to within the limits; None if no bound."""
+def largest_within(problem: LimitedTask, cut: Cut) -> Fraction | None:
+    """Return the largest sum of a cut's totals within the limits; None if it has no bound."""
     most = Fraction(0)
     limits = problem.audit.certificate.limits
     for limit, total, factor in zip(limits, problem.totals, cut[1:-1], strict=True):
@@ -267,11 +267,11 @@ def largest_within(problem: Problem, cut: Cut) -> Fraction | None:
     return most
 
 
-def _check_dual(problem: Problem) -> None:
-    """See that the tree satisfies all cuts, and that the dual bound follows from them."""
+def _check_dual(problem: LimitedTask) -> None:
+    """Check that the tree satisfies all cuts, and that the dual bound follows from them."""
     audit, certificate = problem.audit, problem.audit.certificate
     best: Fraction | None = None
-    for k, cut in enumerate(certificate.dual_cuts):
+    for k, cut in enumerate(certificate.cuts):
         if not _is_cut(audit, certificate, cut, k):
             return
         totals = [Fraction(limit.value or 0) for limit in certificate.limits]
@@ -288,7 +288,7 @@ def _check_dual(problem: Problem) -> None:
         audit.compare("dual bound", stated, None if best is None else exact(best))
     if stated is not None and stated > certificate.lower_bound:
         audit.differ(f"dual bound {text(stated)} is above the lower bound")
-    audit.done(f"{len(certificate.dual_cuts)} dual cuts, and the bound that follows from them")
+    audit.done(f"{len(certificate.cuts)} dual cuts, and the bound that follows from them")
 
 
 def _is_cut(audit: Audit, certificate: Any, cut: Cut, k: int) -> bool:
@@ -297,12 +297,12 @@ def _is_cut(audit: Audit, certificate: Any, cut: Cut, k: int) -> bool:
         bound = limit.at_most if factor > 0 else limit.at_least
         good = good and (factor == 0 or bound is not None)
     if not good:
-        audit.differ(f"dual cut {k}, {text(cut)}, is none of these limits")
+        audit.differ(f"dual cut {k}, {text(cut)}, does not match the limits")
     return good
 
 
-def _check_no_tree(problem: Problem) -> None:
-    """See that a proof that there is no tree holds, as far as it can be recomputed."""
+def _check_no_tree(problem: LimitedTask) -> None:
+    """Check a proof that no tree keeps the limits, as far as it can be recomputed."""
     audit, certificate = problem.audit, problem.audit.certificate
     status = certificate.status
     if (status == "infeasible") != (certificate.proof in ("dual", "search")):
@@ -310,13 +310,13 @@ def _check_no_tree(problem: Problem) -> None:
     if status in ("optimal", "gap", "greedy") or certificate.proof not in ("dual", "search", ""):
         audit.differ(f"status {status!r} and proof {certificate.proof!r} need a tree")
     shown = any(_is_empty(limit) for limit in certificate.limits)
-    for k, cut in enumerate(certificate.dual_cuts):
+    for k, cut in enumerate(certificate.cuts):
         if not _is_cut(audit, certificate, cut, k):
             return
         most = largest_within(problem, cut)
         shown = shown or (cut[0] == 0 and most is not None and cut[-1] > most)
     if certificate.proof == "dual" and not shown:
-        audit.differ("no dual cut shows that there is no tree within the limits")
+        audit.differ("no dual cut proves that no tree keeps the limits")
     for limit, total in zip(certificate.limits, problem.totals, strict=True):
         audit.compare(f"total of {limit.name!r} without a tree", limit.value, None)
         _check_reach(problem, limit, total)
@@ -342,28 +342,26 @@ def _is_reached(limit: Any, total: Total) -> bool:
     )
 
 
-def _check_reach(problem: Problem, limit: Any, total: Total) -> None:
-    """See that how near trees come is within what labels can add up to."""
+def _check_reach(problem: LimitedTask, limit: Any, total: Total) -> None:
+    """Check that the stated nearest totals are possible."""
     low, high = (total.extreme(problem.data, choose) for choose in (min, max))
     for reach, sign in ((limit.least, 1), (limit.greatest, -1)):
         if reach is None:
             continue
         bound, attained = reach
         if attained is None:
-            # No tree is known, and there may be none at all: any bound holds then.
+            # Without a known tree any bound may hold.
             continue
         if sign * (attained - bound) < 0:
             problem.audit.differ(f"limit {limit.name!r}: a tree is nearer than the bound says")
         if not low <= attained <= high:
-            problem.audit.differ(
-                f"limit {limit.name!r}: the total {show(attained)} is none that labels can have"
-            )
+            problem.audit.differ(f"limit {limit.name!r}: no labels have the total {show(attained)}")
 
 
 # ---- fronts ------------------------------------------------------------------------------------
 
 
-def _check_point(problem: Problem, k: int, point: Any) -> None:
+def _check_point(problem: LimitedTask, k: int, point: Any) -> None:
     audit, certificate = problem.audit, problem.audit.certificate
     walk = walk_down(audit, problem.data, point.tree, f"point {k}")
     _check_leaves(problem, walk, f"point {k}")
@@ -383,7 +381,7 @@ def _check_point(problem: Problem, k: int, point: Any) -> None:
 
 
 def _check_order(audit: Audit, certificate: Any) -> None:
-    """See that no point beats another, and that lower points are below all of them."""
+    """Check that no point beats another, and that lower points are below all of them."""
     points = certificate.points
     for one, other in pairwise(points):
         if not (one[0] < other[0] and one[1] > other[1]):

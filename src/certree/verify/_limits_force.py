@@ -1,4 +1,4 @@
-"""Try all trees again: the best within limits, that there is none, all dual cuts, and fronts."""
+"""Try all trees: the best within limits, proofs that none keeps them, dual cuts, and fronts."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from ._force import Sizes, label_points
-from ._limits_read import Problem, Total, roundings, slack_of
+from ._force import TreeSizes, label_points
+from ._limits_read import LimitedTask, Total, roundings, slack_of
 from ._metric_audit import all_tests
 from ._plain_numbers import exact, show, text
 
 
-def _points(problem: Problem) -> tuple[list[tuple[Fraction, ...]], list[tuple[int, int]]]:
+def _points(problem: LimitedTask) -> tuple[list[tuple[Fraction, ...]], list[tuple[int, int]]]:
     """Return costs and signed totals of all trees, and which limit and sign each total has."""
     data, certificate = problem.data, problem.audit.certificate
     signs = [
@@ -43,7 +43,7 @@ def _points(problem: Problem) -> tuple[list[tuple[Fraction, ...]], list[tuple[in
         all_tests(data),
         amounts,
         [problem.penalty, *[Fraction(0)] * n_others],
-        Sizes.of(certificate),
+        TreeSizes.of(certificate),
         is_allowed=None if problem.minimum is None else is_allowed,
     )
     return [(point[0] + problem.first, *point[1:-1]) for point in found], signs
@@ -61,8 +61,8 @@ def _within(
     return True
 
 
-def check_single_leaves(problem: Problem) -> None:
-    """See that no tree without splits, which any size allows, is better than is certified."""
+def check_single_leaves(problem: LimitedTask) -> None:
+    """Check that no tree without splits, which any size allows, is better than certified."""
     audit, data, minimum = problem.audit, problem.data, problem.minimum
     for k, label in enumerate(problem.labels):
         if minimum is not None and minimum.count(data.rows, label) < minimum.needed[label]:
@@ -79,15 +79,15 @@ def check_single_leaves(problem: Problem) -> None:
 
 def _broken_cuts(certificate: Any, cost: Fraction, totals: Sequence[Fraction]) -> list[str]:
     reasons = []
-    for k, cut in enumerate(certificate.dual_cuts):
+    for k, cut in enumerate(certificate.cuts):
         left = cut[0] * cost + sum(b * t for b, t in zip(cut[1:-1], totals, strict=True))
         if left < cut[-1] - slack_of(certificate, cut):
             reasons.append(f"has {show(exact(left))} < {show(cut[-1])} in dual cut {k}")
     return reasons
 
 
-def _broken_bounds(problem: Problem, cost: Fraction, totals: Sequence[Fraction]) -> list[str]:
-    """Return the claims about all trees that this one shows to be false."""
+def _broken_bounds(problem: LimitedTask, cost: Fraction, totals: Sequence[Fraction]) -> list[str]:
+    """Return the claims about all trees that this tree refutes."""
     certificate = problem.audit.certificate
     reasons = []
     kept = all(t.is_within(value) for t, value in zip(problem.totals, totals, strict=True))
@@ -111,11 +111,11 @@ def _broken_bounds(problem: Problem, cost: Fraction, totals: Sequence[Fraction])
     return reasons
 
 
-def check_by_force(problem: Problem) -> None:
-    """Prove the optimum, or that there is none, and all cuts again by trying all trees."""
+def check_by_force(problem: LimitedTask) -> None:
+    """Prove the optimum, or that no tree keeps the limits, and all cuts by trying all trees."""
     audit, certificate = problem.audit, problem.audit.certificate
     points, signs = _points(problem)
-    for k, cut in enumerate(certificate.dual_cuts):
+    for k, cut in enumerate(certificate.cuts):
         factors = [max(sign * cut[1 + j], 0) for j, sign in signs]
         sums = (
             cut[0] * point[0] + sum(f * x for f, x in zip(factors, point[1:], strict=True))
@@ -144,7 +144,7 @@ def check_by_force(problem: Problem) -> None:
 
 
 def _check_reach(
-    problem: Problem, points: Sequence[tuple[Fraction, ...]], signs: Sequence[tuple[int, int]]
+    problem: LimitedTask, points: Sequence[tuple[Fraction, ...]], signs: Sequence[tuple[int, int]]
 ) -> None:
     """Compare how near trees come to each bound."""
     for place, (j, sign) in enumerate(signs):
@@ -168,7 +168,7 @@ def _check_reach(
             )
 
 
-def check_whole_front(problem: Problem) -> None:
+def check_whole_front(problem: LimitedTask) -> None:
     """Find the front again by trying all trees."""
     audit, certificate = problem.audit, problem.audit.certificate
     if any(certificate.rounding):

@@ -19,7 +19,7 @@ Cut = tuple[Exact, ...]
 
 @dataclass(frozen=True)
 class Total:
-    """What a limit adds up: amounts by row and label, and its bounds."""
+    """A limit: amounts by row and label, and bounds on their total."""
 
     name: str
     amounts: Amounts
@@ -146,8 +146,8 @@ def _minimum(at_least: Any, counts: Any, data: Data, labels: Sequence[Any]) -> M
 
 
 @dataclass(frozen=True)
-class Problem:
-    """What was asked, in the user's own numbers."""
+class LimitedTask:
+    """The problem in the user's own numbers."""
 
     audit: Audit
     data: Data
@@ -167,7 +167,7 @@ class Problem:
 
     @property
     def first(self) -> Fraction:
-        """What every tree pays: its first leaf, where leaves are paid for."""
+        """The penalty of the first leaf, which every tree pays if the penalty is per leaf."""
         per_leaf = self.audit.certificate.complexity_per == "leaf"
         return self.penalty if per_leaf else Fraction(0)
 

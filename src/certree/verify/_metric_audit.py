@@ -14,7 +14,7 @@ from certree.exceptions import CertificateError
 
 from ._area import all_areas, area
 from ._audit import Audit, Data, Walk
-from ._force import Point, Sizes, different, label_points, nondominated
+from ._force import Point, TreeSizes, different, label_points, nondominated
 from ._formulas import FORMULAS, as_float, is_value
 from ._plain_numbers import Exact, common_unit, exact, is_close, show, text
 
@@ -40,7 +40,7 @@ _MOST_VALUES = 100_000
 
 @dataclass(frozen=True)
 class Objective:
-    """What is to be large.
+    """The objective to maximise.
 
     Attributes
     ----------
@@ -61,12 +61,12 @@ class Objective:
 
     @property
     def counts_errors(self) -> bool:
-        """Whether the cost are weighted errors."""
+        """Whether the cost is the weight of the errors."""
         return self.kind == "errors"
 
     @property
     def is_own(self) -> bool:
-        """Whether the user brings it."""
+        """Whether the user wrote it."""
         return self.kind not in FORMULAS and self.kind not in ("errors", "ErrorFront", "AUC")
 
     def value(self, fp: Exact, fn: Exact, positives: Exact, negatives: Exact) -> Any:
@@ -83,12 +83,12 @@ class Objective:
 
 
 def metric_of(objective: Any) -> Objective:
-    """Return what an objective stands for.
+    """Return the objective that a parameter names.
 
     Raises
     ------
     ValueError
-        If it is none that this package knows.
+        If this package does not know it.
     """
     if isinstance(objective, str):
         name = objective.lower()
@@ -110,7 +110,7 @@ def metric_of(objective: Any) -> Objective:
     if hasattr(objective, "exact") and hasattr(objective, "name"):
         return Objective(objective.name, f"{kind} of the user", objective)
     if not callable(objective):
-        raise ValueError(f"verify does not know what {objective!r} is.")
+        raise ValueError(f"verify does not know the objective {objective!r}.")
     return Objective(str(getattr(objective, "__name__", kind)), "function", objective)
 
 
@@ -128,7 +128,7 @@ def positive_class(audit: Audit, labels: Sequence[Any]) -> int:
     """Return the position of the positive class that the parameters ask for."""
     asked = audit.parameters["pos_label"]
     if asked is not None and asked not in labels:
-        raise CertificateError(f"pos_label={asked!r} is none of the classes {list(labels)}.")
+        raise CertificateError(f"pos_label={asked!r} is not among the classes {list(labels)}.")
     return len(labels) - 1 if asked is None else labels.index(asked)
 
 
@@ -209,7 +209,7 @@ def _compare_floats(audit: Audit, recomputed: float) -> None:
 
 
 def _check_cuts(audit: Audit, data: Data, found: Confusion, n_splits: int) -> None:
-    """See that what is said of every tree is true of this one, and of single leaves."""
+    """Check that the cuts hold for this tree and for single leaves."""
     points = [
         (found.fp, found.fn, n_splits),
         (0, found.positives, 0),
@@ -232,9 +232,9 @@ def all_tests(data: Data) -> list[tuple[list[int], int]]:
 
 
 def all_points(audit: Audit, data: Data, positive: int, *, everything: bool = False) -> list[Point]:
-    """Return (fp, fn, splits) of all trees, those left out that another is nowhere above.
+    """Return (fp, fn, splits) of all nondominated trees.
 
-    Unless `everything` that differs is asked for.
+    With `everything`, return all that differ.
     """
     amounts = []
     for row in data.rows:
@@ -246,7 +246,7 @@ def all_points(audit: Audit, data: Data, positive: int, *, everything: bool = Fa
         else:
             amounts.append([right, (weight, nothing)])
     keep = different if everything else nondominated
-    sizes = Sizes.of(audit.certificate)
+    sizes = TreeSizes.of(audit.certificate)
     per_split = [Fraction(0), Fraction(0)]
     return label_points(all_tests(data), amounts, per_split, sizes, keep)
 
@@ -264,7 +264,7 @@ def check_metric_optimum(
                 all_tests(data),
                 [data.classes[row] == positive for row in data.rows],
                 [Fraction(data.weights[row]) for row in data.rows],
-                Sizes.of(certificate),
+                TreeSizes.of(certificate),
                 metric.max_fpr,
             )
         )
@@ -285,7 +285,7 @@ def check_metric_optimum(
     values = [
         (metric.value(fp, fn, *totals), penalty * (splits + first)) for fp, fn, splits in points
     ]
-    # No value may exceed what the lower bound allows, and one must reach the cost.
+    # No value may exceed the bound of the certificate, and one must reach the cost.
     above = any(_exceeds(v, 1 - Fraction(certificate.lower_bound) + p) for v, p in values)
     level = 1 - Fraction(certificate.cost)
     reached = any(is_value(level + p, v) or _exceeds(v, level + p) for v, p in values)
@@ -301,7 +301,7 @@ def _points_that_count(audit: Audit, data: Data, metric: Objective, positive: in
     """Return points among which a metric has its greatest value.
 
     For a metric of a user these are the points of all trees. If they are too many, the metric must
-    be shown to fall with errors at all weights that they could have.
+    never rise with errors at any weights that the points could have.
     """
     if not metric.is_own:
         return all_points(audit, data, positive)
@@ -335,7 +335,7 @@ def _grid(audit: Audit, data: Data, metric: Objective) -> dict[tuple[Exact, Exac
 
 
 def _rises(values: Mapping[tuple[Exact, Exact], Any]) -> str | None:
-    """Return two points of which the one with more errors is worth more; None: there are none."""
+    """Return two points of which the one with more errors is worth more, or None."""
     steps: list[tuple[Exact, Any, tuple[Exact, Exact]]] = []
     for point in sorted(values):
         value = values[point]
@@ -350,7 +350,7 @@ def _rises(values: Mapping[tuple[Exact, Exact], Any]) -> str | None:
 
 
 def _exceeds(value: Any, level: Fraction) -> bool:
-    """Return whether a value is greater than a level, and not by its rounding."""
+    """Return whether a value is greater than a level by more than its rounding."""
     if is_value(level, value):
         return False
     if isinstance(value, Fraction):

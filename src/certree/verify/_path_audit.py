@@ -9,7 +9,7 @@ from typing import Any
 
 from ._audit import Audit, Data, Walk, check_size, walk_down
 from ._fields import STATUSES, check_types
-from ._force import Sizes, cost_points
+from ._force import TreeSizes, cost_points
 from ._metric_audit import all_tests
 from ._plain_numbers import Exact, exact, is_close, show
 
@@ -23,7 +23,7 @@ def check_path(
     slack: Exact = 0,
     share: float = 0.0,
 ) -> None:
-    """See that entries are what their trees cost, with rising splits and falling costs.
+    """Check that entries state the cost of their trees, with rising splits and falling costs.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def check_path(
     slack : number
         How far costs may be off.
     share : float
-        How far the user's terms may be off by that.
+        How far values in the user's terms may be off.
     """
     if path is None:
         return
@@ -95,7 +95,7 @@ def check_whole_path(
     """
     if path is None:
         return
-    found = cost_points(all_tests(data), len(data.rows), leaf, Fraction(0), Sizes.of(path))
+    found = cost_points(all_tests(data), len(data.rows), leaf, Fraction(0), TreeSizes.of(path))
     for cost, splits in found:
         for entry in path.entries:
             if entry.splits >= splits and cost < entry.lower_bound - slack:

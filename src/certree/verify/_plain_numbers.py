@@ -1,4 +1,4 @@
-"""Numbers as this package reads them: exact fractions, and nothing else.
+"""Numbers as this package reads them: always exact fractions.
 
 A float means the decimal that Python prints for it; ints, fractions and decimals mean themselves.
 """
@@ -32,7 +32,7 @@ def read(number: Any, what: str = "a number") -> Fraction:
     Raises
     ------
     ValueError
-        If it is no finite number.
+        If it is not a finite number.
     """
     if isinstance(number, np.generic):
         number = number.item()
@@ -83,7 +83,7 @@ def as_array(values: Any) -> Any:
     except OverflowError:
         array = np.asarray(values, dtype=object)
     if array.dtype.kind == "f" and isinstance(values, list | tuple) and array.ndim == 1:
-        # Whole numbers beside floats would lose what float64 does not hold.
+        # Integers beside floats would lose the digits that float64 does not hold.
         array = np.empty(len(values), dtype=object)
         array[:] = values
     return array
@@ -139,7 +139,7 @@ def as_float(number: Fraction, what: str) -> float:
     Raises
     ------
     CertificateError
-        If there is none.
+        If the number is beyond the range of floats.
     """
     try:
         return float(number)
@@ -155,7 +155,7 @@ def common_unit(numbers: Iterable[Exact]) -> Fraction:
 
 
 def decimals(numbers: Sequence[Fraction]) -> int | None:
-    """Return with how many decimals all numbers are whole; None if some never end or are long."""
+    """Return the number of decimals of all numbers; None if some never end or are long."""
     places = 0
     largest = max((abs(number) for number in numbers), default=Fraction(0))
     for number in set(numbers):

@@ -1,4 +1,4 @@
-"""The raw table as this package reads it: columns of plain values, and what each column is.
+"""The raw table as this package reads it: columns of plain values, and the kind of each.
 
 A column holds numbers, truth values, or categories; categories may have an order. A number is the
 float64 that stands for it, a category is text or a number, and None is a missing value.
@@ -37,7 +37,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class RawTable:
     """All columns, their names if there are any, and whether it came as one array of numbers."""
 
     columns: Sequence[Column]
@@ -50,44 +50,44 @@ class Table:
         return len(self.columns[0].values)
 
     def name(self, column: int) -> str:
-        """Return how a tree calls a column."""
+        """Return the name of a column in trees."""
         return f"x{column}" if self.names is None else self.names[column]
 
 
-def read_table(X: Any) -> Table:
-    """Read a table of any make.
+def read_table(X: Any) -> RawTable:
+    """Read a table of any kind.
 
     Raises
     ------
     ValueError
-        If it is no table.
+        If it is not a table.
     """
     family = type(X).__module__.partition(".")[0]
     if family == "pandas" and hasattr(X, "columns"):
         return _from_pandas(X)
     if family == "polars" and hasattr(X, "get_columns"):
         columns = [_from_polars(series) for series in X.get_columns()]
-        return _checked(Table(columns, [str(name) for name in X.columns], False))
+        return _checked(RawTable(columns, [str(name) for name in X.columns], False))
     # An array may know the names of its columns.
     names = getattr(X, "columns", None) if isinstance(X, np.ndarray) else None
     return _from_array(X, None if names is None else [str(name) for name in names])
 
 
-def _checked(table: Table) -> Table:
+def _checked(table: RawTable) -> RawTable:
     if not table.columns or table.n_rows == 0:
         raise ValueError("X must be a table of rows and columns, and it is empty.")
     return table
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a raw value stands for none."""
+    """Return whether a raw value is missing."""
     # pandas' NA compares to neither true nor false, and pandas need not be installed.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(value != value)
 
 
-def _from_array(X: Any, names: Sequence[str] | None) -> Table:
+def _from_array(X: Any, names: Sequence[str] | None) -> RawTable:
     if isinstance(X, np.ma.MaskedArray):
         masked, X = np.ma.getmaskarray(X), np.ma.getdata(X)
         if masked.any():
@@ -107,9 +107,9 @@ def _from_array(X: Any, names: Sequence[str] | None) -> Table:
     if array.dtype.kind in "biuf":
         kind: Kind = "flag" if array.dtype.kind == "b" else "number"
         columns = [Column(_numbers(array[:, i]), kind) for i in range(array.shape[1])]
-        return _checked(Table(columns, names, True))
+        return _checked(RawTable(columns, names, True))
     return _checked(
-        Table([_from_objects(array[:, i].tolist()) for i in range(array.shape[1])], names, False)
+        RawTable([_from_objects(array[:, i].tolist()) for i in range(array.shape[1])], names, False)
     )
 
 
@@ -139,14 +139,14 @@ def _as_text(value: str | bytes) -> str:
     return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
-def _from_pandas(X: Any) -> Table:
+def _from_pandas(X: Any) -> RawTable:
     labels = list(X.columns)
     names = [str(label) for label in labels] if all(isinstance(x, str) for x in labels) else None
     dtypes = set(X.dtypes)
     if len(dtypes) == 1 and getattr(next(iter(dtypes)), "str", "|O")[1] in "biuf":
         return _from_array(X.to_numpy(), names)
     columns = [_from_series(X.iloc[:, i]) for i in range(X.shape[1])]
-    return _checked(Table(columns, names, False))
+    return _checked(RawTable(columns, names, False))
 
 
 def _from_series(series: Any) -> Column:

@@ -1,8 +1,7 @@
-"""What the rounding of a certificate may be, by the formulas of docs/theory/exactness.md.
+"""The largest rounding that a certificate may state, by the formulas of docs/theory/exactness.md.
 
-The bounds here are upper ones: numbers that surely fit 64 bits must not be rounded at all, and what
-is rounded must not be rounded more than the range of the integers makes necessary, up to a small
-factor. A certificate that allows itself more is refused.
+Numbers that surely fit 64 bits must not be rounded. Others must not be rounded more than the range
+of the integers makes necessary, up to a small factor. A certificate with more rounding is refused.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from ._leaves import Leaves, units_of_weight
 from ._plain_numbers import common_unit, decimals, root_above
 from ._stated_weights import are_short, cost_range, most_splits
 
-# Of the range, so much is kept free for the denominator of a penalty.
+# The factor of the range that is kept free for the denominator of a penalty.
 _RESERVED = 2**10
 
-# Costs that limits are weighed against have this many units at most.
+# Costs in problems with limits have at most this many units.
 _MOST_WITH_LIMITS = 2**40
 
-# What surely fits is exact; what is rounded may be coarser than necessary by no more than this.
+# Numbers that fit the range over this factor are exact; rounding may be coarser by this factor.
 _MARGIN = 4
 
-# More than this share of the cost and the weight of all rows is not called optimal.
+# With more rounding than this share of the cost and the weight of all rows, no tree is optimal.
 _NOTICED = Fraction(1, 2**9)
 
-# No rounding may hide more than this share of what all rows can cost, unless the status says so.
+# Rounding beyond this share of the largest cost of all rows needs the status "precision".
 _COARSEST = Fraction(1, 2**10)
 
 
@@ -78,7 +77,7 @@ def allowed_for_labels(
     bound = coarse * error * (len(data.weights) + len(prices) * n_units) + noise + 2 * moved
     own = sum((data.weights[row] * min(line) for row, line in leaves.amounts.items()), Fraction(0))
     if leaves.least(data.rows) == own:
-        # A tree without splits costs nothing above what every tree does: there is nothing to hide.
+        # A tree without splits costs no more than any tree, so rounding cannot hide anything.
         return bound
     return min(bound, (total + noise) * _coarsest(certificate))
 
@@ -96,10 +95,10 @@ def allowed_for_squares(data: Data, leaves: Leaves, certificate: Any) -> Fractio
     values = leaves.target.values()
     width = max(values) - min(values)
     whole = data.total() * width**2
-    # Whole parts of the leaves, of a unit that fills the range.
+    # Integer parts of the leaves, in a unit that fills the range.
     floors = n_leaves * 16 * whole / most
     if whole == 0:
-        # All targets are equal, and any unit will do.
+        # All targets are equal, so any unit is fine.
         return n_leaves * (1 + data.total() / 2**40)
     short = certificate.weight_quantum is None and are_short(data.weights, most // 2**12)
     places = decimals(list(set(values)))
@@ -115,10 +114,10 @@ def allowed_for_squares(data: Data, leaves: Leaves, certificate: Any) -> Fractio
 
 
 def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any) -> Fraction:
-    """Return the most that rounding may be for a function: whole parts, of 12 digits at least.
+    """Return the largest rounding for a function: integer parts, with at least 12 digits.
 
-    The tasks that come with certree know what float64 and rounded statistics do to their terms, and
-    add that; it can be much if weights are far apart.
+    The tasks of certree add the errors of float64 and of rounded statistics in their terms. These
+    can be large if weights are far apart.
     """
     n_leaves = most_splits(data.n_rows, certificate) + 1
     seen = [leaves.least(data.rows), *(leaves.least([row]) for row in data.rows[:1000])]

@@ -10,9 +10,9 @@ import numpy as np
 
 from ._audit import (
     Audit,
+    Checked,
     Data,
-    Given,
-    Result,
+    GivenRows,
     Walk,
     check_n_tests,
     check_size,
@@ -20,14 +20,14 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
-from ._force import AllTrees, Count, Point, Points, Sizes
+from ._force import AllTrees, Count, Point, Points, TreeSizes
 from ._metric_audit import all_tests
 
 _NOISE = 1e-9
 
 
-def check_separable(solution: Any, given: Given) -> Result:
-    """Check all trees of a separable objective: their values, and that none beats another."""
+def check_separable(solution: Any, given: GivenRows) -> Checked:
+    """Check all trees of a separable objective: their values, and that no tree beats another."""
     certificate, task = solution.certificate, given.task or solution.task
     encoder = solution.encoder
     parameters = {
@@ -58,7 +58,7 @@ def check_separable(solution: Any, given: Given) -> Result:
     if given.exhaustive:
         _check_all(audit, certificate, task, data)
         audit.raise_if_different()
-    return Result(audit, None, len(data.rows))
+    return Checked(audit, None, len(data.rows))
 
 
 def same(one: Any, other: Any) -> bool:
@@ -82,10 +82,10 @@ def _value(task: Any, walk: Walk, node: int) -> Any:
 
 
 def _check_story(audit: Audit, certificate: Any, task: Any, data: Data) -> None:
-    """See that status, depth and values agree, and that no value beats another."""
+    """Check that status, depth and values agree, and that no value beats another."""
     status, values = certificate.status, certificate.values
     if status not in ("optimal", "infeasible", "time_limit"):
-        audit.differ(f"status {status!r} is none that such a search ends with")
+        audit.differ(f"a search for a separable objective cannot end with status {status!r}")
     if (status == "infeasible" and values) or (status == "optimal" and not values):
         audit.differ(f"status {status!r} with {len(values)} trees")
     limits = [len(data.tests), max(len(data.rows) - 1, 0)]
@@ -93,7 +93,7 @@ def _check_story(audit: Audit, certificate: Any, task: Any, data: Data) -> None:
     if certificate.depth > min(limits):
         audit.differ(f"depth {certificate.depth} is more than trees can have")
     if status != "time_limit" and certificate.depth < min(limits) and data.tests:
-        # Tests that part the rows alike count once.
+        # Tests that divide the rows alike count once.
         parts = {frozenset(data.parts(test)) for test in data.tests}
         if certificate.depth < min([*limits, len(parts)]):
             audit.differ(f"all trees up to depth {certificate.depth} were tried, and no deeper")
@@ -136,7 +136,9 @@ def _check_all(audit: Audit, certificate: Any, task: Any, data: Data) -> None:
         cost = task.split_cost(rows[list(places)], column)
         return point[0], task.combine(point[1], cost), point[2]
 
-    sizes = Sizes(certificate.depth, certificate.max_splits, max(certificate.min_samples_leaf, 1))
+    sizes = TreeSizes(
+        certificate.depth, certificate.max_splits, max(certificate.min_samples_leaf, 1)
+    )
     found = AllTrees(all_tests(data), len(rows), sizes, leaf, join, keep, split).solve()
     for point in found:
         better = [v for v in certificate.values if task.better(v, point[1]) or same(v, point[1])]

@@ -1,7 +1,7 @@
-"""Check the certificate of a tree that decides: what its decisions cost above the best ones.
+"""Check the certificate of a tree that decides: the cost of its decisions above the best ones.
 
-The best decision for a sum of cost vectors is the oracle's, which is the user's; what is not
-trusted is everything between the oracle and the certificate.
+The user's oracle gives the best decision for a sum of cost vectors, and is trusted. Everything
+between the oracle and the certificate is checked.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._audit import Audit, Data, Given, Result, Walk, check_size, read_rows, walk_down
-from ._force import Sizes, least_cost
+from ._audit import Audit, Checked, Data, GivenRows, Walk, check_size, read_rows, walk_down
+from ._force import TreeSizes, least_cost
 from ._metric_audit import all_tests
 from ._plain_numbers import common_unit, decimals, is_close, read, read_table, show
 from ._rounding_rules import units_of_cost
@@ -24,7 +24,7 @@ from ._stated_weights import counted, most_splits
 from ._story import check_bounds, check_no_confusion, check_parameters
 from ._task_audit import check_leeway, check_rows, compare_optimum
 
-# Real decisions are as exact as float64 and the solver behind the oracle make them.
+# Real decisions are only as exact as float64 and the solver behind the oracle.
 _FLOAT = Fraction(1, 10**6)
 
 Vector = Sequence[Fraction]
@@ -32,7 +32,7 @@ Vector = Sequence[Fraction]
 
 @dataclass
 class Decided:
-    """Rows with their cost vectors, turned to be small, and the oracle that decides on sums."""
+    """Rows with their cost vectors, to be minimised, and the oracle that decides on sums."""
 
     data: Data
     oracle: Any
@@ -71,7 +71,7 @@ def value_of(vector: Vector, decision: Any) -> Fraction:
     return sum((cost * Fraction(amount) for cost, amount in pairs if amount), Fraction(0))
 
 
-def check_spo(model: Any, given: Given) -> Result:
+def check_spo(model: Any, given: GivenRows) -> Checked:
     """Check a tree that decides."""
     certificate = model.certificate_
     audit = Audit(certificate, model.get_params(deep=False))
@@ -92,7 +92,7 @@ def check_spo(model: Any, given: Given) -> Result:
     audit.raise_if_different()
     if given.exhaustive:
         limits = replace(
-            Sizes.of(certificate), sizes=[Fraction(sizes.weights[row]) for row in data.rows]
+            TreeSizes.of(certificate), sizes=[Fraction(sizes.weights[row]) for row in data.rows]
         )
         penalty = Fraction(certificate.split_penalty)
         best = least_cost(
@@ -105,13 +105,13 @@ def check_spo(model: Any, given: Given) -> Result:
         best += penalty if certificate.complexity_per == "leaf" else 0
         compare_optimum(audit, best, certificate, leeway)
         audit.raise_if_different()
-    return Result(audit, cost, len(data.rows))
+    return Checked(audit, cost, len(data.rows))
 
 
 def _unit(audit: Audit) -> Fraction:
     unit = Fraction(audit.certificate.unit)
     if unit <= 0:
-        raise CertificateError(f"unit: certified {show(unit)}, which is no amount.")
+        raise CertificateError(f"unit: certified {show(unit)}, which must be positive.")
     return unit
 
 
@@ -124,7 +124,7 @@ def _read(oracle: Any, data: Data, costs: Any) -> Decided:
 
 
 def _check_rounding(audit: Audit, decided: Decided) -> Fraction:
-    """See that the certificate claims no more leeway than rounding takes; return that."""
+    """Check that the certificate claims no more rounding than necessary; return it."""
     certificate, data, oracle = audit.certificate, decided.data, decided.oracle
     most = min(units_of_cost(data, certificate), 2**52)
     longest = Fraction(1)
@@ -170,7 +170,7 @@ def _check_rounding(audit: Audit, decided: Decided) -> Fraction:
 
 
 def _check_sizes(audit: Audit, data: Data, walk: Walk) -> None:
-    """See that the tree keeps its limits; leaves are measured by weight, as it was rounded."""
+    """Check that the tree keeps its limits; leaves are measured by rounded weight."""
     certificate = audit.certificate
     audit.compare("depth of the tree", certificate.depth, walk.depth)
     audit.compare("number of splits", certificate.n_splits, walk.n_splits)
@@ -186,13 +186,13 @@ def _check_sizes(audit: Audit, data: Data, walk: Walk) -> None:
 
 
 def _check_multiples(audit: Audit, decided: Decided, rows: Sequence[int], taken: Any) -> None:
-    """See that what rows lose are multiples of the unit, if nothing was rounded."""
+    """Check that the losses of rows are multiples of the unit, if nothing was rounded."""
     unit = _unit(audit)
     for row in rows:
         vector = decided.vectors[row]
         lost = decided.data.weights[row] * (value_of(vector, taken) - decided.best(vector))
         if (lost / unit).denominator != 1:
-            audit.differ(f"unit: certified {show(unit)}, of which {show(lost)} is no multiple")
+            audit.differ(f"unit: certified {show(unit)}, but {show(lost)} is not a multiple of it")
             return
 
 

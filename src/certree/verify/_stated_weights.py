@@ -3,7 +3,7 @@
 A search counts in 64-bit integers. Products of the weights of rows and classes that fit are to be
 used exactly; others may be rounded, and the certificate says to which unit, and how much that
 changes in all. It may not be coarser than the range of the integers makes necessary
-(docs/theory/exactness.md), so that nothing can hide behind a rounding.
+(docs/theory/exactness.md), so that rounding cannot hide an error.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ _STEPS = 2**20
 # Products of weights that are rounded have no more units than this, unless they are very small.
 _FINE_TOTAL = 2**44
 
-# What surely fits is exact, and what is rounded is no coarser than so much of the range leaves.
+# Weights that fit the range over this factor are exact; rounding may be coarser by this factor.
 _MARGIN = 4
 
 # Weights that have to be rounded are read as float64 first, which changes them, and the balanced
 # weights of classes that follow from their totals, by less than this share.
 _FLOATS = Fraction(1, 2**44)
 
-# Of weights that are rounded, float64 may have lost so much on the way.
+# float64 may have changed rounded weights by this share.
 _LAST_BITS = Fraction(1, 2**48)
 
-# A penalty is exact if all costs are multiples of a unit that they have fewer of.
+# A penalty is exact if the total cost has fewer than this many units.
 _SURELY_FITS = 2**32
 
-# A tree is not optimal if what an error in a row costs is rounded by more than this share; nor is
-# it by a metric, if the weight of a class is rounded by more than the second.
+# A tree is not optimal if the cost of an error in a row is rounded by more than this share. For a
+# metric, it is not optimal if the weight of a class is rounded by more than the second share.
 _NEGLIGIBLE = Fraction(1, 2**20)
 _NEGLIGIBLE_SHARE = Fraction(1, 2**10)
 
@@ -81,7 +81,7 @@ def room_for_errors(data: Data, audit: Audit, reserve: int = 1) -> int:
 
 
 def room_for_metric(data: Data, audit: Audit) -> int:
-    """Return the same for a metric: weights of the two errors need some of the range."""
+    """Return the same for a metric: weights of the two errors take a part of the range."""
     return cost_range(data.n_rows, audit.certificate, Fraction(0)) // 2**21
 
 
@@ -93,19 +93,19 @@ def room_for_area(data: Data, audit: Audit, rate: Fraction) -> int:
 
 
 def are_short(weights: Mapping[int, Exact], most: int) -> bool:
-    """Return whether weights are short decimals of which so many units surely fit."""
+    """Return whether weights are short decimals whose total surely fits this many units."""
     if decimals([Fraction(weight) for weight in set(weights.values())]) is None:
         return False
     return sum(weights.values()) <= common_unit(weights.values()) * most // _MARGIN
 
 
 def check_quantum(audit: Audit, data: Data, most: int, *, may_be_short: bool = False) -> None:
-    """See that weights are rounded only where they have to be, and no more than that."""
+    """Check that weights are rounded only where necessary, and no more than necessary."""
     quantum = audit.certificate.weight_quantum
     if quantum is None:
         return
     if quantum <= 0:
-        audit.differ(f"weight quantum: certified {quantum}, which is no weight")
+        audit.differ(f"weight quantum: certified {quantum}, which must be positive")
         audit.raise_if_different()
     if are_short(data.weights, most) and not may_be_short:
         audit.compare("weight quantum", quantum, None)
@@ -134,7 +134,7 @@ def _nearest(weight: Fraction, quantum: Exact) -> Exact:
 
 def _float(weight: Exact) -> Fraction:
     """Return the binary fraction that float64 holds for a weight: that is what is rounded."""
-    # What is below all floats counts as the smallest of them.
+    # Numbers below all floats count as the smallest float.
     return Fraction(float(weight) or 5e-324)
 
 
@@ -175,7 +175,7 @@ def weighted_by_class(audit: Audit, data: Data, labels: Sequence[Any], most: int
 
 
 def by_stated_weights(data: Data, used: Sequence[Exact], quantum: Exact | None) -> Data:
-    """Return the rows with the weights that a certificate speaks of."""
+    """Return the rows with the weights of the certificate."""
     weights: dict[int, Exact] = {}
     are_equal = len(set(data.weights.values())) == 1
     for row, weight in data.weights.items():
@@ -209,10 +209,10 @@ def _check_unit(
     given: Mapping[int, Exact],
     most: int,
 ) -> None:
-    """See that weights are rounded only where they have to be, and no more than that."""
+    """Check that weights are rounded only where necessary, and no more than necessary."""
     quantum, whole = audit.certificate.weight_quantum, Fraction(sum(given.values()))
     if quantum <= 0:
-        audit.differ(f"weight quantum: certified {quantum}, which is no weight")
+        audit.differ(f"weight quantum: certified {quantum}, which must be positive")
         audit.raise_if_different()
     unit = common_unit(wanted) * common_unit(data.weights.values())
     is_short = decimals([Fraction(weight) for weight in set(data.weights.values())]) is not None
@@ -229,7 +229,7 @@ def _check_unit(
 def _check_change(
     audit: Audit, data: Data, given: Mapping[int, Exact], used: Mapping[int, Exact]
 ) -> None:
-    """Compare what rounding changes in all with the certificate, and with the status."""
+    """Compare the sum of all changes by rounding with the certificate and its status."""
     certificate = audit.certificate
     change = sum((abs(Fraction(used[row]) - given[row]) for row in given), Fraction(0))
     most = change * Fraction(102, 100) + sum(given.values()) * _FLOATS
@@ -265,7 +265,7 @@ def wanted_class_weights(
             raise CertificateError(
                 f"y lacks some of the classes that the model was fitted on: {lacking}."
             )
-        # Every class then has the same total weight, but for the weights asked for.
+        # Every class then has the same total weight.
         share = Fraction(sum(totals)) / len(labels)
         wanted = [w * share / total for w, total in zip(wanted, totals, strict=True)]
     return wanted
@@ -280,7 +280,7 @@ def class_totals(data: Data, n_classes: int) -> list[Exact]:
 
 
 def check_penalty(audit: Audit, whole: Fraction, unit: Exact, costs: int) -> None:
-    """See that a penalty is what the complexity asks for; exactly, where that fits.
+    """Check that a penalty is the one that the complexity asks for; exactly, where that fits.
 
     Parameters
     ----------
@@ -302,7 +302,7 @@ def check_penalty(audit: Audit, whole: Fraction, unit: Exact, costs: int) -> Non
         finest = (wanted / unit).denominator * max(whole / unit, Fraction(1))
         is_rounded = certificate.weight_quantum is not None
         if is_rounded or finest > min(Fraction(costs, _MARGIN), Fraction(_SURELY_FITS)):
-            # The nearest fraction that fits, and never none.
+            # The nearest fraction that fits, and never zero.
             slack = min(whole / 2**20, wanted / 2**10 + whole * 16 / costs)
     if abs(certificate.split_penalty - wanted) > slack:
         audit.compare(

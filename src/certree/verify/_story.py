@@ -1,4 +1,4 @@
-"""That a certificate tells one story: its parameters, its bounds, its status."""
+"""Check that a certificate is consistent: its parameters, its bounds, its status."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ._plain_numbers import read, text
 
 
 def check_parameters(audit: Audit, task: str) -> None:
-    """Compare what was asked for with what the certificate speaks of.
+    """Compare the parameters with those that the certificate states.
 
     Parameters
     ----------
@@ -21,15 +21,15 @@ def check_parameters(audit: Audit, task: str) -> None:
     """
     certificate, parameters = audit.certificate, audit.parameters
     audit.compare("task", certificate.task, task)
-    # Whatever else it says is about something else.
+    # The other fields are then about another problem.
     audit.raise_if_different()
     check_searched(audit)
     audit.compare("search", certificate.search, parameters["search"])
-    audit.done("the parameters that the certificate speaks of")
+    audit.done("the parameters in the certificate")
 
 
 def check_searched(audit: Audit) -> None:
-    """Compare which trees were asked for with those that the certificate speaks of."""
+    """Compare the limits asked for with those that the certificate states."""
     certificate, parameters = audit.certificate, audit.parameters
     for name in ("max_depth", "max_splits", "min_samples_leaf", "complexity_per"):
         audit.compare(name, getattr(certificate, name), parameters[name])
@@ -38,7 +38,7 @@ def check_searched(audit: Audit) -> None:
 
 
 def check_bounds(audit: Audit) -> None:
-    """See that cost, bounds, gap, status and history agree."""
+    """Check that cost, bounds, gap, status and history agree."""
     certificate = audit.certificate
     audit.compare("upper bound", certificate.upper_bound, certificate.cost)
     if certificate.lower_bound > certificate.upper_bound:
@@ -53,7 +53,7 @@ def check_bounds(audit: Audit) -> None:
 
 
 def check_status(audit: Audit) -> None:
-    """See that the status is that of the gap."""
+    """Check that the status agrees with the gap."""
     certificate = audit.certificate
     accepted = read(audit.parameters.get("gap", 0), "gap")
     if certificate.status == "infeasible":
@@ -71,7 +71,7 @@ def check_status(audit: Audit) -> None:
 
 
 def check_history(audit: Audit) -> None:
-    """See that the history, which is informative, does not contradict the bounds."""
+    """Check that the history, which is informative, does not contradict the bounds."""
     certificate = audit.certificate
     history: Any = certificate.history
     good = isinstance(history, tuple) and all(
@@ -90,6 +90,9 @@ def check_history(audit: Audit) -> None:
 
 
 def check_no_confusion(audit: Audit) -> None:
-    """See that nothing is said of a positive class where there is none."""
-    for name in ("fp", "fn", "positives", "negatives", "pos_label", "cuts"):
+    """Check that an objective without a positive class states none."""
+    for name in ("fp", "fn", "positives", "negatives", "pos_label"):
         audit.compare(name, getattr(audit.certificate, name), None)
+    # Limits and fairness have cuts of their own kind.
+    if not hasattr(audit.certificate, "limits") and not hasattr(audit.certificate, "tolerance"):
+        audit.compare("cuts", audit.certificate.cuts, None)

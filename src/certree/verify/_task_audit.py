@@ -1,8 +1,8 @@
-"""Check the certificates of tasks: costs, rewards, squared errors, prices of tests included.
+"""Check the certificates of tasks: costs, rewards, squared errors and prices of tests.
 
 Everything is recomputed from the user's own numbers, in exact fractions. Where the search had to
-round, the certificate says by how much at most: that must be no more than `_rounding` allows, and
-no larger difference is accepted.
+round, the certificate bounds the effect. `_rounding_rules` bounds what the certificate may claim,
+and no larger difference is accepted.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from certree.exceptions import CertificateError
 
 from ._audit import (
     Audit,
+    Checked,
     Data,
-    Given,
-    Result,
+    GivenRows,
     Walk,
     check_n_tests,
     check_predictions,
@@ -26,32 +26,20 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
-from ._force import Charges, Sizes, label_points, least_cost
-from ._leaves import (
-    Leaves,
-    cost_matrix,
-    errors,
-    label_leaves,
-    labels_of,
-    leaves_of_task,
-    match_classes,
-    read_charges,
-    rewards,
-    row_costs,
-    squares,
-)
+from ._force import Charges, TreeSizes, label_points, least_cost
+from ._leaves import Leaves, leaves_of_estimator, leaves_of_task, read_charges
 from ._metric_audit import all_tests
 from ._path_audit import check_path, check_whole_path
-from ._plain_numbers import Exact, common_unit, is_close, plain_list, read, show
+from ._plain_numbers import Exact, common_unit, is_close, read, show
 from ._rounding_rules import allowed_for_function, allowed_for_labels, allowed_for_squares
 from ._stated_weights import are_short, check_penalty, check_quantum, cost_range
 from ._story import check_bounds, check_no_confusion, check_parameters
 
-# A tree is not optimal if rounding is more than this share of what a single leaf costs.
+# A tree is not optimal if rounding is more than this share of the cost of a single leaf.
 _NEGLIGIBLE = Fraction(1, 2**10)
 
 
-def check_task(model: Any, given: Given) -> Result:
+def check_task(model: Any, given: GivenRows) -> Checked:
     """Check an estimator or a solution whose certificate is that of a task."""
     estimator, certificate, tree = unpack(model)
     audit = Audit(certificate, estimator.get_params(deep=False))
@@ -95,7 +83,7 @@ def check_task(model: Any, given: Given) -> Result:
             off = certificate.rounding + 2 * slack
             check_whole_path(audit, data, path, leaf, off)
         audit.raise_if_different()
-    return Result(audit, cost, len(data.rows))
+    return Checked(audit, cost, len(data.rows))
 
 
 def check_labels(stated: Sequence[Any], labels: Sequence[Any]) -> None:
@@ -123,7 +111,7 @@ def unpack(model: Any) -> tuple[Any, Any, Any]:
     return model._model, model.certificate, model.tree
 
 
-def _task_of(estimator: Any, given: Given) -> Any:
+def _task_of(estimator: Any, given: GivenRows) -> Any:
     """Return the task of a solution; None, if the estimator has none."""
     if type(estimator).__name__ != "TaskTree":
         return None
@@ -135,58 +123,10 @@ def _task_of(estimator: Any, given: Given) -> Any:
     return task
 
 
-def _leaves(estimator: Any, task: Any, data: Data, given: Given) -> Leaves:
+def _leaves(estimator: Any, task: Any, data: Data, given: GivenRows) -> Leaves:
     if task is not None:
         return leaves_of_task(task, data, given)
     return leaves_of_estimator(estimator, data, given)
-
-
-def leaves_of_estimator(estimator: Any, data: Data, given: Given) -> Leaves:
-    """Return what the leaves of an estimator cost, by its parameters.
-
-    Raises
-    ------
-    ValueError
-        If this package does not know the estimator.
-    """
-    for cls in type(estimator).__mro__:
-        if cls.__name__ in ESTIMATORS:
-            return ESTIMATORS[cls.__name__](estimator, data, given)
-    raise ValueError(f"verify does not know what a {type(estimator).__name__} minimises.")
-
-
-def _of_policy(estimator: Any, data: Data, given: Given) -> Leaves:
-    stated = plain_list(estimator.treatments_)
-    if estimator.treatments is not None and plain_list(estimator.treatments) != stated:
-        raise CertificateError(f"treatments: {stated} are not those that the parameters name.")
-    return rewards(data, given.y, stated, bool(estimator.maximise))
-
-
-def _of_costs(estimator: Any, data: Data, given: Given) -> Leaves:
-    classes, matrix = estimator.classes, estimator.cost_matrix
-    if given.costs is not None:
-        leaves = row_costs(data, given.costs, None)
-        assert leaves.labels is not None
-        if given.y is not None or classes is not None:
-            seen = [] if given.y is None else labels_of(data, given.y)
-            labels = match_classes(seen, classes, len(leaves.labels))
-            leaves = row_costs(data, given.costs, labels)
-        return leaves
-    if matrix is not None:
-        return cost_matrix(data, given.y, matrix, classes)
-    labels = labels_of(data, given.y)
-    known = sorted({labels[row] for row in data.rows}) if classes is None else plain_list(classes)
-    found = errors(data, given.y, None, known)
-    assert found.amounts is not None
-    return label_leaves("cost", data, known, found.amounts)
-
-
-ESTIMATORS = {
-    "OptimalTreeRegressor": lambda estimator, data, given: squares(data, given.y),
-    "PolicyTree": _of_policy,
-    "CostSensitiveTreeClassifier": _of_costs,
-}
-"""What the leaves of an estimator cost, by the name of its class."""
 
 
 # ---- the checks --------------------------------------------------------------------------------
@@ -204,7 +144,7 @@ def check_rows(audit: Audit, data: Data, encoder: Any) -> tuple[Data, Charges | 
     data = with_candidates(audit, data, encoder, is_short)
     check_n_tests(audit, data)
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
-    # Weights that are no short decimals are added up as float64.
+    # Weights with many digits are added up as float64.
     audit.compare_within(
         "total weight", certificate.total_weight, total, 0 if exactly else total / 10**12
     )
@@ -217,7 +157,7 @@ def check_rows(audit: Audit, data: Data, encoder: Any) -> tuple[Data, Charges | 
 def _check_rounding(
     audit: Audit, data: Data, leaves: Leaves, charges: Charges | None, task: Any
 ) -> Exact:
-    """See that the certificate claims no more leeway than rounding takes; return that."""
+    """Check that the certificate claims no more rounding than necessary; return it."""
     certificate = audit.certificate
     if leaves.amounts is not None:
         allowed = allowed_for_labels(data, leaves, certificate, charges)
@@ -236,7 +176,7 @@ def _check_rounding(
 
 
 def _check_precision(audit: Audit, data: Data, leaves: Leaves) -> None:
-    """See that nothing is called optimal if rounding swallows what trees differ by."""
+    """Check that no tree is called optimal if rounding is too large for that."""
     certificate, shared = audit.certificate, Fraction(0)
     if certificate.status != "optimal" or (leaves.amounts is None and leaves.target is None):
         return
@@ -249,7 +189,7 @@ def _check_precision(audit: Audit, data: Data, leaves: Leaves) -> None:
 
 
 def _check_penalty(audit: Audit, data: Data, leaves: Leaves, unit: Fraction) -> None:
-    """See that the penalty is what is asked for: exactly, if it is a multiple of the unit."""
+    """Check that the penalty is the one asked for: exactly, if it is a multiple of the unit."""
     certificate = audit.certificate
     wanted = read(audit.parameters["complexity"], "complexity") * leaves.whole
     exactly = are_short(data.weights, cost_range(data.n_rows, certificate))
@@ -262,9 +202,9 @@ def _check_penalty(audit: Audit, data: Data, leaves: Leaves, unit: Fraction) -> 
 
 
 def check_leeway(audit: Audit, rounding: Exact, allowed: Exact, what: str = "rounding") -> None:
-    """See that a rounding is no number below 0, and not above what is allowed."""
+    """Check that a rounding is at least 0 and at most the allowed one."""
     if rounding < 0:
-        audit.differ(f"{what}: certified {show(rounding)}, which is less than nothing")
+        audit.differ(f"{what}: certified {show(rounding)}, which is negative")
     elif rounding > allowed:
         audit.differ(
             f"{what}: certified {float(rounding):.6g}, but at most {float(allowed):.6g} is lost by "
@@ -273,10 +213,10 @@ def check_leeway(audit: Audit, rounding: Exact, allowed: Exact, what: str = "rou
 
 
 def _check_unit(audit: Audit, data: Data, leaves: Leaves, charges: Charges | None) -> None:
-    """See that costs are multiples of the unit, apart from what every tree pays."""
+    """Check that costs are multiples of the unit, apart from the cost that every tree pays."""
     certificate = audit.certificate
     if certificate.unit <= 0:
-        audit.differ(f"unit: certified {show(certificate.unit)}, which is no amount")
+        audit.differ(f"unit: certified {show(certificate.unit)}, which must be positive")
         return
     multiples = {Fraction(certificate.gap)}
     if certificate.rounding == 0 and leaves.amounts is not None:
@@ -292,7 +232,7 @@ def _check_unit(audit: Audit, data: Data, leaves: Leaves, charges: Charges | Non
 
 
 def _leaf_cost(audit: Audit, leaves: Leaves, walk: Walk) -> tuple[Fraction, Fraction]:
-    """Return what the leaves of a tree cost, and how much less they could have."""
+    """Return the cost of the leaves of a tree, and how much lower it could be."""
     total = lost = Fraction(0)
     for leaf in walk.leaves:
         rows, value = walk.rows[leaf], walk.tree.value(leaf)
@@ -315,7 +255,7 @@ def _check_cost(
     charges: Charges | None,
     slack: Fraction,
 ) -> Fraction:
-    """Compare what the tree costs with the certificate; return what it costs."""
+    """Compare the cost of the tree with the certificate, and return it."""
     certificate = audit.certificate
     total, lost = _leaf_cost(audit, leaves, walk)
     if lost > 2 * slack:
@@ -350,7 +290,7 @@ def check_objective(
 
 
 def _paid(audit: Audit, data: Data, walk: Walk, charges: Charges) -> Fraction:
-    """Return what all rows pay for tests, by what was measured on the way to each node."""
+    """Return the price of tests for all rows, given the measurements above each node."""
     made: dict[int, frozenset[int]] = {0: frozenset()}
     total = Fraction(0)
     for node in sorted(walk.rows, key=lambda node: walk.depths[node]):
@@ -370,7 +310,7 @@ def _check_optimum(
     """Prove the optimum again by brute force, over all candidates."""
     certificate = audit.certificate
     penalty, rows = Fraction(certificate.split_penalty), data.rows
-    sizes = Sizes.of(certificate)
+    sizes = TreeSizes.of(certificate)
     if leaves.amounts is None:
         best = least_cost(
             all_tests(data),
@@ -392,7 +332,7 @@ def _check_optimum(
 
 
 def compare_optimum(audit: Audit, best: Fraction, certificate: Any, slack: Exact) -> None:
-    """See that the best of all trees is within the certified bounds."""
+    """Check that the best of all trees is within the certified bounds."""
     low, high = certificate.lower_bound, certificate.cost
     if not low - slack <= best <= high + slack:
         audit.differ(

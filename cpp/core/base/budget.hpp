@@ -1,5 +1,6 @@
-// When to stop: time, work, cancellation.  Polled once per depth-two evaluation or per block of counting, so that a
-// limit is kept to within one such step; reading a clock costs 1/300 of a typical evaluation.
+// What a solve may take: time and work, until somebody cancels it; its memory is in base/memory.hpp.  Polled once per
+// depth-two evaluation or per block of counting, so that it is kept to within one such step; reading a clock costs 1/300 of
+// a typical evaluation.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +13,12 @@ namespace certree {
 // `effort`: the value is proven, and what was granted to choose among the trees that have it is used up.
 enum class StopReason { none, time, work, memory, interrupted, effort };
 
-class Limits {
+class Budget {
  public:
   using Clock = std::chrono::steady_clock;
 
   // `earlier_work`: what was done before and need not be done again.
-  Limits(double time_limit_s, std::int64_t work_limit, std::int64_t earlier_work = 0)
+  Budget(double time_limit_s, std::int64_t work_limit, std::int64_t earlier_work = 0)
       : start_(Clock::now()), time_limit_s_(time_limit_s), work_limit_(work_limit), earlier_work_(earlier_work) {}
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
@@ -29,7 +30,7 @@ class Limits {
     return stopped();
   }
   bool stopped() const { return reason() != StopReason::none || is_paused(); }
-  // Unwinds a search as a limit does, to be taken up again: `resume` lifts it.
+  // Unwinds a search as the end of the budget does, to be taken up again: `resume` lifts it.
   void pause_after(std::int64_t more_work) { pause_at_.store(work() + more_work, std::memory_order_relaxed); }
   void resume() { pause_at_.store(0, std::memory_order_relaxed); }
   bool is_paused() const {
@@ -57,6 +58,10 @@ class Limits {
                                           std::memory_order_relaxed);
   }
   std::int64_t work() const { return work_.load(std::memory_order_relaxed); }
+
+  // What is left for a solve inside of this one, where 0 stands for any amount.
+  double seconds_left() const { return time_limit_s_ > 0 ? std::max(time_limit_s_ - seconds(), 1e-3) : 0; }
+  std::int64_t work_left() const { return work_limit_ > 0 ? std::max<std::int64_t>(work_limit_ - work(), 1) : 0; }
 
  private:
   Clock::time_point start_;

@@ -67,7 +67,7 @@ class Relabellings:
         return Found(self.nodes.with_labels(label).merged(), self.fp[i], self.fn[i])
 
 
-class Rows:
+class BinaryRows:
     """The rows of a binary problem, with their weights by class."""
 
     def __init__(self, problem: engine.Session | engine.Problem) -> None:
@@ -142,7 +142,7 @@ def _splits_left(nodes: engine.Nodes, order: NDArray[np.intp]) -> NDArray[np.int
     return np.cumsum(change)[: len(order) + 1]
 
 
-class Oracle(Spending):
+class WeightedSolves(Spending):
     """Runs scalar solves within common limits and keeps what they prove.
 
     Attributes
@@ -156,7 +156,7 @@ class Oracle(Spending):
             problem = engine.Session(problem.columns, problem.row_types, problem.weights)
         super().__init__(options)
         self.session = problem
-        self.rows = Rows(problem)
+        self.rows = BinaryRows(problem)
         self.cuts: list[Cut] = []
         self.callback: engine.Callback | None = None
         self._next_event = _BETWEEN_EVENTS

@@ -1,0 +1,121 @@
+#include "door.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/check.hpp"
+
+namespace certree {
+
+void check_options(std::int64_t n_rows, const Options& options) {
+  require(n_rows >= 1, "the table has no rows");
+  require(options.max_depth >= -1, "max_depth must be -1 (no limit) or at least 0");
+  require(options.max_splits >= -1, "max_splits must be -1 (no limit) or at least 0");
+  require(options.min_leaf >= 1, "min_leaf must be at least 1");
+  require(options.error_scale >= 1, "error_scale must be at least 1");
+  require(options.split_penalty >= 0, "split_penalty must not be negative");
+  require(options.gap >= 0, "gap must not be negative");
+  require(options.threads >= 1, "threads must be at least 1");
+}
+
+void check_path_options(std::int64_t n_rows, const Options& options) {
+  check_options(n_rows, options);
+  require(options.max_depth >= 0 || options.max_splits >= 0,
+          "the path needs max_depth or max_splits: without either it has one entry per row");
+}
+
+void check_two_types(const TableView& table) {
+  for (std::int64_t row = 0; row < table.n_rows; ++row) {
+    const std::int32_t type = table.row_types[row];
+    require(type == 0 || type == 1, "row_types must be 0 (negative) or 1 (positive), got " + std::to_string(type) +
+                                        " in row " + std::to_string(row));
+  }
+}
+
+DatasetSettings dataset_settings(const Options& options) {
+  DatasetSettings settings;
+  settings.merges_rows = options.use_row_groups;
+  settings.reduces_columns = options.use_column_reduction;
+  settings.isa = options.isa;
+  return settings;
+}
+
+DatasetSettings dataset_settings(const TableView& table, const Options& options) {
+  DatasetSettings settings = dataset_settings(options);
+  const bool unit_weights = table.weights == nullptr ||
+                            std::all_of(table.weights, table.weights + table.n_rows, [](auto w) { return w == 1; });
+  settings.counts_rows = options.min_leaf > 1 && !unit_weights;
+  return settings;
+}
+
+std::int32_t deepest(std::int64_t n_tests, const Dataset& data) {
+  return static_cast<std::int32_t>(std::min<std::int64_t>(n_tests, data.n_groups() - 1));
+}
+
+std::int32_t deepest(const Dataset& data, const Options& options) {
+  std::int64_t depth = deepest(data.n_columns(), data);
+  if (options.max_depth >= 0) depth = std::min<std::int64_t>(depth, options.max_depth);
+  if (options.max_splits >= 0) depth = std::min(depth, options.max_splits);
+  return static_cast<std::int32_t>(depth);
+}
+
+std::vector<Cost> weight_of_types(const TableView& table, std::int32_t n_types) {
+  std::vector<Cost> weights(static_cast<std::size_t>(n_types), 0);
+  for (std::int64_t row = 0; row < table.n_rows; ++row)
+    weights[static_cast<std::size_t>(table.row_types[row])] += table.weight(row);
+  return weights;
+}
+
+void report_leaf(Cost cost, Cost leaf_penalty, const Options& options, ValueReport& result) {
+  result.lower_bound = leaf_penalty;
+  result.upper_bound = options.error_scale * cost + leaf_penalty;
+  result.status = cost == 0 ? Status::optimal : Status::memory_limit;
+}
+
+Result single_leaf(Cost cost, std::int32_t label, const Options& options) {
+  Result result;
+  report_leaf(cost, 0, options, result);
+  result.tree.add({-1, -1, -1, label});
+  return result;
+}
+
+Result single_leaf(const TableView& table, const CountTask& task, const Options& options) {
+  std::int32_t label = 0;
+  const Cost cost = task.leaf_cost(weight_of_types(table, task.n_types()).data(), &label);
+  return single_leaf(cost, label, options);
+}
+
+PathResult path_of_leaf(Result leaf, const Options& options) {
+  PathResult path;
+  path.status = Status::memory_limit;
+  path.entries.push_back({0, 0, leaf.upper_bound / options.error_scale, std::move(leaf.tree)});
+  return path;
+}
+
+void report_values(const Progress& progress, const Budget& budget, const Scale& scale, Cost gap, ValueReport& result) {
+  const Interval interval = progress.interval();
+  result.upper_bound = scale.to_caller(interval.upper);
+  result.lower_bound = interval.is_exact() ? result.upper_bound : scale.to_caller(interval.lower);
+  result.status = status_of(budget, {result.lower_bound, result.upper_bound}, gap);
+  result.history = progress.history();
+  for (ProgressEvent& event : result.history) {
+    event.upper = scale.to_caller(event.upper);
+    event.lower = scale.to_caller(event.lower);
+  }
+}
+
+void report_work(const Budget& budget, const MemoryBudget& memory, const Dataset& data, Report& result) {
+  result.counters.depth_two_evaluations = budget.work();
+  result.counters.peak_bytes = memory.peak();
+  result.counters.row_groups = data.n_groups();
+  result.counters.columns = data.n_columns();
+  result.seconds = budget.seconds();
+}
+
+void report_table(const Table& table, Counters& counters) {
+  counters.table_entries = table.n_entries();
+  counters.table_evictions += table.n_evictions();
+}
+
+}  // namespace certree

@@ -1,0 +1,53 @@
+// What searches for many trees share: the points of trees, and what the outside sees of a running search.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "base/budget.hpp"
+#include "base/cost.hpp"
+#include "search/progress.hpp"
+#include "search/tree.hpp"
+
+namespace certree {
+
+using Point = std::vector<Cost>;  // what the tree adds up to, quantity by quantity; the last one is its splits
+
+struct PointTree {
+  Point point;
+  Tree tree;
+};
+
+struct PointEvent {
+  double seconds = 0;
+  std::int64_t work = 0;
+  std::int64_t n_points = 0;
+};
+// Called from the thread that searches: after changes and every 50 ms.  True: stop.
+using PointObserver = std::function<bool(const PointEvent&)>;
+
+class PointWatch {
+ public:
+  PointWatch(Budget& budget, PointObserver observer) : budget_(budget), observer_(std::move(observer)) {}
+
+  void record(std::int64_t n_points) { history_.push_back({budget_.seconds(), budget_.work(), n_points}); }
+  // To be called often.
+  void observe() {
+    if (!observer_) return;
+    const double seconds = budget_.seconds();
+    if (!pulse_.is_due(seconds, history_.size())) return;
+    const std::int64_t n_points = history_.empty() ? 0 : history_.back().n_points;
+    if (observer_({seconds, budget_.work(), n_points})) budget_.stop(StopReason::interrupted);
+  }
+  const std::vector<PointEvent>& history() const { return history_; }
+
+ private:
+  Budget& budget_;
+  PointObserver observer_;
+  Pulse pulse_;
+  std::vector<PointEvent> history_;
+};
+
+}  // namespace certree
