@@ -124,9 +124,9 @@ class TaskStatement(Statement):
     def counters(self) -> dict[str, int]:
         return self.problem.counters()
 
-    def test_cost(self, nodes: engine.Nodes) -> Fraction:
+    def test_cost(self, nodes: engine.Nodes) -> Exact:
         if self.measurements is None:
-            return Fraction(0)
+            return 0
         prices = self.measurements.for_engine(self.problem)
         weights = nodes.add_up(nodes.route(self.columns), self.rows.weights)
         made: dict[int, list[int]] = {0: []}
