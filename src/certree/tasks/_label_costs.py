@@ -106,9 +106,11 @@ class LabelProblem(LeafProblem):
         self.unit = scaled.unit
         self.constant = scaled.constant
         self.rounding = scaled.rounding + _weight_rounding(weighed, rows)
-        if not (rows.most_paid or np.ptp(costs, axis=1).any()):
+        spans = np.ptp(costs, axis=1)
+        if not (rows.most_paid or (spans if lines is None else spans[lines]).any()):
             # All trees cost the same, which is known without rounding.
-            self.constant, self.rounding = _exact_cost(costs[:, 0], rows), Fraction(0)
+            each = costs[:, 0] if lines is None else costs[lines, 0]
+            self.constant, self.rounding = _exact_cost(each, rows), Fraction(0)
         self.total_weight = rows.total_weight
         self.complexity_unit = rows.total_weight
         self.row_codes = best if row_codes is None else row_codes
