@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +13,24 @@ import numpy as np
 
 from .instances import Array, Instance, data_folder, random_instance
 from .suites import Case, Choice, Entry
-from .task_solvers import doubly_robust
+from .task_solvers import TASK_SOLVERS, doubly_robust
 
 LEVELS = ("low", "middle", "high")
 
+# Generated tables: rows and classes; attributes and categories of each; the dearest test.
+LARGE = ((28_000, 18), (13_000, 5))
+SHAPES = ((10, 3), (9, 5), (10, 6))
+PRICES = {"free": 0.0, "cheap": 1.0, "dear": 10.0}
+
 
 def compare(kind: str, choice: Choice, depth: int, limit: float) -> tuple[Entry, ...]:
-    """Make one entry per solver of a kind of task."""
-    names = choice.solvers or (f"certree-{kind}", f"pystreed-{kind}")
+    """Make one entry per solver of a kind of task; the command line names the packages alone."""
+    names = [name.removesuffix(f"-{kind}") for name in choice.solvers or ("certree", "pystreed")]
+    for name in names:
+        if f"{name}-{kind}" not in TASK_SOLVERS:
+            raise SystemExit(f"{name!r} solves no task of kind {kind!r}; use certree or pystreed.")
     return tuple(
-        Entry(name.removesuffix(f"-{kind}"), name, depth, limit=choice.limit or limit)
-        for name in names
+        Entry(name, f"{name}-{kind}", depth, limit=choice.limit or limit) for name in names
     )
 
 
@@ -29,7 +38,7 @@ def costs(choice: Choice) -> Iterator[Case]:
     """Cost matrices and prices of tests, all splits and cost levels, against STreeD."""
     depth = choice.depth or 4
     entries = compare("costs", choice, depth, 300.0)
-    for instance in cost_instances():
+    for instance in itertools.chain(cost_instances(), large_cost_instances()):
         if choice.wants(instance.name) or choice.wants(instance.name.split("-")[0]):
             yield Case(instance, f"depth {depth}", entries)
 
@@ -80,6 +89,45 @@ def cost_instances() -> Iterator[Instance]:
                 name = f"{home.name}-{number}-{level}"
                 bare = Instance(name, table[:, 1:].astype(np.uint8), table[:, 0])
                 yield with_costs(bare, matrix, prices)
+
+
+def large_cost_instances() -> Iterator[Instance]:
+    """Generate tables with many rows and several classes, with free tests and with priced ones."""
+    for n_rows, n_classes in LARGE:
+        for attributes, categories in SHAPES:
+            table = scored_table(n_rows, n_classes, attributes, categories)
+            rng = np.random.default_rng(n_classes)
+            matrix = rng.integers(1, 100, (n_classes, n_classes))
+            np.fill_diagonal(matrix, 0)
+            for level, dearest in PRICES.items():
+                price = np.round(rng.uniform(dearest / 4, dearest, attributes), 4)
+                share = rng.uniform(0.2, 0.8, attributes)
+                group = np.minimum(np.arange(attributes) // 2, 3)
+                prices = {
+                    "of_column": np.repeat(np.arange(attributes), categories).tolist(),
+                    # The first six attributes have discounts in pairs, the others have none.
+                    "group": [f"pair {g}" if g < 3 else f"{a}" for a, g in enumerate(group)],
+                    "price": price.tolist(),
+                    "discounted": np.where(group < 3, np.round(price * share, 4), price).tolist(),
+                }
+                named = replace(table, name=f"{table.name}-{level}")
+                yield with_costs(named, matrix.astype(float).tolist(), prices)
+
+
+def scored_table(n_rows: int, n_classes: int, attributes: int, categories: int) -> Instance:
+    """Draw categories as 0/1 columns; the class is a score's rank, with noise."""
+    rng = np.random.default_rng((n_rows, n_classes, attributes, categories))
+    table = rng.integers(0, categories, (n_rows, attributes))
+    score = rng.normal(0, 0.3, n_rows)
+    for a in range(attributes):
+        # Attributes matter less and less, and each one together with the next.
+        effect = rng.normal(0, 1, (categories, categories)) / (1 + a)
+        score += effect[table[:, a], table[:, (a + 1) % attributes]]
+    rank = np.argsort(np.argsort(score))
+    labels = (rank * n_classes // n_rows).astype(np.int64)
+    columns = (table[:, :, None] == np.arange(categories)).reshape(n_rows, -1)
+    name = f"scores-{n_rows}x{attributes * categories}-{n_classes}"
+    return Instance(name, columns.astype(np.uint8), labels)
 
 
 def with_costs(table: Instance, matrix: list[list[float]], prices: dict[str, Any]) -> Instance:

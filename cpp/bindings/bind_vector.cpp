@@ -74,7 +74,8 @@ struct VectorArguments {
                   const MaybeVector& row_counts, const OptionDict& given, const nb::dict& extra)
       : options(read_options(given)) {
     table.table = view_of(columns);
-    table.statistics = rows_of(statistics, "statistics", table.table);
+    n_vectors = static_cast<std::int64_t>(statistics.shape(0));
+    table.statistics = extra.contains("row_types") ? statistics.data() : rows_of(statistics, "statistics", table.table);
     table.row_counts = rows_of(row_counts, "row_counts", table.table);
     task.kind = read_kind(kind);
     task.n_statistics = static_cast<std::int32_t>(statistics.shape(1));
@@ -112,7 +113,7 @@ struct VectorArguments {
     } else if (name == "superadditive") {
       task.superadditive = nb::cast<bool>(value);
     } else if (name == "row_worst") {
-      worst = read<std::int64_t>(value, name, table.table.n_rows);
+      worst = read<std::int64_t>(value, name, n_vectors);
       table.row_worst = worst->data();
       task.has_worst = true;
     } else if (name == "feature") {
@@ -129,8 +130,15 @@ struct VectorArguments {
       discounted = read<std::int64_t>(value, name);
       table.tests.discounted = discounted->data();
     } else if (name == "weights") {
-      weights = read<std::int64_t>(value, name, table.table.n_rows);
+      weights = read<std::int64_t>(value, name, n_vectors);
       table.tests.weights = weights->data();
+    } else if (name == "row_types") {
+      row_types = read<std::int32_t>(value, name, table.table.n_rows);
+      table.table.row_types = row_types->data();
+      table.n_types = static_cast<std::int32_t>(n_vectors);
+    } else if (name == "row_weights") {
+      row_weights = read<std::int64_t>(value, name, table.table.n_rows);
+      table.table.weights = row_weights->data();
     } else {
       throw std::invalid_argument("unknown entry '" + name + "' of extra");
     }
@@ -151,8 +159,9 @@ struct VectorArguments {
   VectorTable table;
   VectorTask task;
   std::optional<PythonLeaf> leaf;
-  std::optional<Vector<std::int32_t>> feature, group;
-  MaybeVector worst, price, discounted, weights;
+  std::int64_t n_vectors = 0;  // one per row, or one per type
+  std::optional<Vector<std::int32_t>> feature, group, row_types;
+  MaybeVector worst, price, discounted, weights, row_weights;
 };
 
 template <auto kSolve>

@@ -1,6 +1,7 @@
 #include "vector_solver.hpp"
 
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "base/check.hpp"
@@ -26,7 +27,7 @@ Options lawful_options(const VectorTask& task, bool has_prices, bool is_path, co
 }
 
 DatasetSettings settings_for(const VectorTable& table, const Options& options) {
-  DatasetSettings settings = dataset_settings(options);
+  DatasetSettings settings = table.n_types > 0 ? dataset_settings(table.table, options) : dataset_settings(options);
   settings.column_class = table.tests.feature;
   return settings;
 }
@@ -74,13 +75,20 @@ void check(const VectorTable& table, const VectorTask& task) {
     require(task.kind == VectorKind::least, "test costs need a task of kind 'min_label'");
     check_test_costs(table.tests, table.table.n_columns);
   }
+  for (std::int64_t row = 0; table.n_types > 0 && row < table.table.n_rows; ++row)
+    if (table.table.row_types[row] < 0 || table.table.row_types[row] >= table.n_types)
+      throw std::invalid_argument("row_types has a value outside 0 .. n_types - 1");
 }
 
 Result leaf_of(const VectorTable& table, const VectorTask& task, const Options& options) {
   const auto n = static_cast<std::size_t>(task.n_statistics);
   std::vector<Cost> sums(n, 0);
-  for (std::size_t row = 0; row < static_cast<std::size_t>(table.table.n_rows); ++row)
-    for (std::size_t s = 0; s < n; ++s) sums[s] += table.statistics[row * n + s];
+  for (std::int64_t row = 0; row < table.table.n_rows; ++row) {
+    const bool has_type = table.n_types > 0;
+    const auto vector = static_cast<std::size_t>(has_type ? table.table.row_types[row] : row);
+    const Cost weight = has_type ? table.table.weight(row) : 1;
+    for (std::size_t s = 0; s < n; ++s) sums[s] += weight * table.statistics[vector * n + s];
+  }
   std::int32_t label = 0;
   const Cost cost = task.leaf_cost(sums.data(), &label);
   return single_leaf(cost, label, options);

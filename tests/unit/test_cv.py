@@ -55,13 +55,13 @@ def test_scores_are_those_of_trees_that_are_best_in_the_fold(
 
 
 def test_the_path_of_a_fold_has_the_trees_of_single_fits(data: tuple[Any, Any]) -> None:
-    from certree.estimators._metric_fit import Rows
+    from certree.estimators._metric_fit import TrainingRows
     from certree.estimators._sizes import trees_of_all_sizes
 
     X, y = data
     for objective in ("accuracy", "f1", "mcc", "gmean", "auc"):
         sizes = trees_of_all_sizes(
-            OptimalTreeClassifier(objective=objective), Rows(X, y, None), [1, 2]
+            OptimalTreeClassifier(objective=objective), TrainingRows(X, y, None), [1, 2]
         )
         for found in sizes:
             for most in range(1, 2**found.depth):

@@ -9,6 +9,7 @@
 #include "counts/kernels_impl_planes.hpp"
 #include "counts/kernels_impl_squares.hpp"
 #include "counts/kernels_impl_table.hpp"
+#include "counts/kernels_impl_types.hpp"
 #include "counts/kernels_impl_vector.hpp"
 
 namespace certree {
@@ -147,8 +148,9 @@ extern const Kernels<std::int32_t> kernels32;
 extern const Kernels<std::int64_t> kernels64;
 template <class V>
 constexpr VectorKernels<V> vector_table() {
-  return {&add_rows<V>,       kAddPlanes<V>,        &plane_totals<V>,     &list_rarer,       &least_of_sides<V>,
-          &least_of_pairs<V>, &squares_of_sides<V>, &squares_of_pairs<V>, &table_of_pairs<V>};
+  return {&add_rows<V>,         kAddPlanes<V>,        &plane_totals<V>,   &add_types<V>,
+          &add_wide_types<V>,   &list_rarer,          &least_of_sides<V>, &least_of_pairs<V>,
+          &squares_of_sides<V>, &squares_of_pairs<V>, &table_of_pairs<V>};
 }
 
 extern const BitKernels bit_kernels;

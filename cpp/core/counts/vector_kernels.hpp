@@ -40,6 +40,20 @@ struct PlaneRows {
   bool has_small_values = false;  // within 32 bits
 };
 
+// The vectors of row types in products of 16 bits: statistic s is the sum over its terms of factor * (sum over types of
+// coefficient * count).
+template <class V>
+struct TypeTerms {
+  std::int32_t n_pairs = 0;            // of types
+  const std::int32_t* type = nullptr;  // [2 n_pairs]
+  const std::int32_t* coefficients =
+      nullptr;                              // [term][n_pairs]: of the first type in the low half, of the second above
+  const std::int32_t* statistic = nullptr;  // [term]: ascending
+  const V* factor = nullptr;                // [term]: less than 2^31
+};
+
+inline constexpr std::int32_t kMostTypes = 64;
+
 // One set of rows whose pairs are being evaluated: the node itself, or one child.
 template <class V>
 struct VectorInput {
@@ -102,6 +116,14 @@ struct VectorKernels {
   void (*add_planes)(const PlaneRows<V>&, std::int32_t first, std::int32_t n_statistics, V* out, std::size_t stride);
   // Adds the sums of all rows in planes to `totals`.
   void (*plane_totals)(const PlaneRows<V>&, std::int32_t n_statistics, V* totals);
+  // Sums over columns [first, n_columns) from the counts of row types, counts[type * type_stride + j], which must be less
+  // than 2^15.  Counts and sums have room for whole blocks of 16 columns.
+  void (*add_types)(const TypeTerms<V>&, const std::int16_t* counts, std::size_t type_stride, std::int32_t first,
+                    std::int32_t n_columns, std::int32_t n_terms, V* out, std::size_t stride);
+  // The same for counts and vectors of any size: `values` has the vectors, `value_stride` apart.
+  void (*add_wide_types)(const V* counts, std::size_t type_stride, std::int32_t n_types, const V* values,
+                         std::int32_t value_stride, std::int32_t first, std::int32_t n_columns,
+                         std::int32_t n_statistics, V* out, std::size_t stride);
   // Lists the rows among those of a set where a column holds, or does not, whichever are fewer; which, is returned.  The
   // list has room for 16 more.
   bool (*list_rarer)(const BitColumns&, const Word* among, std::int32_t n_words, std::int32_t column,

@@ -63,7 +63,7 @@ Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSet
   require(table.n_rows >= 1, "the table has no rows");
   keep_distinct_columns(table);
   group_rows(table);
-  weigh_groups(table, task);
+  weigh_groups(table);
   place_group_columns(table);
   row_bits_ = {};
   group_of_row_ = {};
@@ -71,25 +71,29 @@ Dataset::Dataset(const TableView& table, const CountTask& task, const DatasetSet
   price(task, memory);
 }
 
-Dataset::Dataset(const TableView& table, const DatasetSettings& settings, MemoryBudget& memory,
+Dataset::Dataset(const TableView& table, std::int32_t n_types, const DatasetSettings& settings, MemoryBudget& memory,
                  std::vector<std::int32_t>& group_of_row)
     : settings_(settings),
       kernels_(bit_kernels_for(settings.isa)),
-      n_pair_types_(1),
-      n_types_(1),
-      has_row_count_(false),
+      n_pair_types_(std::max(n_types, 1) + (settings.counts_rows ? 1 : 0)),
+      n_types_(n_pair_types_),
+      has_row_count_(settings.counts_rows),
       group_columns_(memory),
       bits_(memory) {
   require(table.n_rows >= 1, "the table has no rows");
   keep_distinct_columns(table);
   group_rows(table);
-  choose_rows(table);
-  group_weights_.assign(static_cast<std::size_t>(n_groups_), 1);
+  if (n_types > 0) {
+    weigh_groups(table);
+  } else {
+    choose_rows(table);
+    group_weights_.assign(static_cast<std::size_t>(n_groups_), 1);
+  }
   place_group_columns(table);
   place_groups(memory);
   row_bits_ = {};
   row_of_group_ = {};
-  group_weights_ = {};
+  if (n_types == 0) group_weights_ = {};
   group_of_row = std::move(group_of_row_);
 }
 
@@ -146,14 +150,15 @@ void Dataset::group_rows(const TableView& table) {
   group_words_ = words_for(static_cast<std::size_t>(n_groups_));
 }
 
-void Dataset::weigh_groups(const TableView& table, const CountTask& task) {
+void Dataset::weigh_groups(const TableView& table) {
   const auto n_groups = static_cast<std::size_t>(n_groups_);
   const auto n_types = static_cast<std::size_t>(n_pair_types_);
+  const std::int32_t last_type = n_pair_types_ - (has_row_count_ ? 2 : 1);
   group_weights_.assign(n_groups * n_types, 0);
   choose_rows(table);
   for (std::int64_t row = 0; row < table.n_rows; ++row) {
     const std::int32_t type = table.row_types[row];
-    require(type >= 0 && type < task.n_types(), "row_types has a value outside 0 .. n_types - 1");
+    require(type >= 0 && type <= last_type, "row_types has a value outside 0 .. n_types - 1");
     const Cost weight = table.weights != nullptr ? table.weights[row] : 1;
     require(weight >= 1, "weights must be at least 1; leave rows of weight 0 out");
     const auto group = static_cast<std::size_t>(group_of_row_[static_cast<std::size_t>(row)]);

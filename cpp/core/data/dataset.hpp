@@ -44,9 +44,9 @@ struct DatasetSettings {
 class Dataset {
  public:
   Dataset(const TableView& table, const CountTask& task, const DatasetSettings& settings, MemoryBudget& memory);
-  // Without types: the groups are placed once each, and what they weigh is somebody else's business, who is told the group
-  // of every row.
-  Dataset(const TableView& table, const DatasetSettings& settings, MemoryBudget& memory,
+  // Without costs.  Rows have one of `n_types` types; 0: they have none, the groups are placed once each, and what they
+  // weigh is somebody else's business, who is told the group of every row.
+  Dataset(const TableView& table, std::int32_t n_types, const DatasetSettings& settings, MemoryBudget& memory,
           std::vector<std::int32_t>& group_of_row);
 
   // Everything that depends on the costs, for another task with as many types.  If it throws, the data set is of no use.
@@ -95,7 +95,7 @@ class Dataset {
  private:
   void keep_distinct_columns(const TableView&);
   void group_rows(const TableView&);
-  void weigh_groups(const TableView&, const CountTask&);
+  void weigh_groups(const TableView&);
   void choose_rows(const TableView&);
   void place_group_columns(const TableView&);
   void place_groups(MemoryBudget&);

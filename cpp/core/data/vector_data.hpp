@@ -1,4 +1,8 @@
-// The training table of a vector task: row groups with the sums of their rows' vectors.  Immutable once built.
+// The training table of a vector task: row groups, and the vectors that their rows add to a leaf.  Immutable once built.
+//
+// Rows may be few types, each with one vector, and a weight that the vector is multiplied by: rows of a class that share a
+// line of a cost matrix.  Sums are then linear functions of the weight of each type (search/type_sums.hpp).  Otherwise every
+// row group has the sum of its rows' vectors.
 #pragma once
 
 #include <algorithm>
@@ -10,6 +14,7 @@
 #include "base/cost.hpp"
 #include "base/memory.hpp"
 #include "data/dataset.hpp"
+#include "data/node.hpp"
 #include "data/test_costs.hpp"
 #include "tasks/vector_task.hpp"
 
@@ -17,11 +22,12 @@ namespace certree {
 
 // Borrowed views of the caller's arrays.
 struct VectorTable {
-  TableView table;                           // row types and weights are not read
-  const std::int64_t* statistics = nullptr;  // [row][n_statistics]
+  TableView table;                           // row types: null where n_types is 0
+  std::int32_t n_types = 0;                  // 0: rows have vectors of their own, and their weights are not read
+  const std::int64_t* statistics = nullptr;  // [row or type][n_statistics]
   const std::int64_t* row_counts = nullptr;  // rows that each row stands for, for the minimum leaf size; null: 1
-  const std::int64_t* row_worst = nullptr;   // callback: the worst change of each row; null: unknown
-  TestCostTable tests;
+  const std::int64_t* row_worst = nullptr;   // callback: the worst change of each row or type; null: unknown
+  TestCostTable tests;                       // weights are of rows or types
 };
 
 class VectorData {
@@ -33,9 +39,15 @@ class VectorData {
   const Dataset& groups() const { return groups_; }
   const VectorTask& task() const { return task_; }
   std::size_t n_statistics() const { return n_statistics_; }
-  const Cost* sums(std::size_t group) const { return sums_.data() + group * n_statistics_; }
-  Cost rows(std::size_t group) const { return rows_[group]; }
-  Cost worst(std::size_t group) const { return worst_[group]; }
+  bool has_types() const { return has_types_; }
+  // A part is a row group, or a unit of weight of a row type.  If leaves have a least size that weights do not tell, the
+  // last part is one row, and adds nothing else.
+  std::size_t n_parts() const { return rows_.size(); }
+  const Cost* sums(std::size_t part) const { return sums_.data() + part * n_statistics_; }
+  Cost rows(std::size_t part) const { return rows_[part]; }
+  Cost worst(std::size_t part) const { return worst_[part]; }
+  // The sums of the rows of a node.
+  std::vector<Cost> sums_of(const Node& node) const;
   // Cost of the group as a leaf of its own; 0 if the task is not superadditive.
   Cost unavoidable(std::size_t group) const { return unavoidable_[group]; }
   // Sum over all rows of the absolute values of a statistic.
@@ -43,8 +55,8 @@ class VectorData {
   Cost n_rows() const { return n_rows_; }
   // What tests cost; null: nothing.
   const TestCosts* tests() const { return tests_ ? &*tests_ : nullptr; }
-  // What a group pays prices for, and all of them together.
-  Cost weight(std::size_t group) const { return weights_[group]; }
+  // What a part pays prices for, and all rows together.
+  Cost weight(std::size_t part) const { return weights_[part]; }
   Cost weight() const { return weight_; }
   // No tree's leaves cost more.  If the task says nothing of it, no leaf may cost more than its share of this.
   Cost worst_total() const { return worst_total_; }
@@ -54,19 +66,23 @@ class VectorData {
   const std::vector<Cost>& totals() const { return totals_; }
 
  private:
-  struct IsSorted {};
-  VectorData(const VectorTable& table, const VectorTask& task, const DatasetSettings& settings, Budget& budget,
-             MemoryBudget& memory, IsSorted);
-  void add_up(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
-  void bound_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row, Budget& budget);
+  void take_rows(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
+  void take_types(const VectorTable& table);
+  void add_parts();
+  void add_group(std::size_t group, Cost* sums) const;
+  void bound_parts(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
+  void bound_groups(Budget& budget);
   void bound_squares();
-  void weigh_groups(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
+  void weigh_parts(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
+  // How often a part occurs.
+  Cost size_of(std::size_t part) const { return has_types_ ? groups_.totals()[part] : 1; }
 
   const VectorTask& task_;
   std::size_t n_statistics_;
+  bool has_types_;
   std::vector<std::int32_t> group_of_row_;  // released once the sums are there
   Dataset groups_;
-  std::vector<Cost> sums_;  // [group][statistic]
+  std::vector<Cost> sums_;  // [part][statistic]
   std::vector<Cost> rows_, worst_, unavoidable_, weights_;
   std::vector<Cost> sizes_, totals_;
   Cost n_rows_ = 0;

@@ -1,10 +1,12 @@
 #include "search/depth_two_vector.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "base/check.hpp"
+#include "search/type_sums.hpp"
 #include "search/vector_callback_leaves.hpp"
 #include "search/vector_leaves.hpp"
 #include "search/vector_square_leaves.hpp"
@@ -38,18 +40,18 @@ struct Order {
   }
 };
 
-template <class V, class Leaves>
+template <class V, class Sums, class Leaves>
 class VectorSolver final : public DepthTwo {
  public:
   using Side = typename Leaves::Side;
 
-  VectorSolver(const VectorData& data, const Order& order, GroupValues<V> groups, Leaves leaves,
-               const DepthTwoSettings& settings, Budget& budget, MemoryBudget& memory)
+  VectorSolver(const VectorData& data, const Order& order, Sums sums, Leaves leaves, const DepthTwoSettings& settings,
+               Budget& budget, MemoryBudget& memory)
       : data_(data),
         settings_(settings),
         order_(order),
         budget_(budget),
-        sums_(std::move(groups), data.groups().group_words(), order.n_in_child, settings.isa, memory),
+        sums_(std::move(sums)),
         leaves_(std::move(leaves)),
         rows_(memory),
         columns_(memory),
@@ -91,7 +93,8 @@ class VectorSolver final : public DepthTwo {
   bool evaluate_children(const Node& parent, const Expansion& expansion, std::int32_t column, bool want_yes,
                          bool want_no, ChildErrors& out) override {
     sums_.use(parent, expansion.rows.data());
-    if (data_.tests() != nullptr) {
+    const bool is_kept = kept_ == Kept{parent.rows.key, column, true};
+    if (data_.tests() != nullptr && !is_kept) {
       data_.tests()->pay(*parent.paid, parent.column[static_cast<std::size_t>(column)], child_paid_);
       prices_.set(*data_.tests(), parent, child_paid_);
     }
@@ -114,18 +117,12 @@ class VectorSolver final : public DepthTwo {
   }
 
   Cost leaf_cost(const Node& node, std::int32_t* label) const override {
-    std::vector<Cost> sums(data_.n_statistics(), 0);
-    for (std::size_t w = 0; w < data_.groups().group_words(); ++w) {
-      for (Word rest = node.rows_data()[w]; rest != 0; rest &= rest - 1) {
-        const Cost* group = data_.sums(w * kWordBits + static_cast<std::size_t>(std::countr_zero(rest)));
-        for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += group[s];
-      }
-    }
-    return data_.task().leaf_cost(sums.data(), label);
+    return data_.task().leaf_cost(data_.sums_of(node).data(), label);
   }
 
   Cost best_split(const Node& node, std::int32_t* column, Cost* test) override {
     Expansion& out = only_columns_;
+    kept_ = {};
     sums_.lay_out(node, rows_);
     const std::int32_t stride = round_up(node.n_columns);
     V* columns = column_buffer(columns_, stride);
@@ -166,7 +163,7 @@ class VectorSolver final : public DepthTwo {
   static constexpr std::size_t kWideTotals = 2;
   static constexpr std::size_t kMostKept = std::size_t{1} << 17;
 
-  // Whose pair sums are in pair_row_: the smaller child of a column.
+  // Whose sums are in small_ and pair_row_, with its prices in prices_: the smaller child of a column.
   struct Kept {
     Fingerprint key;
     std::int32_t column = -1;
@@ -231,9 +228,14 @@ class VectorSolver final : public DepthTwo {
   // Sums the smaller child row by row; the larger is the parent less the smaller.
   bool subtract_child(const Node& parent, const Expansion& expansion, std::int32_t column, bool small_holds,
                       bool want_small, bool want_large, SplitErrors& small_out, SplitErrors& large_out) {
-    sums_.choose(column, small_holds);
+    const Kept asked{parent.rows.key, column, keeps_pairs(parent)};
+    const bool is_kept = asked.is_kept && kept_ == asked;
     const std::int32_t stride = round_up(parent.n_columns);
-    const SideSums<V> small = add_columns(parent, column_buffer(columns_, stride), stride);
+    if (!is_kept) {
+      sums_.choose(column, small_holds);
+      small_ = add_columns(parent, column_buffer(columns_, stride), stride);
+    }
+    const SideSums<V>& small = small_;
     if (want_small) {
       leaves_.begin(first_, small);
       budget_.add_work();
@@ -246,8 +248,6 @@ class VectorSolver final : public DepthTwo {
     const std::size_t parent_row = static_cast<std::size_t>(order_.n_in_parent) * step;
     const V* parent_pairs = reinterpret_cast<const V*>(expansion.pairs.data());
     const std::size_t row_size = static_cast<std::size_t>(order_.n_in_child) * step;
-    const Kept asked{parent.rows.key, column, keeps_pairs(parent)};
-    const bool is_kept = asked.is_kept && kept_ == asked;
     V* rows = pair_row_.ensure(asked.is_kept ? row_size * static_cast<std::size_t>(parent.n_columns) : row_size);
     kept_ = {};
     for (std::int32_t i = 0; i < parent.n_columns; ++i) {
@@ -326,7 +326,7 @@ class VectorSolver final : public DepthTwo {
   DepthTwoSettings settings_;
   Order order_;
   Budget& budget_;
-  VectorSums<V> sums_;
+  Sums sums_;
   Leaves leaves_;
   AlignedArray<std::byte> rows_;
   AlignedArray<V> columns_, other_columns_, pair_row_;
@@ -335,33 +335,42 @@ class VectorSolver final : public DepthTwo {
   TestPrices<V> prices_;
   Paid child_paid_;
   Kept kept_;
+  SideSums<V> small_;
   Side first_, second_;
 };
 
-// All statistics of all groups in one width; with `places`, these instead of what leaf costs are functions of.
+// How many numbers a sum has.
+Cost most_terms(const VectorData& data) {
+  const std::vector<Cost>& totals = data.groups().totals();
+  return data.has_types() ? std::accumulate(totals.begin(), totals.end(), Cost{0}) : data.groups().n_groups();
+}
+
+// All statistics of all parts in one width; with `places`, these instead of what leaf costs are functions of.
 template <class V>
-GroupValues<V> narrow_groups(const VectorData& data, const Order& order, const LeafPlaces* places = nullptr) {
-  GroupValues<V> out;
-  const auto n = static_cast<std::size_t>(data.groups().n_groups());
+PartValues<V> narrow_parts(const VectorData& data, const Order& order, const LeafPlaces* places = nullptr) {
+  PartValues<V> out;
   out.n_values = order.n_values;
-  out.values.resize(n * static_cast<std::size_t>(order.n_values));
+  out.values.resize(data.n_parts() * static_cast<std::size_t>(order.n_values));
   // Sums of n numbers, each rounded up to whole units, are less than the sum of the numbers and n units.
-  while (data.worst_total() / out.worst_unit + static_cast<Cost>(n) >= kInfeasible<V>) out.worst_unit *= 2;
+  while (data.worst_total() / out.worst_unit + most_terms(data) >= kInfeasible<V>) out.worst_unit *= 2;
+  for (std::size_t part = 0; part < data.n_parts(); ++part) {
+    V* values = out.values.data() + part * static_cast<std::size_t>(order.n_values);
+    if (places != nullptr) {
+      values[0] = static_cast<V>(places->place(data, part));
+    } else {
+      for (std::int32_t s = 0; s < order.n_costs; ++s) values[s] = static_cast<V>(data.sums(part)[s]);
+    }
+    values[order.rows] = static_cast<V>(data.rows(part));
+    if (order.weight >= 0) values[order.weight] = static_cast<V>(data.weight(part));
+    values[order.worst] = static_cast<V>((data.worst(part) + out.worst_unit - 1) / out.worst_unit);
+  }
+  const auto n_groups = static_cast<std::size_t>(data.groups().n_groups());
   const bool has_squares = data.task().kind == VectorKind::squares;
   bool has_conflicts = false;
-  for (std::size_t g = 0; g < n; ++g) has_conflicts |= data.unavoidable(g) > 0;
+  for (std::size_t g = 0; g < n_groups; ++g) has_conflicts |= data.unavoidable(g) > 0;
   out.n_wide = has_squares ? 2 : has_conflicts ? 1 : 0;
-  for (std::size_t g = 0; g < n; ++g) {
-    V* values = out.values.data() + g * static_cast<std::size_t>(order.n_values);
-    if (places != nullptr) {
-      values[0] = static_cast<V>(places->place(data, g));
-    } else {
-      for (std::int32_t s = 0; s < order.n_costs; ++s) values[s] = static_cast<V>(data.sums(g)[s]);
-    }
-    values[order.rows] = static_cast<V>(data.rows(g));
-    if (order.weight >= 0) values[order.weight] = static_cast<V>(data.weight(g));
-    values[order.worst] = static_cast<V>((data.worst(g) + out.worst_unit - 1) / out.worst_unit);
-    if (out.n_wide > 0) out.wide.push_back(data.unavoidable(g));
+  for (std::size_t g = 0; out.n_wide > 0 && g < n_groups; ++g) {
+    out.wide.push_back(data.unavoidable(g));
     if (has_squares) out.wide.push_back(data.sums(g)[2]);
   }
   return out;
@@ -369,7 +378,7 @@ GroupValues<V> narrow_groups(const VectorData& data, const Order& order, const L
 
 template <class V>
 bool fits(const VectorData& data, const Order& order) {
-  Cost largest = std::max<Cost>(data.n_rows(), data.groups().n_groups() * Cost{2});
+  Cost largest = std::max<Cost>({data.n_rows(), data.groups().n_groups() * Cost{2}, most_terms(data)});
   for (std::int32_t s = 0; s < order.n_costs; ++s) largest = std::max(largest, data.size(static_cast<std::size_t>(s)));
   if (data.tests() != nullptr) {
     // Two tests on top of the leaves.
@@ -381,14 +390,34 @@ bool fits(const VectorData& data, const Order& order) {
   return largest < kInfeasible<V>;
 }
 
+// What a solver is made of, besides the task.
+struct Surroundings {
+  const DepthTwoSettings& settings;
+  NodeFactory& factory;
+  Budget& budget;
+  MemoryBudget& memory;
+};
+
+// With the sums that fit the data.
+template <class V, class Leaves>
+std::unique_ptr<DepthTwo> make_with_sums(const VectorData& data, const Order& order, PartValues<V> values,
+                                         Leaves leaves, const Surroundings& in) {
+  const Isa isa = in.settings.isa;
+  if (data.has_types())
+    return std::make_unique<VectorSolver<V, TypeSums<V>, Leaves>>(
+        data, order, TypeSums<V>(data, std::move(values), in.factory, isa, in.memory), std::move(leaves), in.settings,
+        in.budget, in.memory);
+  return std::make_unique<VectorSolver<V, VectorSums<V>, Leaves>>(
+      data, order, VectorSums<V>(std::move(values), data.groups().group_words(), order.n_in_child, isa, in.memory),
+      std::move(leaves), in.settings, in.budget, in.memory);
+}
+
 template <class V>
-std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, const DepthTwoSettings& settings,
-                                   Budget& budget, MemoryBudget& memory) {
-  const LeafSize size{order.rows, order.rows < order.n_in_child, settings.min_leaf};
+std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, const Surroundings& in) {
+  const LeafSize size{order.rows, order.rows < order.n_in_child, in.settings.min_leaf};
   const auto make = [&]<class Leaves>() -> std::unique_ptr<DepthTwo> {
-    return std::make_unique<VectorSolver<V, Leaves>>(data, order, narrow_groups<V>(data, order),
-                                                     Leaves(data, size, settings.isa, budget, memory), settings, budget,
-                                                     memory);
+    return make_with_sums<V, Leaves>(data, order, narrow_parts<V>(data, order),
+                                     Leaves(data, size, in.settings.isa, in.budget, in.memory), in);
   };
   switch (data.task().kind) {
     case VectorKind::squares:
@@ -404,13 +433,11 @@ std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, c
 // Places in the table are the only statistic.
 template <class V>
 std::unique_ptr<DepthTwo> make_with_table(const VectorData& data, const LeafPlaces& places,
-                                          std::unique_ptr<LeafTable<V>>& table, const DepthTwoSettings& settings,
-                                          Budget& budget, MemoryBudget& memory) {
-  if (table == nullptr) table = std::make_unique<LeafTable<V>>(places, data, budget, memory);
+                                          std::unique_ptr<LeafTable<V>>& table, const Surroundings& in) {
+  if (table == nullptr) table = std::make_unique<LeafTable<V>>(places, data, in.budget, in.memory);
   const Order order(1, false, data.task().has_worst, false);
-  return std::make_unique<VectorSolver<V, TableLeaves<V>>>(data, order, narrow_groups<V>(data, order, &places),
-                                                           TableLeaves<V>(*table, settings.isa), settings, budget,
-                                                           memory);
+  return make_with_sums<V, TableLeaves<V>>(data, order, narrow_parts<V>(data, order, &places),
+                                           TableLeaves<V>(*table, in.settings.isa), in);
 }
 
 }  // namespace
@@ -418,23 +445,25 @@ std::unique_ptr<DepthTwo> make_with_table(const VectorData& data, const LeafPlac
 VectorDepthTwo::VectorDepthTwo(const VectorData& data) : data_(data) {}
 VectorDepthTwo::~VectorDepthTwo() = default;
 
-std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings, NodeFactory&, Budget& budget,
+std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings, NodeFactory& factory, Budget& budget,
                                                MemoryBudget& memory) const {
   const VectorTask& task = data_.task();
+  const Surroundings in{settings, factory, budget, memory};
   if (task.kind == VectorKind::callback) {
-    const Cost most = std::max<Cost>({data_.leaf_limit(), data_.n_rows(), data_.groups().n_groups() * Cost{2}});
+    const Cost most =
+        std::max<Cost>({data_.leaf_limit(), data_.n_rows(), data_.groups().n_groups() * Cost{2}, most_terms(data_)});
     const bool is_narrow = most < kInfeasible<std::int32_t>;
     const std::size_t room = settings.leaf_table_bytes / (is_narrow ? sizeof(std::int32_t) : sizeof(std::int64_t));
     if (const auto places = LeafPlaces::make(data_, settings.min_leaf, room))
-      return is_narrow ? make_with_table(data_, *places, narrow_table_, settings, budget, memory)
-                       : make_with_table(data_, *places, wide_table_, settings, budget, memory);
+      return is_narrow ? make_with_table(data_, *places, narrow_table_, in)
+                       : make_with_table(data_, *places, wide_table_, in);
   }
   // The sum of squares is not summed for pairs; a function of the caller's is not asked about cells without rows.
   const std::int32_t n_costs = task.kind == VectorKind::squares ? 2 : task.n_statistics;
   const bool has_prices = data_.tests() != nullptr;
   const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst, has_prices);
-  return fits<std::int32_t>(data_, order) ? make_for<std::int32_t>(data_, order, settings, budget, memory)
-                                          : make_for<std::int64_t>(data_, order, settings, budget, memory);
+  return fits<std::int32_t>(data_, order) ? make_for<std::int32_t>(data_, order, in)
+                                          : make_for<std::int64_t>(data_, order, in);
 }
 
 }  // namespace certree

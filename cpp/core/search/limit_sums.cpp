@@ -9,8 +9,8 @@ namespace {
 
 std::size_t round_up(std::int32_t n) { return (static_cast<std::size_t>(std::max(n, 1)) + 15) / 16 * 16; }
 
-GroupValues<Cost> all_values(const LimitData& data) {
-  GroupValues<Cost> out;
+PartValues<Cost> all_values(const LimitData& data) {
+  PartValues<Cost> out;
   out.n_values = data.n_values();
   out.values = data.values();
   return out;

@@ -29,10 +29,10 @@ class LeafPlaces {
     out.most_ = most;
     out.min_leaf_ = std::max<Cost>(min_leaf, 1);
     bool adds_up = true, has_zeros = false;  // the statistics of a group add up to its rows; all of them are zero
-    for (std::size_t g = 0; g < static_cast<std::size_t>(data.groups().n_groups()); ++g) {
+    for (std::size_t part = 0; part < data.n_parts(); ++part) {
       Cost sum = 0;
-      for (std::size_t s = 0; s < data.n_statistics(); ++s) sum += data.sums(g)[s];
-      adds_up &= sum == data.rows(g);
+      for (std::size_t s = 0; s < data.n_statistics(); ++s) sum += data.sums(part)[s];
+      adds_up &= sum == data.rows(part);
       has_zeros |= sum == 0;
     }
     for (std::size_t s = 0; s < data.n_statistics(); ++s)
@@ -47,10 +47,10 @@ class LeafPlaces {
 
   std::size_t size() const { return size_; }
   std::size_t n_digits() const { return factor_.size(); }
-  Cost place(const VectorData& data, std::size_t group) const {
+  Cost place(const VectorData& data, std::size_t part) const {
     Cost out = 0;
-    for (std::size_t s = 0; s < data.n_statistics(); ++s) out += factor_[s] * data.sums(group)[s];
-    return has_rows_ ? out + factor_.back() * data.rows(group) : out;
+    for (std::size_t s = 0; s < data.n_statistics(); ++s) out += factor_[s] * data.sums(part)[s];
+    return has_rows_ ? out + factor_.back() * data.rows(part) : out;
   }
   // The digits of a place: the sums, and perhaps the rows.  False: no leaf, it has too few rows.
   bool read(Cost place, Cost* digits) const {

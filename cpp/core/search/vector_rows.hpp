@@ -24,11 +24,11 @@ inline void transpose(Word* words) {
   }
 }
 
-// What is stored of every row group, in the order of the kernels' sums.
+// What is stored of every part of the rows (data/vector_data.hpp), in the order of the kernels' sums.
 template <class V>
-struct GroupValues {
+struct PartValues {
   std::int32_t n_values = 0;
-  std::vector<V> values;    // [group][n_values]
+  std::vector<V> values;    // [part][n_values]
   Cost worst_unit = 1;      // of the worst change, which is rounded up to whole units
   std::int32_t n_wide = 0;  // numbers that are summed for columns only, never for pairs
   std::vector<Cost> wide;   // [group][n_wide]
@@ -39,7 +39,7 @@ template <class V>
 class NodeRows {
  public:
   // The bytes of the rows of `node` must be at `bytes`.
-  NodeRows(const Node& node, const GroupValues<V>& groups, const std::byte* bytes)
+  NodeRows(const Node& node, const PartValues<V>& groups, const std::byte* bytes)
       : n_(node.planes.front().rows), columns_(node.n_columns) {
     const auto n = static_cast<std::size_t>(n_);
     words_ = words_for(static_cast<std::size_t>(columns_));
@@ -60,7 +60,7 @@ class NodeRows {
     return wide_ + static_cast<std::size_t>(row) * static_cast<std::size_t>(n_wide_);
   }
 
-  static NodeRows lay_out(const Node& node, const GroupValues<V>& groups, std::size_t group_words,
+  static NodeRows lay_out(const Node& node, const PartValues<V>& groups, std::size_t group_words,
                           AlignedArray<std::byte>& bytes);
 
  private:
@@ -72,7 +72,7 @@ class NodeRows {
 };
 
 template <class V>
-NodeRows<V> NodeRows<V>::lay_out(const Node& node, const GroupValues<V>& groups, std::size_t group_words,
+NodeRows<V> NodeRows<V>::lay_out(const Node& node, const PartValues<V>& groups, std::size_t group_words,
                                  AlignedArray<std::byte>& bytes) {
   const auto n = static_cast<std::size_t>(node.planes.front().rows);
   const auto n_columns = static_cast<std::size_t>(node.n_columns);

@@ -1,8 +1,9 @@
 // Sums of the vectors of a node's rows, or of a child's: over all of them, for every column, and for pairs of columns.
 //
 // There are two ways.  Rows can be laid out one by one and added up, the rarer side of every column
-// (counts/vector_kernels.hpp).  Where only a few different vectors occur, as for classes with a cost matrix, rows with the
-// same vector are a plane: counting its rows by words of bits and multiplying by its vector is several times faster.
+// (counts/vector_kernels.hpp).  Where the sums of row groups take only a few values, as for budget on two classes, groups
+// with the same sum are a plane: counting them by words of bits and multiplying by the sum is several times faster.  Rows of
+// few types, which may share a group, have a way of their own (search/type_sums.hpp).
 #pragma once
 
 #include <algorithm>
@@ -30,7 +31,7 @@ struct GroupPlanes {
 };
 
 template <class V>
-GroupPlanes<V> find_planes(const GroupValues<V>& groups, std::int32_t most) {
+GroupPlanes<V> find_planes(const PartValues<V>& groups, std::int32_t most) {
   GroupPlanes<V> out;
   const auto n_values = static_cast<std::size_t>(groups.n_values);
   for (std::size_t g = 0; g < groups.values.size() / n_values; ++g) {
@@ -51,7 +52,7 @@ template <class V>
 class VectorSums {
  public:
   // `n_summed`: statistics that are summed for pairs.
-  VectorSums(GroupValues<V> groups, std::size_t group_words, std::int32_t n_summed, Isa isa, MemoryBudget& memory)
+  VectorSums(PartValues<V> groups, std::size_t group_words, std::int32_t n_summed, Isa isa, MemoryBudget& memory)
       : kernels_(vector_kernels_for<V>(isa)),
         wide_kernels_(vector_kernels_for<Cost>(isa)),
         groups_(std::move(groups)),
@@ -257,7 +258,7 @@ class VectorSums {
 
   const VectorKernels<V>& kernels_;
   const VectorKernels<Cost>& wide_kernels_;
-  GroupValues<V> groups_;
+  PartValues<V> groups_;
   std::size_t group_words_;
   GroupPlanes<V> planes_;
   const Node* node_ = nullptr;

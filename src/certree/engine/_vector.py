@@ -10,7 +10,7 @@ where the cost of a leaf is a function of the sum of its rows' statistics.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from certree import _core
 
+from ._row_types import RowTypes, row_types
 from ._scalar import Callback, Guard, Options, PathResult, Result, call_core, read_path, read_result
 
 LeafFunction = Callable[[NDArray[np.int64]], Any]
@@ -32,8 +33,9 @@ class VectorProblem:
     ----------
     columns : uint8 array of shape (n_rows, n_columns)
         Zeros and ones, one column per test; Fortran order is read fastest.
-    statistics : int64 array of shape (n_rows, m)
-        The vector of each row, weights multiplied in.
+    statistics : int64 array of shape (n_rows, m), or RowTypes
+        The vector of each row, weights multiplied in. Rows whose vectors are multiples of a few
+        are counted instead of added up, whether or not the caller knows their types.
     kind : {"min_label", "squares", "callback"}
         What a leaf with the sum s costs. "min_label": the least of s, which holds the cost of each
         label and is not negative; the label is the first that attains it. "squares": the whole part
@@ -60,7 +62,7 @@ class VectorProblem:
     """
 
     columns: NDArray[np.uint8]
-    statistics: NDArray[np.int64]
+    statistics: NDArray[np.int64] | RowTypes
     kind: str = "min_label"
     row_counts: NDArray[np.int64] | None = None
     scale: int = 1
@@ -70,45 +72,83 @@ class VectorProblem:
     test_costs: Mapping[str, NDArray[Any]] | None = None
     weights: NDArray[np.int64] | None = None
 
-    def to_core(self, options: Options) -> tuple[Any, ...]:
-        """Return the arguments of the core's functions, the callback left out."""
-        return (
-            self.columns,
-            np.ascontiguousarray(self.statistics, dtype=np.int64),
-            self.kind,
-            self.row_counts,
-            options.to_core(),
-        )
-
-    def extra(self) -> dict[str, Any]:
-        """Return what the core needs to know of some kinds only."""
+    def to_core(self, options: Options) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arguments of the core's functions, and what some kinds need besides."""
+        extra: dict[str, Any] = {}
         if self.kind == "squares":
-            return {"scale": self.scale}
-        if self.kind != "callback":
-            return self._prices()
+            extra["scale"] = self.scale
+        if self.kind == "callback":
+            extra |= self._function()
+        if self.test_costs is not None:
+            extra |= self._prices()
+        numbers, types = self._numbers()
+        if types is not None:
+            extra["row_types"] = types.types
+            if types.weights is not None:
+                extra["row_weights"] = types.weights
+        vectors = np.ascontiguousarray(numbers.pop("statistics"))
+        extra |= {name: np.ascontiguousarray(array) for name, array in numbers.items()}
+        arguments = (self.columns, vectors, self.kind, self.row_counts, options.to_core())
+        return arguments, extra
+
+    def _numbers(self) -> tuple[dict[str, NDArray[np.int64]], RowTypes | None]:
+        """Return everything that rows add up, by type if these are few, else by row."""
+        others: dict[str, Any] = {}
+        if self.kind == "callback" and self.worst_change is not None:
+            others["row_worst"] = self.worst_change
+        if self.test_costs is not None and self.weights is not None:
+            others["weights"] = self.weights
+        elif self.test_costs is not None and self.row_counts is None:
+            others["weights"] = np.ones(len(self.columns), dtype=np.int64)
+        others = {name: np.asarray(array, dtype=np.int64) for name, array in others.items()}
+        can_count = self.kind != "squares" and self.row_counts is None
+        known = self.statistics if isinstance(self.statistics, RowTypes) else None
+        by_type = known.of_types(others) if known is not None and can_count else None
+        if known is not None and by_type is not None:
+            numbers = {"statistics": known.values, **by_type}
+            found = replace(known, values=_table(numbers)).merged()
+            if found.are_few:
+                return _parts(found.values, numbers), found
+        by_row = self.statistics if known is None else known.by_row()
+        numbers = {"statistics": np.asarray(by_row, dtype=np.int64), **others}
+        types = row_types(_table(numbers)) if can_count and by_type is None else None
+        types = None if types is None else types.merged()
+        if types is None or not types.are_few:
+            return numbers, None
+        return _parts(types.values, numbers), types
+
+    def _function(self) -> dict[str, Any]:
         if self.leaf_function is None:
             raise ValueError("A problem of kind 'callback' needs a leaf_function.")
         stop = Guard(None)
-        extra: dict[str, Any] = {
+        return {
             "leaf_function": _Leaf(self.leaf_function),
             "goes_on": lambda: not stop({}),
             "superadditive": bool(self.superadditive),
         }
-        if self.worst_change is not None:
-            extra["row_worst"] = np.ascontiguousarray(self.worst_change, dtype=np.int64)
-        return extra
 
     def _prices(self) -> dict[str, Any]:
-        if self.test_costs is None:
-            return {}
         types = {"feature": np.int32, "group": np.int32, "price": np.int64, "discounted": np.int64}
-        prices: dict[str, Any] = {
-            name: np.ascontiguousarray(self.test_costs[name], dtype=kind)
-            for name, kind in types.items()
-        }
-        if self.weights is not None:
-            prices["weights"] = np.ascontiguousarray(self.weights, dtype=np.int64)
-        return prices
+        given: Mapping[str, NDArray[Any]] = self.test_costs or {}
+        return {name: np.ascontiguousarray(given[name], dtype=kind) for name, kind in types.items()}
+
+
+def _table(numbers: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return the numbers of rows or types side by side."""
+    table: NDArray[np.int64] = np.column_stack(list(numbers.values()))
+    return table
+
+
+def _parts(
+    table: NDArray[np.int64], like: dict[str, NDArray[np.int64]]
+) -> dict[str, NDArray[np.int64]]:
+    """Cut a table into parts of as many columns as other arrays have."""
+    parts, at = {}, 0
+    for name, array in like.items():
+        end = at + (array.shape[1] if array.ndim == 2 else 1)
+        parts[name] = table[:, at:end] if array.ndim == 2 else table[:, at]
+        at = end
+    return parts
 
 
 class _Leaf:
@@ -196,6 +236,5 @@ def _call(
     options: Options,
     callback: Callback | None,
 ) -> Any:
-    extra: Mapping[str, Any] = problem.extra()
-    arguments = problem.to_core(options)
+    arguments, extra = problem.to_core(options)
     return call_core(lambda *given: function(*given, extra), arguments, callback)

@@ -123,7 +123,7 @@ def binary_statement(errors: ErrorStatement, positive: int, metric_name: str) ->
         weights = per_row if weights is None else weights * per_row
     negatives, positives = added_up(row_types, weights, 2).tolist()
     return BinaryStatement(
-        **vars(errors),
+        **{**vars(errors), "task": metric_name},
         positive=positive,
         row_types=row_types,
         type_weights=weights,

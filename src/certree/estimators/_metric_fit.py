@@ -68,7 +68,7 @@ def state_metric(
     warm = None
     if rows.start.tree is not None:
         warm, errors = model._warm_start(rows.start, rows.X, errors)
-    return replace(binary_statement(errors, found[0], metric_name), task=metric_name), warm
+    return binary_statement(errors, found[0], metric_name), warm
 
 
 def fit_metric(

@@ -102,9 +102,9 @@ class Statement(ABC):
         """Return how often a tree pays the penalty."""
         return nodes.n_splits + (per == "leaf")
 
-    def test_cost(self, nodes: engine.Nodes) -> Fraction:
+    def test_cost(self, nodes: engine.Nodes) -> Exact:
         """Return what all rows pay for the tests of a tree."""
-        return Fraction(0)
+        return 0
 
     def doubted(self, answer: Answer, accepted: Fraction) -> Answer:
         """Return what is proven of the numbers as they were given, if rounding may hide much.

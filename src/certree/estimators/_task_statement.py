@@ -89,9 +89,9 @@ class TaskStatement(Statement):
         if self.measurements is not None:
             settings["test_costs"] = self.measurements.for_engine(self.problem)
             settings["weights"] = self.rows.weights
-        return _vector.VectorProblem(
-            self.columns, self.problem.statistics, kind=self.problem.kind, **settings
-        )
+        known = self.problem.types
+        vectors = self.problem.statistics if known is None else known
+        return _vector.VectorProblem(self.columns, vectors, kind=self.problem.kind, **settings)
 
     def solve(self, options: engine.Options, watch: engine.Callback | None) -> engine.Result:
         return _vector.solve(self.engine_problem, options, watch)
@@ -124,9 +124,9 @@ class TaskStatement(Statement):
     def counters(self) -> dict[str, int]:
         return self.problem.counters()
 
-    def test_cost(self, nodes: engine.Nodes) -> Fraction:
+    def test_cost(self, nodes: engine.Nodes) -> Exact:
         if self.measurements is None:
-            return Fraction(0)
+            return 0
         prices = self.measurements.for_engine(self.problem)
         weights = nodes.add_up(nodes.route(self.columns), self.rows.weights)
         made: dict[int, list[int]] = {0: []}
@@ -146,7 +146,7 @@ class TaskStatement(Statement):
     def reach(self, nodes: engine.Nodes) -> Reached:
         """Send the rows down a tree."""
         leaves = nodes.route(self.columns)
-        return Reached(leaves, nodes.add_up(leaves, self.problem.statistics))
+        return Reached(leaves, nodes.sums(self.problem.sums_at(leaves, len(nodes))))
 
     def grow(self, nodes: engine.Nodes, reached: Reached | None = None) -> Tree:
         reached = self.reach(nodes) if reached is None else reached

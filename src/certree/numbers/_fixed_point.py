@@ -217,7 +217,8 @@ class LabelCosts:
     Attributes
     ----------
     costs : ndarray of int64, shape (n_rows, n_labels)
-        Weighted cost of a label above the row's cheapest one; not negative.
+        Weighted cost of a label above the row's cheapest one; not negative. As many rows as were
+        given, however often they occur.
     prices : ndarray of int64
         Prices of tests per unit of weight, in the same unit.
     unit : fractions.Fraction
@@ -244,6 +245,7 @@ def label_costs(
     prices: NDArray[np.float64] | None = None,
     price_total: float = 0.0,
     price_weight: int | None = None,
+    times: NDArray[np.int64] | None = None,
 ) -> LabelCosts:
     """Turn costs per row and label into integers that are not negative.
 
@@ -266,11 +268,15 @@ def label_costs(
         The most that one unit of weight can pay for tests.
     price_weight : int, optional
         Weight of all rows that pay for tests; by default that of all rows.
+    times : ndarray of int64, shape (n_rows,), optional
+        How often each row occurs, with its weight; by default once.
     """
-    paying = int(weights.sum()) if price_weight is None else price_weight
+    often = np.ones(len(costs), dtype=np.int64) if times is None else times
+    all_weights = weights * often
+    paying = int(all_weights.sum()) if price_weight is None else price_weight
     with np.errstate(over="ignore"):
         ranges = costs.max(axis=1) - costs.min(axis=1)
-        total = float(weights @ ranges) + paying * price_total
+        total = float(all_weights @ ranges) + paying * price_total
     extra = np.zeros(0) if prices is None else prices
     numbers = np.concatenate([costs.ravel(), extra.ravel()])
     fixed = exact_decimals(numbers, total, most)
@@ -278,7 +284,7 @@ def label_costs(
         table = fixed.values[: costs.size].reshape(costs.shape)
         cheapest = table.min(axis=1)
         above = (table - cheapest[:, None]) * weights[:, None]
-        constant = _exact_dot(weights, cheapest) * fixed.quantum
+        constant = _exact_dot(all_weights, cheapest) * fixed.quantum
         prices_fixed = fixed.values[costs.size :]
         divisors = np.gcd.reduce(above, axis=None), np.gcd.reduce(prices_fixed, axis=None)
         common, rounding = max(int(np.gcd(*divisors)), 1), Fraction(0)
@@ -286,7 +292,7 @@ def label_costs(
         # All labels cost the same and all tests are free: all trees pay the same.
         fixed = FixedPoint(np.zeros(len(numbers), dtype=np.int64), Fraction(1), Fraction(0))
         above, prices_fixed = np.zeros(costs.shape, dtype=np.int64), fixed.values[costs.size :]
-        pairs = zip(weights.tolist(), costs[:, 0].tolist(), strict=True)
+        pairs = zip(all_weights.tolist(), costs[:, 0].tolist(), strict=True)
         constant = sum((w * read_fraction(cost, "costs") for w, cost in pairs), Fraction(0))
         common, rounding = 1, Fraction(0)
     else:
@@ -299,9 +305,10 @@ def label_costs(
         finest(float(amounts.sum()) or 1.0, most)
         fixed = _round(np.concatenate([differences.ravel(), extra.ravel()]), total, most)
         above = fixed.values[: costs.size].reshape(costs.shape)
-        constant = round(Fraction(math.fsum(weights * least)) / fixed.quantum) * fixed.quantum
+        least_total = _float_sum(weights * least, often)
+        constant = round(Fraction(least_total) / fixed.quantum) * fixed.quantum
         prices_fixed = fixed.values[costs.size :]
-        n_rounded = len(costs) + (len(extra) * paying if price_total else 0)
+        n_rounded = int(often.sum()) + (len(extra) * paying if price_total else 0)
         # The errors of float64 in differences and products, and of rounding the constant.
         noise = Fraction(float(amounts.sum())) / 2**49 + fixed.quantum
         common, rounding = 1, n_rounded * fixed.error + noise
@@ -313,6 +320,14 @@ def label_costs(
         constant * weight_quantum,
         round_up(rounding * weight_quantum),
     )
+
+
+def _float_sum(numbers: NDArray[np.float64], often: NDArray[np.int64]) -> float:
+    """Return the sum of numbers that occur several times, correctly rounded."""
+    if not (often > 1).any():
+        return math.fsum(numbers)
+    pairs = zip(numbers.tolist(), often.tolist(), strict=True)
+    return float(sum((Fraction(number) * n for number, n in pairs), Fraction(0)))
 
 
 def root_up(square: Fraction) -> Fraction:

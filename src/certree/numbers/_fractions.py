@@ -19,6 +19,9 @@ _SHOWN_DIGITS = 40
 # A decimal with a greater exponent is refused: its digits would take minutes and all memory.
 _MOST_EXPONENT = 10_000
 
+# Whole floats below this are the integers that Python prints for them.
+_MOST_PLAIN = 2.0**53
+
 
 def read_fraction(value: Any, what: str) -> Fraction:
     """Read a number as the exact fraction that it is written as.
@@ -35,6 +38,8 @@ def read_fraction(value: Any, what: str) -> Fraction:
     -------
     fractions.Fraction
     """
+    if type(value) is float and -_MOST_PLAIN < value < _MOST_PLAIN and value.is_integer():
+        return Fraction(int(value))  # most parameters are such; the long way gives the same
     if isinstance(value, bool | np.bool_) or not isinstance(
         value, int | float | np.integer | np.floating | Rational | Decimal | str
     ):

@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.engine import Nodes
-from certree.engine._equal_rows import added_up, merge_equal
+from certree.engine._equal_rows import merge_equal
+from certree.engine._row_types import RowTypes, row_types
 from certree.engine._within_limits import LimitedProblem
-
-# With more types than this, costs are given by row.
-_MOST_TYPES = 64
 
 # With so many rows, and not too many columns, equal rows are merged first.
 _MANY_ROWS = 4096
@@ -41,56 +39,6 @@ class EvaluatedTree:
     """The sums of the tree, then its number of splits."""
 
 
-@dataclass(frozen=True)
-class RowTypes:
-    """Rows as multiples of a few types: ``values[i] == weights[i] * values_of_types[types[i]]``."""
-
-    types: NDArray[np.int32]
-    values: NDArray[np.int64]
-    weights: NDArray[np.int64] | None
-    totals: NDArray[np.int64]
-    """Weight of each type."""
-
-
-def row_types(values: NDArray[np.int64]) -> RowTypes | None:
-    """Return few types of which all rows are multiples, or None if there are too many."""
-    flat = values.reshape(len(values), -1)
-    found = _few_types(flat)
-    if found is not None:
-        types, first = found
-        return RowTypes(types, values[first], None, np.bincount(types).astype(np.int64))
-    factors = np.gcd.reduce(flat, axis=1)
-    weights = np.maximum(factors, 1)
-    units = flat // weights[:, None]
-    found = _few_types(units)
-    if found is None:
-        return None
-    types, first = found
-    totals = np.zeros(len(first), dtype=np.int64)
-    np.add.at(totals, types, weights)
-    return RowTypes(types, units[first].reshape(-1, *values.shape[1:]), weights, totals)
-
-
-def _few_types(flat: NDArray[np.int64]) -> tuple[NDArray[np.int32], list[int]] | None:
-    """Number the different rows, and return the first of each, or None if there are many."""
-    # Odd factors mix the entries into one number; rows of the same number are then compared.
-    factors = np.random.default_rng(1).integers(0, 2**62, flat.shape[1], dtype=np.int64) * 2 + 1
-    mixed = flat @ factors
-    types = np.full(len(flat), -1, dtype=np.int32)
-    first: list[int] = []
-    left = np.ones(len(flat), dtype=np.bool_)
-    while len(first) <= _MOST_TYPES:
-        at = int(left.argmax())
-        if not left[at]:
-            same = np.array_equal(flat[first][types], flat)
-            return (types, first) if same else None
-        equal = mixed == mixed[at]
-        types[equal] = len(first)
-        left &= ~equal
-        first.append(at)
-    return None
-
-
 def _merge_equal(problem: LimitedProblem, types: RowTypes) -> tuple[LimitedProblem, RowTypes]:
     """Return large problems with fewer rows: those of the same columns and type become one."""
     n_rows, n_columns = problem.columns.shape
@@ -101,7 +49,7 @@ def _merge_equal(problem: LimitedProblem, types: RowTypes) -> tuple[LimitedProbl
         return problem, types
     kinds, columns, (weights,) = merged
     fewer = RowTypes(kinds.astype(np.int32), types.values, weights, types.totals)
-    values = types.values[fewer.types] * weights[:, None, None]
+    values = fewer.by_row()
     return replace(problem, columns=columns, values=values, row_counts=None), fewer
 
 
@@ -212,12 +160,7 @@ class LimitedRows:
             values = self.problem.values
             flat = values.reshape(len(values), -1)
             return _sums_by_code(codes, flat, n_leaves).reshape(n_leaves, *values.shape[1:])
-        n_types = len(self.types.totals)
-        cells = codes * n_types + self.types.types
-        counts = added_up(cells, self.types.weights, n_leaves * n_types)
-        values = self.types.values
-        sums: NDArray[np.int64] = counts.reshape(n_leaves, n_types) @ values.reshape(n_types, -1)
-        return sums.reshape(n_leaves, *values.shape[1:])
+        return self.types.sums(codes, n_leaves)
 
     def _allowed(self, codes: NDArray[np.intp], n_leaves: int) -> NDArray[np.bool_]:
         counts, least = self.problem.label_counts, self.problem.label_min

@@ -161,9 +161,7 @@ class Scalars:
             return self._session.solve(costs, options, callback)
         types, problem = self.rows.types, self.rows.problem
         if types is not None:
-            costs = costs[types.types]
-            if types.weights is not None:
-                costs = costs * types.weights[:, None]
+            costs = replace(types, values=costs).by_row()
         by_row = _vector.VectorProblem(self.rows.columns, costs, row_counts=problem.row_counts)
         return _vector.solve(by_row, options, callback)
 

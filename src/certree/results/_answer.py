@@ -49,6 +49,9 @@ class Answer:
         lower = exact(scale.cost(result.lower_bound))
         if cost is not None and lower >= cost:
             lower = cost
+        # From one entry of the history to the next one of its two bounds stays.
+        bounds = {value for *_, u, l in result.history for value in (u, l) if value is not None}
+        costs = {value: exact(scale.cost(value)) for value in bounds}
         return cls(
             # A proven value is optimal, also if a budget ended the choice among equal trees.
             status="optimal" if cost == lower else result.status,
@@ -58,7 +61,7 @@ class Answer:
             seconds=result.seconds,
             counters=dict(result.counters),
             history=tuple(
-                (seconds, work, exact(scale.cost(u)), exact(scale.cost(l)))
+                (seconds, work, costs[u], costs[l])
                 for seconds, work, u, l in result.history
                 if u is not None and l is not None
             ),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from math import ceil
 from typing import Any, ClassVar, Literal
 
@@ -12,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding._classes import check_labels, encode_labels
+from certree.engine._row_types import RowTypes
 from certree.numbers._exact import class_fractions, read_fraction
 from certree.numbers._fixed_point import (
     LabelCosts,
@@ -26,8 +29,38 @@ from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
 __all__ = ["CostMatrix", "Misclassification", "OrdinalError", "Rewards", "RowCosts"]
 
+# Rows of more kinds than this are taken one by one.
+_MOST_KINDS = 4096
+
 # Weights of classes that are multiples of one number up to this are exact.
 _MOST_MULTIPLE = 10**15
+
+
+@dataclass(frozen=True)
+class _Kinds:
+    """Rows with the same line of costs and the same weight are of one kind."""
+
+    line: NDArray[np.intp]
+    weight: NDArray[np.int64]
+    times: NDArray[np.int64]
+    of_row: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, lines: NDArray[np.intp], rows: Rows) -> _Kinds | None:
+        """Return the kinds of all rows, or None if these are many or weights are real numbers."""
+        if rows.given is not None:
+            return None
+        weights = np.unique(rows.weights) if np.ptp(rows.weights) else rows.weights[:1]
+        n_kinds = (int(lines.max()) + 1) * len(weights)
+        if n_kinds > min(_MOST_KINDS, len(lines)):
+            return None
+        codes = lines * len(weights) + np.searchsorted(weights, rows.weights)
+        counts = np.bincount(codes, minlength=n_kinds)
+        present = np.flatnonzero(counts)
+        number = np.zeros(n_kinds, dtype=np.int32)
+        number[present] = np.arange(len(present))
+        line, weight = np.divmod(present, len(weights))
+        return cls(line, weights[weight], counts[present], number[codes])
 
 
 class LabelProblem(LeafProblem):
@@ -46,29 +79,51 @@ class LabelProblem(LeafProblem):
         costs: NDArray[np.float64],
         rows: Rows,
         row_codes: NDArray[np.intp] | None = None,
+        lines: NDArray[np.intp] | None = None,
     ) -> None:
-        weighed, weights = rows.weigh(costs)
+        """State the task; with `lines`, these say which line of `costs` each row has."""
+        kinds = None if lines is None else _Kinds.of(lines, rows)
+        if kinds is None:
+            table = costs if lines is None else costs[lines]
+            weighed, weights = rows.weigh(table)
+            times = np.ones(len(weights), dtype=np.int64)
+        else:
+            weighed, weights, times = costs[kinds.line], kinds.weight, kinds.times
         paying = int(rows.weights.sum())
         scaled: LabelCosts = label_costs(
-            weighed, weights, rows.quantum, rows.most, rows.prices, rows.most_paid, paying
+            weighed, weights, rows.quantum, rows.most, rows.prices, rows.most_paid, paying, times
         )
-        differences = (weighed - weighed.min(axis=1, keepdims=True)) * weights[:, None]
+        differences = (weighed - weighed.min(axis=1, keepdims=True)) * (weights * times)[:, None]
         self.whole = Fraction(float(differences.sum(axis=0).min())) * rows.quantum
         self.labels = labels
-        self.statistics = scaled.costs
+        best = scaled.costs.argmin(axis=1)
+        if kinds is None:
+            self.statistics = scaled.costs
+        else:
+            self.types = RowTypes(kinds.of_row, scaled.costs, None, times)
+            best = best[kinds.of_row]
         self.prices = scaled.prices
         self.unit = scaled.unit
         self.constant = scaled.constant
         self.rounding = scaled.rounding + _weight_rounding(weighed, rows)
-        if not (rows.most_paid or np.ptp(costs, axis=1).any()):
+        spans = np.ptp(costs, axis=1)
+        if not (rows.most_paid or (spans if lines is None else spans[lines]).any()):
             # All trees cost the same, which is known without rounding.
-            self.constant, self.rounding = _exact_cost(costs[:, 0], rows), Fraction(0)
+            each = costs[:, 0] if lines is None else costs[lines, 0]
+            self.constant, self.rounding = _exact_cost(each, rows), Fraction(0)
         self.total_weight = rows.total_weight
         self.complexity_unit = rows.total_weight
-        self.row_codes = scaled.costs.argmin(axis=1) if row_codes is None else row_codes
+        self.row_codes = best if row_codes is None else row_codes
         self.counted = "best for" if row_codes is None else ""
         paid = Fraction(rows.most_paid) * paying * rows.quantum / scaled.unit
-        self.largest = int(scaled.costs.max(axis=1).sum()) + ceil(paid)
+        self.largest = int(scaled.costs.max(axis=1) @ times) + ceil(paid)
+
+    @cached_property
+    def statistics(self) -> NDArray[np.int64]:  # type: ignore[override]
+        """What is summed over the rows of a leaf, weights included."""
+        if self.types is None:
+            raise AttributeError("a problem without types has statistics of its own")
+        return self.types.by_row()
 
     def units(self, sums: Sums) -> NDArray[np.int64]:
         return np.asarray(sums.min(axis=1))
@@ -105,12 +160,11 @@ class AccuracyProblem(LabelProblem):
         codes: NDArray[np.intp],
     ) -> None:
         prices, price_unit = _as_prices(class_weights)
-        costs = np.repeat(prices[codes][:, None], len(labels), axis=1)
-        costs[np.arange(len(codes)), codes] = 0.0
+        costs = prices[:, None] * (1.0 - np.eye(len(labels)))
         if rows.prices is not None:
             # Prices of tests share the unit of errors.
             costs, price_unit = costs * float(price_unit), Fraction(1)
-        super().__init__(labels, costs, rows, codes)
+        super().__init__(labels, costs, rows, codes, codes)
         self.unit *= price_unit
         self.rounding *= price_unit
         self.whole *= price_unit
@@ -237,7 +291,8 @@ class CostMatrix(_LabelTask):
         self.matrix = matrix
         self.classes = classes
 
-    def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
+    def lines(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
+        """Return the classes, the matrix, and the line of the matrix that each row has."""
         labels = check_labels(y, n_rows, type(self).__name__)
         matrix = check_numbers(self.matrix, self.argument, (None, None), exactly=True)
         classes, codes = match_classes(labels, self.classes, matrix.shape[1], self.argument)
@@ -246,7 +301,16 @@ class CostMatrix(_LabelTask):
                 f"{self.argument} must have one row and one column per class, {len(classes)} x "
                 f"{len(classes)}, got {matrix.shape[0]} x {matrix.shape[1]}."
             )
+        return classes, matrix, codes
+
+    def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
+        classes, matrix, codes = self.lines(y, n_rows)
         return classes, matrix[codes], codes
+
+    def on(self, y: Any, rows: Rows) -> LabelProblem:
+        classes, matrix, codes = self.lines(y, rows.n_rows)
+        own = rows.select(codes)
+        return LabelProblem(classes, matrix, rows, own, own)
 
     def __repr__(self) -> str:
         return f"CostMatrix({self.matrix!r})"

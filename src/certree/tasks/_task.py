@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.engine._row_types import RowTypes
 from certree.numbers._digits import whole_numbers
 from certree.numbers._weights import read_weights
 
@@ -99,6 +100,8 @@ class Rows:
     @property
     def total_weight(self) -> Fraction:
         """Weight of all rows."""
+        if self.given is None:
+            return int(self.weights.sum()) * self.quantum
         return self.weight_of(np.ones(len(self.weights), dtype=np.bool_))
 
     def weight_of(self, chosen: NDArray[np.bool_]) -> Fraction:
@@ -167,6 +170,8 @@ class LeafProblem(ABC):
         Which leaf cost of the core applies: "min_label", "squares" or "callback".
     statistics : int64 array of shape (n_rows, n_statistics)
         What is summed over the rows of a leaf, weights included.
+    types : RowTypes or None
+        The same by type, if the rows are known to be of a few types.
     unit, constant : Fraction
         ``cost = unit * (units of the search) + constant``.
     rounding : Fraction
@@ -180,6 +185,7 @@ class LeafProblem(ABC):
 
     kind: ClassVar[str]
     statistics: NDArray[np.int64]
+    types: RowTypes | None = None
     unit: Fraction
     constant: Fraction
     rounding: Fraction
@@ -193,6 +199,14 @@ class LeafProblem(ABC):
     @abstractmethod
     def units(self, sums: Sums) -> NDArray[np.int64]:
         """Return what leaves with these sums cost, in units of the search."""
+
+    def sums_at(self, places: NDArray[np.intp], n_places: int) -> Sums:
+        """Return the sums of the statistics of the rows at each place."""
+        if self.types is not None:
+            return self.types.sums(places, n_places)
+        sums = np.zeros((n_places, self.statistics.shape[1]), dtype=np.int64)
+        np.add.at(sums, places, self.statistics)
+        return sums
 
     @property
     def hidden(self) -> Fraction:
