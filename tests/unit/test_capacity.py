@@ -124,7 +124,7 @@ def test_rows_of_unknown_treatment_have_no_minimum() -> None:
 
 def test_there_is_no_path_within_limits() -> None:
     model = PolicyTree(capacity={0: 3})
-    with pytest.raises(ValueError, match="no path of trees within limits"):
+    with pytest.raises(ValueError, match="path=True cannot be combined with limits"):
         model.fit_rewards(PATIENTS.data, PATIENTS.rewards, path=True)
 
 

@@ -117,6 +117,20 @@ def _with_full_penalty(model: BaseTaskTree, statement: LimitedStatement) -> Scal
     return scale_of(model, problem, fitting_penalty(units, room))
 
 
+def refuse_within_limits(model: BaseTaskTree, *, path: bool) -> None:
+    """Refuse what trees within limits, and fronts of two tasks, do not support."""
+    if path:
+        raise ValueError(
+            "path=True cannot be combined with limits or fronts; leave it out, and limit the "
+            "number of splits by max_splits."
+        )
+    if model.test_costs is not None:
+        raise ValueError(
+            "test_costs cannot be combined with limits or fronts: what a test costs depends on the "
+            "tests above it, and not on the rows of a leaf alone; leave one of the two out."
+        )
+
+
 def fit_within(
     model: BaseTaskTree,
     task: Limited,
@@ -128,14 +142,7 @@ def fit_within(
     path: bool,
 ) -> None:
     """Fit a model within limits, and warn if there is no tree or no proof."""
-    if path:
-        raise ValueError("There is no path of trees within limits; fit without path=True.")
-    if model.test_costs is not None:
-        raise ValueError(
-            "test_costs cannot be combined with limits on the whole tree: what a test costs "
-            "depends on the tests above it, and not on the rows of a leaf alone; leave one of the "
-            "two out."
-        )
+    refuse_within_limits(model, path=path)
     watch = fit_limited(model, task, X, y, sample_weight, callback)
     model._path = None
     model._finish(watch)

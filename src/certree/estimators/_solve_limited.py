@@ -34,6 +34,7 @@ from ._limited_fit import (
     fit_limited,
     leaf_minimum,
     limit_values,
+    refuse_within_limits,
     state_limited,
 )
 from ._task_statement import hides_much
@@ -336,13 +337,7 @@ def _parameters(model: BaseTaskTree) -> dict[str, Any]:
 
 def _check(model: BaseTaskTree, given: Given) -> None:
     """Refuse parameters that trees within limits do not support."""
-    model._check_parameters()
-    if getattr(model, "test_costs", None) is not None:
-        raise ValueError("test_costs cannot be combined with limits or fronts; leave them out.")
-    if given.path:
-        raise ValueError(
-            "path=True cannot be combined with limits or fronts; solve with max_splits instead."
-        )
+    refuse_within_limits(model, path=given.path)
     if model.max_depth is None and model.max_splits is None:
         penalty = read_fraction(model.complexity, "complexity")
         if penalty == 0 or isinstance(getattr(model, "task", None), Front):

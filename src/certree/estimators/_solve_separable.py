@@ -220,7 +220,6 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
 
 
 def _refuse(model: BaseTaskTree, given: Given) -> None:
-    model._check_parameters()
     for name, is_given in (
         ("sample_weight", given.sample_weight is not None),
         ("complexity", read_fraction(model.complexity, "complexity") != 0),
