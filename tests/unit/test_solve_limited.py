@@ -25,7 +25,8 @@ from certree import (
     tasks,
     verify,
 )
-from certree.results._limit_certificate import Reach
+from certree.estimators._limited_fit import stated_proof
+from certree.results._limit_certificate import LimitValue, Reach
 
 X = np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [0, 1]])
 Y = np.array(["no", "yes", "yes", "no", "yes", "no"])
@@ -568,3 +569,14 @@ def test_an_objective_by_its_parts_is_verified_by_its_own_functions() -> None:
         solution.certificate = replace(true, **change)
         with pytest.raises(CertificateError, match=message):
             verify(solution, X)
+
+
+def test_a_proof_is_dual_only_if_a_cut_shows_it_by_itself() -> None:
+    """Whole leading digits may prove more than a cut in the user's terms says."""
+    limit = LimitValue("spent", None, Fraction(5, 2), None, unit=1)
+    assert stated_proof("dual", [limit], [(0, 1, 3)]) == "dual"  # totals are whole, at most 2
+    assert stated_proof("dual", [limit], [(0, 1, 2)]) == "search"
+    assert stated_proof("dual", [limit], [(1, 1, 3)]) == "search"  # the cost has a part in it
+    empty = LimitValue("spent", None, Fraction(5, 2), Fraction(9, 4), unit=1)
+    assert stated_proof("dual", [empty], []) == "dual"  # no whole number lies between
+    assert stated_proof("search", [limit], []) == "search"

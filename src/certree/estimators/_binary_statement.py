@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.engine._equal_rows import added_up
+from certree.numbers._fractions import to_float
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 
@@ -53,7 +54,7 @@ class BinaryStatement(ErrorStatement):
         return engine.Problem(self.columns, self.row_types, _ERRORS, self.type_weights)
 
     def objective(self, cost: Exact) -> float:
-        return float(1 - cost)
+        return to_float(1 - Fraction(cost))
 
     def doubted(self, answer: Answer, accepted: Fraction) -> Answer:
         if answer.status in ("optimal", "gap") and self.loses_shares:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import ceil
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -197,13 +197,14 @@ def keep_limited(
     }
     answer = Answer.of(result, statement.scale)
     if answer.cost is None:
+        limits = limit_values(statement, None, _reach(statement, result))
         model.certificate_ = certify(  # type: ignore[assignment]
             model,
             statement,
             answer,
             NoTreeCertificate,
-            limits=limit_values(statement, None, _reach(statement, result)),
-            proof=result.proof,
+            limits=limits,
+            proof=stated_proof(result.proof, limits, proven["cuts"]),
             **proven,
         )
         return
@@ -244,6 +245,33 @@ def limit_values(
         )
         for j, (limit, total) in enumerate(zip(statement.limited.limits, totals, strict=True))
     )
+
+
+def stated_proof(proof: str, limits: Sequence[LimitValue], cuts: Sequence[Cut]) -> str:
+    """Return the proof that there is no tree: "dual" only if a limit or a cut shows it by itself.
+
+    Totals beyond 64 bits are searched in digits, and a search may also use that leading digits are
+    whole numbers. A cut in the user's terms does not say that.
+    """
+    if proof != "dual":
+        return proof
+    for limit in limits:
+        if None not in (limit.at_most, limit.at_least) and _within(limit, 1) < _within(limit, -1):
+            return proof
+    for first, *weights, value in cuts:
+        pairs = [(b, limit) for b, limit in zip(weights, limits, strict=True) if b]
+        most = sum((b * _within(limit, 1 if b > 0 else -1) for b, limit in pairs), Fraction(0))
+        if first == 0 and value > most:
+            return proof
+    return "search"
+
+
+def _within(limit: LimitValue, sign: int) -> Fraction:
+    """Return the last total within a bound of a limit, from above or from below."""
+    bound = limit.at_most if sign > 0 else limit.at_least
+    assert bound is not None
+    units = Fraction(bound) / limit.unit
+    return (floor(units) if sign > 0 else ceil(units)) * Fraction(limit.unit)
 
 
 def leaf_minimum(statement: LimitedStatement) -> tuple[tuple[str, int], ...]:
