@@ -50,19 +50,6 @@ class Solution:
     path: RegularizationPath | None = None
     _model: TaskTree | None = field(default=None, repr=False, compare=False)
 
-    def _solved_model(self, task: Task | None) -> TaskTree:
-        """Return the estimator behind it, for `verify`, with the task given or its own."""
-        if self._model is None:
-            raise ValueError("verify needs a solution that solve returned, not one made by hand.")
-        model = copy.copy(self._model)
-        model.task = self._model.task if task is None else task
-        if not isinstance(model.task, Task):
-            raise ValueError(
-                "A solution does not keep its task when pickled; pass it as verify(..., task=...)."
-            )
-        model.tree_, model.certificate_ = self.tree, self.certificate
-        return model
-
     def __getstate__(self) -> dict[str, Any]:
         # Functions such as a task's leaf cost can often not be pickled.
         state = dict(self.__dict__)
