@@ -12,11 +12,10 @@ from certree.metrics import PartialAUC
 from certree.numbers._exact import parse_complexity, read_fraction
 from certree.numbers._scale import Scale, fitting_penalty
 from certree.results._answer import Answer
-from certree.results._certificate import Certificate, exact
+from certree.results._certificate import exact
 from certree.results._progress import Callback
 
 from ._binary_statement import BinaryStatement
-from ._certify import certify
 from ._metric_fit import Fitted, TrainingRows, state_metric
 
 if TYPE_CHECKING:
@@ -55,12 +54,9 @@ def fit_chain(
     negatives, positives = statement.leaf_counts(answer.nodes)
     says = answer.nodes.label == statement.positive
     leaves = answer.nodes.is_leaf
-    model.tree_ = statement.grow(answer.nodes)
-    model.certificate_ = certify(
-        model,
+    model._keep(
         statement,
         answer,
-        Certificate,
         fp=statement.weight(int(negatives[leaves & says].sum())),
         fn=statement.weight(int(positives[leaves & ~says].sum())),
         **statement.totals(),

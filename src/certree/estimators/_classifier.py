@@ -232,9 +232,9 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         self.n_classes_ = len(statement.classes)
         return self._prove(statement, callback, warm=warm, path=path), statement
 
-    def _keep(self, statement: Statement, answer: Answer) -> None:
+    def _keep(self, statement: Statement, answer: Answer, **more: Any) -> None:
         self.tree_ = statement.grow(answer.nodes)
-        self.certificate_ = certify(self, statement, answer, Certificate)
+        self.certificate_ = certify(self, statement, answer, Certificate, **more)
 
     def _warm_start(
         self, start: WarmStart, X: Any, statement: ErrorStatement

@@ -13,12 +13,11 @@ from certree.metrics import Custom, Metric
 from certree.numbers._exact import parse_penalty, read_fraction
 from certree.proofs._metric_search import MetricResult, solve_metric
 from certree.results._answer import Answer
-from certree.results._certificate import Certificate, Exact, exact
+from certree.results._certificate import Exact, exact
 from certree.results._progress import Callback, Observer
 from certree.results._rounding import at_most, nearest
 
 from ._binary_statement import BinaryStatement, binary_statement, check_binary
-from ._certify import certify
 from ._error_statement import ErrorStatement, state_errors
 from ._warm_start import WarmStart, WarmTree
 
@@ -92,12 +91,9 @@ def fit_metric(
         callback=watch,
     )
     answer = _answer(result, statement, accepted)
-    model.tree_ = statement.grow(answer.nodes)
-    model.certificate_ = certify(
-        model,
+    model._keep(
         statement,
         answer,
-        Certificate,
         objective=float(result.objective),
         fp=statement.weight(result.fp),
         fn=statement.weight(result.fn),
