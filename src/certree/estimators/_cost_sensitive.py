@@ -179,8 +179,8 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
             self.n_classes_ = len(self.classes_)
         return self
 
-    def _keep(self, statement: TaskStatement, answer: Answer) -> None:
-        super()._keep(statement, answer)
+    def _keep(self, statement: TaskStatement, answer: Answer, *kind: Any, **more: Any) -> None:
+        super()._keep(statement, answer, *kind, **more)
         self.classes_ = self.tree_.classes.copy()
         self.n_classes_ = len(self.classes_)
 

@@ -208,11 +208,7 @@ def keep_limited(
             **proven,
         )
         return
-    reached = statement.reach(answer.nodes)
-    model.tree_ = statement.grow(answer.nodes, reached)
-    model._node_costs = statement.problem.units(reached.sums).astype(np.float64)
-    model.certificate_ = certify(
-        model,
+    model._keep(
         statement,
         answer,
         LimitedCertificate,

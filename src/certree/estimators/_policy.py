@@ -322,8 +322,8 @@ class PolicyTree(BaseTaskTree):
         task = self._task(rewards, len(rewards), sample_weight)
         self._fit_and_report(task, X, None, sample_weight, callback, path)
 
-    def _keep(self, statement: TaskStatement, answer: Answer) -> None:
-        super()._keep(statement, answer)
+    def _keep(self, statement: TaskStatement, answer: Answer, *kind: Any, **more: Any) -> None:
+        super()._keep(statement, answer, *kind, **more)
         self.treatments_ = self.tree_.classes.copy()
 
     def _task(

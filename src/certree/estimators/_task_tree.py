@@ -67,12 +67,18 @@ class BaseTaskTree(BaseOptimalTree):
         """Return what is asked of the search."""
         return state_task(self, task, X, y, sample_weight, TaskStatement)
 
-    def _keep(self, statement: TaskStatement, answer: Answer) -> None:
+    def _keep(
+        self,
+        statement: TaskStatement,
+        answer: Answer,
+        kind: type[TaskCertificate] = TaskCertificate,
+        **more: Any,
+    ) -> None:
         nodes = answer.nodes
         reached = statement.reach(nodes)
         self.tree_ = statement.grow(nodes, reached)
         self._node_costs = statement.problem.units(reached.sums).astype(np.float64)
-        self.certificate_ = certify(self, statement, answer, TaskCertificate)
+        self.certificate_ = certify(self, statement, answer, kind, **more)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
