@@ -197,7 +197,12 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
                 )
             self.classes_ = statement.classes
             self.n_classes_ = len(statement.classes)
-            watch = solve_fair(self, statement, callback)
+            watch, nodes, certificate = solve_fair(self, statement, callback)
+            if hasattr(self, "tree_"):
+                del self.tree_
+            if certificate.has_tree:
+                self.tree_ = statement.grow(nodes)
+            self._keep_certificate(certificate)
         self._finish(watch)
         return self
 

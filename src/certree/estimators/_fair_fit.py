@@ -51,8 +51,8 @@ _SMALLER = 3
 
 def solve_fair(
     model: FairTreeClassifier, statement: FairStatement, callback: Callback | None
-) -> Observer | None:
-    """Find the best tree within the tolerance; give the model tree and certificate.
+) -> tuple[Observer | None, engine.Nodes, FairnessCertificate]:
+    """Find the best tree within the tolerance; return what watched, the tree and what is proven.
 
     The best tree of all comes first: if it is fair, there is nothing else to do.
     """
@@ -67,23 +67,17 @@ def solve_fair(
     rates = statement.rates(nodes)
     is_fair = disparity(rates) <= statement.tolerance and free.status in ("optimal", "gap")
     if is_fair or statement.comparison is None:
-        model.tree_ = statement.grow(nodes)
         answer = replace(Answer.of(free, scale), nodes=nodes)
-        model._keep_certificate(_certify(model, statement, answer, rates))
-        return watch
+        return watch, nodes, _certify(model, statement, answer, rates)
     limits = _limits(statement, options, statement.tolerance)
     found = _solve_fairly(statement.with_limits(limits), options, free, watch)
+    nodes = found.nodes.over(statement.places)
     if found.upper_bound is None:
-        if hasattr(model, "tree_"):
-            del model.tree_
         certificate = _without_tree(model, statement, limits, found)
     else:
-        nodes = found.nodes.over(statement.places)
-        model.tree_ = statement.grow(nodes)
         certificate = _certify_limited(model, statement, limits, found, nodes)
     bound = exact(scale.cost(free.lower_bound))
-    model._keep_certificate(replace(certificate, unconstrained_cost=bound))
-    return watch
+    return watch, nodes, replace(certificate, unconstrained_cost=bound)
 
 
 def _limits(
