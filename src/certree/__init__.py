@@ -11,7 +11,7 @@ from .estimators._solve_separable import SeparableCertificate, SeparablePoint, S
 from .exceptions import CertificateError, InfeasibleError, OptimalityWarning
 from .results._certificate import Certificate
 from .results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
-from .results._limit_certificate import LimitedCertificate, LimitValue, NoTreeCertificate, Reach
+from .results._limit_certificate import LimitedCertificate, LimitValue, Reach
 from .results._pareto import FrontCertificate, ParetoFront
 from .results._path import PathEntry, RegularizationPath
 from .results._plots import plot_roc
@@ -35,7 +35,6 @@ __all__ = [
     "LimitValue",
     "LimitedCertificate",
     "LimitedSolution",
-    "NoTreeCertificate",
     "OptimalityWarning",
     "ParetoFront",
     "PathEntry",

@@ -55,7 +55,9 @@ def _of_tree(model: BaseOptimalTree, statement: Statement, answer: Answer) -> di
     cost, nodes = answer.cost, answer.nodes
     if cost is None:
         nothing = dict.fromkeys(("objective", "cost", "upper_bound", "gap", "leaf_cost"))
-        return {**nothing, "n_splits": 0, "depth": 0}
+        # If no tree exists, there is no cost to bound.
+        bound = None if answer.status == "infeasible" else answer.lower_bound
+        return {**nothing, "lower_bound": bound, "n_splits": 0, "depth": 0}
     paid = statement.test_cost(nodes)
     penalties = statement.n_paid(nodes, model.complexity_per) * statement.scale.penalty
     return {

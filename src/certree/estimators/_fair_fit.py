@@ -405,8 +405,6 @@ def _without_tree(
         if front.status == "optimal" and not rounding:
             least = exact(min(tree.gap for tree in front.trees))
     closest = {i: Fraction(lower, limits.scales[i]) for i, lower, _ in found.closest}
-    # If no tree is within the tolerance, there is no cost to bound.
-    bound = {"lower_bound": None} if found.status == "infeasible" else {}
     return _certify(
         model,
         statement,
@@ -417,7 +415,6 @@ def _without_tree(
         cuts=_cuts(statement, limits, found.cuts),
         n_solves=found.n_solves,
         least_disparity=least,
-        **bound,
     )
 
 

@@ -22,14 +22,12 @@ from certree.results._limit_certificate import (
     Cut,
     LimitedCertificate,
     LimitValue,
-    NoTreeCertificate,
     Reach,
 )
 from certree.results._progress import Callback, Observer
 from certree.tasks._limited import Limited, LimitedOnRows, Planes, _Composed
 from certree.tree import Labels, Payload
 
-from ._certify import certify
 from ._task_statement import Reached, TaskStatement, scale_of, state_task
 
 if TYPE_CHECKING:
@@ -159,8 +157,8 @@ def fit_limited(
 ) -> Observer | None:
     """Find the best tree within limits; give a model its `tree_` and `certificate_`.
 
-    If there is no tree within the limits, or none was found in time, the certificate is a
-    :class:`NoTreeCertificate`, and the model has no ``tree_``. Returns what watched the search.
+    If there is no tree within the limits, or none was found in time, the certificate says why, and
+    the model has no ``tree_``. Returns what watched the search.
     """
     statement = state_limited(model, task, X, y, sample_weight)
     scale = statement.scale
@@ -185,35 +183,25 @@ def keep_limited(
     result: LimitedResult,
     notes: Sequence[str] = (),
 ) -> None:
-    """Give a fitted model its tree and certificate."""
-    if hasattr(model, "tree_"):
-        del model.tree_
-    proven: dict[str, Any] = {
-        "cuts": tuple(user_cut(statement, cut) for cut in result.cuts),
-        "n_solves": result.n_solves,
-        "n_rounds": result.n_rounds,
-        "leaf_minimum": leaf_minimum(statement),
-        "notes": tuple(notes),
-    }
+    """Give a fitted model its tree, if there is one, and its certificate."""
     answer = Answer.of(result, statement.scale)
+    cuts = tuple(user_cut(statement, cut) for cut in result.cuts)
     if answer.cost is None:
         limits = limit_values(statement, None, _reach(statement, result))
-        model.certificate_ = certify(  # type: ignore[assignment]
-            model,
-            statement,
-            answer,
-            NoTreeCertificate,
-            limits=limits,
-            proof=stated_proof(result.proof, limits, proven["cuts"]),
-            **proven,
-        )
-        return
+        proven: dict[str, Any] = {"proof": stated_proof(result.proof, limits, cuts)}
+    else:
+        limits = limit_values(statement, answer.nodes)
+        proven = {"dual_bound": _dual_bound(statement, result.cuts)}
     model._keep(
         statement,
         answer,
         LimitedCertificate,
-        limits=limit_values(statement, answer.nodes),
-        dual_bound=_dual_bound(statement, result.cuts),
+        limits=limits,
+        cuts=cuts,
+        n_solves=result.n_solves,
+        n_rounds=result.n_rounds,
+        leaf_minimum=leaf_minimum(statement),
+        notes=tuple(notes),
         **proven,
     )
 

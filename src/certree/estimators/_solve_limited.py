@@ -21,7 +21,7 @@ from certree.results._certificate import (
     many,
     show,
 )
-from certree.results._limit_certificate import LimitedCertificate, LimitValue, NoTreeCertificate
+from certree.results._limit_certificate import LimitedCertificate, LimitValue
 from certree.results._progress import FrontObserver
 from certree.results._record import STATUSES, Record
 from certree.tasks import Front, Limited
@@ -55,7 +55,7 @@ class LimitedSolution:
     ----------
     tree : Tree or None
         The tree; None if no tree is within the limits, or none was found in time.
-    certificate : LimitedCertificate or NoTreeCertificate
+    certificate : LimitedCertificate
         What is proven: with or without a tree.
     encoder : TableEncoder
         The tests that were considered.
@@ -66,7 +66,7 @@ class LimitedSolution:
     """
 
     tree: Tree | None
-    certificate: LimitedCertificate | NoTreeCertificate
+    certificate: LimitedCertificate
     encoder: TableEncoder
     task: Limited
     parameters: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False)
@@ -87,7 +87,6 @@ class LimitedSolution:
 
     def _tree(self) -> Tree:
         if self.tree is None:
-            assert isinstance(self.certificate, NoTreeCertificate)
             raise InfeasibleError(self.certificate)
         return self.tree
 

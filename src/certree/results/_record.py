@@ -27,6 +27,9 @@ _NOT_NEGATIVE = (
     *("total_weight", "weight_quantum", "positives", "negatives", "fp", "fn", "gap", "rounding"),
 )
 
+_OF_TREE = ("objective", "cost", "upper_bound", "gap", "leaf_cost")
+"""Fields that are null if there is no tree."""
+
 R = TypeVar("R", bound="Record")
 
 
@@ -69,14 +72,9 @@ class Record(ABC):
         ValueError
             If a field is missing, unknown or of a wrong type, or contradicts the others.
         """
-        values = read_fields(cls, data, may_be_none=cls._null_without_tree())
+        values = read_fields(cls, data, may_be_none=(*_OF_TREE, "lower_bound"))
         _check_stated(values)
         return cls(**values)
-
-    @classmethod
-    def _null_without_tree(cls) -> tuple[str, ...]:
-        """Return the fields that are null if there is no tree."""
-        return ()
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return `to_dict` as JSON text."""
@@ -101,3 +99,9 @@ def _check_stated(values: Mapping[str, Any]) -> None:
             raise ValueError(f"{name} must not be negative, got {shown(values[name])}.")
     if values.get("total_weight") == 0:
         raise ValueError("total_weight must be positive, got 0.")
+    missing = [name for name in _OF_TREE if values.get(name, 0) is None]
+    if missing and len(missing) < len(_OF_TREE):
+        raise ValueError(f"{', '.join(_OF_TREE)} are either all null or none of them is.")
+    has_bound = values.get("lower_bound", 0) is not None
+    if not has_bound and not (missing and values["status"] == "infeasible"):
+        raise ValueError("lower_bound is null only if no tree keeps to the limits (infeasible).")

@@ -30,7 +30,6 @@ CHECKERS: Mapping[str, Callable[[Any, GivenRows], Checked]] = {
     "Certificate": check_classifier,
     "TaskCertificate": _check_task,
     "LimitedCertificate": check_limited,
-    "NoTreeCertificate": check_limited,
     "FairnessCertificate": check_fair,
     "FrontCertificate": check_pareto_front,
     "TaskFrontCertificate": check_task_front,
