@@ -397,7 +397,7 @@ def test_totals_that_a_single_leaf_comes_nearer_to_are_found_out() -> None:
 def test_a_certificate_about_a_tree_needs_one_and_the_other_way_round() -> None:
     solution, none = limited(), limited(ERRORS & MANY)
     for claim in (replace(solution, tree=None), replace(none, tree=solution.tree)):
-        with pytest.raises(CertificateError, match="tree, but the model has|was found, but the model has"):
+        with pytest.raises(CertificateError, match="but the model has"):
             verify(claim, X, Y)
 
 
