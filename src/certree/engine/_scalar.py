@@ -158,7 +158,7 @@ def most_splits(n_rows: int, max_depth: int | None, max_splits: int | None = Non
     No tree within these limits has more. A limit on splits is one on depth, and counts as such.
     """
     depth = min(int(limit) for limit in (max_depth, max_splits, _DEEP) if limit is not None)
-    return min(max(n_rows - 1, 0), 2**depth - 1)
+    return min(max(n_rows - 1, 0), (1 << depth) - 1)
 
 
 class Guard:
