@@ -6,7 +6,7 @@ from ._version import __version__
 from .encoding import TableEncoder
 from .estimators import *
 from .estimators._solve import Solution, solve
-from .estimators._solve_limited import FrontPoint, LimitedSolution, TaskFront, TaskFrontCertificate
+from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
 from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
 from .exceptions import CertificateError, InfeasibleError, OptimalityWarning
 from .results._certificate import Certificate
@@ -34,7 +34,6 @@ __all__ = [
     "InfeasibleError",
     "LimitValue",
     "LimitedCertificate",
-    "LimitedSolution",
     "OptimalityWarning",
     "ParetoFront",
     "PathEntry",

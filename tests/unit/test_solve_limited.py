@@ -15,9 +15,9 @@ from certree import (
     CertificateError,
     InfeasibleError,
     LimitedCertificate,
-    LimitedSolution,
     OptimalityWarning,
     Progress,
+    Solution,
     TaskFrontCertificate,
     check_task,
     solve,
@@ -34,13 +34,13 @@ FEW = tasks.Limit("yes", {"yes": 1}, at_most=1)
 MANY = tasks.Limit("yes", {"yes": 1}, at_least=7)
 
 
-def limited(task: Any = ERRORS & FEW, **settings: Any) -> LimitedSolution:
+def limited(task: Any = ERRORS & FEW, **settings: Any) -> Solution[LimitedCertificate]:
     solution = solve(task, X, Y, **{"max_depth": 2, **settings})
-    assert isinstance(solution, LimitedSolution)
+    assert isinstance(solution, Solution)
     return solution
 
 
-def changed(solution: LimitedSolution, **fields: Any) -> LimitedSolution:
+def changed(solution: Solution[LimitedCertificate], **fields: Any) -> Solution[LimitedCertificate]:
     return replace(solution, certificate=replace(solution.certificate, **fields))
 
 

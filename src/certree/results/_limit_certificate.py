@@ -138,8 +138,6 @@ class LimitedCertificate(TaskCertificate):
         Number of searches in the gap that was left between this bound and a tree.
     leaf_minimum : tuple of (label, int)
         Rows that labels need in each leaf that has them.
-    notes : tuple of str
-        Further remarks on the problem, such as columns that were left out.
 
     Examples
     --------
@@ -160,7 +158,6 @@ class LimitedCertificate(TaskCertificate):
     dual_bound: Exact | None = None
     n_rounds: int = 0
     leaf_minimum: tuple[tuple[str, int], ...] = ()
-    notes: tuple[str, ...] = ()
 
     def _limit_texts(self) -> list[str]:
         totals = (f"a total of {one.name!r} of {one.bounds_text()}" for one in self.limits)
@@ -209,11 +206,6 @@ class LimitedCertificate(TaskCertificate):
             ("limit", f"{limit.name}: {text}")
             for limit, text in zip(self.limits, totals, strict=True)
         ]
-        return facts
-
-    def _facts(self) -> list[tuple[str, str]]:
-        facts = super()._facts()
-        facts[-1:-1] = [("note", note) for note in self.notes]
         return facts
 
 

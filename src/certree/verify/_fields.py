@@ -231,7 +231,7 @@ _HOW = {"seconds", "counters", "version", "n_solves"}
 INFORMATIVE: Mapping[str, set[str]] = {
     "Certificate": {*_HOW, "history", "n_row_groups"},
     "TaskCertificate": {*_HOW, "history", "n_row_groups"},
-    "LimitedCertificate": {*_HOW, "history", "n_row_groups", "n_rounds", "notes"},
+    "LimitedCertificate": {*_HOW, "history", "n_row_groups", "n_rounds"},
     "LimitValue": set(),
     "FairnessCertificate": {*_HOW, "history", "n_row_groups"},
     "FrontCertificate": {"seconds", "counters", "n_solves"},

@@ -39,30 +39,26 @@ from ._story import (
     check_without_tree,
     has_tree,
 )
-from ._task_audit import check_leeway, check_objective
+from ._task_audit import check_leeway, check_objective, task_of, unpack
 
 
 def check_limited(model: Any, given: GivenRows) -> Checked:
     """Check an estimator or a solution within limits, with or without a tree."""
-    is_estimator = hasattr(model, "certificate_")
-    certificate = model.certificate_ if is_estimator else model.certificate
-    tree = getattr(model, "tree_" if is_estimator else "tree", None)
-    parameters = model.get_params(deep=False) if is_estimator else dict(model.parameters)
-    audit = Audit(certificate, parameters)
-    encoder = model.encoder_ if is_estimator else model.encoder
+    estimator, certificate, tree = unpack(model)
+    audit = Audit(certificate, estimator.get_params(deep=False))
     data = read_rows(given.X, given.sample_weight)
-    if is_estimator and given.task is None:
-        leaves = leaves_of_estimator(model, data, given)
-        asked = read_asked(model, data, leaves.labels or ())
+    task = task_of(estimator, given)
+    if task is None:
+        leaves = leaves_of_estimator(estimator, data, given)
+        asked = read_asked(estimator, data, leaves.labels or ())
     else:
-        task = model.task if given.task is None else given.task
         leaves = leaves_of_task(task.objective, data, given)
         asked = Asked.of(task, data, leaves.labels or ())
     audit.compare("task", certificate.task, leaves.name)
     # The other fields are then about another problem.
     audit.raise_if_different()
     is_found = has_tree(certificate, tree)
-    problem = _read_problem(audit, data, [leaves], asked, encoder)
+    problem = _read_problem(audit, data, [leaves], asked, estimator.encoder_)
     cost: Fraction | None = None
     if is_found:
         walk = walk_down(audit, problem.data, tree)
