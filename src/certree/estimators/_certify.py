@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from certree._version import __version__
@@ -14,6 +12,7 @@ from certree.results._certificate import exact
 from certree.results._path import PathEntry, RegularizationPath
 from certree.results._progress import Callback, Observer
 from certree.results._record import Record
+from certree.tree._plain import type_hints
 
 from ._statement import Statement
 
@@ -43,11 +42,12 @@ def certify(
     """
     answer = statement.doubted(answer, read_fraction(model.gap, "gap"))
     values = {
-        **searched(model, statement),
+        **_searched(model, statement),
         **_measured(statement, answer),
         **_of_tree(model, statement, answer),
     }
-    return kind(**fields_of(kind, values) | more)
+    known = {name: values[name] for name in type_hints(kind) if name in values}
+    return kind(**known | more)
 
 
 def _of_tree(model: BaseOptimalTree, statement: Statement, answer: Answer) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _of_tree(model: BaseOptimalTree, statement: Statement, answer: Answer) -> di
     }
 
 
-def searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
+def _searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
     """Return the fields of a certificate that say what was searched, whatever was found."""
     return {
         "task": statement.task,
@@ -89,11 +89,6 @@ def searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
         "search": model.search,
         "version": __version__,
     }
-
-
-def fields_of(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values for which a certificate has a field."""
-    return {one.name: values[one.name] for one in fields(kind) if one.name in values}
 
 
 def _measured(statement: Statement, answer: Answer) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from certree.results._certificate import Certificate, Exact, show
 from certree.results._pareto import ParetoFront
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback, Observer, ProgressLine
-from certree.results._record import STATUSES
+from certree.results._record import status_text
 from certree.tree import Tree
 
 from ._budgets import memory_bytes, thread_count
@@ -205,7 +205,7 @@ class BaseOptimalTree(
             return
         proven = sum(entry.is_optimal for entry in path)
         warn(
-            f"The path was {STATUSES.get(path.status, path.status)}: {proven} of {len(path)} trees "
+            f"The path was {status_text(path.status)}: {proven} of {len(path)} trees "
             "are proven best for their number of splits. Raise the limit, or ask for a smaller "
             "max_depth or max_splits.",
             OptimalityWarning,
@@ -216,7 +216,7 @@ class BaseOptimalTree(
         if front is None or front.is_optimal:
             return
         warn(
-            f"The search for the front was {STATUSES.get(front.status, front.status)}: "
+            f"The search for the front was {status_text(front.status)}: "
             f"{len(front)} trees were found, and others may be missing; its lower_points bound "
             "what any tree can reach. Raise the limit, or ask for smaller trees.",
             OptimalityWarning,

@@ -12,6 +12,7 @@ from certree.engine._within_limits import LimitedFront, LimitedTree
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.proofs._limit_front import solve_limited_front
+from certree.results._answer import Answer
 from certree.results._certificate import (
     Exact,
     exact,
@@ -19,13 +20,15 @@ from certree.results._certificate import (
     show,
 )
 from certree.results._limit_certificate import LimitValue
+from certree.results._plots import new_axes
 from certree.results._progress import FrontObserver
-from certree.results._record import STATUSES, Record
+from certree.results._record import Record, status_text
 from certree.tasks import Front
 from certree.tasks._task import Given
 from certree.tree import Tree
+from certree.tree._nodes import Nodes
 
-from ._certify import fields_of, searched
+from ._certify import certify
 from ._limited_fit import (
     LimitedStatement,
     leaf_minimum,
@@ -131,11 +134,6 @@ class TaskFrontCertificate(Record):
     n_tests_searched: int | None = None
 
     @property
-    def n_searched(self) -> int:
-        """Number of tests that were searched."""
-        return self.n_tests if self.n_tests_searched is None else self.n_tests_searched
-
-    @property
     def is_optimal(self) -> bool:
         """Whether the front is proven: no tree is missing."""
         return self.status in ("optimal", "infeasible")
@@ -143,16 +141,14 @@ class TaskFrontCertificate(Record):
     def _in_few_words(self) -> tuple[str, ...]:
         return many(len(self.points), "tree"), f"{self.n_rows} rows"
 
-    def __str__(self) -> str:
-        status = STATUSES.get(self.status, self.status)
-        what = f"{many(len(self.points), 'tree')} for {' and '.join(self.tasks)}"
-        return f"Certificate: {status}\n  {what}\n{self.statement()}"
+    def _facts(self) -> list[tuple[str, str]]:
+        return [("trees", f"{len(self.points)} for {' and '.join(self.tasks)}")]
 
     def statement(self) -> str:
         """Return in one sentence what is proven."""
         if not self.is_optimal:
             return (
-                f"The search was {STATUSES.get(self.status, self.status)}: nondominated trees may "
+                f"The search was {status_text(self.status)}: nondominated trees may "
                 f"be missing, but every tree is no better than one of {len(self.lower_points)} "
                 "lower points."
             )
@@ -217,9 +213,7 @@ class TaskFront(Sequence[FrontPoint]):
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         """
-        import matplotlib.pyplot as plt
-
-        axes: Axes = plt.subplots()[1] if ax is None else ax
+        axes = new_axes(ax, "certificate.points")
         pairs = [[float(number) for number in point.values] for point in self.front]
         xs, ys = ([pair[k] for pair in pairs] for k in (0, 1))
         axes.step(xs, ys, where="post", marker="o")
@@ -231,7 +225,7 @@ class TaskFront(Sequence[FrontPoint]):
         return f"TaskFront({len(self)} trees, {self.certificate.status})"
 
     def __str__(self) -> str:
-        lines = [f"Front of {len(self)} trees, {STATUSES.get(self.certificate.status)}"]
+        lines = [f"Front of {len(self)} trees, {status_text(self.certificate.status)}"]
         lines += [
             "  ".join(
                 ("", *(f"{show(v):>12}" for v in point.values), many(point.n_splits, "split"))
@@ -284,17 +278,16 @@ def _certify_front(
     status = result.status
     if status == "optimal" and (hides_much(first) or hides_much(second)):
         status = "precision"
-    asked = fields_of(TaskFrontCertificate, searched(model, statement))
-    asked["rounding"] = exact(first.rounding), exact(second.rounding)
-    return TaskFrontCertificate(
-        **asked,
-        status=status,
+    return certify(
+        model,
+        statement,
+        Answer(status, None, 0, Nodes.empty(), result.seconds, result.counters),
+        TaskFrontCertificate,
         points=tuple(_pair(statement, *tree.values[:2]) for tree in result.trees),
         lower_points=tuple(_pair(statement, *point) for point in result.lower_points),
         tasks=(task.first.name, task.second.name),
         limits=limit_values(statement),
         leaf_minimum=leaf_minimum(statement),
-        seconds=statement.seconds + result.seconds,
-        counters=dict(result.counters),
+        rounding=(exact(first.rounding), exact(second.rounding)),
         n_solves=result.n_solves,
     )

@@ -12,7 +12,7 @@ from certree.exceptions import InfeasibleError
 from certree.numbers._fractions import to_float
 
 from ._plots import plot_history
-from ._record import STATUSES, Record
+from ._record import Record, status_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -217,12 +217,6 @@ class Certificate(Record):
             value = f"{self._name()} {self.objective:.6g}"
         return (value,) if self.is_optimal else (value, f"gap {self.gap_text()}")
 
-    def __str__(self) -> str:
-        lines = [f"Certificate: {STATUSES.get(self.status, self.status)}"]
-        lines += [f"  {name:<12} {text}" for name, text in self._facts()]
-        lines.append(self.statement())
-        return "\n".join(lines)
-
     def statement(self) -> str:
         """Return the proven statement in one sentence.
 
@@ -237,7 +231,7 @@ class Certificate(Record):
             return self._infeasible_text()
         if not self.has_tree:
             return (
-                f"The search was {STATUSES.get(self.status, self.status)} before a tree was found "
+                f"The search was {status_text(self.status)} before a tree was found "
                 f"with {self._limits()}; none costs less than {show(self.lower_bound)}."
             )
         trees = self._no_tree(self._limit_texts())

@@ -16,8 +16,8 @@ from certree.tree import Tree
 from certree.tree._plain import plain, shown
 
 from ._certificate import Certificate, Exact, exact, show
-from ._plots import plot_fairness
-from ._record import STATUSES
+from ._plots import data_frame, plot_fairness
+from ._record import status_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -406,14 +406,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with one row per tree: tolerance, error, cost, splits."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(
-                "A data frame needs pandas; install it with `pip install pandas`, or use "
-                "to_dict(), which needs nothing."
-            ) from error
-        return pd.DataFrame(
+        return data_frame(
             {
                 "tolerance": self.tolerances,
                 "error": self.errors,
@@ -436,7 +429,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         return f"FairnessCurve({len(self)} trees, status={self.status!r})"
 
     def __str__(self) -> str:
-        status = STATUSES.get(self.status, self.status)
+        status = status_text(self.status)
         lines = [
             f"Fairness curve of {_many(len(self))}: {status}, {self.seconds:.3g} s",
             f"{'':>4} {'tolerance':>10} {'error':>10} {'cost':>10} {'splits':>7}",

@@ -33,6 +33,11 @@ _OF_TREE = ("objective", "cost", "upper_bound", "gap", "leaf_cost")
 R = TypeVar("R", bound="Record")
 
 
+def status_text(status: str) -> str:
+    """Return a status in words."""
+    return STATUSES.get(status, status)
+
+
 class Record(ABC):
     """A dataclass with a status; the base of all certificates."""
 
@@ -41,6 +46,14 @@ class Record(ABC):
     @abstractmethod
     def _in_few_words(self) -> tuple[str, ...]:
         """Return the facts that matter most, beside the status."""
+
+    @abstractmethod
+    def statement(self) -> str:
+        """Return the proven statement in one sentence."""
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return what is printed of the certificate: names and texts."""
+        return []
 
     @property
     def has_tree(self) -> bool:
@@ -54,10 +67,15 @@ class Record(ABC):
 
     def summary(self) -> str:
         """Return the status and the facts that matter most in one line."""
-        return ", ".join((STATUSES.get(self.status, self.status), *self._in_few_words()))
+        return ", ".join((status_text(self.status), *self._in_few_words()))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary()}>"
+
+    def __str__(self) -> str:
+        lines = [f"Certificate: {status_text(self.status)}"]
+        lines += [f"  {name:<12} {text}" for name, text in self._facts()]
+        return "\n".join([*lines, self.statement()])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""
