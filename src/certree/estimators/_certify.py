@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from certree._version import __version__
-from certree.encoding import TableEncoder
 from certree.numbers._exact import read_fraction
 from certree.results._answer import Answer
 from certree.results._certificate import exact
@@ -74,6 +73,7 @@ def _of_tree(model: BaseOptimalTree, statement: Statement, answer: Answer) -> di
 
 def _searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
     """Return the fields of a certificate that say what was searched, whatever was found."""
+    n_tests, n_left_out = statement.count_tests()
     return {
         "task": statement.task,
         "max_depth": None if model.max_depth is None else int(model.max_depth),
@@ -83,7 +83,8 @@ def _searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
         "split_penalty": exact(statement.scale.penalty),
         "min_samples_leaf": int(model.min_samples_leaf),
         "n_rows": statement.n_rows,
-        **count_tests(statement.encoder),
+        "n_tests": n_tests + n_left_out,
+        "n_tests_searched": n_tests if n_left_out else None,
         "total_weight": exact(statement.total_weight),
         **statement.stated_weights(),
         "search": model.search,
@@ -101,15 +102,6 @@ def _measured(statement: Statement, answer: Answer) -> dict[str, Any]:
         "seconds": before + answer.seconds,
         "counters": {**answer.counters, **statement.counters()},
         "history": tuple((before + seconds, *rest) for seconds, *rest in answer.history),
-    }
-
-
-def count_tests(encoder: TableEncoder) -> dict[str, Any]:
-    """Return the fields of a certificate that say how many tests there are, and were searched."""
-    n_tests, n_left_out = len(encoder.candidates_), encoder._n_left_out
-    return {
-        "n_tests": n_tests + n_left_out,
-        "n_tests_searched": n_tests if n_left_out else None,
     }
 
 
