@@ -1,5 +1,6 @@
 // Pair tables of ordered features.  Part of kernels_impl.hpp: included once per instruction set.
 #include "counts/kernels_impl_base.hpp"
+#include "counts/kernels_impl_lane_types.hpp"
 #include "counts/pair_kernels.hpp"
 
 namespace certree {
@@ -92,9 +93,9 @@ class PairScan {
     }
     for (int side = 0; side < 2; ++side) {
       const SideSplits<V>& s = t_.second[side];
-      for (int j = 0; j < n_; ++j) s.edge[j] = s.inner[j] = kInfeasible<V>;
+      for (int j = 0; j < width_; ++j) s.edge[j] = s.inner[j] = kInfeasible<V>;
       if (s.loose != nullptr)
-        for (int j = 0; j < n_; ++j) s.loose[j] = kInfeasible<V>;
+        for (int j = 0; j < width_; ++j) s.loose[j] = kInfeasible<V>;
     }
   }
 
@@ -204,9 +205,9 @@ class PairScan {
     for (int side = 0; side < 2; ++side) {
       const SideSplits<V>& s = t_.first[side];
       const int x = side == 0 ? kHoldsHolds : kNotHolds, y = x + 1;
-      s.edge[i] = least_sum(edge[x], edge[y], n_);
-      s.inner[i] = least_inner(cost_[x], cost_[y], t_.second_inner, n_);
-      if (s.loose != nullptr) s.loose[i] = least_sum(cost_[x], cost_[y], n_);
+      s.edge[i] = least_sum(edge[x], edge[y], width_);
+      s.inner[i] = t_.has_inner ? least_inner(cost_[x], cost_[y], t_.second_inner, n_) : kInfeasible<V>;
+      if (s.loose != nullptr) s.loose[i] = least_sum(cost_[x], cost_[y], width_);
     }
   }
 
@@ -220,9 +221,9 @@ class PairScan {
     for (int side = 0; side < 2; ++side) {
       const SideSplits<V>& s = t_.second[side];
       const int x = side == 0 ? kHoldsHolds : kHoldsNot, y = side == 0 ? kNotHolds : kNotNot;
-      fold(edge[x], edge[y], s.edge, n_);
-      if (is_inner) fold(before_[x], cost_[y], s.inner, n_);
-      if (s.loose != nullptr) fold(cost_[x], cost_[y], s.loose, n_);
+      fold(edge[x], edge[y], s.edge, width_);
+      if (is_inner) fold(before_[x], cost_[y], s.inner, width_);
+      if (s.loose != nullptr) fold(cost_[x], cost_[y], s.loose, width_);
     }
   }
 
@@ -235,8 +236,113 @@ class PairScan {
   V* top_[kCorners];
 };
 
+// Sums along the lanes of a register, each with those before it.
+template <class V>
+[[gnu::always_inline]] inline Lanes<V> running_sums(Lanes<V> x) {
+  const Lanes<V> zero{};
+  if constexpr (sizeof(V) == 4) {
+    x += __builtin_shufflevector(x, zero, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14);
+    x += __builtin_shufflevector(x, zero, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13);
+    x += __builtin_shufflevector(x, zero, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+    x += __builtin_shufflevector(x, zero, 16, 16, 16, 16, 16, 16, 16, 16, 0, 1, 2, 3, 4, 5, 6, 7);
+  } else {
+    x += __builtin_shufflevector(x, zero, 8, 0, 1, 2, 3, 4, 5, 6);
+    x += __builtin_shufflevector(x, zero, 8, 8, 0, 1, 2, 3, 4, 5);
+    x += __builtin_shufflevector(x, zero, 8, 8, 8, 8, 0, 1, 2, 3);
+  }
+  return x;
+}
+
+template <class V>
+[[gnu::always_inline]] inline Lanes<V> lesser(const Lanes<V>& a, const Lanes<V>& b) {
+  return a < b ? a : b;
+}
+
+template <class V>
+[[gnu::always_inline]] inline V least_lane(const Lanes<V>& x) {
+  V best = x[0];
+  for (int l = 1; l < kLanes<V>; ++l) best = least(best, static_cast<V>(x[l]));
+  return best;
+}
+
+// Two labels, every rank a bin, leaves of any size: the case of few thresholds per feature, in registers.  Only edges
+// between bins matter, so the last bins are left out; the sums over them are the totals.
+template <class V>
+void scan_two_labels_exact(const PairTable<V>& t, V* scratch) {
+  constexpr int kMostVectors = (kMostBins + kLanes<V>) / kLanes<V>;
+  const int vectors = (t.n_second - 1 + kLanes<V> - 1) / kLanes<V>;
+  const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(t.n_first) * t.stride;
+  const Lanes<V> far = all_lanes(kInfeasible<V>);
+  const auto cells_at = [&](std::ptrdiff_t at) {
+    const Lanes<V> cells = lanes_at(t.cells + at);
+    return t.less != nullptr ? cells - lanes_at(t.less + at) : cells;
+  };
+  Lanes<V> all[2][kMostVectors], below[2][kMostVectors], left[kMostVectors], right[kMostVectors];
+  V total[2] = {0, 0};
+  V* rows = scratch;  // [first bin][label]: sums over the second feature
+  for (int d = 0; d < 2; ++d) {
+    for (int v = 0; v <= vectors; ++v)
+      all[d][v < kMostVectors ? v : 0] = below[d][v < kMostVectors ? v : 0] = Lanes<V>{};
+    for (int i = 0; i < t.n_first; ++i) {
+      Lanes<V> sum{};
+      for (int v = 0; v * kLanes<V> < t.stride; ++v) {
+        const Lanes<V> cells = cells_at(d * plane + static_cast<std::ptrdiff_t>(i) * t.stride + v * kLanes<V>);
+        sum += cells;
+        if (v < vectors) all[d][v] += cells;
+      }
+      V row = 0;
+      for (int l = 0; l < kLanes<V>; ++l) row = static_cast<V>(row + sum[l]);
+      rows[2 * i + d] = row;
+      total[d] = static_cast<V>(total[d] + row);
+    }
+    V before = 0;
+    for (int v = 0; v < vectors; ++v) {
+      all[d][v] = running_sums<V>(all[d][v]) + before;
+      before = all[d][v][kLanes<V> - 1];
+    }
+  }
+  for (int v = 0; v < vectors; ++v) left[v] = right[v] = far;
+  V held[2] = {0, 0};
+  for (int i = 0; i + 1 < t.n_first; ++i) {
+    Lanes<V> best[2] = {far, far};
+    V before[2] = {0, 0};
+    for (int d = 0; d < 2; ++d) held[d] = static_cast<V>(held[d] + rows[2 * i + d]);
+    for (int v = 0; v < vectors; ++v) {
+      Lanes<V> x[2];
+      for (int d = 0; d < 2; ++d) {
+        const Lanes<V> sums =
+            running_sums<V>(cells_at(d * plane + static_cast<std::ptrdiff_t>(i) * t.stride + v * kLanes<V>)) +
+            before[d];
+        before[d] = sums[kLanes<V> - 1];
+        x[d] = below[d][v] += sums;
+      }
+      const Lanes<V> hh = lesser<V>(x[0], x[1]), hn = lesser<V>(held[0] - x[0], held[1] - x[1]);
+      const Lanes<V> y0 = all[0][v] - x[0], y1 = all[1][v] - x[1];
+      const Lanes<V> nh = lesser<V>(y0, y1),
+                     nn = lesser<V>(static_cast<V>(total[0] - held[0]) - y0, static_cast<V>(total[1] - held[1]) - y1);
+      best[0] = lesser<V>(best[0], hh + hn);
+      best[1] = lesser<V>(best[1], nh + nn);
+      left[v] = lesser<V>(left[v], hh + nh);
+      right[v] = lesser<V>(right[v], hn + nn);
+    }
+    for (int side = 0; side < 2; ++side) t.first[side].edge[i] = least_lane<V>(best[side]);
+  }
+  for (int side = 0; side < 2; ++side) {
+    t.first[side].edge[t.n_first - 1] = kInfeasible<V>;
+    for (int i = 0; i < t.n_first; ++i) t.first[side].inner[i] = kInfeasible<V>;
+    for (int j = 0; j < t.n_second; ++j) t.second[side].edge[j] = t.second[side].inner[j] = kInfeasible<V>;
+    for (int v = 0; v < vectors; ++v) {
+      const Lanes<V> out = side == 0 ? left[v] : right[v];
+      for (int l = 0; l < kLanes<V> && v * kLanes<V> + l + 1 < t.n_second; ++l)
+        t.second[side].edge[v * kLanes<V> + l] = out[l];
+    }
+  }
+}
+
 template <class V>
 void scan_pair(const PairTable<V>& table, V* scratch) {
+  const bool is_exact = !table.has_inner && table.min_leaf <= 1;
+  if (is_exact && table.form == PlaneForm::labels && table.n_planes == 2) return scan_two_labels_exact(table, scratch);
   PairScan<V>(table, scratch).run();
 }
 

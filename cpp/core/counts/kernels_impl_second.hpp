@@ -4,35 +4,12 @@
 // A split's leaves follow from prefix sums along the second feature.  The rows are cut into as many runs as a register has
 // lanes, and every lane goes through its own run, so that there is no sum across lanes in the loop.
 #include "counts/kernels_impl_base.hpp"
+#include "counts/kernels_impl_lane_types.hpp"
 #include "counts/pair_kernels.hpp"
-
-#if defined(__GNUC__) && !defined(__clang__)
-// No vector crosses the border of this translation unit.
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
 
 namespace certree {
 namespace CERTREE_ISA {
 namespace {
-
-template <class V>
-struct LanesOf {
-  typedef V type __attribute__((vector_size(64)));
-};
-template <class V>
-using Lanes = typename LanesOf<V>::type;
-
-template <class V>
-[[gnu::always_inline]] inline Lanes<V> lanes_at(const V* at) {
-  Lanes<V> out;
-  std::memcpy(&out, at, sizeof(out));
-  return out;
-}
-
-template <class V>
-[[gnu::always_inline]] inline Lanes<V> all_lanes(V value) {
-  return Lanes<V>{} + value;
-}
 
 // Two labels: with d the weight of label 1 less that of label 0 below a threshold, the errors of its split are the weight of
 // label 0 plus d, or the weight of label 1 less d, whichever is less (docs/theory/ordered-features.md).

@@ -40,6 +40,7 @@ struct PairTable {
   const V* less = nullptr;          // to be subtracted from cells; null: nothing
   const V* first_inner = nullptr;   // [n_first]: 0 where a split inside of the bin exists, else kInfeasible
   const V* second_inner = nullptr;  // [n_second]
+  bool has_inner = true;            // some bin has thresholds inside
   V min_leaf = 0;                   // more than 1: one more plane counts rows
   // [0]: where the root test holds, [1]: where not.
   SideSplits<V> first[2];   // the first feature is the root

@@ -13,6 +13,9 @@
 
 namespace certree {
 
+// A row set with so few bins keeps all of them, however few rows it has.
+inline constexpr std::int32_t kFewBins = 40;
+
 // The least cost of a leaf with these sums.
 template <class V>
 inline V plane_cost(PlaneForm form, std::int32_t n_planes, const V* sums) {
@@ -29,6 +32,7 @@ template <class V>
 struct SetFeature {
   std::int32_t n_bins = 0;
   std::int32_t stride = 0;
+  bool has_inner = false;
   std::uint8_t map[kMostBins + 1] = {};        // from fine to coarse bins
   std::int32_t last_fine[kMostBins + 1] = {};  // of each bin
   std::int32_t start[kMostBins + 2] = {};      // of each bin, among the rows in the order of the feature
@@ -49,7 +53,7 @@ class RowSetBins {
         features_(static_cast<std::size_t>(data.n_features())),
         rows_(memory) {}
 
-  // Joins bins until there are about `target`, unless there are `few` at most.
+  // Joins bins until there are about `target`, unless there are `few` at most.  `target` 0: the bins are the node's.
   void take(const OrderedRows& rows, std::int32_t target, std::int32_t few) {
     given_ = rows;
     group_rows();
@@ -58,11 +62,43 @@ class RowSetBins {
     for (std::int32_t f = 0; f < data_.n_features(); ++f) {
       make_bins(f, target, few);
       SetFeature<V>& own = features_[static_cast<std::size_t>(f)];
-      const bool has_inner = std::any_of(own.inner, own.inner + own.n_bins, [](V v) { return v == 0; });
-      if (own.n_bins < 2 && !has_inner) continue;
+      own.has_inner = std::any_of(own.inner, own.inner + own.n_bins, [](V v) { return v == 0; });
+      if (target == 0) add_line(own);
+      if (n_used(own) < 2 && !own.has_inner) continue;
       live_.push_back(f);
-      has_inner_ |= has_inner;
-      add_line(own);
+      has_inner_ |= own.has_inner;
+      if (target > 0) add_line(own);
+      set_leaves(own);
+    }
+  }
+
+  // The rows of `whole` that `part` lacks, both in the bins of their node, as sums alone: there is no row to look at.
+  void take_rest(const RowSetBins& whole, const RowSetBins& part, const OrderedRows& rows) {
+    given_ = rows;
+    worst_ = whole.worst_ - part.worst_;
+    totals_.resize(whole.totals_.size());
+    for (std::size_t d = 0; d < totals_.size(); ++d) totals_[d] = static_cast<V>(whole.totals_[d] - part.totals_[d]);
+    live_.clear();
+    has_inner_ = false;
+    for (std::int32_t f = 0; f < data_.n_features(); ++f) {
+      const SetFeature<V>&all = whole.feature(f), &less = part.feature(f);
+      SetFeature<V>& own = features_[static_cast<std::size_t>(f)];
+      own.n_bins = all.n_bins;
+      own.stride = all.stride;
+      own.has_inner = false;
+      std::int32_t used = 0;
+      own.start[0] = 0;
+      for (std::int32_t b = 0; b < own.n_bins; ++b) {
+        const std::int32_t size = all.start[b + 1] - all.start[b] - (less.start[b + 1] - less.start[b]);
+        used += size > 0;
+        own.start[b + 1] = own.start[b] + size;
+        own.last_fine[b] = b;
+        own.inner[b] = kInfeasible<V>;
+      }
+      if (used < 2) continue;
+      live_.push_back(f);
+      own.line.resize(all.line.size());
+      for (std::size_t k = 0; k < all.line.size(); ++k) own.line[k] = static_cast<V>(all.line[k] - less.line[k]);
       set_leaves(own);
     }
   }
@@ -70,6 +106,7 @@ class RowSetBins {
   std::int32_t n_rows() const { return given_.n_rows; }
   std::int64_t min_leaf() const { return min_leaf_; }
   const OrderedData& data() const { return data_; }
+  const OrderedRows& given() const { return given_; }
   std::int32_t n_planes() const { return n_planes_; }
   V leaf_cost() const { return plane_cost(data_.form(), data_.n_planes(), totals_.data()); }
   const std::vector<V>& totals() const { return totals_; }
@@ -122,6 +159,12 @@ class RowSetBins {
   }
 
  private:
+  static std::int32_t n_used(const SetFeature<V>& own) {
+    std::int32_t used = 0;
+    for (std::int32_t b = 0; b < own.n_bins; ++b) used += own.start[b + 1] > own.start[b];
+    return used;
+  }
+
   // The rows by label, so that a plane is counted in one go; sums over all; values as V.
   void group_rows() {
     const auto n = static_cast<std::size_t>(given_.n_rows);
@@ -156,6 +199,7 @@ class RowSetBins {
     const auto n = static_cast<std::size_t>(given_.n_rows);
     std::int32_t sizes[kMostBins + 1] = {};
     for (std::size_t k = 0; k < n; ++k) ++sizes[bin_of[rows_[k]]];
+    if (target == 0) return keep_bins(own, fine, sizes, bin_of);
     const auto used = static_cast<std::int32_t>(
         std::count_if(sizes, sizes + fine.n_bins, [](std::int32_t size) { return size > 0; }));
     const bool joins = used > std::max(target, few);
@@ -182,6 +226,21 @@ class RowSetBins {
     own.stride = (own.n_bins + 15) / 16 * 16;
     own.bins.resize(n);
     for (std::size_t k = 0; k < n; ++k) own.bins[k] = own.map[bin_of[rows_[k]]];
+  }
+
+  // Every bin of the node is one here.
+  void keep_bins(SetFeature<V>& own, const FeatureBins& fine, const std::int32_t* sizes, const std::uint8_t* bin_of) {
+    own.n_bins = fine.n_bins;
+    own.stride = (own.n_bins + 15) / 16 * 16;
+    own.start[0] = 0;
+    for (std::int32_t b = 0; b < own.n_bins; ++b) {
+      own.map[b] = static_cast<std::uint8_t>(b);
+      own.last_fine[b] = b;
+      own.inner[b] = kInfeasible<V>;
+      own.start[b + 1] = own.start[b] + sizes[b];
+    }
+    own.bins.resize(static_cast<std::size_t>(given_.n_rows));
+    for (std::size_t k = 0; k < own.bins.size(); ++k) own.bins[k] = bin_of[rows_[k]];
   }
 
   void add_line(SetFeature<V>& own) {

@@ -9,6 +9,7 @@
 #include "bounds/dropped_rows.hpp"
 #include "bounds/threshold_interval.hpp"
 #include "search/ordered_bins.hpp"
+#include "search/ordered_siblings.hpp"
 #include "search/ordered_stump.hpp"
 
 namespace certree {
@@ -18,8 +19,6 @@ namespace {
 // Pairs are counted in n steps and scanned in about kBins^2 n: more bins give fewer open ones (benchmarks/README.md).
 constexpr double kBinsPerRoot = 0.7;
 constexpr std::int32_t kMostCoarseBins = 128;
-// A row set with so few bins keeps all of them, however few rows it has.
-constexpr std::int32_t kFewBins = 40;
 // A threshold is evaluated this share of all cost past what could still win: a wider margin skips more of its neighbours.
 constexpr Cost kSlackShare = 128;
 
@@ -33,7 +32,8 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         objective_(objective),
         budget_(budget),
         kernels_(pair_kernels_for<V>(options.isa)),
-        set_(data, options.min_leaf, memory),
+        own_(data, options.min_leaf, memory),
+        siblings_(data, options, memory),
         stump_(data, memory),
         cells_(memory),
         scratch_(memory),
@@ -45,14 +45,19 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   OrderedFound solve(const OrderedRows& rows, Cost ceiling, Cost* by_root, OrderedSplit* split) override {
     budget_.add_work();
     *split = {};
-    set_.take(rows, bins_for(rows.n_rows), kFewBins);
-    stump_.start_set(set_);
-    best_ = objective_.leaf(set_.leaf_cost());
+    set_ = &own_;
+    if (siblings_.fits(rows)) {
+      set_ = &siblings_.take(rows, own_);
+    } else {
+      own_.take(rows, bins_for(rows.n_rows), kFewBins);
+    }
+    stump_.start_set(*set_);
+    best_ = objective_.leaf(set_->leaf_cost());
     split_ = split;
     by_ = by_root;
     ceiling_ = ceiling;
     loose_ = lower_ = best_;
-    slack_ = objective_.leaf(set_.worst()) / kSlackShare;
+    slack_ = objective_.leaf(set_->worst()) / kSlackShare;
     if (best_ <= objective_.split_penalty || best_ == 0) return {best_, best_, best_};
     try_single_splits();
     list_roots();
@@ -60,7 +65,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     bound_roots();
     for (const std::int32_t f : roots_)
       if (low_[static_cast<std::size_t>(f)] < limit() && has_open_bins(f)) refine(f);
-    for (const std::int32_t f : set_.live()) {
+    for (const std::int32_t f : set_->live()) {
       const auto at = static_cast<std::size_t>(f);
       lower_ = std::min(lower_, std::max(low_[at], true_low_[at]));
       loose_ = std::min(loose_, low_[at]);
@@ -70,18 +75,19 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   }
 
   Cost best_split(const OrderedRows& rows, OrderedSplit* split) override {
-    set_.take(rows, kMostBins, kMostBins);
-    stump_.start_set(set_);
+    set_ = &own_;
+    own_.take(rows, kMostBins, kMostBins);
+    stump_.start_set(*set_);
     *split = {};
-    best_ = objective_.leaf(set_.leaf_cost());
+    best_ = objective_.leaf(set_->leaf_cost());
     split_ = split;
-    for (const std::int32_t f : set_.live()) {
+    for (const std::int32_t f : set_->live()) {
       const std::int32_t* order = stump_.order(f);
       const std::int32_t* ranks = data_.ranks(f);
       stump_.start_root(f);
-      for (std::int32_t k = 0; k + 1 < set_.n_rows(); ++k) {
-        stump_.move(order[k], 1);
+      for (std::int32_t k = 0; k + 1 < set_->n_rows(); ++k) {
         if (ranks[order[k]] == ranks[order[k + 1]]) continue;
+        stump_.part(k + 1);
         const V cost = stump_.cost(true);
         if (cost < kInfeasible<V>) offer(objective_.split(objective_.leaf(cost)), f, ranks[order[k]]);
       }
@@ -144,12 +150,12 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   }
 
   void try_single_splits() {
-    for (const std::int32_t f : set_.live()) {
-      const SetFeature<V>& own = set_.feature(f);
+    for (const std::int32_t f : set_->live()) {
+      const SetFeature<V>& own = set_->feature(f);
       for (std::int32_t b = 0; b + 1 < own.n_bins; ++b) {
         const V left = own.limited[0][b], right = own.limited[1][b];
         if (left >= kInfeasible<V> || right >= kInfeasible<V>) continue;
-        offer(objective_.split(objective_.leaf(left) + objective_.leaf(right)), f, set_.last_rank(f, b));
+        offer(objective_.split(objective_.leaf(left) + objective_.leaf(right)), f, set_->last_rank(f, b));
       }
     }
   }
@@ -157,14 +163,14 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   // Roots by rising bounds; features whose trees cannot be better are at the end.
   void list_roots() {
     if (!options_.use_root_feature_bounds)
-      for (const std::int32_t f : set_.live()) by_[f] = 0;
-    roots_ = set_.live();
+      for (const std::int32_t f : set_->live()) by_[f] = 0;
+    roots_ = set_->live();
     std::stable_sort(roots_.begin(), roots_.end(), [&](std::int32_t a, std::int32_t b) { return by_[a] < by_[b]; });
     is_scanned_.assign(static_cast<std::size_t>(data_.n_features()), 0);
     folded_.ensure(static_cast<std::size_t>(data_.n_features()) * 6 * kStride);
     low_stride_ = 0;
-    for (const std::int32_t f : roots_) low_stride_ = std::max(low_stride_, set_.feature(f).n_bins);
-    if (set_.has_inner()) {
+    for (const std::int32_t f : roots_) low_stride_ = std::max(low_stride_, set_->feature(f).n_bins);
+    if (set_->has_inner()) {
       const auto n = static_cast<std::size_t>(data_.n_features());
       lows_.ensure(n * n * 2 * static_cast<std::size_t>(low_stride_));
     }
@@ -181,30 +187,36 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     for (std::size_t a = 0; a < roots_.size() && is_scanned_[static_cast<std::size_t>(roots_[a])]; ++a) {
       for (std::size_t b = a; b < roots_.size(); ++b) scan_pair(roots_[a], roots_[b]);
       offer_edges(roots_[a]);
-      const auto steps = static_cast<std::int64_t>(set_.n_rows()) * static_cast<std::int64_t>(roots_.size());
+      const auto steps = static_cast<std::int64_t>(set_->n_rows()) * static_cast<std::int64_t>(roots_.size());
       if (steps > (1 << 18) && budget_.poll()) return false;
     }
     return true;
   }
 
-  void scan_pair(std::int32_t f, std::int32_t g) {
+  void scan_pair(std::int32_t one, std::int32_t other) {
     ++counters.pair_tables;
-    const SetFeature<V>&first = set_.feature(f), &second = set_.feature(g);
+    const std::int32_t f = std::min(one, other), g = std::max(one, other);
+    const SetFeature<V>&first = set_->feature(f), &second = set_->feature(g);
     const std::int32_t stride = (second.n_bins + 15) / 16 * 16;
     const auto plane = static_cast<std::size_t>(first.n_bins) * static_cast<std::size_t>(stride);
     const std::int32_t planes = data_.n_planes() + (limits_leaves() ? 1 : 0);
-    V* cells = cells_.ensure(plane * static_cast<std::size_t>(planes));
-    std::fill_n(cells, plane * static_cast<std::size_t>(planes), V{0});
-    set_.count_pair(kernels_, f, g, stride, plane, cells);
     PairTable<V> table;
     table.form = data_.form();
     table.n_planes = data_.n_planes();
     table.n_first = first.n_bins;
     table.n_second = second.n_bins;
     table.stride = stride;
-    table.cells = cells;
+    if (siblings_.fits(set_->given())) {
+      siblings_.count(kernels_, f, g, *set_, table);
+    } else {
+      V* cells = cells_.ensure(plane * static_cast<std::size_t>(planes));
+      std::fill_n(cells, plane * static_cast<std::size_t>(planes), V{0});
+      set_->count_pair(kernels_, f, g, stride, plane, cells);
+      table.cells = cells;
+    }
     table.first_inner = first.inner;
     table.second_inner = second.inner;
+    table.has_inner = first.has_inner || second.has_inner;
     table.min_leaf = limits_leaves() ? static_cast<V>(std::min<std::int64_t>(options_.min_leaf, kInfeasible<V>)) : V{0};
     for (int side = 0; side < 2; ++side) {
       table.first[side] = {pair_[0][side][0], pair_[0][side][1], limits_leaves() ? pair_[0][side][2] : nullptr};
@@ -212,7 +224,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     }
     kernels_.scan_pair(table, scratch_.data());
     for (int side = 0; side < 2; ++side) {
-      fold(f, g, side, table.first[side]);
+      if (is_scanned_[static_cast<std::size_t>(f)]) fold(f, g, side, table.first[side]);
       if (f != g && is_scanned_[static_cast<std::size_t>(g)]) fold(g, f, side, table.second[side]);
     }
   }
@@ -220,7 +232,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   void fold(std::int32_t root, std::int32_t second, int side, const SideSplits<V>& found) {
     const Folded all = folded(root, side);
     const V* loose = found.loose != nullptr ? found.loose : found.edge;
-    const std::int32_t n = set_.feature(root).n_bins;
+    const std::int32_t n = set_->feature(root).n_bins;
     if (!options_.use_dropped_rows)
       for (std::int32_t b = 0; b < n; ++b) found.inner[b] = found.inner[b] < kInfeasible<V> ? 0 : kInfeasible<V>;
     for (std::int32_t b = 0; b < n; ++b) {
@@ -228,31 +240,31 @@ class DepthTwoSearch final : public OrderedDepthTwo {
       all.inner[b] = std::min(all.inner[b], found.inner[b]);
       all.loose[b] = std::min(all.loose[b], loose[b]);
     }
-    if (!set_.has_inner()) return;
+    if (!set_->has_inner()) return;
     V* low_of = low(root, second, side);
     for (std::int32_t b = 0; b < n; ++b) low_of[b] = std::min(loose[b], found.inner[b]);
   }
 
   // Trees whose tests are at edges of bins.
   void offer_edges(std::int32_t f) {
-    const SetFeature<V>& own = set_.feature(f);
+    const SetFeature<V>& own = set_->feature(f);
     const Folded left = folded(f, 0), right = folded(f, 1);
     for (std::int32_t b = 0; b + 1 < own.n_bins; ++b) {
       const Cost value = side_value(own.limited[0][b], left.edge[b]),
                  other = side_value(own.limited[1][b], right.edge[b]);
       if (own.limited[0][b] < kInfeasible<V> && own.limited[1][b] < kInfeasible<V>)
-        offer(objective_.split(value + other), f, set_.last_rank(f, b));
+        offer(objective_.split(value + other), f, set_->last_rank(f, b));
     }
   }
 
   // What any subtree costs on one side of an edge.
   Cost loose_side(std::int32_t f, std::int32_t b, int side) {
     const Folded s = folded(f, side);
-    return side_value(set_.feature(f).leaf[side][b], std::min(s.loose[b], s.inner[b]));
+    return side_value(set_->feature(f).leaf[side][b], std::min(s.loose[b], s.inner[b]));
   }
   Cost true_side(std::int32_t f, std::int32_t b, int side) {
     const Folded s = folded(f, side);
-    return side_value(set_.feature(f).limited[side][b], std::min(s.edge[b], s.inner[b]));
+    return side_value(set_->feature(f).limited[side][b], std::min(s.edge[b], s.inner[b]));
   }
 
   // Bounds of all trees with a root feature, from edges and from bins.
@@ -261,7 +273,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     true_low_ = low_;
     for (const std::int32_t f : roots_) {
       if (!is_scanned_[static_cast<std::size_t>(f)]) continue;
-      const SetFeature<V>& own = set_.feature(f);
+      const SetFeature<V>& own = set_->feature(f);
       Cost loose = kInfinite, lower = kInfinite, left_before = 0;
       for (std::int32_t b = 0; b < own.n_bins; ++b) {
         const Cost right = b + 1 < own.n_bins ? loose_side(f, b, 1) : 0;
@@ -288,13 +300,13 @@ class DepthTwoSearch final : public OrderedDepthTwo {
 
   // Something of this root is not known exactly: bins with thresholds inside, of itself or of a second feature.
   bool has_open_bins(std::int32_t f) const {
-    return is_scanned_[static_cast<std::size_t>(f)] && set_.has_inner() &&
+    return is_scanned_[static_cast<std::size_t>(f)] && set_->has_inner() &&
            true_low_[static_cast<std::size_t>(f)] < limit();
   }
 
   // Evaluates edges and thresholds inside of bins that may still be better, one by one.
   void refine(std::int32_t f) {
-    const SetFeature<V>& own = set_.feature(f);
+    const SetFeature<V>& own = set_->feature(f);
     start_root(f);
     Cost loose = kInfinite, lower = kInfinite;
     for (std::int32_t b = 0; b < own.n_bins; ++b) {
@@ -315,22 +327,21 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     stump_.start_root(f);
     root_order_ = stump_.order(f);
     root_ranks_ = data_.ranks(f);
-    worst_.resize(static_cast<std::size_t>(set_.n_rows()) + 1);
+    worst_.resize(static_cast<std::size_t>(set_->n_rows()) + 1);
     worst_[0] = 0;
-    for (std::int32_t k = 0; k < set_.n_rows(); ++k)
+    for (std::int32_t k = 0; k < set_->n_rows(); ++k)
       worst_[static_cast<std::size_t>(k) + 1] =
           worst_[static_cast<std::size_t>(k)] + objective_.leaf(data_.worst(root_order_[k]));
-    const auto n = static_cast<std::size_t>(set_.feature(f).n_bins);
+    const auto n = static_cast<std::size_t>(set_->feature(f).n_bins);
     for (int side = 0; side < 2; ++side) {
       sides_[side].assign(n, 0);
       for (std::size_t b = 0; b + 1 < n; ++b) sides_[side][b] = loose_side(f, static_cast<std::int32_t>(b), side);
     }
     sides_[0][n - 1] = kInfinite;
-    totals_at_ = 0;
   }
 
   void refine_edge(std::int32_t f, std::int32_t b, Cost& loose, Cost& lower) {
-    const SetFeature<V>& own = set_.feature(f);
+    const SetFeature<V>& own = set_->feature(f);
     const Cost known =
         objective_.split(sides_[0][static_cast<std::size_t>(b)] + sides_[1][static_cast<std::size_t>(b)]);
     const Cost left = true_side(f, b, 0), right = true_side(f, b, 1);
@@ -416,20 +427,19 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   // keep their bound.  `bin`: holds the threshold, or ends there.
   Evaluated evaluate(std::int32_t position, std::int32_t bin, bool is_edge) {
     ++counters.thresholds;
-    for (; totals_at_ < position; ++totals_at_) stump_.move(root_order_[totals_at_], 1);
-    for (; totals_at_ > position; --totals_at_) stump_.move(root_order_[totals_at_ - 1], -1);
-    const std::int32_t bins[2] = {is_edge ? bin : bin - 1, bin + 1 < set_.feature(root_).n_bins ? bin : -1};
+    stump_.part(position);
+    const std::int32_t bins[2] = {is_edge ? bin : bin - 1, bin + 1 < set_->feature(root_).n_bins ? bin : -1};
     Side sides[2];
     Cost known[2];
     for (int s = 0; s < 2; ++s) {
       known[s] = bins[s] >= 0 ? sides_[s][static_cast<std::size_t>(bins[s])] : 0;
       const V leaf = stump_.side_cost(s);
-      const bool fits = stump_.side_rows(s) >= set_.min_leaf();
+      const bool fits = stump_.side_rows(s) >= set_->min_leaf();
       sides[s] = {objective_.leaf(leaf), fits ? objective_.leaf(leaf) : kInfinite, fits};
       sides[s].upper = sides[s].lower;
     }
     const Cost wanted = limit() + slack_ - objective_.split_penalty;
-    for (const std::int32_t g : set_.live()) {
+    for (const std::int32_t g : set_->live()) {
       Cost bound[2];
       bool is_open = false;
       for (int s = 0; s < 2; ++s) {
@@ -475,7 +485,9 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   const Objective& objective_;
   Budget& budget_;
   const PairKernels<V>& kernels_;
-  RowSetBins<V> set_;
+  RowSetBins<V> own_;
+  SiblingTables<V> siblings_;
+  RowSetBins<V>* set_ = nullptr;
   Stump<V> stump_;
   AlignedArray<V> cells_, scratch_, lows_, folded_;
   V pair_[2][2][3][kStride + 15];  // [root is the first or the second][side][edge, inner, loose]
@@ -494,7 +506,6 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   const std::int32_t* root_ranks_ = nullptr;
   std::vector<Cost> worst_;     // up to each position
   std::vector<Cost> sides_[2];  // [bin]: bounds at edges, for leaves of any size
-  std::int32_t totals_at_ = 0;
   std::vector<Interval> stack_;
 };
 

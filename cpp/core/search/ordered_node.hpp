@@ -64,7 +64,9 @@ struct OrderedRows {
   OrderedNode* node = nullptr;
   const std::int32_t* rows = nullptr;
   std::int32_t n_rows = 0;
-  const std::uint8_t* is_in = nullptr;  // by row of the data
+  const std::uint8_t* is_in = nullptr;   // by row of the data
+  const std::int32_t* others = nullptr;  // the other rows of the node; null: not known
+  Fingerprint key;                       // where `others` is known
 };
 
 }  // namespace certree

@@ -75,7 +75,12 @@ void OrderedSearch::run(std::int32_t depth, Counters& counters) {
 OrderedRows OrderedSearch::part_of(OrderedNode& node, const std::int32_t* rows, std::int32_t n_rows) {
   std::fill(is_in_.begin(), is_in_.end(), std::uint8_t{0});
   for (std::int32_t i = 0; i < n_rows; ++i) is_in_[static_cast<std::size_t>(rows[i])] = 1;
-  return {&node, rows, n_rows, is_in_.data()};
+  OrderedRows part;
+  part.node = &node;
+  part.rows = rows;
+  part.n_rows = n_rows;
+  part.is_in = is_in_.data();
+  return part;
 }
 
 OrderedRows OrderedSearch::all_rows(std::size_t k) {
@@ -173,7 +178,7 @@ OrderedFound OrderedSearch::search(std::size_t k, std::int32_t depth, Cost ceili
   here.split = {};
   here.shallow_lower = 0;
   std::int32_t label = 0;
-  const Cost leaf = depth_two_->leaf_value({&here.node, here.node.rows(), here.node.n_rows(), nullptr}, &label);
+  const Cost leaf = depth_two_->leaf_value(all_rows(k), &label);
   here.best = std::min(here.best, leaf);
   if (leaf <= objective_.split_penalty) return {leaf, leaf, leaf};
   if (!options_.use_root_feature_bounds) std::fill(by, by + data_.n_features(), Cost{0});
@@ -339,7 +344,10 @@ OrderedFound OrderedSearch::solve_side(const Side& side, std::int32_t depth, Cos
   if (depth == 2) {
     const std::int32_t* order = level(side.level).node.order(side.feature);
     const std::int32_t* rows = side.holds ? order : order + side.position;
-    found = depth_two_->solve(part_of(level(side.level).node, rows, side.n_rows), ceiling, by, &split);
+    OrderedRows part = part_of(level(side.level).node, rows, side.n_rows);
+    part.others = side.holds ? order + side.position : order;
+    part.key = side.key;
+    found = depth_two_->solve(part, ceiling, by, &split);
   } else {
     Level& below = level(side.level + 1);
     below.node.make_child(level(side.level).node, side.feature, side.rank, side.holds);

@@ -4,6 +4,7 @@
 // the root feature are made once per root feature.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -28,19 +29,28 @@ class Stump {
     length_ = (set.n_rows() + kLanes<V> - 1) / kLanes<V>;
     for (Line& line : lines_) line.has_order = line.has_rows = line.has_positions = false;
   }
-  // All rows on side 1; `move` takes one to side 0.
+  // The positions of all rows along a root feature, and the sums up to each position.
   void start_root(std::int32_t root) {
     const std::int32_t* rows = order(root);
-    for (std::int32_t k = 0; k < set_->n_rows(); ++k) position_[static_cast<std::size_t>(rows[k])] = static_cast<V>(k);
+    const auto planes = static_cast<std::size_t>(set_->n_planes());
+    sums_.resize((static_cast<std::size_t>(set_->n_rows()) + 1) * planes);
+    std::fill_n(sums_.begin(), planes, V{0});
+    V* sums = sums_.data();
+    for (std::int32_t k = 0; k < set_->n_rows(); ++k, sums += planes) {
+      position_[static_cast<std::size_t>(rows[k])] = static_cast<V>(k);
+      for (std::size_t d = 0; d < planes; ++d) sums[planes + d] = sums[d];
+      set_->add_totals(rows[k], 1, sums + planes);
+    }
     for (Line& line : lines_) line.has_positions = false;
-    totals_[0].assign(static_cast<std::size_t>(set_->n_planes()), 0);
-    totals_[1] = set_->totals();
-    n_left_ = 0;
+    rest_.resize(planes);
   }
-  void move(std::int32_t row, int sign) {
-    set_->add_totals(row, static_cast<V>(sign), totals_[0].data());
-    set_->add_totals(row, static_cast<V>(-sign), totals_[1].data());
-    n_left_ += sign;
+  // The first rows of the root feature on side 0, the others on side 1.
+  void part(std::int32_t position) {
+    const auto planes = static_cast<std::size_t>(set_->n_planes());
+    n_left_ = position;
+    totals_[0] = sums_.data() + static_cast<std::size_t>(position) * planes;
+    for (std::size_t d = 0; d < planes; ++d) rest_[d] = static_cast<V>(set_->totals()[d] - totals_[0][d]);
+    totals_[1] = rest_.data();
   }
 
   // The rows of the set by rising rank.
@@ -55,7 +65,7 @@ class Stump {
   }
 
   std::int64_t side_rows(int side) const { return side == 0 ? n_left_ : set_->n_rows() - n_left_; }
-  V side_cost(int side) const { return plane_cost(data_.form(), data_.n_planes(), totals_[side].data()); }
+  V side_cost(int side) const { return plane_cost(data_.form(), data_.n_planes(), totals_[side]); }
   V cost(bool limited) const {
     if (limited && (side_rows(0) < set_->min_leaf() || side_rows(1) < set_->min_leaf())) return kInfeasible<V>;
     return static_cast<V>(side_cost(0) + side_cost(1));
@@ -77,7 +87,7 @@ class Stump {
     in.min_leaf =
         set_->min_leaf() > 1 ? static_cast<V>(std::min<std::int64_t>(set_->min_leaf(), kInfeasible<V>)) : V{0};
     for (int side = 0; side < 2; ++side) {
-      in.totals[side] = totals_[side].data();
+      in.totals[side] = totals_[side];
       in.n_rows[side] = static_cast<V>(side_rows(side));
     }
     return kernels.scan_second(in, scratch_.data());
@@ -90,10 +100,13 @@ class Stump {
     bool has_order = false, has_rows = false, has_positions = false;
   };
 
-  // Where the k-th row of an order stands in the layout of lanes.
-  std::size_t place_of(std::int32_t k) const {
-    return static_cast<std::size_t>(k % length_) * static_cast<std::size_t>(kLanes<V>) +
-           static_cast<std::size_t>(k / length_);
+  // Calls use(k, place) for every row of an order: run by run, one per lane.
+  template <class Use>
+  void for_each_place(Use use) const {
+    std::int32_t k = 0;
+    for (std::size_t lane = 0; lane < static_cast<std::size_t>(kLanes<V>); ++lane)
+      for (std::int32_t i = 0; i < length_ && k < set_->n_rows(); ++i, ++k)
+        use(k, static_cast<std::size_t>(i) * static_cast<std::size_t>(kLanes<V>) + lane);
   }
   bool has_two_labels() const {
     return data_.form() == PlaneForm::labels && data_.n_planes() == 2 && set_->min_leaf() <= 1;
@@ -108,8 +121,7 @@ class Stump {
     line.parts.assign(size, 0);
     line.values.assign(by_label ? size : size * static_cast<std::size_t>(data_.n_planes()), 0);
     if (by_label && !has_two_labels()) line.label.assign(size, static_cast<V>(-1));
-    for (std::int32_t k = 0; k < n; ++k) {
-      const std::size_t at = place_of(k);
+    for_each_place([&](std::int32_t k, std::size_t at) {
       const std::int32_t row = rows[k], type = data_.type(row);
       if (k + 1 < n && ranks[row] != ranks[rows[k + 1]]) line.parts[at] = static_cast<V>(-1);
       if (has_two_labels()) {
@@ -121,15 +133,15 @@ class Stump {
         for (std::int32_t d = 0; d < data_.n_planes(); ++d)
           line.values[static_cast<std::size_t>(d) * size + at] = static_cast<V>(data_.value(row, d));
       }
-    }
+    });
     line.has_rows = true;
   }
 
   void place(std::int32_t f, Line& line) {
     const std::int32_t* rows = order(f);
     line.position.assign(static_cast<std::size_t>(length_) * static_cast<std::size_t>(kLanes<V>), kInfeasible<V>);
-    for (std::int32_t k = 0; k < set_->n_rows(); ++k)
-      line.position[place_of(k)] = position_[static_cast<std::size_t>(rows[k])];
+    for_each_place(
+        [&](std::int32_t k, std::size_t at) { line.position[at] = position_[static_cast<std::size_t>(rows[k])]; });
     line.has_positions = true;
   }
 
@@ -137,8 +149,10 @@ class Stump {
   RowSetBins<V>* set_ = nullptr;
   std::int32_t length_ = 0;
   std::vector<Line> lines_;
-  std::vector<V> position_;   // by row: along the root feature
-  std::vector<V> totals_[2];  // [side][plane]
+  std::vector<V> position_;  // by row: along the root feature
+  std::vector<V> sums_;      // [position][plane]: of the rows up to each position of the root feature
+  std::vector<V> rest_;
+  const V* totals_[2] = {};  // [side][plane]
   std::int32_t n_left_ = 0;
   AlignedArray<V> scratch_;
 };

@@ -1,0 +1,127 @@
+// Pair tables of the two sides of a threshold: the smaller side is counted, the larger is the node less the smaller.
+//
+// This needs the same bins on both sides, so it is for nodes whose features have few ranks: there every rank is a bin, and
+// the tables are the whole answer.  The tables of the node stay while its thresholds are tried.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "search/options.hpp"
+#include "search/ordered_bins.hpp"
+
+namespace certree {
+
+template <class V>
+class SiblingTables {
+ public:
+  SiblingTables(const OrderedData& data, const Options& options, MemoryBudget& memory)
+      : data_(data),
+        is_on_(options.use_sibling_subtraction),
+        n_planes_(data.n_planes() + (options.min_leaf > 1 ? 1 : 0)),
+        whole_(data, options.min_leaf, memory),
+        part_(data, options.min_leaf, memory),
+        whole_cells_(memory),
+        part_cells_(memory) {
+    place_tables(options);
+  }
+
+  bool fits(const OrderedRows& rows) const {
+    return is_on_ && rows.others != nullptr && rows.node->n_rows() >= kLeastRows;
+  }
+
+  // The rows in the bins of their node: counted, or as what the other rows leave.
+  RowSetBins<V>& take(const OrderedRows& rows, RowSetBins<V>& own) {
+    OrderedNode& node = *rows.node;
+    if (!has_whole_ || !(node.key() == whole_key_)) {
+      OrderedRows all;
+      all.node = &node;
+      all.rows = node.rows();
+      all.n_rows = node.n_rows();
+      whole_.take(all, 0, 0);
+      whole_key_ = node.key();
+      has_whole_ = true;
+      whole_has_.assign(whole_has_.size(), 0);
+      has_part_ = false;
+    }
+    OrderedRows small = rows;
+    const bool is_small = 2 * rows.n_rows <= node.n_rows();
+    if (!is_small) {
+      small.rows = rows.others;
+      small.n_rows = node.n_rows() - rows.n_rows;
+      small.key = less_key(node.key(), rows.key);
+    }
+    if (!has_part_ || !(small.key == part_key_)) {
+      part_.take(small, 0, 0);
+      part_key_ = small.key;
+      has_part_ = true;
+      part_has_.assign(part_has_.size(), 0);
+    }
+    if (is_small) return part_;
+    own.take_rest(whole_, part_, rows);
+    return own;
+  }
+
+  // Sets the cells of a table of features f <= g.
+  void count(const PairKernels<V>& kernels, std::int32_t f, std::int32_t g, const RowSetBins<V>& set,
+             PairTable<V>& table) {
+    const auto at =
+        static_cast<std::size_t>(f) * static_cast<std::size_t>(data_.n_features()) + static_cast<std::size_t>(g);
+    table.cells = counted(kernels, part_, part_cells_, part_has_, f, g, at);
+    if (&set == &part_) return;
+    table.less = table.cells;
+    table.cells = counted(kernels, whole_, whole_cells_, whole_has_, f, g, at);
+  }
+
+ private:
+  static constexpr std::int32_t kLeastRows = 2000;  // with fewer, bins that suit each side are better
+  static constexpr std::size_t kMostBytes = std::size_t{1} << 27;
+
+  // One place per pair f <= g.
+  void place_tables(const Options& options) {
+    const std::int32_t n = data_.n_features();
+    std::size_t size = 0;
+    for (std::int32_t f = 0; f < n && is_on_; ++f) {
+      is_on_ = data_.n_ranks(f) <= kFewBins;
+      for (std::int32_t g = 0; g < n; ++g) {
+        offset_.push_back(size);
+        if (g < f) continue;
+        const auto stride = static_cast<std::size_t>((data_.n_ranks(g) + 15) / 16 * 16);
+        size += static_cast<std::size_t>(n_planes_) * static_cast<std::size_t>(data_.n_ranks(f)) * stride;
+      }
+    }
+    std::size_t most = kMostBytes;
+    if (options.memory_limit > 0) most = std::min(most, static_cast<std::size_t>(options.memory_limit) / 8);
+    is_on_ = is_on_ && size * sizeof(V) <= most && data_.n_rows() >= kLeastRows;
+    size_ = size;
+    if (!is_on_) return;
+    whole_has_.assign(offset_.size(), 0);
+    part_has_.assign(offset_.size(), 0);
+  }
+
+  const V* counted(const PairKernels<V>& kernels, const RowSetBins<V>& set, AlignedArray<V>& cells,
+                   std::vector<std::uint8_t>& has, std::int32_t f, std::int32_t g, std::size_t at) {
+    V* out = cells.ensure(size_) + offset_[at];
+    if (has[at]) return out;
+    const SetFeature<V>&first = set.feature(f), &second = set.feature(g);
+    const auto plane = static_cast<std::size_t>(first.n_bins) * static_cast<std::size_t>(second.stride);
+    std::fill_n(out, plane * static_cast<std::size_t>(n_planes_), V{0});
+    set.count_pair(kernels, f, g, second.stride, plane, out);
+    has[at] = 1;
+    return out;
+  }
+
+  const OrderedData& data_;
+  bool is_on_;
+  std::int32_t n_planes_;
+  RowSetBins<V> whole_, part_;
+  AlignedArray<V> whole_cells_, part_cells_;
+  std::vector<std::uint8_t> whole_has_, part_has_;
+  std::vector<std::size_t> offset_;
+  std::size_t size_ = 0;
+  Fingerprint whole_key_, part_key_;
+  bool has_whole_ = false, has_part_ = false;
+};
+
+}  // namespace certree
