@@ -25,8 +25,9 @@ from certree import (
     verify,
 )
 from certree.encoding import TableEncoder
-from certree.encoding._cuts import choose_cuts, count_cuts, count_values
+from certree.encoding._cuts import choose_gaps, count_cuts, count_values
 from certree.encoding._room import Room, most_per_column, thin_out
+from certree.encoding._test_list import Cuts
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -35,6 +36,11 @@ Y = (X[:, 0] > 0.1).astype(int) ^ (RNG.random(N) < 0.2)
 MANY = 6000
 LARGE = RNG.normal(size=(MANY, 20))
 LABELS = RNG.integers(0, 2, MANY)
+
+
+def choose_cuts(column: Any, *rules: Any) -> Any:
+    """Return the cut points of a column, as an array."""
+    return np.array(list(Cuts.between(*choose_gaps(column, *rules))))
 
 
 def tiny_room(memory: int) -> Any:

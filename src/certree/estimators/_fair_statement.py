@@ -136,7 +136,9 @@ def state_fairness(
         if hidden.any():
             places = np.flatnonzero(~hidden)
             asked = np.asfortranarray(errors.columns[:, places])
-            names = [errors.encoder.candidates_[i].describe(0) for i in np.flatnonzero(hidden)]
+            names = [
+                errors.encoder.candidates_[i].describe(0) for i in np.flatnonzero(hidden).tolist()
+            ]
             left_out = tuple(names)
     return FairStatement(
         **{**vars(errors), "seconds": perf_counter() - start},
