@@ -209,7 +209,9 @@ def test_a_list_of_tests_reads_like_a_list() -> None:
     assert list(tests) == plain
     for index in (0, 998, 999, 1998, -1, -1999, np.int64(7)):
         assert tests[int(index)] == tests[index] == plain[index]
-    assert tests[990:1005] == plain[990:1005]
+    for piece in (slice(990, 1005), slice(5), slice(-3, None), slice(7, 3), slice(1200, 900, -7)):
+        assert tests[piece] == plain[piece]
+        assert tests.parts[0][piece] == plain[:999][piece]
     assert plain[5] in tests
     assert tests.index(plain[1200]) == 1200
     for index in (1999, -2000):

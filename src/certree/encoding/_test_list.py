@@ -104,7 +104,10 @@ class CutTests(Sequence[Test]):
     def __getitem__(self, index: slice) -> list[Test]: ...
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                return [self[i] for i in range(start, stop, step)]
+            return [self._test(cut) for cut in self.cuts.points(start, max(start, stop)).tolist()]
         return self._test(self.cuts.point(range(len(self))[index]))
 
     def __iter__(self) -> Iterator[Test]:
@@ -145,7 +148,15 @@ class TestList(Sequence[Test]):
     def __getitem__(self, index: slice) -> list[Test]: ...
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                return [self[i] for i in range(start, stop, step)]
+            firsts = [0, *self._ends]
+            return [
+                test
+                for part, first in zip(self.parts, firsts, strict=False)
+                for test in part[max(start - first, 0) : max(stop - first, 0)]
+            ]
         place = range(len(self))[index]
         part = bisect_right(self._ends, place)
         # Counted from the end of its part.
