@@ -170,6 +170,7 @@ def test_memory_and_time_are_linear_in_the_table() -> None:
     tracemalloc.stop()
     assert columns.nbytes == 4 * X.size
     assert len(encoder.tests_) == 5 * 39_999
+    assert encoder.tests_.nbytes == 8 * X.size
     assert peak < 30 * X.size
     # Loose, since machines are busy; columns of answers would take minutes, and gigabytes.
     assert seconds < 20 * sorting + 1

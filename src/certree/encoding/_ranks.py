@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._encode import NoTimeLeftError
+from ._encode import NoTimeLeftError, encode_tests
 from ._table import Table
 from ._test_list import CutTests, TestList
 from ._tests import Level, Missing, Test, is_missing, level_ranks
@@ -141,19 +141,15 @@ class _Feature:
         return len(self.tests) + 1 + self.turned
 
     @property
+    def is_ordered(self) -> bool:
+        """Whether the tests are thresholds or levels; if not, there is just one."""
+        return isinstance(self.tests, CutTests) or _is_level(self.tests[0])
+
+    @property
     def missing(self) -> bool:
         """Whether missing values hold."""
-        return self._side is True
-
-    @property
-    def may_be_missing(self) -> bool:
-        """Whether some value of the column is missing."""
-        return self._side is not None
-
-    @property
-    def _side(self) -> bool | None:
         first = self.tests if isinstance(self.tests, CutTests) else self.tests[0]
-        return getattr(first, "missing", None)
+        return bool(getattr(first, "missing", False))
 
     @property
     def column(self) -> int:
@@ -194,8 +190,7 @@ def _is_level(test: Test) -> bool:
 
 def _joins(before: _Feature, missing: Test) -> bool:
     """Return whether a test for missing values may come before the tests of a feature."""
-    is_ordered = isinstance(before.tests, CutTests) or _is_level(before.tests[0])
-    return is_ordered and before.missing and before.column == missing.feature
+    return before.is_ordered and before.missing and before.column == missing.feature
 
 
 def count_ranks(tests: TestList) -> NDArray[np.int32]:
@@ -220,7 +215,7 @@ def rank_columns(
     known : dict, optional
         Ranks of the values of columns all of whose gaps have a cut point; emptied on the way.
     must_stop : callable, optional
-        Asked before every feature.
+        Asked before every column.
 
     Raises
     ------
@@ -230,13 +225,20 @@ def rank_columns(
     features = _features(tests)
     ranks = np.empty((len(features), table.n_rows), dtype=np.int32)
     known = {} if known is None else known
-    for row, feature in zip(ranks, features, strict=True):
+    for column, group in groupby(enumerate(features), lambda pair: pair[1].column):
         if must_stop is not None and must_stop():
             raise NoTimeLeftError
-        _rank(feature, table, known, row)
-        # If missing values join either side, the ranks are needed twice.
-        if feature.turned or not feature.may_be_missing:
-            known.pop(feature.column, None)
+        single: dict[int, Test] = {}
+        for place, feature in group:
+            if feature.is_ordered:
+                _rank(feature, table, known, ranks[place])
+            else:
+                single[place] = feature.tests[0]
+        # Each of the others has two ranks: where it holds, and where it does not.
+        answers = encode_tests(list(single.values()), table)
+        for place, answer in zip(single, answers.T, strict=True):
+            np.equal(answer, 0, out=ranks[place], casting="unsafe")
+        known.pop(column, None)
     n_ranks = np.array([feature.n_ranks for feature in features], dtype=np.int32)
     turned = np.array([feature.turned for feature in features], dtype=np.intp)
     sources = np.array([feature.column for feature in features], dtype=np.intp)
@@ -246,11 +248,8 @@ def rank_columns(
 def _rank(
     feature: _Feature, table: Table, known: Mapping[int, NDArray[np.int32]], out: NDArray[np.int32]
 ) -> None:
-    """Write the rank of each row."""
+    """Write the rank of each row by tests that have an order."""
     column = table.column(feature.column)
-    if not isinstance(feature.tests, CutTests) and not _is_level(feature.tests[0]):
-        out[:] = ~feature.tests[0].holds(column)
-        return
     absent = is_missing(column)
     if not absent.any():
         out[:] = _present_ranks(feature.tests, column, known)

@@ -142,6 +142,11 @@ class TestList(Sequence[Test]):
     def __len__(self) -> int:
         return self._ends[-1] if self._ends else 0
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of the values between which thresholds lie."""
+        return sum(part.cuts.values.nbytes for part in self.parts if isinstance(part, CutTests))
+
     @overload
     def __getitem__(self, index: int) -> Test: ...
     @overload
