@@ -44,7 +44,8 @@ def choose_cuts(column: Any, *rules: Any) -> Any:
 
 
 def tiny_room(memory: int) -> Any:
-    return OptimalTreeClassifier(2, thresholds="all", memory_limit=memory)
+    # With a limit on splits, there is a column per test.
+    return OptimalTreeClassifier(2, max_splits=3, thresholds="all", memory_limit=memory)
 
 
 def test_room_is_taken_for_all_that_fits() -> None:

@@ -332,7 +332,7 @@ def test_many_candidates_are_compared_without_a_proof_by_brute_force() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 2))
     y = (X[:, 0] > 0.3).astype(int)
-    model = OptimalTreeClassifier(1, thresholds="all", search="depth-first").fit(X, y)
+    model = OptimalTreeClassifier(1, thresholds="all").fit(X, y)
     report = verify(model, X, y)
     assert report.cost == 0
     assert any("7998 candidates" in check for check in report.checks)

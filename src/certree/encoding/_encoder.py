@@ -21,7 +21,7 @@ from certree.numbers._exact import scale_weights
 from ._choose import ColumnRules, column_tests, is_binary, multiway_test
 from ._encode import NoTimeLeftError, encode_tests
 from ._multiway import Multiway
-from ._ranks import RankedColumns, count_ranks, rank_columns
+from ._ranks import MOST_TESTS, RankedColumns, count_ranks, rank_columns
 from ._room import Room, thin_out
 from ._table import Table, compare_columns, read_table, remember_columns
 from ._test_list import TestList
@@ -239,11 +239,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             self._choose_tests(table, weights, ranks=ranks, must_stop=lambda: room().is_over)
             n_tests, n_ranks = len(self.tests_), count_ranks(self.tests_)
             fits = not room().most_tests(table.n_rows, n_tests)[1]
-            has_room = room().holds_ranks(counted.n_rows, len(n_ranks), n_tests)
-            if not has_room or not prefers_ranks(counted.n_rows, n_ranks):
-                ranks.clear()
-            else:
+            # If ranks save memory, no test is left out.
+            is_wanted = not fits and len(n_ranks) < n_tests
+            is_wanted = is_wanted or prefers_ranks(counted.n_rows, n_ranks)
+            can_rank = room().holds_ranks(counted.n_rows, len(n_ranks), n_tests)
+            if is_wanted and can_rank and n_tests <= MOST_TESTS:
                 return rank_columns(self.tests_, counted, ranks, lambda: room().is_over)
+        ranks.clear()
         return self._encode_within(table, weights, room, are_chosen=fits)
 
     def _encode_within(

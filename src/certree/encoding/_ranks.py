@@ -21,7 +21,10 @@ from ._table import Table
 from ._test_list import CutTests, TestList
 from ._tests import Level, Missing, Test, is_missing, level_ranks
 
-__all__ = ["RankedColumns", "count_ranks", "rank_columns", "rank_values"]
+__all__ = ["MOST_TESTS", "RankedColumns", "count_ranks", "rank_columns", "rank_values"]
+
+MOST_TESTS = 2**31 - 1
+"""Tests of ranked columns have numbers of 32 bits."""
 
 # From so many cut points on, sorting a column is faster than searching each of its values.
 _MANY = 1000
