@@ -56,6 +56,8 @@ def fit_both(forced: Any, X: Any, y: Any, weights: Any = None, **options: Any) -
     first, second = (model.certificate_ for model in models)
     for name in ("cost", "lower_bound", "status", "n_tests", "n_rows", "objective", "leaf_cost"):
         assert getattr(first, name) == getattr(second, name), name
+    # Of equally good trees, both return one of the smallest.
+    assert (first.n_splits, first.depth) == (second.n_splits, second.depth)
     assert first.is_optimal
     return models
 
@@ -326,6 +328,16 @@ def test_a_short_time_limit_leaves_tests_out(by_ranks: list[int]) -> None:
     assert model.certificate_.n_tests == 3 * 2999
     assert model.certificate_.n_tests_searched < 3 * 2999
     assert verify(model, X, y)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_fit_can_be_repeated(seed: int, forced: Any) -> None:
+    forced(True)
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 12, (40, 3)) / 2, rng.integers(0, 2, 40)
+    models = [OptimalTreeClassifier(3, thresholds="all", n_jobs=n) for n in (1, 1, 2)]
+    first, *others = (model.fit(X, y).tree_ for model in models)
+    assert all(tree == first for tree in others)
 
 
 def test_ranks_hold_the_rows_that_count(forced: Any) -> None:

@@ -39,7 +39,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
 
     (or another metric in place of accuracy) on the training rows. ``certificate_`` holds the proof.
     Ties go to the tree with fewer splits, then, if all tests are binary, to the
-    shallower one and to earlier columns.
+    shallower one and, where there are few cut points, to earlier columns.
 
     Parameters
     ----------
