@@ -21,7 +21,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from certree import OptimalTreeClassifier
 from certree.datasets import load_credit
 from certree.encoding import Category, Flag, Missing, TableEncoder, Threshold
-from certree.encoding._cuts import AUTO_THRESHOLDS, choose_cuts, midpoints
+from certree.encoding._cuts import AUTO_THRESHOLDS, choose_gaps, midpoints
+from certree.encoding._test_list import Cuts
 
 NAN = np.nan
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -36,6 +37,11 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 )
 def test_scikit_learn_accepts_the_encoder(estimator: Any, check: Any) -> None:
     check(estimator)
+
+
+def choose_cuts(column: Any, *rules: Any) -> Any:
+    """Return the cut points of a column, as an array."""
+    return np.array(list(Cuts.between(*choose_gaps(column, *rules))))
 
 
 def _words(X: Any, **options: Any) -> list[str]:

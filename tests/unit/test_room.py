@@ -25,8 +25,9 @@ from certree import (
     verify,
 )
 from certree.encoding import TableEncoder
-from certree.encoding._cuts import choose_cuts, count_cuts, count_values
+from certree.encoding._cuts import choose_gaps, count_cuts, count_values
 from certree.encoding._room import Room, most_per_column, thin_out
+from certree.encoding._test_list import Cuts
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -37,8 +38,14 @@ LARGE = RNG.normal(size=(MANY, 20))
 LABELS = RNG.integers(0, 2, MANY)
 
 
+def choose_cuts(column: Any, *rules: Any) -> Any:
+    """Return the cut points of a column, as an array."""
+    return np.array(list(Cuts.between(*choose_gaps(column, *rules))))
+
+
 def tiny_room(memory: int) -> Any:
-    return OptimalTreeClassifier(2, thresholds="all", memory_limit=memory)
+    # With a limit on splits, there is a column per test.
+    return OptimalTreeClassifier(2, max_splits=3, thresholds="all", memory_limit=memory)
 
 
 def test_room_is_taken_for_all_that_fits() -> None:

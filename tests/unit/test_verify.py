@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree import CertificateError, OptimalTreeClassifier, Tree, VerificationReport, verify
+from certree import (
+    CertificateError,
+    OptimalTreeClassifier,
+    Tree,
+    VerificationReport,
+    pareto_front,
+    verify,
+)
 from certree.verify import _force
 
 
@@ -319,3 +326,30 @@ def test_a_problem_too_large_for_brute_force_is_refused_with_its_size(
     with pytest.raises(ValueError, match=r"\(6 different tests.*the limit is 10") as e:
         verify(model, *data, exhaustive=True)
     assert not isinstance(e.value, CertificateError)
+
+
+def test_many_candidates_are_compared_without_a_proof_by_brute_force() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 2))
+    y = (X[:, 0] > 0.3).astype(int)
+    model = OptimalTreeClassifier(1, thresholds="all").fit(X, y)
+    report = verify(model, X, y)
+    assert report.cost == 0
+    assert any("7998 candidates" in check for check in report.checks)
+    with pytest.raises(ValueError, match=r"7998 tests on 4000 rows; use exhaustive=False"):
+        verify(model, X, y, exhaustive=True)
+    model.encoder_.tests_ = model.encoder_.tests_ + model.encoder_.tests_[:1]
+    with pytest.raises(CertificateError, match="number of tests"):
+        verify(model, X, y)
+    model.encoder_.tests_ = model.encoder_.tests_[:5] + model.encoder_.tests_[6:-1]
+    with pytest.raises(CertificateError, match="3998 cut points, but 3999 gaps"):
+        verify(model, X, y)
+
+
+def test_repeated_candidates_are_found() -> None:
+    X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 1, 0]
+    front = pareto_front(X, y, max_depth=1)
+    encoder = front._model.encoder_
+    encoder.tests_ = [*encoder.tests_[1:], encoder.tests_[-1]]
+    with pytest.raises(CertificateError, match="1 candidates are repeated"):
+        verify(front, X, y)

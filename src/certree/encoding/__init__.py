@@ -10,6 +10,7 @@ from ._encode import encode_tests
 from ._encoder import TableEncoder
 from ._multiway import Multiway
 from ._named import NamedArray
+from ._ranks import RankedColumns
 from ._table import Kind, Table, check_columns, compare_columns, read_table, remember_columns
 from ._tests import (
     Category,
@@ -32,6 +33,7 @@ __all__ = [
     "Missing",
     "Multiway",
     "NamedArray",
+    "RankedColumns",
     "SidedTest",
     "Table",
     "TableEncoder",

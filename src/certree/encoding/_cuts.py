@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AUTO_THRESHOLDS", "choose_cuts", "choose_gaps", "midpoints"]
+__all__ = ["AUTO_THRESHOLDS", "choose_gaps", "midpoints"]
 
 AUTO_THRESHOLDS = 32
 """Number of cut points (and of distinct values without loss) for ``thresholds="auto"``."""
@@ -16,34 +16,6 @@ Counted = tuple[NDArray[Any], NDArray[np.int64]]
 """Different values in increasing order, and the weight of each."""
 
 _POWERS = np.array([float(f"1e{power}") for power in range(309)])
-
-
-def choose_cuts(
-    column: NDArray[Any],
-    limit: int | None,
-    weights: NDArray[np.int64] | None = None,
-    most: int | None = None,
-    counted: Counted | None = None,
-) -> NDArray[np.float64]:
-    """Return the cut points of a column without missing values, in increasing order.
-
-    Parameters
-    ----------
-    column : ndarray
-        The values.
-    limit : int or None
-        Largest number of cut points; None: all; 0: all of a column with up to 32 distinct values,
-        else 32.
-    weights : ndarray of int64, optional
-        Weights of the rows. A row of weight two counts as two rows.
-    most : int, optional
-                Keep at most this many of the cut points that `limit` asks for, by the same rule.
-    counted : tuple of arrays, optional
-        The result of :func:`count_values` for the column, if it is known.
-    """
-    numbers = column.astype(np.float64, copy=False)
-    values, gaps = choose_gaps(numbers, limit, weights, most, counted)
-    return midpoints(values[gaps], values[gaps + 1])
 
 
 def choose_gaps(
@@ -57,8 +29,17 @@ def choose_gaps(
 
     Parameters
     ----------
-    column, limit, weights, most, counted
-        As for :func:`choose_cuts`.
+    column : ndarray
+        Values, none of them missing.
+    limit : int or None
+        Largest number of cut points; None: all; 0: all of a column with up to 32 distinct values,
+        else 32.
+    weights : ndarray of int64, optional
+        Weights of the rows. A row of weight two counts as two rows.
+    most : int, optional
+        Keep at most this many of the cut points that `limit` asks for, by the same rule.
+    counted : tuple of arrays, optional
+        The result of :func:`count_values` for the column, if it is known.
     """
     values, counts = count_values(column, weights) if counted is None else counted
     chosen = _asked_gaps(counts, limit)

@@ -18,22 +18,21 @@ from sklearn.utils.validation import check_is_fitted
 from certree.exceptions import warn
 from certree.numbers._exact import scale_weights
 
-from ._cuts import Counted, choose_cuts, choose_gaps
+from ._choose import ColumnRules, column_tests, is_binary, multiway_test
 from ._encode import NoTimeLeftError, encode_tests
 from ._multiway import Multiway
+from ._ranks import MOST_TESTS, RankedColumns, count_ranks, rank_columns
 from ._room import Room, thin_out
 from ._table import Table, compare_columns, read_table, remember_columns
-from ._tests import Category, Flag, Level, Missing, Test, Threshold, is_missing, level_ranks
+from ._test_list import TestList
+from ._tests import Flag, Test
 
 __all__ = ["TableEncoder"]
 
-# A text column in which no value repeats is taken for an identifier from this many rows on.
-_IDENTIFIER_ROWS = 20
-
-# Beyond this float64 no longer tells consecutive integers apart.
-_EXACT_INTEGERS = 2.0**53
-
 SPLITS = ("binary", "multiway", "both")
+
+PrefersRanks = Callable[[int, NDArray[np.int32]], bool]
+"""From the number of rows, and of ranks of each feature, to whether ranks are wanted."""
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -76,9 +75,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    tests_ : list of Test
-        What each output column means.
-    candidates_ : list of Test
+    tests_ : sequence of Test
+        What each output column means. It equals a list of these tests. A test is made when it is
+        asked for, so that many cut points take little memory.
+    candidates_ : sequence of Test
         What trees may ask: `tests_` for binary splits, otherwise with the multiway tests at the
         end, and for ``splits="multiway"`` without those of single categories.
     multiway_columns_ : list of ndarray, or None
@@ -188,7 +188,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of str
         """
         check_is_fitted(self)
-        tests = self.tests_
+        tests: Sequence[Test] = self.tests_
         if input_features is not None:
             names = [str(name) for name in input_features]
             known = getattr(self, "feature_names_in_", None)
@@ -222,12 +222,48 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ) -> NDArray[np.uint8]:
         """Choose as many tests as fit the budget, and answer them."""
         table, weights = self._read(X, sample_weight)
+        return self._encode_within(table, weights, room)
+
+    def _fit_ranks_within(
+        self, X: Any, sample_weight: Any, room: Callable[[], Room], prefers_ranks: PrefersRanks
+    ) -> NDArray[np.uint8] | RankedColumns:
+        """Choose tests, and answer them for the rows that count, as ranks if these are preferred.
+
+        Where ranks do not fit the budget, as many tests as fit are answered for all rows.
+        """
+        table, weights = self._read(X, sample_weight)
+        counted = table if weights is None or weights.all() else table.select(weights > 0)
+        ranks: dict[int, NDArray[np.int32]] = {}
+        fits = False
+        with suppress(MemoryError, NoTimeLeftError):
+            self._choose_tests(table, weights, ranks=ranks, must_stop=lambda: room().is_over)
+            n_tests, n_ranks = len(self.tests_), count_ranks(self.tests_)
+            fits = not room().most_tests(table.n_rows, n_tests)[1]
+            # If ranks save memory, no test is left out.
+            is_wanted = not fits and len(n_ranks) < n_tests
+            is_wanted = is_wanted or prefers_ranks(counted.n_rows, n_ranks)
+            can_rank = room().holds_ranks(counted.n_rows, len(n_ranks), n_tests)
+            if is_wanted and can_rank and n_tests <= MOST_TESTS:
+                return rank_columns(self.tests_, counted, ranks, lambda: room().is_over)
+        ranks.clear()
+        return self._encode_within(table, weights, room, are_chosen=fits)
+
+    def _encode_within(
+        self,
+        table: Table,
+        weights: NDArray[np.int64] | None,
+        room: Callable[[], Room],
+        are_chosen: bool = False,
+    ) -> NDArray[np.uint8]:
+        """Choose as many tests as fit the budget, unless all are chosen and fit; answer them."""
         n_tried: int | None = None
-        self.tests_: list[Test] = []
+        if not are_chosen:
+            self.tests_ = TestList()
         while True:
             left = room()
             try:
-                self._choose_tests(table, weights, room)
+                if not are_chosen:
+                    self._choose_tests(table, weights, room)
                 return self._encode_in_time(table, room)
             except MemoryError:
                 # The machine has less memory than it reports, so the next try takes half of it.
@@ -237,6 +273,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                         f"There is no memory for {n_tests} tests of {table.n_rows} rows; fit fewer "
                         "rows or columns."
                     ) from None
+                are_chosen = False
                 n_tried, needed = n_tests, table.n_rows * max(n_tests, 1)
                 memory = needed if left.memory is None else min(needed, left.memory)
                 room = partial(_with_memory, room, memory // 2)
@@ -255,7 +292,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return columns
         if stopped_by:
             columns = None
-            self.tests_, left_out = thin_out(self.tests_, most)
+            kept, left_out = thin_out(self.tests_, most)
+            self.tests_ = TestList([kept])
             self._left_out = Counter(self._left_out) + Counter(left_out)
             self._stopped_by = stopped_by if left_out else self._stopped_by
         return self._encode_table(table)
@@ -265,7 +303,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         table: Table,
         weights: NDArray[np.int64] | None,
         room: Callable[[], Room] | None = None,
+        *,
+        ranks: dict[int, NDArray[np.int32]] | None = None,
+        must_stop: Callable[[], bool] | None = None,
     ) -> None:
+        """Choose the tests: all, or those that fit; on the way, perhaps, ranks of the values."""
         limit = self._threshold_limit()
         declared = self._declared_categories(table)
         if self.splits not in SPLITS:
@@ -273,7 +315,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if weights is not None and not weights.all():
             counts = weights > 0
             table, weights = table.select(counts), weights[counts]
-        self._is_binary = table.matrix is not None and _is_binary(table.matrix)
+        self._is_binary = table.matrix is not None and is_binary(table.matrix)
         self._multiway: list[tuple[Multiway, NDArray[np.int32]]] = []
         are_categories = [
             is_declared or kind in ("text", "category")
@@ -289,26 +331,36 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self._left_out, self._stopped_by = {}, ""
         if self._is_binary:
             boolean = table.kinds[0] == "flag"
-            self.tests_ = [Flag(i, name, boolean) for i, name in enumerate(table.names)]
+            self.tests_ = TestList([[Flag(i, name, boolean) for i, name in enumerate(table.names)]])
             return
         cap = None if room is None else room().cap(table, are_categories, limit, weights, room)
         self._stopped_by = "" if cap is None else cap.stopped_by
-        tests: list[Test] = []
-        for i in range(table.n_columns):
-            is_multiway = self.splits != "binary" and are_categories[i]
-            most = None if cap is None or is_multiway else cap.most
-            known = None if cap is None else cap.known.get(i)
-            found = _column_tests(
-                table, i, are_categories[i], limit, weights, is_multiway, most, known
+        parts: list[Sequence[Test]] = []
+        n_tests = 0
+        for i, is_category in enumerate(are_categories):
+            if must_stop is not None and must_stop():
+                raise NoTimeLeftError
+            is_multiway = self.splits != "binary" and is_category
+            rules = ColumnRules(
+                is_category=is_category,
+                is_multiway=is_multiway,
+                limit=limit,
+                weights=weights,
+                most=None if cap is None or is_multiway else cap.most,
+                counted=None if cap is None else cap.known.get(i),
+                ranks=ranks,
             )
+            found = TestList(column_tests(table, i, rules))
             if cap is not None and not is_multiway:
                 self._left_out[i] = cap.count_left_out(i, found)
             if is_multiway and len(found) > 1:
-                columns = np.arange(len(tests), len(tests) + len(found), dtype=np.int32)
-                self._multiway.append((_multiway_test(found), columns))
-            tests += found
-        self.tests_ = tests
+                columns = np.arange(n_tests, n_tests + len(found), dtype=np.int32)
+                self._multiway.append((multiway_test(found), columns))
+            parts += found.parts
+            n_tests += len(found)
+        self.tests_ = TestList(parts)
 
+    tests_: TestList
     # By column, how many tests did not fit, and the status of the budget that left them out. The
     # defaults are for encoders without a budget.
     _left_out: Mapping[int, int] = MappingProxyType({})
@@ -319,7 +371,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return sum(self._left_out.values())
 
     @property
-    def candidates_(self) -> list[Test]:
+    def candidates_(self) -> Sequence[Test]:
         """What trees may ask."""
         return [test for test, _ in self._asked()] if self._multiway else self.tests_
 
@@ -343,7 +395,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _add_tests(self, tests: Sequence[Test]) -> None:
         """Append tests that a user's tree asks."""
         if tests:
-            self.tests_ = [*self.tests_, *tests]
+            self.tests_ = self.tests_ + tests
             self._is_binary = False
 
     def _encode_table(
@@ -437,130 +489,6 @@ def _find_column(entry: Any, table: Table) -> int:
         "categorical_features must hold column names, column indices, or one truth value per "
         f"column, got {entry!r}."
     )
-
-
-def _is_binary(values: NDArray[Any]) -> bool:
-    """Return whether all values are 0 or 1."""
-    if values.dtype == np.bool_:
-        return True
-    if values.dtype.kind in "iu":
-        return bool(values.max() <= 1) and bool(values.min() >= 0)
-    # Most tables of other numbers have some in the first rows.
-    return all(
-        bool(np.logical_or(part == 0, part == 1).all()) for part in (values[:64], values[64:])
-    )
-
-
-def _column_tests(
-    table: Table,
-    index: int,
-    is_category: bool,
-    limit: int | None,
-    weights: NDArray[np.int64] | None,
-    is_multiway: bool = False,
-    most: int | None = None,
-    counted: Counted | None = None,
-) -> list[Test]:
-    """Return the tests of one column; for a multiway test one for each of its outcomes.
-
-    They use at most `most` cut points or categories.
-    """
-    name, column = table.names[index], table.column(index)
-    absent = is_missing(column)
-    has_missing = bool(absent.any())
-    if has_missing:
-        column = column[~absent]
-        weights = None if weights is None else weights[~absent]
-    tests: list[Test] = []
-    if len(column) == 0:
-        # All values are missing, so the column is the same for all rows.
-        return tests
-    is_flag = table.kinds[index] == "flag"
-    is_binary = is_flag or (column.dtype != object and _is_binary(column))
-    # Missing values may join either side of a threshold, a level or a flag.
-    sides = (False, True) if has_missing else (None,)
-    if is_multiway and (has_missing or not is_binary):
-        tests += _outcome_tests(index, name, column, has_missing)
-    elif is_category and not is_binary:
-        tests += _category_tests(index, name, column, has_missing, most)
-    elif table.kinds[index] == "ordered" and not is_category:
-        levels = table.levels[index]
-        ranks, gaps = choose_gaps(level_ranks(levels, column), limit, weights, most)
-        values = [levels[rank] for rank in ranks[gaps].tolist()]
-        tests += [Level(index, name, levels, v, side) for side in sides for v in values]
-    elif is_binary:
-        tests += [Flag(index, name, is_flag, side) for side in sides]
-    else:
-        cuts = choose_cuts(column, limit, weights, most, counted).tolist()
-        tests += [Threshold(index, name, cut, side) for side in sides for cut in cuts]
-    if has_missing:
-        tests.append(Missing(index, name))
-    return tests
-
-
-def _category_tests(
-    index: int, name: str, column: NDArray[Any], has_missing: bool, most: int | None = None
-) -> list[Category]:
-    """Return the tests of the categories of a column, or of the `most` most frequent ones."""
-    values = _categories(name, column)
-    if not has_missing and len(values) <= 2:
-        # One category needs no test, and two categories need one.
-        values = values[1:]
-    elif len(values) == 1:
-        # The test for missing values is enough.
-        values = []
-    if most is not None and len(values) > most:
-        counts = Counter(column.tolist())
-        values = sorted(sorted(values, key=lambda value: -counts[value])[:most])
-    side = False if has_missing else None
-    return [Category(index, name, value, side) for value in values]
-
-
-def _outcome_tests(
-    index: int, name: str, column: NDArray[Any], has_missing: bool
-) -> list[Category]:
-    """Return one test for each category of a column; none for a single category."""
-    column = column.astype(np.float64) if column.dtype == np.bool_ else column
-    if column.dtype != object:
-        broken = column[column != np.floor(column)]
-        if len(broken):
-            raise ValueError(
-                f"Multiway tests are for categories, but the column {name!r} holds numbers that "
-                f"are not whole, such as {broken[0]:g}; leave it out of categorical_features, or "
-                "use splits='binary'."
-            )
-    values = _categories(name, column)
-    if len(values) + has_missing < 2:
-        return []
-    side = False if has_missing else None
-    return [Category(index, name, value, side) for value in values]
-
-
-def _multiway_test(outcomes: Sequence[Test]) -> Multiway:
-    """Return the test whose outcomes are those for which the given tests hold."""
-    first = outcomes[0]
-    values = [test.value if isinstance(test, Category) else None for test in outcomes]
-    return Multiway(first.feature, first.name, cast(Any, tuple(values)))
-
-
-def _categories(name: str, column: NDArray[Any]) -> list[Any]:
-    """Return the different values of a column of categories."""
-    if column.dtype == object:
-        values: list[Any] = sorted(set(column))
-    else:
-        values = np.unique(column).tolist()
-        if max(abs(values[0]), abs(values[-1])) > _EXACT_INTEGERS:
-            raise ValueError(
-                f"The categorical column {name!r} holds integers beyond 2**53, which float64 "
-                "cannot tell apart; give the categories as strings."
-            )
-    if len(values) == len(column) >= _IDENTIFIER_ROWS:
-        warn(
-            f"The categorical column {name!r} has a different value in each of {len(column)} rows, "
-            "like an identifier. A tree can only memorise these rows; drop the column, or "
-            "group its values."
-        )
-    return values
 
 
 def _warn_of_numbers(table: Table, declared: Sequence[bool]) -> None:

@@ -73,6 +73,12 @@ class Room:
             stopped_by = "interrupted"
         return most, stopped_by
 
+    def holds_ranks(self, n_rows: int, n_features: int, n_tests: int) -> bool:
+        """Return whether ranks of so many features fit the memory."""
+        # Ranks, the values beside the cut points, and sorting a column.
+        needed = 4 * n_rows * n_features + 8 * n_tests + 32 * n_rows
+        return self.memory is None or needed <= self.memory
+
     @property
     def is_over(self) -> bool:
         """Whether no time is left."""
@@ -95,7 +101,7 @@ class Room:
         are_categories : sequence of bool
             Which columns hold categories.
         limit : int or None
-            Of cut points, as for :func:`~certree.encoding._cuts.choose_cuts`.
+            Of cut points, as for :func:`~certree.encoding._cuts.choose_gaps`.
         weights : ndarray of int64, optional
             Weights of the rows.
         later : callable, optional

@@ -37,6 +37,7 @@ class BinaryStatement(ErrorStatement):
         Their totals.
     """
 
+    columns: NDArray[np.uint8]
     positive: int
     row_types: NDArray[np.int32]
     type_weights: NDArray[np.int64] | None

@@ -9,12 +9,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from certree.encoding import TableEncoder
+from certree.encoding._encoder import PrefersRanks
 from certree.encoding._room import Room
 from certree.engine._budget import current
+from certree.engine._ordered import Columns
 from certree.exceptions import OptimalityWarning, warn
 
 from ._parameters import is_whole
@@ -88,11 +87,17 @@ def memory_bytes(limit: object) -> int | None:
 
 
 def encode_within(
-    encoder: TableEncoder, X: Any, sample_weight: Any, *, has_pairs: bool = True
-) -> NDArray[np.uint8]:
+    encoder: TableEncoder,
+    X: Any,
+    sample_weight: Any,
+    *,
+    has_pairs: bool = True,
+    prefers_ranks: PrefersRanks | None = None,
+) -> Columns:
     """Fit an encoder and return the encoded table, within the budget of the current call.
 
     If not all tests fit, the columns have fewer cut points or categories, and a warning says so.
+    Ranks, where they are preferred, have only the rows whose weight is not zero.
     """
     call = current()
 
@@ -101,9 +106,13 @@ def encode_within(
         memory = machine_memory() if call is None or call.memory is None else call.memory
         return Room(seconds, memory, call is not None and call.is_interrupted, has_pairs)
 
-    columns = encoder._fit_transform_within(X, sample_weight, room)
+    columns: Columns
+    if prefers_ranks is None:
+        columns = encoder._fit_transform_within(X, sample_weight, room)
+    else:
+        columns = encoder._fit_ranks_within(X, sample_weight, room, prefers_ranks)
     if call is not None:
-        call.held = columns.nbytes
+        call.held = columns.nbytes + encoder.tests_.nbytes
     if encoder._stopped_by:
         n_tests = len(encoder.tests_)
         warn(

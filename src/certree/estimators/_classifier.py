@@ -39,7 +39,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
 
     (or another metric in place of accuracy) on the training rows. ``certificate_`` holds the proof.
     Ties go to the tree with fewer splits, then, if all tests are binary, to the
-    shallower one and to earlier columns.
+    shallower one and, where there are few cut points, to earlier columns.
 
     Parameters
     ----------
@@ -76,7 +76,9 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         Columns whose values are names and not numbers; see :class:`TableEncoder`.
     thresholds : "auto", "all" or int, default="auto"
         Cut points of numeric columns; "all" considers every midpoint, so that the tree is best
-        among all threshold trees. See :class:`TableEncoder`.
+        among all threshold trees. See :class:`TableEncoder`. With a depth limit and no other on
+        the size, accuracies are searched by the order of the numbers, so that many cut points
+        take no memory.
     search : {"auto", "depth-first", "best-first"}, default="auto"
         How the search proceeds. The value found is the same.
     time_limit : float or None, default=60.0
@@ -223,7 +225,15 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
             # The objective does not use pos_label, but a class that y lacks is a typing error.
             find_positive(classes.tolist(), self.pos_label, task_name(self.objective))
 
-        statement = state_errors(self, X, y, sample_weight, self.objective, check=check)
+        statement = state_errors(
+            self,
+            X,
+            y,
+            sample_weight,
+            self.objective,
+            check=check,
+            rank_depth=None if path else self._rank_depth(),
+        )
         statement = statement.with_multiway_leaves(self.complexity_per)
         warm = None
         if warm_start_tree is not None:
@@ -250,8 +260,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         counted = table if statement.rows is None else table.select(statement.rows)
         # A metric may want other labels, with which leaves of the same label here differ.
         merges = is_direct(self.objective)
-        tests = self.encoder_.tests_
-        warm, added, columns = express(tree, counted, tests, statement.problem, merges=merges)
+        tests, problem = self.encoder_.tests_, statement.ranked_problem or statement.problem
+        warm, added, columns = express(tree, counted, tests, problem, merges=merges)
         self.encoder_._add_tests(added)
         limits = (self.max_depth, self.max_splits, int(self.min_samples_leaf))
         broken = broken_limits(warm, *limits)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from time import perf_counter
 from typing import Any, ClassVar, Literal, Protocol
 
@@ -12,10 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import TableEncoder
+from certree.encoding import RankedColumns, TableEncoder
 from certree.encoding._classes import check_labels, encode_labels
+from certree.encoding._encoder import PrefersRanks
 from certree.engine import _multiway_search
 from certree.engine._equal_rows import added_up
+from certree.engine._ordered import (
+    Columns,
+    OrderedProblem,
+    expand,
+    prefers_ranks,
+    solve_ordered,
+)
 from certree.numbers._error_weights import ErrorWeights, class_fractions, error_weights
 from certree.numbers._exact import cost_budget, error_scale, parse_complexity
 from certree.numbers._weights import read_weights, scale_given
@@ -48,9 +57,13 @@ class Wishes(Protocol):
 
     def _row_count(self, X: Any) -> int: ...
 
-    def _encode(
-        self, X: Any, sample_weight: NDArray[np.int64] | None, rows: NDArray[np.intp] | None
-    ) -> NDArray[np.uint8]: ...
+    def _encode_or_rank(
+        self,
+        X: Any,
+        sample_weight: NDArray[np.int64] | None,
+        rows: NDArray[np.intp] | None,
+        prefers_ranks: PrefersRanks | None,
+    ) -> Columns: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,14 +116,30 @@ class ErrorStatement(Statement):
         return self.total_weight
 
     @property
-    def problem(self) -> engine.Problem:
-        """What the core is asked to solve."""
+    def cost_matrix(self) -> NDArray[np.int64]:
+        """What a label costs a row of each class, for one unit of its weight."""
         costs = np.array(self.weights.multipliers, dtype=np.int64)
         matrix = np.repeat(costs[:, None], len(costs), axis=1)
         np.fill_diagonal(matrix, 0)
-        return engine.Problem(self.columns, self.codes, matrix, self.row_weights)
+        return matrix
+
+    @property
+    def problem(self) -> engine.Problem:
+        """What the core is asked to solve, with a column per test."""
+        columns = expand(self.columns)
+        return engine.Problem(columns, self.codes, self.cost_matrix, self.row_weights)
+
+    @property
+    def ranked_problem(self) -> OrderedProblem | None:
+        """The same with ranks; None if the columns are not ranked."""
+        if not isinstance(self.columns, RankedColumns):
+            return None
+        return OrderedProblem(self.columns, self.codes, self.cost_matrix, self.row_weights)
 
     def solve(self, options: engine.Options, watch: engine.Callback | None) -> engine.Result:
+        ranked = self.ranked_problem
+        if ranked is not None:
+            return solve_ordered(ranked, options, watch)
         outcomes = self.encoder.multiway_columns_
         if outcomes is None:
             return engine.solve(self.problem, options, watch)
@@ -205,6 +234,7 @@ def state_errors(
     *,
     most_weight: Callable[[int], int] | None = None,
     check: Callable[[NDArray[Any], NDArray[np.intp] | None], object] | None = None,
+    rank_depth: int | None = None,
 ) -> ErrorStatement:
     """Read labels, weights and table, and set up what is to be minimised.
 
@@ -222,6 +252,9 @@ def state_errors(
     check : callable, optional
         Called with the classes, and the rows that count, before the table is encoded; raises if
         they are not valid.
+    rank_depth : int, optional
+        For searches that can use ranks: the limit on the depth. The columns are then ranks if the
+        search over these is expected to be the faster one.
     """
     start = perf_counter()
     n_rows = wishes._row_count(X)
@@ -252,7 +285,10 @@ def state_errors(
     )
     if check is not None:
         check(classes, rows)
-    columns = wishes._encode(X, for_encoder, rows)
+    prefers: PrefersRanks | None = None
+    if rank_depth is not None:
+        prefers = partial(prefers_ranks, n_classes=len(classes), max_depth=rank_depth)
+    columns = wishes._encode_or_rank(X, for_encoder, rows, prefers)
     return ErrorStatement(
         task=task_name(objective),
         columns=columns,

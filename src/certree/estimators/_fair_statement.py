@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding import read_table
 from certree.engine._equal_rows import merge_equal
+from certree.engine._ordered import expand
 from certree.engine._within_limits import LimitedProblem
 from certree.numbers._digits import whole_numbers
 from certree.numbers._weights import read_weights
@@ -134,15 +135,16 @@ def state_fairness(
             errors.row_weights if given is None else given,
             errors.classes.tolist()[positive],
         )
-    places, asked = np.arange(errors.columns.shape[1]), errors.columns
+    columns = asked = expand(errors.columns)
+    places = np.arange(columns.shape[1])
     left_out: tuple[str, ...] = ()
     if comparison is not None and not model.use_sensitive:
-        hidden = decided_by_group(errors.columns, comparison.groups)
+        hidden = decided_by_group(columns, comparison.groups)
         if hidden.any():
             places = np.flatnonzero(~hidden)
-            asked = np.asfortranarray(errors.columns[:, places])
-            names = [errors.encoder.candidates_[i].describe(0) for i in np.flatnonzero(hidden)]
-            left_out = tuple(names)
+            asked = np.asfortranarray(columns[:, places])
+            tests = errors.encoder.candidates_
+            left_out = tuple(tests[i].describe(0) for i in np.flatnonzero(hidden).tolist())
     return FairStatement(
         **{**vars(errors), "seconds": perf_counter() - start},
         comparison=comparison,
@@ -189,7 +191,7 @@ def _join_rows(
         kinds += groups.codes
     n_kinds = len(errors.classes) * n_groups
     weights = [errors.row_weights] if given is None else [errors.row_weights, given]
-    merged = merge_equal(kinds, n_kinds, errors.columns, *weights)
+    merged = merge_equal(kinds, n_kinds, expand(errors.columns), *weights)
     if merged is None or 2 * len(merged.kinds) > len(kinds):
         return errors, groups, given
     joined = replace(

@@ -105,6 +105,11 @@ class BaseOptimalTree(
             partial=self.encoder_._stopped_by,
         )
 
+    def _rank_depth(self) -> int | None:
+        """Return the limit on the depth, or None if the search over ranks lacks some parameter."""
+        is_known = self.splits == "binary" and self.max_splits is None and self.search == "auto"
+        return None if self.max_depth is None or not is_known else int(self.max_depth)
+
     def _most_splits(self, n_rows: int) -> int:
         """Return a number of splits that no tree within the limits exceeds."""
         if self.splits == "binary":

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from certree.encoding import TableEncoder, compare_columns, read_table
+from certree.encoding import RankedColumns, TableEncoder, compare_columns, read_table
+from certree.encoding._encoder import PrefersRanks
+from certree.engine._ordered import Columns
 from certree.results._path import RegularizationPath
 from certree.tree import Tree
 
@@ -66,20 +68,38 @@ class EncodesTables(TableParameters, ReadsTables):
         self, X: Any, sample_weight: NDArray[np.int64] | None, rows: NDArray[np.intp] | None
     ) -> NDArray[np.uint8]:
         """Fit the encoder and return the encoded rows that count."""
+        columns = self._encode_or_rank(X, sample_weight, rows)
+        assert isinstance(columns, np.ndarray)
+        return columns
+
+    def _encode_or_rank(
+        self,
+        X: Any,
+        sample_weight: NDArray[np.int64] | None,
+        rows: NDArray[np.intp] | None,
+        prefers_ranks: PrefersRanks | None = None,
+    ) -> Columns:
+        """Fit the encoder and return the rows that count, encoded, or ranked if that is better."""
         self.encoder_ = TableEncoder(
             thresholds=self.thresholds,
             categorical_features=self.categorical_features,
             splits=self.splits,
         ).set_output(transform="default")
-        columns: NDArray[np.uint8] = encode_within(
-            self.encoder_, X, sample_weight, has_pairs=self.max_depth is None or self.max_depth > 1
+        columns = encode_within(
+            self.encoder_,
+            X,
+            sample_weight,
+            has_pairs=self.max_depth is None or self.max_depth > 1,
+            prefers_ranks=prefers_ranks,
         )
         self.n_features_in_ = self.encoder_.n_features_in_
         if hasattr(self.encoder_, "feature_names_in_"):
             self.feature_names_in_ = self.encoder_.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        return columns if rows is None else np.asfortranarray(columns[rows])
+        if rows is None or isinstance(columns, RankedColumns):
+            return columns
+        return np.asfortranarray(columns[rows])
 
 
 class PredictsByTree(ReadsTables):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import TableEncoder
+from certree.engine._ordered import Columns
 from certree.numbers._scale import Scale
 from certree.results._answer import Answer
 from certree.results._certificate import Exact
@@ -32,7 +33,7 @@ class Statement(ABC):
     ----------
     task : str
         What certificates call the objective.
-    columns : uint8 array of shape (n_rows, n_columns)
+    columns : uint8 array of shape (n_rows, n_columns), or RankedColumns
         Answers of the rows that count to the tests.
     encoder : TableEncoder
         The tests.
@@ -47,7 +48,7 @@ class Statement(ABC):
     """
 
     task: str
-    columns: NDArray[np.uint8]
+    columns: Columns
     encoder: TableEncoder
     scale: Scale
     n_rows: int

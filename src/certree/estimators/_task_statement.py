@@ -63,6 +63,7 @@ class TaskStatement(Statement):
         Prices of tests.
     """
 
+    columns: NDArray[np.uint8]
     rows: Rows
     on_rows: LeafProblem | LimitedOnRows
     measurements: Measurements | None

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import SidedTest, Table, Test, check_columns
+from certree.encoding import RankedColumns, SidedTest, Table, Test, check_columns
 from certree.encoding._tests import is_missing
+from certree.engine._ordered import Columns, OrderedProblem
 from certree.numbers._scale import Scale
 from certree.tree import Tree
 from certree.tree._from_sklearn import from_sklearn, is_sklearn_tree
@@ -82,10 +83,10 @@ def express(
     tree: Tree,
     table: Table,
     tests: Sequence[Test],
-    problem: engine.Problem,
+    problem: engine.Problem | OrderedProblem,
     *,
     merges: bool = True,
-) -> tuple[WarmTree, list[Test], NDArray[np.uint8]]:
+) -> tuple[WarmTree, list[Test], Columns]:
     """Return a tree over encoded columns, without what the rows do not need.
 
     Parameters
@@ -96,7 +97,7 @@ def express(
         The rows that count.
     tests : sequence of Test
         The tests of the encoder.
-    problem : Problem
+    problem : Problem or OrderedProblem
         The same rows encoded by these tests, and what labels cost.
     merges : bool, default=True
         Whether leaves of the same label are made one.
@@ -107,7 +108,7 @@ def express(
         The tree.
     added : list of Test
         Tests of it that no column stands for; they come after all columns.
-    columns : uint8 array
+    columns : uint8 array or RankedColumns
         The columns of the problem with those of the tests added.
     """
     answers = [_answer(test, table) for test in tree.tests]
@@ -118,18 +119,43 @@ def express(
     places: dict[int, tuple[int, bool]] = {}
     added: list[Test] = []
     new_columns: list[NDArray[np.uint8]] = []
-    known = _columns_by_feature(problem.columns, tests, {test.feature for test in tree.tests})
+    columns = problem.columns
+    known: dict[tuple[int, bytes], tuple[int, bool]] = {}
+    if not isinstance(columns, RankedColumns):
+        known = _columns_by_feature(columns, tests, {test.feature for test in tree.tests})
     for position in builder.tests_in_use():
         test, bits = tree.tests[position], np.packbits(answers[position]).tobytes()
+        if isinstance(columns, RankedColumns) and (test.feature, bits) not in known:
+            found = _ranked_place(columns, test.feature, answers[position])
+            known |= {} if found is None else {(test.feature, bits): found}
         new = len(tests) + len(added)
         places[position] = known.setdefault((test.feature, bits), (new, False))
         if places[position][0] == new:
             added.append(_named(test, table))
             new_columns.append(answers[position])
-    columns = problem.columns
     if added:
-        columns = np.asfortranarray(np.column_stack([columns, *new_columns]))
+        columns = _with_answers(columns, new_columns, added)
     return builder.lay_out(places), added, columns
+
+
+def _with_answers(
+    columns: Columns, answers: Sequence[NDArray[np.uint8]], tests: Sequence[Test]
+) -> Columns:
+    """Return the columns with those of further tests."""
+    if isinstance(columns, RankedColumns):
+        return columns.with_answers(answers, [test.feature for test in tests])
+    return np.asfortranarray(np.column_stack([columns, *answers]))
+
+
+def _ranked_place(
+    columns: RankedColumns, feature: int, answers: NDArray[np.uint8]
+) -> tuple[int, bool] | None:
+    """Return the test of a raw column with these answers, and whether they are exchanged."""
+    for exchanged in (False, True):
+        place = columns.find((answers != 0) ^ exchanged, feature)
+        if place is not None:
+            return place, exchanged
+    return None
 
 
 def _answer(test: Test, table: Table) -> NDArray[np.uint8]:
@@ -185,7 +211,10 @@ class _Builder:
     """The tree that the rows need: `answers` are those of its tests, 1 where they hold."""
 
     def __init__(
-        self, tree: Tree, answers: Sequence[NDArray[np.uint8]], problem: engine.Problem
+        self,
+        tree: Tree,
+        answers: Sequence[NDArray[np.uint8]],
+        problem: engine.Problem | OrderedProblem,
     ) -> None:
         self.tree = tree
         self.answers = answers

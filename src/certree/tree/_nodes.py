@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.encoding import RankedColumns
+
 _Number = TypeVar("_Number", bound=np.generic)
 
 
@@ -87,9 +89,10 @@ class Nodes:
         n_columns = 1 if self.outcomes is None else len(self.outcomes[self.test[node]])
         return slice(first, first + max(n_columns, 2))
 
-    def route(self, columns: NDArray[np.uint8]) -> NDArray[np.intp]:
+    def route(self, columns: NDArray[np.uint8] | RankedColumns) -> NDArray[np.intp]:
         """Return the leaf that each row reaches."""
         if self.outcomes is not None:
+            assert isinstance(columns, np.ndarray)
             return self._route_multiway(columns)
         node = np.zeros(columns.shape[0], dtype=np.intp)
         if self.test[0] < 0:

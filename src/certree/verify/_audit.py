@@ -12,7 +12,15 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._candidates import CandidateRules, Candidates, Key, Test, outcome_of, plain_test
+from ._candidates import (
+    CandidateRules,
+    Candidates,
+    StatedKeys,
+    StatedTests,
+    Test,
+    outcome_of,
+    plain_test,
+)
 from ._plain_numbers import Exact, exact, read_list, text
 from ._raw_table import RawTable, read_table
 
@@ -168,6 +176,8 @@ class Data:
     tests: Sequence[Test] = ()
     """The candidates."""
     candidates: Candidates | None = None
+    keys: StatedKeys | None = None
+    """How the candidates divide the rows."""
     n_asked: int | None = None
     """Number of all candidates, if known; a budget may have left some out."""
     classes: Mapping[int, int] = field(default_factory=dict)
@@ -179,11 +189,6 @@ class Data:
     def rows(self) -> Sequence[int]:
         """The rows that count."""
         return list(self.weights)
-
-    @cached_property
-    def keys(self) -> set[Key]:
-        """How the candidates divide the rows."""
-        return {self.candidates.key(test) for test in self.tests} if self.candidates else set()
 
     @property
     def n_rows(self) -> int:
@@ -256,12 +261,12 @@ def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **mo
     """Read the candidates of a model, and check them against its parameters."""
     n_columns = len(data.table.columns)
     try:
-        stated, expected = list(encoder.candidates_), encoder.n_features_in_
+        stated, expected = encoder.candidates_, encoder.n_features_in_
     except AttributeError:
         raise CertificateError("the model has no encoder_ with candidates_.") from None
     if n_columns != expected:
         raise CertificateError(f"X has {n_columns} columns, but the tree was fitted on {expected}.")
-    tests = [plain_test(test, n_columns) for test in stated]
+    tests = StatedTests(stated, n_columns)
     parameters = audit.parameters
     wishes = CandidateRules(
         parameters["thresholds"],
@@ -270,11 +275,14 @@ def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **mo
     )
     candidates = Candidates(data.table, wishes, data.weights, is_exact)
     may_lack = _may_lack(audit, len(tests))
-    for difference in candidates.differences(tests, may_lack=may_lack, **more):
+    keys, misnamed = candidates.read(tests)
+    if misnamed is not None:
+        audit.differ(misnamed)
+    for difference in candidates.differences(keys, may_lack=may_lack, **more):
         audit.differ(difference)
     audit.done(f"{len(tests)} candidates, from the table and the parameters")
     n_asked = candidates.count() if may_lack else len(tests)
-    return replace(data, tests=tests, candidates=candidates, n_asked=n_asked)
+    return replace(data, tests=tests, candidates=candidates, keys=keys, n_asked=n_asked)
 
 
 def _may_lack(audit: Audit, n_tests: int) -> bool:
@@ -331,7 +339,7 @@ def walk_down(audit: Audit, data: Data, tree: Any, where: str = "tree") -> Walk:
             stack.append(child)
     if len(rows) != len(plain.asked):
         audit.differ(f"{where}: {len(plain.asked)} nodes, of which only {len(rows)} can be reached")
-    if data.candidates is not None:
+    if data.candidates is not None and data.keys is not None:
         for node in rows:
             place = plain.asked[node]
             if place >= 0 and data.candidates.key(plain.tests[place]) not in data.keys:

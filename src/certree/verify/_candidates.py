@@ -6,14 +6,17 @@ the column, the gap between two observed values or the category, and the side of
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.exceptions import CertificateError
 
@@ -50,17 +53,26 @@ def plain_test(test: Any, n_columns: int) -> Test:
     CertificateError
         If its kind is unknown, or the table does not have its column.
     """
-    kind = getattr(type(test), "kind", None)
-    if kind not in _FIELDS or not is_dataclass(test):
-        raise CertificateError(f"the model asks a test of unknown kind {kind!r}.")
-    values = {field.name: getattr(test, field.name) for field in fields(test)}
-    unknown = set(values) - _FIELDS[kind]
-    if unknown:
-        raise CertificateError(f"a test of kind {kind!r} has unknown fields {sorted(unknown)}.")
+    cls: Any = type(test)
+    kind, names = _kind_and_fields(cls)
+    values = {name: getattr(test, name) for name in names}
     feature = values["feature"]
     if not isinstance(feature, int) or not 0 <= feature < n_columns:
         raise CertificateError(f"a test asks for column {feature!r} of {n_columns}.")
     return {"kind": kind, "missing": None, **values}
+
+
+@cache
+def _kind_and_fields(cls: type) -> tuple[str, tuple[str, ...]]:
+    """Return the kind of the tests of a class, and their fields."""
+    kind = getattr(cls, "kind", None)
+    if kind not in _FIELDS or not is_dataclass(cls):
+        raise CertificateError(f"the model asks a test of unknown kind {kind!r}.")
+    names = tuple(field.name for field in fields(cls))
+    unknown = set(names) - _FIELDS[kind]
+    if unknown:
+        raise CertificateError(f"a test of kind {kind!r} has unknown fields {sorted(unknown)}.")
+    return kind, names
 
 
 def outcome_of(test: Test, value: Any) -> int:
@@ -131,6 +143,54 @@ class _Seen:
     """Weight of the rows of each value."""
 
 
+class StatedTests(Sequence[Test]):
+    """The tests that a model states, each read when it is asked for."""
+
+    def __init__(self, stated: Any, n_columns: int) -> None:
+        self._stated = stated
+        self._n_columns = n_columns
+
+    def __len__(self) -> int:
+        return len(self._stated)
+
+    def __getitem__(self, index: Any) -> Any:
+        return plain_test(self._stated[index], self._n_columns)
+
+    def __iter__(self) -> Iterator[Test]:
+        return (plain_test(test, self._n_columns) for test in self._stated)
+
+
+class StatedKeys:
+    """How the tests that a model states divide the rows.
+
+    Cuts are kept as their gaps, by column and side of missing values: there may be millions.
+    """
+
+    def __init__(self, keys: Iterable[Key]) -> None:
+        self.others: Counter[Key] = Counter()
+        self.n_repeated = 0
+        cuts: dict[tuple[int, bool], array[int]] = {}
+        for key in keys:
+            if key[1] == "cut":
+                cuts.setdefault((key[0], key[3]), array("q")).append(key[2])
+            else:
+                self.others[key] += 1
+        self.cuts: dict[tuple[int, bool], NDArray[np.int64]] = {}
+        for place, gaps in cuts.items():
+            self.cuts[place] = np.unique(np.frombuffer(gaps, dtype=np.int64))
+            self.n_repeated += len(gaps) - len(self.cuts[place])
+        self.n_repeated += sum(n - 1 for n in self.others.values())
+
+    def __contains__(self, key: Key) -> bool:
+        if key[1] != "cut":
+            return key in self.others
+        return bool(np.isin(key[2], self.gaps(key[0], key[3])))
+
+    def gaps(self, feature: int, side: bool) -> NDArray[np.int64]:
+        """Return the gaps of a column that are cut, in increasing order."""
+        return self.cuts.get((feature, side), np.empty(0, dtype=np.int64))
+
+
 class Candidates:
     """The tests that trees may ask of a table, by the parameters.
 
@@ -165,7 +225,7 @@ class Candidates:
         """Return how a test divides the rows."""
         feature, kind, side = test["feature"], test["kind"], test["missing"] is True
         column, values = self.table.columns[feature], self.seen[feature].values
-        if kind == "threshold" and not any(isinstance(value, str) for value in values[:1]):
+        if kind == "threshold" and not (values and isinstance(values[0], str)):
             return feature, "cut", bisect_right(values, test["threshold"]), side
         if kind == "level" and tuple(test["levels"]) == column.levels:
             rank = column.levels.index(test["value"])
@@ -181,34 +241,43 @@ class Candidates:
             return feature, "multiway", tuple(tuple(group) for group in test["categories"])
         return feature, kind, side
 
+    def read(self, tests: Iterable[Test]) -> tuple[StatedKeys, str | None]:
+        """Return how tests divide the rows, and the error in the name of the first wrong one."""
+        wrong: str | None = None
+
+        def keys() -> Iterator[Key]:
+            nonlocal wrong
+            for test in tests:
+                name = self.table.name(test["feature"])
+                if wrong is None and test["name"] != name:
+                    wrong = (
+                        f"test {test['name']!r} asks for column {test['feature']}, which is called "
+                        f"{name!r}"
+                    )
+                yield self.key(test)
+
+        return StatedKeys(keys()), wrong
+
     def differences(
-        self, tests: Sequence[Test], *, may_have_more: bool = False, may_lack: bool = False
+        self, stated: StatedKeys, *, may_have_more: bool = False, may_lack: bool = False
     ) -> list[str]:
-        """Return the errors in a list of candidates; an empty list if it is right.
+        """Return the errors in the candidates; an empty list if they are right.
 
         A tree to start from may add its own tests. A budget of time or memory may leave some
         candidates out.
         """
-        found = [
-            f"test {test['name']!r} asks for column {test['feature']}, which is called "
-            f"{self.table.name(test['feature'])!r}"
-            for test in tests
-            if test["name"] != self.table.name(test["feature"])
-        ][:1]
-        keys = Counter(self.key(test) for test in tests)
-        cuts = [key for key in keys if key[1] == "cut"]
+        found = []
         for feature in range(len(self.table.columns)):
-            own = [key for key in cuts if key[0] == feature]
-            wrong = self._wrong_cuts(feature, own, may_have_more, may_lack)
+            wrong = self._wrong_cuts(feature, stated, may_have_more, may_lack)
             if wrong is not None:
                 found.append(
                     f"candidates of column {self.table.name(feature)!r} for "
                     f"thresholds={self.wishes.thresholds!r}: {wrong}"
                 )
         wanted = Counter(self._fixed())
-        others = Counter({key: n for key, n in keys.items() if key[1] != "cut"})
-        if not may_have_more:
-            found += [f"{n} times the candidate {key}" for key, n in keys.items() if n > 1][:1]
+        if stated.n_repeated and not may_have_more:
+            found.append(f"{stated.n_repeated} candidates are repeated")
+        others = stated.others
         for what, keys_left in (("lack", wanted - others), ("hold", others - wanted)):
             if keys_left and not (may_have_more if what == "hold" else may_lack):
                 first = next(iter(keys_left))
@@ -308,25 +377,29 @@ class Candidates:
         return total
 
     def _wrong_cuts(
-        self, feature: int, keys: Sequence[Key], may_have_more: bool, may_lack: bool
+        self, feature: int, stated: StatedKeys, may_have_more: bool, may_lack: bool
     ) -> str | None:
         """Return the error in the cut points of a column; None if they are right."""
+        by_side = {side: stated.gaps(feature, side) for side in (False, True)}
         if self._kind(feature) not in ("number", "level"):
-            is_wrong = keys and not may_have_more
+            is_wrong = any(map(len, by_side.values())) and not may_have_more
             return "there are cut points, but none are asked for" if is_wrong else None
-        gaps = set(range(1, len(self.seen[feature].values)))
+        n_gaps = len(self.seen[feature].values) - 1
         asked = self._asked_gaps(feature)
-        for side in (False, True):
-            stated = {key[2] for key in keys if key[3] == side}
+        for side, cuts in by_side.items():
             if side not in self._sides(feature):
-                if stated and not may_have_more:
+                if len(cuts) and not may_have_more:
                     return "missing values hold for some cut points, but none are missing"
-            elif asked is None:
-                if not (may_lack or gaps <= stated) or not (may_have_more or stated <= gaps):
-                    return f"{len(stated)} cut points, but {len(gaps)} gaps between values"
-            elif not (may_lack or all(stated & places for places in asked)):
+                continue
+            if asked is None:
+                n_real = np.count_nonzero((cuts >= 1) & (cuts <= n_gaps))
+                if not (may_lack or n_real == n_gaps) or not (may_have_more or n_real == len(cuts)):
+                    return f"{len(cuts)} cut points, but {n_gaps} gaps between values"
+                continue
+            gaps = set(cuts.tolist())
+            if not (may_lack or all(gaps & places for places in asked)):
                 return "no cut point nearest to some of the quantiles"
-            elif not (may_have_more or stated <= set().union(*asked)):
+            if not (may_have_more or gaps <= set().union(*asked)):
                 return "cut points that are nearest to no quantile"
         return None
 

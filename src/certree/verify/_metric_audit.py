@@ -14,7 +14,7 @@ from certree.exceptions import CertificateError
 
 from ._area import all_areas, area
 from ._audit import Audit, Data, Walk
-from ._force import Point, TreeSizes, different, label_points, nondominated
+from ._force import WORK_LIMIT, Point, TreeSizes, different, label_points, nondominated
 from ._formulas import FORMULAS, as_float, is_value
 from ._plain_numbers import Exact, common_unit, exact, is_close, show, text
 
@@ -227,7 +227,19 @@ def _check_cuts(audit: Audit, data: Data, found: Confusion, n_splits: int) -> No
 
 
 def all_tests(data: Data) -> list[tuple[list[int], int]]:
-    """Return the candidates as parts of the rows, with their columns."""
+    """Return the candidates as parts of the rows, with their columns.
+
+    Raises
+    ------
+    ValueError
+        If there are too many to try all trees.
+    """
+    n_tests, n_rows = len(data.tests), len(data.rows)
+    if n_tests * n_rows > 8 * WORK_LIMIT:
+        raise ValueError(
+            f"the problem is too large for a proof by brute force: {n_tests} tests on {n_rows} "
+            "rows; use exhaustive=False, fewer tests or fewer rows."
+        )
     return [(data.parts(test), test["feature"]) for test in data.tests]
 
 

@@ -1,0 +1,179 @@
+"""The tests of one column of a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.exceptions import warn
+
+from ._cuts import Counted, choose_gaps
+from ._multiway import Multiway
+from ._ranks import rank_values
+from ._table import Table
+from ._test_list import Cuts, CutTests
+from ._tests import Category, Flag, Level, Missing, Test, is_missing, level_ranks
+
+__all__ = ["ColumnRules", "column_tests", "is_binary", "multiway_test"]
+
+# A text column in which no value repeats is taken for an identifier from this many rows on.
+_IDENTIFIER_ROWS = 20
+
+# Beyond this float64 no longer tells consecutive integers apart.
+_EXACT_INTEGERS = 2.0**53
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnRules:
+    """What is asked of a column.
+
+    Attributes
+    ----------
+    is_category : bool
+        Whether its values are categories.
+    is_multiway : bool
+        Whether one test asks for all categories at once.
+    limit, weights, most, counted
+        As for :func:`~certree.encoding._cuts.choose_gaps`; `most` holds for categories, too.
+    ranks : dict or None
+        Takes the ranks of numbers, by column, where finding all cut points gives them, too.
+    """
+
+    is_category: bool
+    limit: int | None
+    weights: NDArray[np.int64] | None
+    is_multiway: bool = False
+    most: int | None = None
+    counted: Counted | None = None
+    ranks: dict[int, NDArray[np.int32]] | None = None
+
+
+def is_binary(values: NDArray[Any]) -> bool:
+    """Return whether all values are 0 or 1."""
+    if values.dtype == np.bool_:
+        return True
+    if values.dtype.kind in "iu":
+        return bool(values.max() <= 1) and bool(values.min() >= 0)
+    # Most tables of other numbers have some in the first rows.
+    return all(
+        bool(np.logical_or(part == 0, part == 1).all()) for part in (values[:64], values[64:])
+    )
+
+
+def column_tests(table: Table, index: int, rules: ColumnRules) -> list[Sequence[Test]]:
+    """Return the tests of one column; for a multiway test one for each of its outcomes.
+
+    They come in parts, of which the thresholds of each side for missing values are one.
+    """
+    name, column = table.names[index], table.column(index)
+    absent = is_missing(column)
+    has_missing = bool(absent.any())
+    if has_missing:
+        column = column[~absent]
+        if rules.weights is not None:
+            rules = replace(rules, weights=rules.weights[~absent])
+    if len(column) == 0:
+        # All values are missing, so the column is the same for all rows.
+        return []
+    is_flag = table.kinds[index] == "flag"
+    has_two = is_flag or (column.dtype != object and is_binary(column))
+    # Missing values may join either side of a threshold, a level or a flag.
+    sides = (False, True) if has_missing else (None,)
+    parts: list[Sequence[Test]]
+    if rules.is_multiway and (has_missing or not has_two):
+        parts = [_outcome_tests(index, name, column, has_missing)]
+    elif rules.is_category and not has_two:
+        parts = [_category_tests(index, name, column, has_missing, rules.most)]
+    elif table.kinds[index] == "ordered" and not rules.is_category:
+        levels = table.levels[index]
+        ranks = level_ranks(levels, column)
+        values, gaps = choose_gaps(ranks, rules.limit, rules.weights, rules.most)
+        chosen = [levels[rank] for rank in values[gaps].tolist()]
+        parts = [[Level(index, name, levels, v, side) for v in chosen] for side in sides]
+    elif has_two:
+        parts = [[Flag(index, name, is_flag, side) for side in sides]]
+    else:
+        cuts = _choose_cuts(index, column, rules)
+        parts = [CutTests(index, name, cuts, side) for side in sides]
+    return [*parts, [Missing(index, name)]] if has_missing else parts
+
+
+def _choose_cuts(index: int, column: NDArray[Any], rules: ColumnRules) -> Cuts:
+    """Return the cut points of a column of numbers."""
+    if rules.ranks is not None and rules.limit is None and rules.most is None:
+        values, rules.ranks[index] = rank_values(column)
+        return Cuts(values)
+    numbers = column.astype(np.float64, copy=False)
+    return Cuts.between(
+        *choose_gaps(numbers, rules.limit, rules.weights, rules.most, rules.counted)
+    )
+
+
+def _category_tests(
+    index: int, name: str, column: NDArray[Any], has_missing: bool, most: int | None = None
+) -> list[Category]:
+    """Return the tests of the categories of a column, or of the `most` most frequent ones."""
+    values = _categories(name, column)
+    if not has_missing and len(values) <= 2:
+        # One category needs no test, and two categories need one.
+        values = values[1:]
+    elif len(values) == 1:
+        # The test for missing values is enough.
+        values = []
+    if most is not None and len(values) > most:
+        counts = Counter(column.tolist())
+        values = sorted(sorted(values, key=lambda value: -counts[value])[:most])
+    side = False if has_missing else None
+    return [Category(index, name, value, side) for value in values]
+
+
+def _outcome_tests(
+    index: int, name: str, column: NDArray[Any], has_missing: bool
+) -> list[Category]:
+    """Return one test for each category of a column; none for a single category."""
+    column = column.astype(np.float64) if column.dtype == np.bool_ else column
+    if column.dtype != object:
+        broken = column[column != np.floor(column)]
+        if len(broken):
+            raise ValueError(
+                f"Multiway tests are for categories, but the column {name!r} holds numbers that "
+                f"are not whole, such as {broken[0]:g}; leave it out of categorical_features, or "
+                "use splits='binary'."
+            )
+    values = _categories(name, column)
+    if len(values) + has_missing < 2:
+        return []
+    side = False if has_missing else None
+    return [Category(index, name, value, side) for value in values]
+
+
+def multiway_test(outcomes: Sequence[Test]) -> Multiway:
+    """Return the test whose outcomes are those for which the given tests hold."""
+    first = outcomes[0]
+    values = [test.value if isinstance(test, Category) else None for test in outcomes]
+    return Multiway(first.feature, first.name, cast(Any, tuple(values)))
+
+
+def _categories(name: str, column: NDArray[Any]) -> list[Any]:
+    """Return the different values of a column of categories."""
+    if column.dtype == object:
+        values: list[Any] = sorted(set(column))
+    else:
+        values = np.unique(column).tolist()
+        if max(abs(values[0]), abs(values[-1])) > _EXACT_INTEGERS:
+            raise ValueError(
+                f"The categorical column {name!r} holds integers beyond 2**53, which float64 "
+                "cannot tell apart; give the categories as strings."
+            )
+    if len(values) == len(column) >= _IDENTIFIER_ROWS:
+        warn(
+            f"The categorical column {name!r} has a different value in each of {len(column)} rows, "
+            "like an identifier. A tree can only memorise these rows; drop the column, or "
+            "group its values."
+        )
+    return values

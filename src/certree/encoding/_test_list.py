@@ -1,0 +1,185 @@
+"""Lists of tests in which a column with many cut points takes no object per cut point."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, chain
+from operator import eq
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._cuts import midpoints
+from ._tests import Test, Threshold
+
+__all__ = ["CutTests", "Cuts", "TestList"]
+
+# Up to this many cut points are computed together and kept.
+_FEW = 256
+
+# So many cut points are computed at a time where all of them are asked for.
+_BLOCK = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Gaps between neighbouring values of a column, in each of which lies one cut point.
+
+    Attributes
+    ----------
+    values : float64 array
+        Different values, in increasing order.
+    gaps : int array or None
+        After which of them to cut; None: after each, except the last.
+    """
+
+    values: NDArray[np.float64]
+    gaps: NDArray[np.intp] | None = None
+
+    @classmethod
+    def between(cls, values: NDArray[np.float64], gaps: NDArray[np.intp]) -> Cuts:
+        """Return the cuts after some of the values; only those next to a cut are kept."""
+        if len(gaps) == len(values) - 1:
+            return cls(values)
+        near = np.union1d(gaps, gaps + 1)
+        return cls(values[near], np.searchsorted(near, gaps))
+
+    def __len__(self) -> int:
+        return len(self.values) - 1 if self.gaps is None else len(self.gaps)
+
+    @property
+    def low(self) -> NDArray[np.float64]:
+        """The value below each cut point."""
+        return self.values[:-1] if self.gaps is None else self.values[self.gaps]
+
+    def points(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Return some of the cut points."""
+        if self.gaps is None:
+            return midpoints(self.values[start:stop], self.values[start + 1 : stop + 1])
+        below = self.gaps[start:stop]
+        return midpoints(self.values[below], self.values[below + 1])
+
+    def point(self, place: int) -> float:
+        """Return one of the cut points."""
+        if len(self) <= _FEW:
+            return float(self._few[place])
+        return float(self.points(place, place + 1)[0])
+
+    @cached_property
+    def _few(self) -> NDArray[np.float64]:
+        return self.points(0, len(self))
+
+    def __iter__(self) -> Iterator[float]:
+        for start in range(0, len(self), _BLOCK):
+            yield from self.points(start, min(start + _BLOCK, len(self))).tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class CutTests(Sequence[Test]):
+    """The thresholds of one column, each made when it is asked for.
+
+    Attributes
+    ----------
+    feature, name, missing
+        As for :class:`Threshold`.
+    cuts : Cuts
+        Where the thresholds are.
+    """
+
+    feature: int
+    name: str
+    cuts: Cuts
+    missing: bool | None = None
+
+    def __len__(self) -> int:
+        return len(self.cuts)
+
+    @overload
+    def __getitem__(self, index: int) -> Test: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Test]: ...
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                return [self[i] for i in range(start, stop, step)]
+            return [self._test(cut) for cut in self.cuts.points(start, max(start, stop)).tolist()]
+        return self._test(self.cuts.point(range(len(self))[index]))
+
+    def __iter__(self) -> Iterator[Test]:
+        return map(self._test, self.cuts)
+
+    def _test(self, cut: float) -> Test:
+        return Threshold(self.feature, self.name, cut, self.missing)
+
+
+class TestList(Sequence[Test]):
+    """A list of tests that cannot be changed; it equals any list of the same tests.
+
+    Parameters
+    ----------
+    parts : iterable of sequences of Test
+        One after the other; those of a column with many cut points are :class:`CutTests`.
+
+    Examples
+    --------
+    >>> tests = TestList([CutTests(0, "age", Cuts(np.array([20.0, 30.0, 50.0])))])
+    >>> len(tests), str(tests[-1])
+    (2, 'age <= 40')
+    """
+
+    # The name would make pytest collect it where it is imported.
+    __test__ = False
+
+    def __init__(self, parts: Iterable[Sequence[Test]] = ()) -> None:
+        self.parts = tuple(part for part in parts if len(part))
+        self._ends = list(accumulate(map(len, self.parts)))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of the values between which thresholds lie."""
+        return sum(part.cuts.values.nbytes for part in self.parts if isinstance(part, CutTests))
+
+    @overload
+    def __getitem__(self, index: int) -> Test: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Test]: ...
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                return [self[i] for i in range(start, stop, step)]
+            firsts = [0, *self._ends]
+            return [
+                test
+                for part, first in zip(self.parts, firsts, strict=False)
+                for test in part[max(start - first, 0) : max(stop - first, 0)]
+            ]
+        place = range(len(self))[index]
+        part = bisect_right(self._ends, place)
+        # Counted from the end of its part.
+        return self.parts[part][place - self._ends[part]]
+
+    def __iter__(self) -> Iterator[Test]:
+        return chain.from_iterable(self.parts)
+
+    def __add__(self, others: Sequence[Test]) -> TestList:
+        return TestList([*self.parts, others])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TestList | list):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self[:5]))
+        return f"[{shown}, ...]" if len(self) > 5 else f"[{shown}]"

@@ -1,0 +1,353 @@
+"""Fits by ranks: the same proofs as with a column per test, for tables of any kind."""
+
+from __future__ import annotations
+
+import pickle
+import tracemalloc
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
+
+from certree import OptimalTreeClassifier, OptimalTreeClassifierCV, optimality_gap, verify
+from certree.encoding import RankedColumns
+from certree.engine import _ordered
+from certree.engine._ordered import prefers_ranks
+from certree.estimators import _error_statement
+
+from .test_ranks import mixed
+
+
+@pytest.fixture
+def forced(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return what chooses the search of all fits that follow."""
+
+    def force(by_ranks: bool) -> None:
+        monkeypatch.setattr(_error_statement, "prefers_ranks", lambda *_, **__: by_ranks)
+
+    return force
+
+
+@pytest.fixture
+def by_ranks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list of the number of tests of every search over ranks."""
+    found: list[int] = []
+
+    def solve(problem: Any, *others: Any) -> Any:
+        found.append(problem.columns.shape[1])
+        return _ordered.solve_ordered(problem, *others)
+
+    monkeypatch.setattr(_error_statement, "solve_ordered", solve)
+    return found
+
+
+def fit_both(forced: Any, X: Any, y: Any, weights: Any = None, **options: Any) -> Any:
+    """Fit by columns and by ranks, compare what is proven, and return both models."""
+    models = []
+    for choice in (False, True):
+        forced(choice)
+        models.append(OptimalTreeClassifier(**options).fit(X, y, sample_weight=weights))
+        verify(models[-1], X, y, sample_weight=weights)
+    first, second = (model.certificate_ for model in models)
+    for name in ("cost", "lower_bound", "status", "n_tests", "n_rows", "objective", "leaf_cost"):
+        assert getattr(first, name) == getattr(second, name), name
+    # Of equally good trees, both return one of the smallest.
+    assert (first.n_splits, first.depth) == (second.n_splits, second.depth)
+    assert first.is_optimal
+    return models
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"complexity": 0.03},
+        {"complexity": 0.02, "complexity_per": "leaf"},
+        {"min_samples_leaf": 4},
+        {"objective": "balanced_accuracy"},
+        {"class_weight": {0: 1, 1: 2.5, 2: 1}},
+        {"gap": 2},
+        {"n_jobs": 2},
+        {"max_depth": 0},
+        {"max_depth": 1},
+        {"max_depth": 3, "thresholds": 3},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_both_searches_prove_the_same(forced: Any, options: dict[str, Any], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    X, y = mixed(50, seed), rng.integers(0, 3, 50)
+    weights = rng.integers(0, 4, 50) if seed % 2 else None
+    thresholds = "all" if seed < 2 else "auto"
+    if options.get("gap"):
+        forced(True)
+        model = OptimalTreeClassifier(max_depth=2, **options).fit(X, y)
+        assert model.certificate_.gap <= 2
+        assert verify(model, X, y)
+        return
+    fit_both(forced, X, y, weights, **{"max_depth": 2, "thresholds": thresholds, **options})
+
+
+@pytest.mark.parametrize(("n_rows", "n_cuts"), [(300, 100), (1000, 40)])
+def test_both_searches_prove_the_same_of_larger_tables(
+    forced: Any, n_rows: int, n_cuts: int
+) -> None:
+    X, y = make_classification(
+        n_rows, 10, n_informative=8, n_redundant=0, flip_y=0.1, random_state=0
+    )
+    fit_both(forced, X, y, max_depth=3, thresholds=n_cuts)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_predictions_on_training_rows_are_those_of_the_certificate(seed: int, forced: Any) -> None:
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.standard_normal((80, 3)), 1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    # Neighbouring numbers and denormals.
+    X[:, 1] = np.where(X[:, 1] > 0, np.nextafter(X[:, 2], np.inf), X[:, 2])
+    X[:10, 0] = np.arange(10) * 5e-324
+    y = rng.integers(0, 2, 80)
+    forced(True)
+    model = OptimalTreeClassifier(2, thresholds="all").fit(X, y)
+    assert int((model.predict(X) != y).sum()) == model.certificate_.cost
+    assert verify(model, X, y, exhaustive=True)
+    counts = [model.tree_.counts[leaf].sum() for leaf in model.apply(X)]
+    assert counts == np.bincount(model.apply(X))[model.apply(X)].tolist()
+
+
+def test_a_monotone_transformation_changes_no_cost(forced: Any) -> None:
+    rng = np.random.default_rng(3)
+    X = np.round(rng.normal(size=(120, 3)), 1)
+    y = rng.integers(0, 3, 120)
+    forced(True)
+    costs = [
+        OptimalTreeClassifier(2, thresholds="all").fit(rows, y).certificate_.cost
+        for rows in (X, np.exp(X), X**3 * 1e9, -X)
+    ]
+    assert len(set(costs)) == 1
+
+
+def test_fewer_cut_points_may_lose_the_best_tree() -> None:
+    """The class changes next to the least of many values, far from every quantile."""
+    x = np.arange(3000.0)
+    X, y = np.column_stack([x, x % 7]), (x < 1).astype(int)
+    few = OptimalTreeClassifier(1, thresholds=2, class_weight="balanced").fit(X, y)
+    every = OptimalTreeClassifier(1, thresholds="all", class_weight="balanced").fit(X, y)
+    assert few.certificate_.is_optimal
+    assert every.certificate_.cost == 0 < few.certificate_.cost
+    assert str(every.tree_.tests[0]) == "x0 <= 0.5"
+    auto = OptimalTreeClassifier(1, class_weight="balanced").fit(X, y)
+    assert auto.certificate_.cost > 0
+
+
+# ---- which search --------------------------------------------------------------------------------
+
+
+def test_small_tables_and_bits_keep_a_column_per_test() -> None:
+    assert not prefers_ranks(150, np.array([33, 23, 33, 22], dtype=np.int32), 3, 4)
+    assert not prefers_ranks(10**6, np.full(1000, 2, dtype=np.int32), 2, 3)
+    assert not prefers_ranks(10**6, np.array([3, 3, 3], dtype=np.int32), 2, 3)
+    assert prefers_ranks(10_000, np.full(20, 33, dtype=np.int32), 2, 2)
+    assert prefers_ranks(1000, np.full(10, 1000, dtype=np.int32), 2, 4)
+    assert prefers_ranks(18_000, np.full(8, 18_000, dtype=np.int32), 2, 1)
+
+
+def test_a_table_that_is_too_large_for_a_column_per_test_is_ranked(by_ranks: list[int]) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 3)), rng.integers(0, 2, 20_000)
+    for limit in (None, "2MB"):
+        model = OptimalTreeClassifier(1, thresholds=32, memory_limit=limit, complexity=0.01)
+        model.fit(X, y)
+        assert model.certificate_.is_optimal
+        assert model.certificate_.n_tests_searched is None
+        assert by_ranks == ([] if limit is None else [96])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_depth": None, "complexity": 0.05},
+        {"max_splits": 2},
+        {"search": "best-first"},
+        {"objective": "f1"},
+        {"objective": "auc", "max_depth": 1},
+    ],
+    ids=str,
+)
+def test_what_the_search_over_ranks_lacks_gets_a_column_per_test(
+    options: dict[str, Any], by_ranks: list[int]
+) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(700, 2)), rng.integers(0, 2, 700)
+    OptimalTreeClassifier(**{"max_depth": 2, "thresholds": 60, "gap": 1e6, **options}).fit(X, y)
+    assert not by_ranks
+    OptimalTreeClassifier(max_depth=2, thresholds=60).fit(X, y)
+    assert by_ranks == [120]
+
+
+def test_paths_get_a_column_per_test(by_ranks: list[int]) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(700, 2)), rng.integers(0, 2, 700)
+    model = OptimalTreeClassifier(max_depth=2, thresholds=60).fit(X, y, path=True)
+    assert not by_ranks
+    assert verify(model, X, y)
+    found = OptimalTreeClassifierCV(depths=(1,), cv=2, thresholds=60).fit(X, y)
+    assert found.best_estimator_.certificate_.is_optimal
+
+
+# ---- a tree to start from ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_tree_to_start_from_is_found_among_ranks(seed: int, forced: Any) -> None:
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(90, 3)), 1)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    y = rng.integers(0, 3, 90)
+    greedy = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    forced(True)
+    alone = OptimalTreeClassifier(2, thresholds="all").fit(X, y)
+    best = OptimalTreeClassifier(2, thresholds="all").fit(X, y, warm_start_tree=greedy)
+    assert best.certificate_.cost == alone.certificate_.cost
+    # All of its tests are candidates already, or the complement of one.
+    assert best.certificate_.n_tests == alone.certificate_.n_tests
+    assert verify(best, X, y)
+    again = OptimalTreeClassifier(2, thresholds="all").fit(X, y, warm_start_tree=best)
+    assert again.certificate_.cost == best.certificate_.cost
+    gap = optimality_gap(greedy, X, y, thresholds="all", max_splits=None)
+    assert gap.upper_bound == best.certificate_.cost
+    assert verify(gap, X, y)
+
+
+def test_tests_of_a_tree_to_start_from_are_added_to_ranks(forced: Any) -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
+    start = OptimalTreeClassifier(2, thresholds=5).fit(X, y)
+    forced(True)
+    model = OptimalTreeClassifier(2, thresholds=1).fit(X, y, warm_start_tree=start)
+    n_added = len({str(test) for test in start.tree_.tests} - {f"{t}" for t in words_of(X, 1)})
+    assert model.certificate_.n_tests == 3 + n_added
+    assert model.certificate_.cost <= start.certificate_.cost
+    assert verify(model, X, y, exhaustive=True)
+
+
+def words_of(X: Any, thresholds: int) -> list[str]:
+    """Return the tests of a table."""
+    model = OptimalTreeClassifier(1, thresholds=thresholds).fit(X, np.arange(len(X)) % 2)
+    return [str(test) for test in model.encoder_.tests_]
+
+
+# ---- tables of any kind --------------------------------------------------------------------------
+
+
+def test_a_fit_with_every_midpoint_takes_memory_by_the_size_of_the_table() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 5))
+    y = (X[:, 0] > 0.2) ^ (rng.random(20_000) < 0.05)
+    tracemalloc.start()
+    model = OptimalTreeClassifier(1, thresholds="all", memory_limit="100MB").fit(X, y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert model.certificate_.is_optimal
+    assert model.certificate_.n_tests == 5 * 19_999
+    assert peak < 50 * X.size
+    assert int((model.predict(X) != y).sum()) == model.certificate_.cost
+    assert verify(model, X, y)
+
+
+def test_many_different_values() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.permutation(100_000).astype(float)[:, None]
+    y = (X[:, 0] < 31_234).astype(int)
+    model = OptimalTreeClassifier(1, thresholds="all").fit(X, y)
+    assert (model.certificate_.cost, model.certificate_.n_tests) == (0, 99_999)
+    assert str(model.tree_.tests[0]) == "x0 <= 31233.5"
+
+
+def test_columns_without_information(forced: Any) -> None:
+    forced(True)
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    X = pd.DataFrame({"same": [2.5] * 40, "none": [np.nan] * 40, "zero": [0] * 40, "x": x})
+    model = OptimalTreeClassifier(1, thresholds="all").fit(X, x > 0)
+    assert (model.certificate_.cost, model.certificate_.n_tests) == (0, 40)
+    assert verify(model, X, x > 0)
+
+
+def test_integers_beyond_float64_are_one_value(forced: Any) -> None:
+    forced(True)
+    X = np.array([[2**53], [2**53 + 1], [2**53 + 2], [2**53 + 4]] * 3)
+    y = [0, 1, 1, 1] * 3
+    model = OptimalTreeClassifier(1, thresholds="all").fit(X, y)
+    # The first two integers are the same float64, so no test parts them.
+    assert (model.certificate_.cost, model.certificate_.n_tests) == (3, 2)
+    assert model.predict(X[:1]).tolist() == model.predict(X[1:2]).tolist()
+
+
+@pytest.mark.parametrize("infinity", [np.inf, -np.inf])
+def test_infinities_are_refused(infinity: float) -> None:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    X[7, 1] = infinity
+    with pytest.raises(ValueError, match=r"infinity .* column 1, row 7"):
+        OptimalTreeClassifier(2, thresholds="all").fit(X, np.arange(200) % 2)
+
+
+def test_numbers_and_texts_in_a_column_are_refused() -> None:
+    X = [[float(i)] for i in range(200)]
+    X[5] = ["five"]  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="column 0 holds both"):
+        OptimalTreeClassifier(2, thresholds="all").fit(X, np.arange(200) % 2)
+
+
+def test_models_of_ranks_can_be_copied(forced: Any) -> None:
+    forced(True)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 3)), rng.integers(0, 2, 300)
+    model = OptimalTreeClassifier(1, thresholds="all").fit(X, y)
+    copied = pickle.loads(pickle.dumps(model))
+    assert copied.tree_ == model.tree_
+    assert copied.encoder_.tests_ == model.encoder_.tests_
+    assert copied.encoder_.transform(X[:5]).shape == (5, 3 * 299)
+    again = clone(model).fit(X, y)
+    assert again.certificate_.cost == model.certificate_.cost
+    assert Fraction(copied.certificate_.cost) == model.certificate_.cost
+
+
+def test_a_short_time_limit_leaves_tests_out(by_ranks: list[int]) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3000, 3)), rng.integers(0, 2, 3000)
+    with pytest.warns(Warning, match="time_limit"):
+        model = OptimalTreeClassifier(2, thresholds="all", time_limit=1e-6).fit(X, y)
+    assert not by_ranks
+    assert model.certificate_.n_tests == 3 * 2999
+    assert model.certificate_.n_tests_searched < 3 * 2999
+    assert verify(model, X, y)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_fit_can_be_repeated(seed: int, forced: Any) -> None:
+    forced(True)
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 12, (40, 3)) / 2, rng.integers(0, 2, 40)
+    models = [OptimalTreeClassifier(3, thresholds="all", n_jobs=n) for n in (1, 1, 2)]
+    first, *others = (model.fit(X, y).tree_ for model in models)
+    assert all(tree == first for tree in others)
+
+
+def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
+    forced(True)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 2)), rng.integers(0, 2, 100)
+    weights = (np.arange(100) % 3 > 0).astype(int)
+    statement = _error_statement.state_errors(
+        OptimalTreeClassifier(2, thresholds="all"), X, y, weights, rank_depth=2
+    )
+    assert isinstance(statement.columns, RankedColumns)
+    assert statement.columns.shape == (66, 130)
+    assert statement.problem.columns.shape == (66, 130)
