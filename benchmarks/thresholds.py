@@ -83,15 +83,13 @@ def loss_text(line: Line) -> str:
 def table(lines: list[Line]) -> str:
     """Lay the record out."""
     header = ["data set", "rows x features", "depth", "8", '32 ("auto")', '"all"', "auto loses"]
-    header.append('seconds of "auto", "all"')
     cells = []
     for line in lines:
         fits = [line["fits"][str(choice)] for choice in CHOICES]
         name = f"{line['name']} (squared error / 1000)" if line["is_regression"] else line["name"]
         shape = f"{line['rows']} x {line['features']}"
         costs = [cost_text(fit, line["is_regression"]) for fit in fits]
-        seconds = ", ".join(f"{fit['seconds']:.2g}" for fit in fits[1:])
-        cells.append([name, shape, str(line["depth"]), *costs, loss_text(line), seconds])
+        cells.append([name, shape, str(line["depth"]), *costs, loss_text(line)])
     return report.markdown(header, cells)
 
 
