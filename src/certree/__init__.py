@@ -6,12 +6,12 @@ from ._version import __version__
 from .encoding import TableEncoder
 from .estimators import *
 from .estimators._solve import Solution, solve
-from .estimators._solve_limited import FrontPoint, LimitedSolution, TaskFront, TaskFrontCertificate
+from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
 from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
 from .exceptions import CertificateError, InfeasibleError, OptimalityWarning
 from .results._certificate import Certificate
 from .results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
-from .results._limit_certificate import LimitedCertificate, LimitValue, NoTreeCertificate, Reach
+from .results._limit_certificate import LimitedCertificate, LimitValue, Reach
 from .results._pareto import FrontCertificate, ParetoFront
 from .results._path import PathEntry, RegularizationPath
 from .results._plots import plot_roc
@@ -34,8 +34,6 @@ __all__ = [
     "InfeasibleError",
     "LimitValue",
     "LimitedCertificate",
-    "LimitedSolution",
-    "NoTreeCertificate",
     "OptimalityWarning",
     "ParetoFront",
     "PathEntry",

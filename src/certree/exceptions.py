@@ -27,7 +27,7 @@ class InfeasibleError(ValueError):
 
     Attributes
     ----------
-    certificate : NoTreeCertificate or FairnessCertificate
+    certificate : LimitedCertificate or FairnessCertificate
         What is proven, and how near trees come to the limits.
 
     .. versionadded:: 0.1

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree import LimitedCertificate, NoTreeCertificate, solve, tasks, verify
+from certree import LimitedCertificate, solve, tasks, verify
 from tests.oracle.limits import LimitOracle, Point, feasible, front, least
 
 N_PROBLEMS = 150
@@ -127,18 +127,17 @@ def test_the_tree_is_best_within_the_limits(seed: int) -> None:
         certificate = solution.certificate
         verify(solution, problem.columns, sample_weight=problem.weights, exhaustive=True)
         if best is None:
-            assert isinstance(certificate, NoTreeCertificate)
+            assert not certificate.has_tree
             assert certificate.status == "infeasible"
             _compare_closest(problem, bounds, certificate)
         else:
-            assert isinstance(certificate, LimitedCertificate)
             assert certificate.status == "optimal"
             assert certificate.cost == best
             assert certificate.dual_bound is None or certificate.dual_bound <= best
 
 
 def _compare_closest(
-    problem: Drawn, bounds: list[tuple[int | None, int | None]], certificate: NoTreeCertificate
+    problem: Drawn, bounds: list[tuple[int | None, int | None]], certificate: LimitedCertificate
 ) -> None:
     for j, ((upper, lower), limit) in enumerate(zip(bounds, certificate.limits, strict=True)):
         for bound, other, sign, reach in (
@@ -278,7 +277,7 @@ def test_tasks_weights_and_kinds_of_amounts_hold_by_brute_force(seed: int) -> No
     found = solve(tasks.Front(task, task.objective), columns, y, **settings)
     is_exact = is_exact and not any(found.certificate.rounding)
     assert verify(found, columns, y, sample_weight=weights, exhaustive=is_exact)
-    if isinstance(solution.certificate, LimitedCertificate):
+    if solution.certificate.has_tree:
         assert min(point.values[0] for point in found) == solution.certificate.cost
     else:
         assert len(found) == 0

@@ -474,3 +474,15 @@ def test_an_accepted_gap_of_nothing_is_caught(data: tuple[Any, Any], objective: 
     )
     with pytest.raises(CertificateError, match="status is 'gap', but the gap is 0"):
         verify(fitted, *data)
+
+
+def test_limits_on_splits_leave_room_for_real_weights() -> None:
+    """The core makes room for all trees of the depth that so many splits allow."""
+    rng = np.random.default_rng(0)
+    X, weights = rng.integers(0, 2, (400, 9)), rng.random(400)
+    y = X[:, 0] ^ (rng.random(400) < 0.1)
+    limited = OptimalTreeClassifier(
+        objective="f1", max_depth=None, max_splits=6, complexity=0.01
+    ).fit(X, y, weights)
+    assert limited.certificate_.status == "optimal"
+    assert verify(limited, X, y, weights)

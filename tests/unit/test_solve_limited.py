@@ -15,10 +15,9 @@ from certree import (
     CertificateError,
     InfeasibleError,
     LimitedCertificate,
-    LimitedSolution,
-    NoTreeCertificate,
     OptimalityWarning,
     Progress,
+    Solution,
     TaskFrontCertificate,
     check_task,
     solve,
@@ -35,13 +34,13 @@ FEW = tasks.Limit("yes", {"yes": 1}, at_most=1)
 MANY = tasks.Limit("yes", {"yes": 1}, at_least=7)
 
 
-def limited(task: Any = ERRORS & FEW, **settings: Any) -> LimitedSolution:
+def limited(task: Any = ERRORS & FEW, **settings: Any) -> Solution[LimitedCertificate]:
     solution = solve(task, X, Y, **{"max_depth": 2, **settings})
-    assert isinstance(solution, LimitedSolution)
+    assert isinstance(solution, Solution)
     return solution
 
 
-def changed(solution: LimitedSolution, **fields: Any) -> LimitedSolution:
+def changed(solution: Solution[LimitedCertificate], **fields: Any) -> Solution[LimitedCertificate]:
     return replace(solution, certificate=replace(solution.certificate, **fields))
 
 
@@ -67,7 +66,6 @@ def test_the_certificate_states_totals_and_what_was_searched() -> None:
 def test_a_limit_that_never_binds_changes_nothing() -> None:
     loose = limited(ERRORS & tasks.Limit("yes", {"yes": 1}, at_most=100)).certificate
     free = solve(ERRORS, X, Y, max_depth=2).certificate
-    assert isinstance(loose, LimitedCertificate)
     assert loose.cost == free.cost
     assert loose.objective == free.objective
 
@@ -78,7 +76,6 @@ def test_penalties_count_as_without_limits(per: Any) -> None:
     settings: dict[str, Any] = {"complexity": 0.1, "complexity_per": per}
     with_limit = limited(ERRORS & loose, **settings).certificate
     free = solve(ERRORS, X, Y, max_depth=2, **settings).certificate
-    assert isinstance(with_limit, LimitedCertificate)
     for name in ("cost", "leaf_cost", "objective", "split_penalty", "lower_bound"):
         assert getattr(with_limit, name) == getattr(free, name), name
 
@@ -89,7 +86,6 @@ def test_a_penalty_above_all_savings_is_paid_where_limits_need_splits() -> None:
     for complexity in (1, 50):
         solution = limited(ERRORS & half, complexity=complexity)
         certificate = solution.certificate
-        assert isinstance(certificate, LimitedCertificate)
         assert certificate.cost == certificate.leaf_cost + 6 * complexity * certificate.n_splits
         assert verify(solution, X, Y, exhaustive=True)
     with pytest.raises(ValueError, match="complexity=1e"):
@@ -98,14 +94,26 @@ def test_a_penalty_above_all_savings_is_paid_where_limits_need_splits() -> None:
 
 def test_certificates_survive_being_written_down() -> None:
     third = tasks.Limit("third", {"yes": "1/3"}, at_most="2/3")
-    for solution in (limited(), limited(ERRORS & third & tasks.LeafMinimum({"no": 2}))):
-        certificate = solution.certificate
-        assert type(certificate).from_json(certificate.to_json()) == certificate
-    nothing = limited(ERRORS & MANY).certificate
-    assert isinstance(nothing, NoTreeCertificate)
-    assert NoTreeCertificate.from_json(nothing.to_json()) == nothing
+    for task in (ERRORS & FEW, ERRORS & third & tasks.LeafMinimum({"no": 2}), ERRORS & MANY):
+        certificate = limited(task).certificate
+        assert LimitedCertificate.from_json(certificate.to_json()) == certificate
     with pytest.raises(ValueError, match="missing fields"):
-        NoTreeCertificate.from_dict({"status": "infeasible"})
+        LimitedCertificate.from_dict({"status": "infeasible"})
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"cost": 3}, "either all null or none"),
+        ({"status": "time_limit"}, "lower_bound is null only if"),
+    ],
+)
+def test_a_file_without_a_tree_states_nothing_of_a_tree(
+    fields: dict[str, Any], message: str
+) -> None:
+    written = limited(ERRORS & MANY).certificate.to_dict()
+    with pytest.raises(ValueError, match=message):
+        LimitedCertificate.from_dict(written | fields)
 
 
 def test_solutions_can_be_pickled() -> None:
@@ -119,14 +127,17 @@ def test_solutions_can_be_pickled() -> None:
 def test_limits_nobody_can_meet_are_a_result() -> None:
     solution = limited(ERRORS & MANY)
     certificate = solution.certificate
-    assert isinstance(certificate, NoTreeCertificate)
     assert solution.tree is None
+    assert not certificate.has_tree
+    assert [certificate.cost, certificate.gap, certificate.lower_bound] == [None] * 3
     assert certificate.is_infeasible
     assert not certificate.is_optimal
     assert certificate.limits[0].closest == 6
     assert certificate.limits[0].is_kept_alone is False
     assert "has a total of 'yes' of at least 7" in certificate.statement()
     assert "the greatest that any tree has is 6" in str(solution)
+    with pytest.raises(InfeasibleError, match="at least 7"):
+        certificate.plot()
     with pytest.raises(InfeasibleError, match="at least 7") as caught:
         solution.predict(X)
     assert caught.value.certificate == certificate
@@ -136,7 +147,6 @@ def test_limits_nobody_can_meet_are_a_result() -> None:
 def test_limits_that_cannot_be_met_together_say_so() -> None:
     no = tasks.Limit("no", {"no": 1}, at_most=2)
     certificate = limited(ERRORS & FEW & no).certificate
-    assert isinstance(certificate, NoTreeCertificate)
     assert [limit.is_kept_alone for limit in certificate.limits] == [True, True]
     assert "not all of them by one tree" in certificate.statement()
 
@@ -166,7 +176,7 @@ def test_a_search_that_is_stopped_says_what_it_knows() -> None:
     assert seen[0].lower_bound <= seen[0].upper_bound
     certificate = solution.certificate
     assert certificate.status == "interrupted"
-    if isinstance(certificate, LimitedCertificate):
+    if certificate.has_tree:
         assert certificate.lower_bound <= certificate.cost
         assert certificate.limits[0].value == 0
     else:
@@ -208,7 +218,6 @@ def test_what_is_no_task_is_refused() -> None:
 
 def test_an_accepted_gap_ends_the_search() -> None:
     certificate = limited(gap=6).certificate
-    assert isinstance(certificate, LimitedCertificate)
     assert certificate.status in ("gap", "optimal")
     assert certificate.gap <= 6
 
@@ -388,7 +397,7 @@ def test_totals_that_a_single_leaf_comes_nearer_to_are_found_out() -> None:
 def test_a_certificate_about_a_tree_needs_one_and_the_other_way_round() -> None:
     solution, none = limited(), limited(ERRORS & MANY)
     for claim in (replace(solution, tree=None), replace(none, tree=solution.tree)):
-        with pytest.raises(CertificateError, match="whether there is a tree"):
+        with pytest.raises(CertificateError, match="but the model has"):
             verify(claim, X, Y)
 
 

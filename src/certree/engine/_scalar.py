@@ -31,6 +31,9 @@ Callback = Callable[[Event], object]
 # No table has more rows, so no larger limit means more; the core counts in 32 bits.
 _MOST = 2**31 - 1
 
+# Trees of this depth have room for more splits than there are rows.
+_DEEP = 40
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -89,7 +92,7 @@ class Options:
         return min(lower, least) if self.partial else lower
 
     def most_splits(self, n_rows: int) -> int:
-        """Return a number of splits that no tree of binary tests within these limits exceeds."""
+        """Return the number of splits of binary tests for which the core makes room."""
         return most_splits(n_rows, self.max_depth, self.max_splits)
 
     def to_core(self) -> dict[str, Any]:
@@ -150,13 +153,12 @@ class PathResult:
 
 
 def most_splits(n_rows: int, max_depth: int | None, max_splits: int | None = None) -> int:
-    """Return a number of splits that no tree of binary tests within these limits exceeds."""
-    most = max(n_rows - 1, 0)
-    if max_splits is not None:
-        most = min(most, max_splits)
-    if max_depth is not None and max_depth < 60:
-        most = min(most, 2**max_depth - 1)
-    return most
+    """Return the number of splits of binary tests for which the core makes room.
+
+    No tree within these limits has more. A limit on splits is one on depth, and counts as such.
+    """
+    depth = min(int(limit) for limit in (max_depth, max_splits, _DEEP) if limit is not None)
+    return min(max(n_rows - 1, 0), (1 << depth) - 1)
 
 
 class Guard:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from certree._version import __version__
-from certree.encoding import TableEncoder
 from certree.numbers._exact import read_fraction
 from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._path import PathEntry, RegularizationPath
 from certree.results._progress import Callback, Observer
 from certree.results._record import Record
+from certree.tree._plain import type_hints
 
 from ._statement import Statement
 
@@ -43,11 +41,12 @@ def certify(
     """
     answer = statement.doubted(answer, read_fraction(model.gap, "gap"))
     values = {
-        **searched(model, statement),
+        **_searched(model, statement),
         **_measured(statement, answer),
         **_of_tree(model, statement, answer),
     }
-    return kind(**fields_of(kind, values) | more)
+    known = {name: values[name] for name in type_hints(kind) if name in values}
+    return kind(**known | more)
 
 
 def _of_tree(model: BaseOptimalTree, statement: Statement, answer: Answer) -> dict[str, Any]:
@@ -55,7 +54,9 @@ def _of_tree(model: BaseOptimalTree, statement: Statement, answer: Answer) -> di
     cost, nodes = answer.cost, answer.nodes
     if cost is None:
         nothing = dict.fromkeys(("objective", "cost", "upper_bound", "gap", "leaf_cost"))
-        return {**nothing, "n_splits": 0, "depth": 0}
+        # If no tree exists, there is no cost to bound.
+        bound = None if answer.status == "infeasible" else answer.lower_bound
+        return {**nothing, "lower_bound": bound, "n_splits": 0, "depth": 0}
     paid = statement.test_cost(nodes)
     penalties = statement.n_paid(nodes, model.complexity_per) * statement.scale.penalty
     return {
@@ -70,8 +71,9 @@ def _of_tree(model: BaseOptimalTree, statement: Statement, answer: Answer) -> di
     }
 
 
-def searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
+def _searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
     """Return the fields of a certificate that say what was searched, whatever was found."""
+    n_tests, n_left_out = statement.count_tests()
     return {
         "task": statement.task,
         "max_depth": None if model.max_depth is None else int(model.max_depth),
@@ -81,17 +83,13 @@ def searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
         "split_penalty": exact(statement.scale.penalty),
         "min_samples_leaf": int(model.min_samples_leaf),
         "n_rows": statement.n_rows,
-        **count_tests(statement.encoder),
+        "n_tests": n_tests + n_left_out,
+        "n_tests_searched": n_tests if n_left_out else None,
         "total_weight": exact(statement.total_weight),
         **statement.stated_weights(),
         "search": model.search,
         "version": __version__,
     }
-
-
-def fields_of(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values for which a certificate has a field."""
-    return {one.name: values[one.name] for one in fields(kind) if one.name in values}
 
 
 def _measured(statement: Statement, answer: Answer) -> dict[str, Any]:
@@ -104,15 +102,6 @@ def _measured(statement: Statement, answer: Answer) -> dict[str, Any]:
         "seconds": before + answer.seconds,
         "counters": {**answer.counters, **statement.counters()},
         "history": tuple((before + seconds, *rest) for seconds, *rest in answer.history),
-    }
-
-
-def count_tests(encoder: TableEncoder) -> dict[str, Any]:
-    """Return the fields of a certificate that say how many tests there are, and were searched."""
-    n_tests, n_left_out = len(encoder.candidates_), encoder._n_left_out
-    return {
-        "n_tests": n_tests + n_left_out,
-        "n_tests_searched": n_tests if n_left_out else None,
     }
 
 

@@ -174,14 +174,11 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         n_rows = self._row_count(X)
         task = self._task(y, n_rows, sample_weight, costs)
         self._fit_and_report(task, X, y, sample_weight, callback, path)
-        if isinstance(task, Limited):
-            self.classes_ = task.labels(y, n_rows)
-            self.n_classes_ = len(self.classes_)
         return self
 
     def _keep(self, statement: TaskStatement, answer: Answer, *kind: Any, **more: Any) -> None:
         super()._keep(statement, answer, *kind, **more)
-        self.classes_ = self.tree_.classes.copy()
+        self.classes_ = np.array(statement.problem.classes())
         self.n_classes_ = len(self.classes_)
 
     def _task(

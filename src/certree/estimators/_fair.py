@@ -15,7 +15,7 @@ from certree.numbers._exact import parse_complexity
 from certree.results._certificate import Exact, show
 from certree.results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from certree.results._progress import Callback
-from certree.results._record import STATUSES
+from certree.results._record import status_text
 from certree.tasks._rates import CONSTRAINTS, needs_two_classes, read_tolerance
 
 from ._fair_fit import find_curve, solve_fair
@@ -246,7 +246,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
             curve = find_curve(model, statement, read_tolerance(least_tolerance), callback)
         if not curve.is_optimal:
             warn(
-                f"The search for the curve was {STATUSES.get(curve.status, curve.status)}: "
+                f"The search for the curve was {status_text(curve.status)}: "
                 f"{len(curve)} trees were found, and others may be missing; its lower_points bound "
                 "what any tree can reach. Raise the limit, or ask for smaller trees.",
                 OptimalityWarning,

@@ -114,17 +114,6 @@ def _solve_fairly(
     return _join(free, found)
 
 
-def _count_tests(model: FairTreeClassifier, statement: FairStatement) -> dict[str, Any]:
-    """Return how many tests may be asked, and how many of them were searched if not all."""
-    encoder, n_tests = model.encoder_, len(statement.places)
-    asked = {encoder.tests_[place].feature for place in statement.places}
-    n_left_out = sum(encoder._left_out.get(feature, 0) for feature in asked)
-    return {
-        "n_tests": n_tests + n_left_out,
-        "n_tests_searched": n_tests if n_left_out else None,
-    }
-
-
 def _with_time_left(options: engine.Options) -> engine.Options:
     call = current()
     return options if call is None else replace(options, time_limit=call.remaining())
@@ -405,8 +394,6 @@ def _without_tree(
         if front.status == "optimal" and not rounding:
             least = exact(min(tree.gap for tree in front.trees))
     closest = {i: Fraction(lower, limits.scales[i]) for i, lower, _ in found.closest}
-    # If no tree is within the tolerance, there is no cost to bound.
-    bound = {"lower_bound": None} if found.status == "infeasible" else {}
     return _certify(
         model,
         statement,
@@ -417,7 +404,6 @@ def _without_tree(
         cuts=_cuts(statement, limits, found.cuts),
         n_solves=found.n_solves,
         least_disparity=least,
-        **bound,
     )
 
 
@@ -425,7 +411,7 @@ def _about_groups(
     model: FairTreeClassifier, statement: FairStatement, rates: Sequence[Sequence[Fraction]] = ()
 ) -> dict[str, Any]:
     """Return the fields of a certificate that speak of groups, and of tests left out for them."""
-    fields = {**_count_tests(model, statement), "left_out": statement.left_out}
+    fields: dict[str, Any] = {"left_out": statement.left_out}
     comparison = statement.comparison
     if comparison is None:
         return fields

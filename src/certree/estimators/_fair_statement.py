@@ -72,6 +72,11 @@ class FairStatement(ErrorStatement):
         """What the core is asked to solve if rates do not matter."""
         return replace(super().problem, columns=self.asked)
 
+    def count_tests(self) -> tuple[int, int]:
+        asked = {self.encoder.tests_[place].feature for place in self.places}
+        n_left_out = sum(self.encoder._left_out.get(feature, 0) for feature in asked)
+        return len(self.places), n_left_out
+
     def with_limits(self, limits: FairLimits) -> LimitedProblem:
         """Return the rows with limits, as the search takes them."""
         costs = self.problem.cost_matrix[self.codes]

@@ -22,14 +22,12 @@ from certree.results._limit_certificate import (
     Cut,
     LimitedCertificate,
     LimitValue,
-    NoTreeCertificate,
     Reach,
 )
 from certree.results._progress import Callback, Observer
-from certree.tasks._limited import Limited, LimitedOnRows, Planes, _Composed
+from certree.tasks._limited import Front, Limited, LimitedOnRows, Planes, _Composed
 from certree.tree import Labels, Payload
 
-from ._certify import certify
 from ._task_statement import Reached, TaskStatement, scale_of, state_task
 
 if TYPE_CHECKING:
@@ -117,7 +115,7 @@ def _with_full_penalty(model: BaseTaskTree, statement: LimitedStatement) -> Scal
     return scale_of(model, problem, fitting_penalty(units, room))
 
 
-def refuse_within_limits(model: BaseTaskTree, *, path: bool) -> None:
+def refuse_within_limits(model: BaseTaskTree, task: _Composed, *, path: bool) -> None:
     """Refuse what trees within limits, and fronts of two tasks, do not support."""
     if path:
         raise ValueError(
@@ -129,6 +127,13 @@ def refuse_within_limits(model: BaseTaskTree, *, path: bool) -> None:
             "test_costs cannot be combined with limits or fronts: what a test costs depends on the "
             "tests above it, and not on the rows of a leaf alone; leave one of the two out."
         )
+    if model.max_depth is None and model.max_splits is None:
+        penalty = read_fraction(model.complexity, "complexity")
+        if penalty == 0 or isinstance(task, Front):
+            raise ValueError(
+                "Trees within limits need max_depth or max_splits"
+                + (", or a complexity above 0." if penalty == 0 else " for a front.")
+            )
 
 
 def fit_within(
@@ -141,27 +146,12 @@ def fit_within(
     *,
     path: bool,
 ) -> None:
-    """Fit a model within limits, and warn if there is no tree or no proof."""
-    refuse_within_limits(model, path=path)
-    watch = fit_limited(model, task, X, y, sample_weight, callback)
-    model._path = None
-    model._finish(watch)
-
-
-def fit_limited(
-    model: BaseTaskTree,
-    task: _Composed,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    callback: Callback | None = None,
-    notes: Sequence[str] = (),
-) -> Observer | None:
     """Find the best tree within limits; give a model its `tree_` and `certificate_`.
 
-    If there is no tree within the limits, or none was found in time, the certificate is a
-    :class:`NoTreeCertificate`, and the model has no ``tree_``. Returns what watched the search.
+    If there is no tree within the limits, or none was found in time, the certificate says why, and
+    the model has no ``tree_``. Warns if there is no tree or no proof.
     """
+    refuse_within_limits(model, task, path=path)
     statement = state_limited(model, task, X, y, sample_weight)
     scale = statement.scale
     options = replace(
@@ -175,45 +165,30 @@ def fit_limited(
         options,
         callback=None if watch is None else _Watch(watch, largest),
     )
-    keep_limited(model, statement, result, notes)
-    return watch
+    _keep_limited(model, statement, result)
+    model._path = None
+    model._finish(watch)
 
 
-def keep_limited(
-    model: BaseTaskTree,
-    statement: LimitedStatement,
-    result: LimitedResult,
-    notes: Sequence[str] = (),
-) -> None:
-    """Give a fitted model its tree and certificate."""
-    if hasattr(model, "tree_"):
-        del model.tree_
-    proven: dict[str, Any] = {
-        "cuts": tuple(user_cut(statement, cut) for cut in result.cuts),
-        "n_solves": result.n_solves,
-        "n_rounds": result.n_rounds,
-        "leaf_minimum": leaf_minimum(statement),
-        "notes": tuple(notes),
-    }
+def _keep_limited(model: BaseTaskTree, statement: LimitedStatement, result: LimitedResult) -> None:
+    """Give a fitted model its tree, if there is one, and its certificate."""
     answer = Answer.of(result, statement.scale)
+    cuts = tuple(user_cut(statement, cut) for cut in result.cuts)
     if answer.cost is None:
         limits = limit_values(statement, None, _reach(statement, result))
-        model.certificate_ = certify(  # type: ignore[assignment]
-            model,
-            statement,
-            answer,
-            NoTreeCertificate,
-            limits=limits,
-            proof=stated_proof(result.proof, limits, proven["cuts"]),
-            **proven,
-        )
-        return
+        proven: dict[str, Any] = {"proof": stated_proof(result.proof, limits, cuts)}
+    else:
+        limits = limit_values(statement, answer.nodes)
+        proven = {"dual_bound": _dual_bound(statement, result.cuts)}
     model._keep(
         statement,
         answer,
         LimitedCertificate,
-        limits=limit_values(statement, answer.nodes),
-        dual_bound=_dual_bound(statement, result.cuts),
+        limits=limits,
+        cuts=cuts,
+        n_solves=result.n_solves,
+        n_rounds=result.n_rounds,
+        leaf_minimum=leaf_minimum(statement),
         **proven,
     )
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from certree import engine
 from certree.engine._budget import Budget, budget, current
+from certree.engine._scalar import most_splits
 from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.numbers._exact import cost_budget, read_fraction
 from certree.results._answer import Answer
@@ -18,7 +19,7 @@ from certree.results._certificate import Certificate, Exact, show
 from certree.results._pareto import ParetoFront
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback, Observer, ProgressLine
-from certree.results._record import STATUSES
+from certree.results._record import status_text
 from certree.tree import Tree
 
 from ._budgets import memory_bytes, thread_count
@@ -37,9 +38,6 @@ from ._warm_start import WarmTree, better_of
 
 # Of the time left, so much is for the tree if a path is asked for, too.
 SHARE_BEFORE_PATH = 0.5
-
-# Trees of this depth have room for more splits than there are rows.
-_DEEP = 40
 
 
 @with_parameters
@@ -109,11 +107,10 @@ class BaseOptimalTree(
 
     def _most_splits(self, n_rows: int) -> int:
         """Return a number of splits that no tree within the limits exceeds."""
-        # A limit on splits is one on depth, too. A multiway test has any number of children, so
-        # there the depth says little about the number of splits.
-        limits = [int(limit) for limit in (self.max_depth, self.max_splits) if limit is not None]
-        depth = min(limits, default=_DEEP) if self.splits == "binary" else _DEEP
-        return min(n_rows, (1 << min(depth, _DEEP)) - 1)
+        if self.splits == "binary":
+            return most_splits(n_rows, self.max_depth, self.max_splits)
+        # A multiway test has any number of children, so the depth says little.
+        return most_splits(n_rows, None)
 
     def _cost_budget(self, n_rows: int, complexity: Fraction) -> int:
         """Return the largest total cost, in the core's units, that it can minimise in int64.
@@ -208,7 +205,7 @@ class BaseOptimalTree(
             return
         proven = sum(entry.is_optimal for entry in path)
         warn(
-            f"The path was {STATUSES.get(path.status, path.status)}: {proven} of {len(path)} trees "
+            f"The path was {status_text(path.status)}: {proven} of {len(path)} trees "
             "are proven best for their number of splits. Raise the limit, or ask for a smaller "
             "max_depth or max_splits.",
             OptimalityWarning,
@@ -219,7 +216,7 @@ class BaseOptimalTree(
         if front is None or front.is_optimal:
             return
         warn(
-            f"The search for the front was {STATUSES.get(front.status, front.status)}: "
+            f"The search for the front was {status_text(front.status)}: "
             f"{len(front)} trees were found, and others may be missing; its lower_points bound "
             "what any tree can reach. Raise the limit, or ask for smaller trees.",
             OptimalityWarning,

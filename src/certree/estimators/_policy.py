@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from certree.encoding import read_table
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
-from certree.results._answer import Answer
 from certree.results._progress import Callback
 from certree.tasks._label_costs import Rewards, read_labels
 from certree.tasks._limited import Limited
@@ -31,7 +30,6 @@ from ._policy_scores import (
     policy_scores,
     read_history,
 )
-from ._task_statement import TaskStatement
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, parameter, with_parameters
 
@@ -119,8 +117,8 @@ class PolicyTree(BaseTaskTree):
     certificate_ : TaskCertificate
         What is proven: ``objective`` is the mean reward, ``cost`` the total regret, what is lost
         against the best-scored treatment of each row. With limits (`capacity`, `budget`,
-        `min_treated`) a :class:`LimitedCertificate`; or, if no tree keeps to them, a
-        :class:`NoTreeCertificate`, and there is no ``tree_``.
+        `min_treated`) a :class:`LimitedCertificate`; if no tree keeps to them, it says so, and
+        there is no ``tree_``.
     treatments_ : array of shape (n_treatments,)
         The treatments.
     rewards_ : array of shape (n_rows, n_treatments)
@@ -321,10 +319,6 @@ class PolicyTree(BaseTaskTree):
         self.treatments_ = read_labels(treatments, rewards.shape[1], "rewards", "treatments")
         task = self._task(rewards, len(rewards), sample_weight)
         self._fit_and_report(task, X, None, sample_weight, callback, path)
-
-    def _keep(self, statement: TaskStatement, answer: Answer, *kind: Any, **more: Any) -> None:
-        super()._keep(statement, answer, *kind, **more)
-        self.treatments_ = self.tree_.classes.copy()
 
     def _task(
         self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None

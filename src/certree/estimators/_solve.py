@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding import TableEncoder
+from certree.exceptions import InfeasibleError
+from certree.results._limit_certificate import LimitedCertificate
 from certree.results._path import RegularizationPath
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
@@ -19,7 +22,7 @@ from certree.tasks._task import Given
 from certree.tree import Tree
 
 from ._settings import TaskSettings, takes
-from ._solve_limited import LimitedSolution, TaskFront, solve_for_front, solve_with_limits
+from ._solve_limited import TaskFront, solve_for_front
 from ._solve_separable import SeparableSolution, solve_separable
 from ._task_tree import BaseTargetTree
 from ._vocabulary import parameter, with_parameters
@@ -28,16 +31,19 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
+C = TypeVar("C", bound=TaskCertificate)
+
+
 @dataclass(frozen=True, repr=False)
-class Solution:
+class Solution(Generic[C]):
     """The best tree for a task and what is proven about it; made by :func:`solve`.
 
     Attributes
     ----------
     tree : Tree
-        The tree.
+        The tree; None if no tree keeps the limits of the task, or none was found in time.
     certificate : TaskCertificate
-        What is proven.
+        What is proven; a :class:`LimitedCertificate` for a task with limits.
     encoder : TableEncoder
         The tests that were considered.
     path : RegularizationPath or None
@@ -45,32 +51,46 @@ class Solution:
     """
 
     tree: Tree
-    certificate: TaskCertificate
+    certificate: C
     encoder: TableEncoder
     path: RegularizationPath | None = None
     _model: TaskTree | None = field(default=None, repr=False, compare=False)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Functions such as a task's leaf cost can often not be pickled.
         state = dict(self.__dict__)
-        if self._model is not None:
+        try:
+            pickle.dumps(self._model)
+        except (pickle.PicklingError, AttributeError, TypeError):
+            # Functions such as a task's leaf cost can often not be pickled.
             state["_model"] = copy.copy(self._model)
             state["_model"].task = None
         return state
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return what the leaf of each row predicts."""
-        return self.tree.predict(X)
+        """Return what the leaf of each row predicts.
+
+        Raises
+        ------
+        InfeasibleError
+            If there is no tree; the message says why.
+        """
+        return self._found().predict(X)
 
     def apply(self, X: Any) -> NDArray[np.intp]:
         """Return the leaf that each row reaches."""
-        return self.tree.apply(X)
+        return self._found().apply(X)
+
+    def _found(self) -> Tree:
+        if not self.certificate.has_tree:
+            raise InfeasibleError(self.certificate)
+        return self.tree
 
     def __repr__(self) -> str:
         return repr(self.certificate).replace(type(self.certificate).__name__, "Solution", 1)
 
     def __str__(self) -> str:
-        return f"{self.tree.to_text()}\n\n{self.certificate}"
+        tree = f"{self.tree.to_text()}\n\n" if self.certificate.has_tree else ""
+        return f"{tree}{self.certificate}"
 
 
 @with_parameters
@@ -84,6 +104,11 @@ class TaskTree(BaseTargetTree):
         task: Task = self.task
         return task
 
+    def _warn_without_tree(self) -> None:
+        # That no tree keeps the limits is an answer.
+        if not self.certificate_.is_infeasible:
+            super()._warn_without_tree()
+
 
 class _Given(TaskSettings, total=False):
     """What `solve` takes by keyword, for type checkers."""
@@ -95,9 +120,13 @@ class _Given(TaskSettings, total=False):
 
 # Type checkers see what each kind of task gives.
 @overload
-def solve(task: Task, X: Any, y: Any = ..., **given: Unpack[_Given]) -> Solution: ...
+def solve(
+    task: Task, X: Any, y: Any = ..., **given: Unpack[_Given]
+) -> Solution[TaskCertificate]: ...
 @overload
-def solve(task: Limited, X: Any, y: Any = ..., **given: Unpack[_Given]) -> LimitedSolution: ...
+def solve(
+    task: Limited, X: Any, y: Any = ..., **given: Unpack[_Given]
+) -> Solution[LimitedCertificate]: ...
 @overload
 def solve(task: Front, X: Any, y: Any = ..., **given: Unpack[_Given]) -> TaskFront: ...
 @overload
@@ -145,7 +174,7 @@ def solve(
 
     Returns
     -------
-    Solution, LimitedSolution, TaskFront or SeparableSolution
+    Solution, TaskFront or SeparableSolution
         Tree and certificate. With limits, the tree is None if no tree keeps them. For two
         objectives: all trees that no other beats in both. For an objective by its parts: all
         nondominated trees.
@@ -179,17 +208,17 @@ def solve(
         return solver(model, task, given)
 
 
-def _solve_task(model: TaskTree, task: Task, given: Given) -> Solution:
-    """Solve the task of a model."""
+def _solve_task(model: TaskTree, task: Task | Limited, given: Given) -> Solution[Any]:
+    """Solve the task of a model, which may have limits."""
     X, y, sample_weight, callback, path = given
     model.fit(X, y, sample_weight, callback=callback, path=path)
-    return Solution(model.tree_, model.certificate_, model.encoder_, model._path, model)
+    tree = cast(Tree, getattr(model, "tree_", None))
+    return Solution(tree, model.certificate_, model.encoder_, model._path, model)
 
 
-_WAYS: dict[type, Callable[[Any, Any, Given], Any]] = {
-    Limited: solve_with_limits,
+_WAYS: dict[Any, Callable[[Any, Any, Given], Any]] = {
     Front: solve_for_front,
     Separable: solve_separable,
-    Task: _solve_task,
+    Task | Limited: _solve_task,
 }
 """How each kind of task is solved, with the parameters of a model."""

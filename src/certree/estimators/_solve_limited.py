@@ -1,4 +1,4 @@
-"""Solutions of composed tasks: the best tree within limits, and fronts of two objectives."""
+"""Fronts of two objectives."""
 
 from __future__ import annotations
 
@@ -7,31 +7,30 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from certree.encoding import TableEncoder
 from certree.engine._within_limits import LimitedFront, LimitedTree
-from certree.exceptions import InfeasibleError, OptimalityWarning, warn
+from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.proofs._limit_front import solve_limited_front
+from certree.results._answer import Answer
 from certree.results._certificate import (
     Exact,
     exact,
     many,
     show,
 )
-from certree.results._limit_certificate import LimitedCertificate, LimitValue, NoTreeCertificate
+from certree.results._limit_certificate import LimitValue
+from certree.results._plots import new_axes
 from certree.results._progress import FrontObserver
-from certree.results._record import STATUSES, Record
-from certree.tasks import Front, Limited
+from certree.results._record import Record, status_text
+from certree.tasks import Front
 from certree.tasks._task import Given
 from certree.tree import Tree
+from certree.tree._nodes import Nodes
 
-from ._certify import fields_of, searched
+from ._certify import certify
 from ._limited_fit import (
     LimitedStatement,
-    fit_limited,
     leaf_minimum,
     limit_values,
     refuse_within_limits,
@@ -45,59 +44,6 @@ if TYPE_CHECKING:
 
 Pair = tuple[Exact, Exact]
 """Costs of a tree by the two objectives of a front."""
-
-
-@dataclass(frozen=True, repr=False)
-class LimitedSolution:
-    """The best tree within limits and what is proven about it; made by :func:`solve`.
-
-    Attributes
-    ----------
-    tree : Tree or None
-        The tree; None if no tree is within the limits, or none was found in time.
-    certificate : LimitedCertificate or NoTreeCertificate
-        What is proven: with or without a tree.
-    encoder : TableEncoder
-        The tests that were considered.
-    task : Limited
-        What was asked for.
-    parameters : mapping
-        The other arguments of :func:`solve`.
-    """
-
-    tree: Tree | None
-    certificate: LimitedCertificate | NoTreeCertificate
-    encoder: TableEncoder
-    task: Limited
-    parameters: Mapping[str, Any] = field(default_factory=dict, repr=False, hash=False)
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return what the leaf of each row predicts.
-
-        Raises
-        ------
-        InfeasibleError
-            If there is no tree; the message says why.
-        """
-        return self._tree().predict(X)
-
-    def apply(self, X: Any) -> NDArray[np.intp]:
-        """Return the leaf that each row reaches."""
-        return self._tree().apply(X)
-
-    def _tree(self) -> Tree:
-        if self.tree is None:
-            assert isinstance(self.certificate, NoTreeCertificate)
-            raise InfeasibleError(self.certificate)
-        return self.tree
-
-    def __repr__(self) -> str:
-        return repr(self.certificate).replace(type(self.certificate).__name__, "Solution", 1)
-
-    def __str__(self) -> str:
-        if self.tree is None:
-            return str(self.certificate)
-        return f"{self.tree.to_text()}\n\n{self.certificate}"
 
 
 @dataclass(frozen=True)
@@ -188,11 +134,6 @@ class TaskFrontCertificate(Record):
     n_tests_searched: int | None = None
 
     @property
-    def n_searched(self) -> int:
-        """Number of tests that were searched."""
-        return self.n_tests if self.n_tests_searched is None else self.n_tests_searched
-
-    @property
     def is_optimal(self) -> bool:
         """Whether the front is proven: no tree is missing."""
         return self.status in ("optimal", "infeasible")
@@ -200,16 +141,14 @@ class TaskFrontCertificate(Record):
     def _in_few_words(self) -> tuple[str, ...]:
         return many(len(self.points), "tree"), f"{self.n_rows} rows"
 
-    def __str__(self) -> str:
-        status = STATUSES.get(self.status, self.status)
-        what = f"{many(len(self.points), 'tree')} for {' and '.join(self.tasks)}"
-        return f"Certificate: {status}\n  {what}\n{self.statement()}"
+    def _facts(self) -> list[tuple[str, str]]:
+        return [("trees", f"{len(self.points)} for {' and '.join(self.tasks)}")]
 
     def statement(self) -> str:
         """Return in one sentence what is proven."""
         if not self.is_optimal:
             return (
-                f"The search was {STATUSES.get(self.status, self.status)}: nondominated trees may "
+                f"The search was {status_text(self.status)}: nondominated trees may "
                 f"be missing, but every tree is no better than one of {len(self.lower_points)} "
                 "lower points."
             )
@@ -274,9 +213,7 @@ class TaskFront(Sequence[FrontPoint]):
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
         """
-        import matplotlib.pyplot as plt
-
-        axes: Axes = plt.subplots()[1] if ax is None else ax
+        axes = new_axes(ax, "certificate.points")
         pairs = [[float(number) for number in point.values] for point in self.front]
         xs, ys = ([pair[k] for pair in pairs] for k in (0, 1))
         axes.step(xs, ys, where="post", marker="o")
@@ -288,7 +225,7 @@ class TaskFront(Sequence[FrontPoint]):
         return f"TaskFront({len(self)} trees, {self.certificate.status})"
 
     def __str__(self) -> str:
-        lines = [f"Front of {len(self)} trees, {STATUSES.get(self.certificate.status)}"]
+        lines = [f"Front of {len(self)} trees, {status_text(self.certificate.status)}"]
         lines += [
             "  ".join(
                 ("", *(f"{show(v):>12}" for v in point.values), many(point.n_splits, "split"))
@@ -298,20 +235,9 @@ class TaskFront(Sequence[FrontPoint]):
         return "\n".join([*lines, self.certificate.statement()])
 
 
-def solve_with_limits(model: BaseTaskTree, task: Limited, given: Given) -> LimitedSolution:
-    """Find the best tree within limits, with the parameters of a model."""
-    _check(model, given)
-    watch = fit_limited(model, task, given.X, given.y, given.sample_weight, given.callback)
-    certificate: Any = model.certificate_
-    if not certificate.is_infeasible:
-        model._finish(watch)
-    tree = getattr(model, "tree_", None)
-    return LimitedSolution(tree, certificate, model.encoder_, task, _parameters(model))
-
-
 def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront:
     """Find all trees that no other beats in two objectives, with the parameters of a model."""
-    _check(model, given)
+    refuse_within_limits(model, task, path=given.path)
     if read_fraction(model.gap, "gap") != 0:
         raise ValueError(f"gap={model.gap!r} has no meaning for a front; leave it at 0.")
     statement = state_limited(model, task, given.X, given.y, given.sample_weight)
@@ -327,24 +253,8 @@ def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront
             f"{certificate.statement()} Raise the limit, or ask for smaller trees.",
             OptimalityWarning,
         )
-    return TaskFront(points, certificate, model.encoder_, task, _parameters(model))
-
-
-def _parameters(model: BaseTaskTree) -> dict[str, Any]:
-    parameters: dict[str, Any] = model.get_params(deep=False)
-    return {name: value for name, value in parameters.items() if name != "task"}
-
-
-def _check(model: BaseTaskTree, given: Given) -> None:
-    """Refuse parameters that trees within limits do not support."""
-    refuse_within_limits(model, path=given.path)
-    if model.max_depth is None and model.max_splits is None:
-        penalty = read_fraction(model.complexity, "complexity")
-        if penalty == 0 or isinstance(getattr(model, "task", None), Front):
-            raise ValueError(
-                "Trees within limits need max_depth or max_splits"
-                + (", or a complexity above 0." if penalty == 0 else " for a front.")
-            )
+    parameters = {name: x for name, x in model.get_params(deep=False).items() if name != "task"}
+    return TaskFront(points, certificate, model.encoder_, task, parameters)
 
 
 def _pair(statement: LimitedStatement, first: int, second: Fraction | int) -> Pair:
@@ -368,17 +278,16 @@ def _certify_front(
     status = result.status
     if status == "optimal" and (hides_much(first) or hides_much(second)):
         status = "precision"
-    asked = fields_of(TaskFrontCertificate, searched(model, statement))
-    asked["rounding"] = exact(first.rounding), exact(second.rounding)
-    return TaskFrontCertificate(
-        **asked,
-        status=status,
+    return certify(
+        model,
+        statement,
+        Answer(status, None, 0, Nodes.empty(), result.seconds, result.counters),
+        TaskFrontCertificate,
         points=tuple(_pair(statement, *tree.values[:2]) for tree in result.trees),
         lower_points=tuple(_pair(statement, *point) for point in result.lower_points),
         tasks=(task.first.name, task.second.name),
         limits=limit_values(statement),
         leaf_minimum=leaf_minimum(statement),
-        seconds=statement.seconds + result.seconds,
-        counters=dict(result.counters),
+        rounding=(exact(first.rounding), exact(second.rounding)),
         n_solves=result.n_solves,
     )

@@ -21,7 +21,7 @@ from certree.proofs._separable_search import (
     nodes_of,
 )
 from certree.results._certificate import many, text_of_tests
-from certree.results._record import STATUSES, Record
+from certree.results._record import Record, status_text
 from certree.tasks import Separable
 from certree.tasks._check_task import check_task
 from certree.tasks._task import Given
@@ -93,10 +93,6 @@ class SeparableCertificate(Record):
 
     def _in_few_words(self) -> tuple[str, ...]:
         return many(len(self.values), "tree"), f"{self.n_rows} rows"
-
-    def __str__(self) -> str:
-        status = STATUSES.get(self.status, self.status)
-        return f"Certificate: {status}\n{self.statement()}"
 
     def statement(self) -> str:
         """Return in words what is proven, and what it rests on."""
@@ -251,7 +247,7 @@ def _warn(certificate: SeparableCertificate) -> None:
     if certificate.is_optimal:
         return
     warn(
-        f"The search was {STATUSES.get(certificate.status, certificate.status)}. "
+        f"The search was {status_text(certificate.status)}. "
         f"{certificate.statement()} Raise the limit, or ask for smaller trees.",
         OptimalityWarning,
     )

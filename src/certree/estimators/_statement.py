@@ -93,6 +93,10 @@ class Statement(ABC):
     def stated_weights(self) -> dict[str, Any]:
         """Return the fields of a certificate that say how numbers were read and rounded."""
 
+    def count_tests(self) -> tuple[int, int]:
+        """Return how many tests were searched, and for how many more there was no room."""
+        return len(self.encoder.candidates_), self.encoder._n_left_out
+
     @property
     def errors_of(self) -> Fraction | None:
         """The weight of all rows, where costs are errors among them."""

@@ -74,10 +74,12 @@ class BaseTaskTree(BaseOptimalTree):
         kind: type[TaskCertificate] = TaskCertificate,
         **more: Any,
     ) -> None:
-        nodes = answer.nodes
-        reached = statement.reach(nodes)
-        self.tree_ = statement.grow(nodes, reached)
-        self._node_costs = statement.problem.units(reached.sums).astype(np.float64)
+        if hasattr(self, "tree_"):
+            del self.tree_
+        if answer.cost is not None:
+            reached = statement.reach(answer.nodes)
+            self.tree_ = statement.grow(answer.nodes, reached)
+            self._node_costs = statement.problem.units(reached.sums).astype(np.float64)
         self.certificate_ = certify(self, statement, answer, kind, **more)
 
     @property

@@ -27,7 +27,6 @@ class Scalar(NamedTuple):
 
     value: int
     tree: engine.Nodes | None
-    is_complete: bool
 
 
 class Scalars:
@@ -136,7 +135,7 @@ class Scalars:
         spread = costs.max(axis=1)
         total = int(spread.sum() if types is None else spread @ types.totals)
         if total == 0:
-            return Scalar(constant, None, True)
+            return Scalar(constant, None)
         split = sum(m * s for m, s in zip(multipliers, self.rows.split_values, strict=True))
         options = replace(
             options,
@@ -152,7 +151,7 @@ class Scalars:
         work = result.history[-1][1] if result.history else 0
         spent.account(result.status, result.counters, work)
         lower, tree = result.lower_bound + constant, result.nodes
-        return Scalar(lower, tree if len(tree) else None, result.status == "optimal")
+        return Scalar(lower, tree if len(tree) else None)
 
     def _call(
         self, costs: Any, options: engine.Options, callback: engine.Callback | None

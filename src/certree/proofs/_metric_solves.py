@@ -161,10 +161,12 @@ class WeightedSolves(Spending):
         self.callback: engine.Callback | None = None
         self._next_event = _BETWEEN_EVENTS
         self._end: float | None = None
-        self.max_splits = options.most_splits(len(self.rows.columns))
+        n_rows = len(self.rows.columns)
+        most = options.most_splits(n_rows)
+        self.max_splits = most if options.max_splits is None else min(most, options.max_splits)
         total = max(self.rows.positives + self.rows.negatives, 1)
         # Weights up to this keep every cost within the 64 bits of the core.
-        self.largest_weight = max(cost_budget(len(self.rows.columns), self.max_splits) // total, 1)
+        self.largest_weight = max(cost_budget(n_rows, most) // total, 1)
 
     def solve(
         self,

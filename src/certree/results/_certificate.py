@@ -6,12 +6,13 @@ import math
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
+from certree.exceptions import InfeasibleError
 from certree.numbers._fractions import to_float
 
 from ._plots import plot_history
-from ._record import STATUSES, Record
+from ._record import Record, status_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,12 +44,18 @@ class Certificate(Record):
     the nearest multiple of ``10**-15``. For a point of a front, the cost is the weight of the false
     negatives, and no tree with as few false positives has fewer.
 
+    With limits on totals or rates there may be no tree: the status is "infeasible" if none exists,
+    otherwise it says why none was found. Then `objective`, `cost`, `upper_bound`, `gap` and
+    `leaf_cost` are None, and `n_splits` and `depth` are 0. `lower_bound` is None if the status is
+    "infeasible".
+
     Attributes
     ----------
     status : str
         "optimal", "gap" (the accepted gap was reached), "time_limit", "memory_limit",
-        "work_limit", "interrupted" or "precision": the rounding of weights is not negligible, or
-        the weights that a metric needs next exceed 64 bits.
+        "work_limit", "interrupted", "infeasible" (no tree keeps to the limits) or "precision": the
+        rounding of weights is not negligible, or the weights that a metric needs next exceed 64
+        bits.
     objective : float
         The value in the user's terms: accuracy, or another metric, minus
         ``complexity * n_splits`` (or leaves); the recall, for a point of a front.
@@ -161,6 +168,11 @@ class Certificate(Record):
     rounding: Exact = 0
 
     @property
+    def has_tree(self) -> bool:
+        """Whether a tree was found; if not, `status` says why."""
+        return cast(Any, self.cost) is not None
+
+    @property
     def counts_errors(self) -> bool:
         """Whether the cost is weighted errors, and not one minus a metric."""
         return self.positives is None
@@ -182,10 +194,19 @@ class Certificate(Record):
         ----------
         ax : matplotlib.axes.Axes, optional
             Where to draw; by default a new figure.
+
+        Raises
+        ------
+        InfeasibleError
+            If there is no tree.
         """
+        if not self.has_tree:
+            raise InfeasibleError(self)
         return plot_history(self, ax)
 
     def _in_few_words(self) -> tuple[str, ...]:
+        if not self.has_tree:
+            return (f"{self.n_rows} rows",)
         size = f"{many(self.n_splits, 'split')}, depth {self.depth}"
         return *self._value_in_words(), size, f"{self.n_rows} rows"
 
@@ -195,12 +216,6 @@ class Certificate(Record):
         if not self.counts_errors:
             value = f"{self._name()} {self.objective:.6g}"
         return (value,) if self.is_optimal else (value, f"gap {self.gap_text()}")
-
-    def __str__(self) -> str:
-        lines = [f"Certificate: {STATUSES.get(self.status, self.status)}"]
-        lines += [f"  {name:<12} {text}" for name, text in self._facts()]
-        lines.append(self.statement())
-        return "\n".join(lines)
 
     def statement(self) -> str:
         """Return the proven statement in one sentence.
@@ -212,8 +227,14 @@ class Certificate(Record):
         >>> model.certificate_.statement()
         'No tree with depth at most 1 over this test makes fewer than 1 error on these rows.'
         """
-        tests = text_of_tests(self.n_tests)
-        trees = f"No tree{' with ' if self._limits() else ''}{self._limits()} over {tests}"
+        if self.is_infeasible:
+            return self._infeasible_text()
+        if not self.has_tree:
+            return (
+                f"The search was {status_text(self.status)} before a tree was found "
+                f"with {self._limits()}; none costs less than {show(self.lower_bound)}."
+            )
+        trees = self._no_tree(self._limit_texts())
         proven, found = self._proven_and_found()
         if self.is_optimal:
             return f"{trees} {proven} on these rows."
@@ -223,6 +244,15 @@ class Certificate(Record):
         if self.counts_errors and self.lower_bound == 0:
             return f"Nothing is proven yet; the tree found {found}.{some}"
         return f"{trees} {proven} on these rows; the tree found {found}.{some}"
+
+    def _infeasible_text(self) -> str:
+        """Return in words that no tree keeps to the limits, and how near trees come."""
+        return f"There is no tree with {self._limits()} over {text_of_tests(self.n_tests)}."
+
+    def _no_tree(self, limits: list[str]) -> str:
+        """Return the first words of a statement about all trees within limits."""
+        within = f" with {_listed(limits)}" if limits else ""
+        return f"No tree{within} over {text_of_tests(self.n_tests)}"
 
     def _proven_and_found(self) -> tuple[str, str]:
         """Return the lower bound and the result of the tree found in words."""
@@ -250,21 +280,29 @@ class Certificate(Record):
         share = to_float(self.gap / Fraction(self.total_weight))
         return f"{show(self.gap)} ({share:.2%} of all weight)"
 
-    def _facts(self) -> list[tuple[str, str]]:
+    def _facts_of_tree(self) -> list[tuple[str, str]]:
+        """Return what is known of the tree; without a tree, of the cost of all trees."""
+        if not self.has_tree:
+            return [] if self.is_infeasible else [("lower bound", show(self.lower_bound))]
         name = "recall" if self.task == "front" else self._name()
         if self.counts_errors and self._is_weighted():
             name = f"weighted {name}"
         penalty = "" if self.complexity == 0 else f" (penalty of {self._penalty()} included)"
-        rows = f"{self.n_rows} rows"
-        if self.n_row_groups:  # none are known if the search had no room to begin
-            rows += f" ({self.n_row_groups} different)"
-        searched = self._limits() or "any depth and number of splits"
-        facts = [
+        return [
             ("objective", f"{name} {self.objective:.6g}{penalty}"),
             ("cost", f"{show(self.cost)} = {self._breakdown()}"),
             ("lower bound", show(self.lower_bound)),
             ("gap", show(self.gap)),
             ("tree", f"{many(self.n_splits, 'split')}, depth {self.depth}"),
+        ]
+
+    def _facts(self) -> list[tuple[str, str]]:
+        rows = f"{self.n_rows} rows"
+        if self.n_row_groups:  # none are known if the search had no room to begin
+            rows += f" ({self.n_row_groups} different)"
+        searched = self._limits() or "any depth and number of splits"
+        facts = [
+            *self._facts_of_tree(),
             ("searched", f"trees with {searched}, over {self._tests_text()}"),
             ("data", f"{rows}, total weight {show(self.total_weight)}"),
         ]
@@ -290,8 +328,7 @@ class Certificate(Record):
         return f", by {show(self.rounding)} in all"
 
     def _limits(self) -> str:
-        limits = self._limit_texts()
-        return " and ".join([", ".join(limits[:-1]), limits[-1]] if limits[1:] else limits)
+        return _listed(self._limit_texts())
 
     def _limit_texts(self) -> list[str]:
         """Return the limits on trees, each in words."""
@@ -332,6 +369,11 @@ class Certificate(Record):
         n = int((self.cost - self.leaf_cost) / Fraction(self.split_penalty or 1))
         unit = "leaf" if self.complexity_per == "leaf" else "split"
         return f"{errors} + {many(n, unit)} x {show(self.split_penalty)}"
+
+
+def _listed(texts: list[str]) -> str:
+    """Return texts with commas and an "and"."""
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if texts[1:] else texts)
 
 
 def text_of_tests(n_tests: int) -> str:

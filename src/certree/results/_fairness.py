@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,9 @@ from certree.tasks._rates import CONSTRAINTS, read_tolerance
 from certree.tree import Tree
 from certree.tree._plain import plain, shown
 
-from ._certificate import Certificate, Exact, exact, show, text_of_tests
-from ._plots import plot_fairness
-from ._record import STATUSES
+from ._certificate import Certificate, Exact, exact, show
+from ._plots import data_frame, plot_fairness
+from ._record import status_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,20 +27,15 @@ if TYPE_CHECKING:
 _MOST_LINES = 30
 """If a curve has more trees, some in the middle are not printed."""
 
-_OF_TREE = ("objective", "cost", "upper_bound", "gap", "leaf_cost")
-"""Fields that are null if there is no tree."""
-
 _MOST_NAMES = 5
 """The most tests that are named if tests were left out."""
 
 
 @dataclass(frozen=True, repr=False)
 class FairnessCertificate(Certificate):
-    """The proof that a fair tree is the best among those within the tolerance.
+    """The proof that a fair tree is the best within the tolerance, or that no tree is within it.
 
-    As :class:`Certificate`, with these additions. If no tree is within the tolerance, the status is
-    "infeasible", there is no tree, and `objective`, `cost`, `upper_bound`, `gap` and `leaf_cost`
-    are None.
+    As :class:`Certificate`, with these additions.
 
     Attributes
     ----------
@@ -92,11 +87,6 @@ class FairnessCertificate(Certificate):
     use_sensitive: bool = False
     cuts: tuple[tuple[Exact, ...], ...] = ()
 
-    @property
-    def has_tree(self) -> bool:
-        """Whether a tree within the tolerance was found."""
-        return cast(Any, self.cost) is not None
-
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> FairnessCertificate:
         """Rebuild a certificate from what `to_dict` returned."""
@@ -104,21 +94,12 @@ class FairnessCertificate(Certificate):
         restored._check_groups()
         return restored
 
-    @classmethod
-    def _null_without_tree(cls) -> tuple[str, ...]:
-        return (*_OF_TREE, "lower_bound")
-
     def _check_groups(self) -> None:
-        """Raise ValueError if the fields about groups or about the tree do not agree."""
+        """Raise ValueError if the fields about groups do not agree."""
         if self.constraint is not None and self.constraint not in CONSTRAINTS:
             raise ValueError(
                 f"constraint must be one of {', '.join(CONSTRAINTS)}, got {shown(self.constraint)}."
             )
-        known = [value is not None for value in (getattr(self, name) for name in _OF_TREE)]
-        if any(known) and not all(known):
-            raise ValueError(f"{', '.join(_OF_TREE)} are either all null or none of them is.")
-        if self.has_tree and cast(Any, self.lower_bound) is None:
-            raise ValueError("lower_bound must be a number where there is a tree, got null.")
         for name, rates in self.rates:
             if (
                 not rates
@@ -130,23 +111,15 @@ class FairnessCertificate(Certificate):
                     f"but {shown(name)} does not."
                 )
 
-    def _in_few_words(self) -> tuple[str, ...]:
-        return super()._in_few_words() if self.has_tree else (f"{self.n_rows} rows",)
-
     def _value_in_words(self) -> tuple[str, ...]:
         apart = () if self.disparity is None else (f"groups {show(self.disparity)} apart",)
         return (*super()._value_in_words(), *apart)
 
-    def statement(self) -> str:
-        """Return the proven statement in one sentence."""
-        if self.has_tree:
-            return super().statement()
-        if not self.is_infeasible:
-            return f"The search was {STATUSES[self.status]} before it found a tree within limits."
-        least = ""
-        if self.least_disparity is not None:
-            least = f"; the closest that any comes is {show(self.least_disparity)}"
-        return f"There is no tree with {self._limits()} over {self._tests()}{least}."
+    def _infeasible_text(self) -> str:
+        text = super()._infeasible_text()
+        if self.least_disparity is None:
+            return text
+        return f"{text[:-1]}; the closest that any comes is {show(self.least_disparity)}."
 
     def report(self) -> str:
         """Return a table of the rates of all groups, and how far they are apart.
@@ -173,9 +146,6 @@ class FairnessCertificate(Certificate):
         table = _laid_out([["group", *titles], *lines])
         return f"{table}  (allowed: {show(self.tolerance)})"
 
-    def _tests(self) -> str:
-        return text_of_tests(self.n_tests)
-
     def _limit_texts(self) -> list[str]:
         limits = super()._limit_texts()
         if self.constraint is not None:
@@ -187,14 +157,7 @@ class FairnessCertificate(Certificate):
         return [kind.name for kind in CONSTRAINTS[str(self.constraint)]]
 
     def _facts(self) -> list[tuple[str, str]]:
-        if self.has_tree:
-            facts = super()._facts()
-        else:
-            searched = self._limits() or "any depth and number of splits"
-            over = "1 test" if self.n_tests == 1 else f"{self.n_tests} tests"
-            facts = [("searched", f"trees with {searched}, over {over}")]
-            facts.append(("data", f"{self.n_rows} rows, total weight {show(self.total_weight)}"))
-            facts.append(("seconds", f"{self.seconds:.4g}"))
+        facts = super()._facts()
         if self.weight_quantum is not None and self.constraint is not None:
             told = f"rounded to multiples of {show(self.weight_quantum)} in costs, exact in rates"
             facts = [(name, told if name == "weights" else text) for name, text in facts]
@@ -443,14 +406,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with one row per tree: tolerance, error, cost, splits."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(
-                "A data frame needs pandas; install it with `pip install pandas`, or use "
-                "to_dict(), which needs nothing."
-            ) from error
-        return pd.DataFrame(
+        return data_frame(
             {
                 "tolerance": self.tolerances,
                 "error": self.errors,
@@ -473,7 +429,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         return f"FairnessCurve({len(self)} trees, status={self.status!r})"
 
     def __str__(self) -> str:
-        status = STATUSES.get(self.status, self.status)
+        status = status_text(self.status)
         lines = [
             f"Fairness curve of {_many(len(self))}: {status}, {self.seconds:.3g} s",
             f"{'':>4} {'tolerance':>10} {'error':>10} {'cost':>10} {'splits':>7}",

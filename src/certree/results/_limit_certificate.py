@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from certree.tree._plain import plain_fields, read_fields
 
-from ._certificate import (
-    Exact,
-    exact,
-    many,
-    show,
-    text_of_tests,
-)
-from ._record import STATUSES, Record
+from ._certificate import Exact, exact, show
 from ._task_certificate import TaskCertificate
 
 Cut = tuple[Exact, ...]
@@ -125,25 +118,26 @@ class LimitValue:
 
 @dataclass(frozen=True, repr=False)
 class LimitedCertificate(TaskCertificate):
-    """The proof about the best tree that keeps limits on its totals.
+    """The proof about the best tree that keeps limits on its totals, or that no tree keeps them.
 
     As :class:`TaskCertificate`; bounds and statement are about trees within the limits.
 
     Attributes
     ----------
     limits : tuple of LimitValue
-        The limits, with the totals of the tree.
+        The limits, with the totals of the tree; without a tree, with how near trees come.
+    proof : str
+        If the status is "infeasible": "dual" if a limit or one of `cuts` shows by itself that no
+        tree keeps the limits, "search" if a search of the remaining trees proved it. Otherwise "".
     cuts : tuple of (a, b_1, ..., b_n, v)
         What searches without limits have proven: every tree has
         ``a * cost + b_1 * total_1 + ... + b_n * total_n >= v``.
     dual_bound : int or Fraction or None
-        The lower bound that these give for trees within the limits.
+        The lower bound that these give for trees within the limits, if there is a tree.
     n_rounds : int
         Number of searches in the gap that was left between this bound and a tree.
     leaf_minimum : tuple of (label, int)
         Rows that labels need in each leaf that has them.
-    notes : tuple of str
-        Further remarks on the problem, such as columns that were left out.
 
     Examples
     --------
@@ -152,130 +146,33 @@ class LimitedCertificate(TaskCertificate):
     >>> solution = solve(task, [[0], [1], [1]], [1, 0, 1], max_depth=1)
     >>> solution.certificate.cost, solution.certificate.limits[0].value
     (1, 1)
-    """
-
-    limits: tuple[LimitValue, ...] = ()
-    cuts: tuple[Cut, ...] = ()
-    dual_bound: Exact | None = None
-    n_rounds: int = 0
-    leaf_minimum: tuple[tuple[str, int], ...] = ()
-    notes: tuple[str, ...] = ()
-
-    def _limit_texts(self) -> list[str]:
-        texts = [*super()._limit_texts(), *map(_total_text, self.limits)]
-        return [*texts, *map(_minimum_text, self.leaf_minimum)]
-
-    def _facts(self) -> list[tuple[str, str]]:
-        facts = super()._facts()
-        totals = [
-            ("limit", f"{limit.name}: {show(limit.value or 0)}, {limit.bounds_text()}")
-            for limit in self.limits
-        ]
-        facts[4:4] = totals
-        if self.dual_bound is not None:
-            facts.insert(3, ("dual bound", show(self.dual_bound)))
-        facts[-1:-1] = [("note", note) for note in self.notes]
-        return facts
-
-
-@dataclass(frozen=True, repr=False)
-class NoTreeCertificate(Record):
-    """The certificate without a tree: no tree keeps the limits, or none was found in time.
-
-    Attributes
-    ----------
-    status : str
-        "infeasible": no tree keeps all limits; otherwise the reason why the search stopped.
-    limits : tuple of LimitValue
-        The limits, with the totals that come closest to them.
-    lower_bound : int or Fraction
-        No tree within the limits costs less.
-    proof : str
-        "dual": one of `cuts` proves that no tree keeps the limits; "search": a search of the
-        remaining trees proved it; "" if it is not proven.
-    cuts : tuple of (a, b_1, ..., b_n, v)
-        As for :class:`LimitedCertificate`.
-    task, max_depth, max_splits, complexity, complexity_per, split_penalty, min_samples_leaf
-        What was searched, as for :class:`Certificate`.
-    n_rows, n_tests : int
-        Size of the table.
-    total_weight : int or Fraction
-        Weight of all rows.
-    seconds : float
-        Wall-clock time.
-    counters : dict of str to int
-        Work done by the search.
-    n_solves, n_rounds : int
-        Number of searches without limits, and of those within them.
-    rounding : int or Fraction
-        As for :class:`TaskCertificate`.
-    leaf_minimum, notes
-        As for :class:`LimitedCertificate`.
-    version : str
-        Version of certree that wrote the certificate.
-    n_tests_searched : int or None
-        As for :class:`Certificate`.
-
-    Examples
-    --------
-    >>> from certree import solve, tasks
-    >>> task = tasks.Misclassification() & tasks.Limit("ones", [0, 1], at_least=7)
-    >>> certificate = solve(task, [[0], [1], [1]], [0, 1, 1], max_depth=1).certificate
+    >>> task = tasks.Misclassification() & tasks.Limit("ones", {1: 1}, at_least=7)
+    >>> certificate = solve(task, [[0], [1], [1]], [1, 0, 1], max_depth=1).certificate
     >>> certificate.status, certificate.limits[0].closest
     ('infeasible', 3)
     """
 
-    status: str
-    limits: tuple[LimitValue, ...]
-    lower_bound: Exact
-    proof: str
-    cuts: tuple[Cut, ...]
-    task: str
-    max_depth: int | None
-    max_splits: int | None
-    complexity: Exact
-    complexity_per: str
-    split_penalty: Exact
-    min_samples_leaf: int
-    n_rows: int
-    n_tests: int
-    total_weight: Exact
-    seconds: float
-    counters: dict[str, int] = field(hash=False)
-    n_solves: int = 0
+    limits: tuple[LimitValue, ...] = ()
+    proof: str = ""
+    cuts: tuple[Cut, ...] = ()
+    dual_bound: Exact | None = None
     n_rounds: int = 0
-    rounding: Exact = 0
     leaf_minimum: tuple[tuple[str, int], ...] = ()
-    notes: tuple[str, ...] = ()
-    version: str = ""
-    n_tests_searched: int | None = None
 
-    @property
-    def n_searched(self) -> int:
-        """Number of tests that were searched."""
-        return self.n_tests if self.n_tests_searched is None else self.n_tests_searched
+    def _limit_texts(self) -> list[str]:
+        totals = (f"a total of {one.name!r} of {one.bounds_text()}" for one in self.limits)
+        return [*self._size_texts(), *totals]
 
-    @property
-    def is_optimal(self) -> bool:
-        """False, since there is no tree."""
-        return False
+    def _size_texts(self) -> list[str]:
+        """Return the limits that are not on totals, each in words."""
+        minima = (
+            f"at least {number} rows for {label!r} in every leaf that has it"
+            for label, number in self.leaf_minimum
+        )
+        return [*super()._limit_texts(), *minima]
 
-    @property
-    def has_tree(self) -> bool:
-        """Whether a tree was found: none was."""
-        return False
-
-    def statement(self) -> str:
-        """Return the proven statement in words."""
-        tests = text_of_tests(self.n_tests)
-        sizes = _sizes(self)
-        trees = f"No tree{' with ' if sizes else ''}{sizes} over {tests}"
-        if not self.is_infeasible:
-            within = ", ".join([*([sizes] if sizes else []), *map(_total_text, self.limits)])
-            return (
-                f"The search was {STATUSES.get(self.status, self.status)} before a tree was found "
-                f"with {within}; none costs less than {show(self.lower_bound)}."
-            )
+    def _infeasible_text(self) -> str:
+        trees = self._no_tree(self._size_texts())
         if len(self.limits) == 1:
             limit = self.limits[0]
             return (
@@ -292,53 +189,24 @@ class NoTreeCertificate(Record):
             text += " Each limit can be kept by itself, but not all of them by one tree."
         return text
 
-    def _in_few_words(self) -> tuple[str, ...]:
-        return many(len(self.limits), "limit"), f"{self.n_rows} rows"
-
-    def __str__(self) -> str:
-        lines = [f"Certificate: {STATUSES.get(self.status, self.status)}"]
-        lines += [f"  {name:<12} {text}" for name, text in self._facts()]
-        lines.append(self.statement())
-        return "\n".join(lines)
-
-    def _facts(self) -> list[tuple[str, str]]:
-        facts = [
-            ("limit", f"{limit.name}: {limit.bounds_text()}; {_closest_text(limit)}")
-            for limit in self.limits
-        ]
+    def _facts_of_tree(self) -> list[tuple[str, str]]:
+        facts = super()._facts_of_tree()
+        if self.dual_bound is not None:
+            facts.insert(3, ("dual bound", show(self.dual_bound)))
         if self.proof:
             how = {"dual": "by a dual cut", "search": "by search"}
             facts.append(("proof", how.get(self.proof, self.proof)))
-        else:
-            facts.append(("lower bound", show(self.lower_bound)))
-        searched = _sizes(self) or "any depth and number of splits"
-        facts.append(("searched", f"trees with {searched}, over {self.n_tests} tests"))
-        facts.append(("data", f"{self.n_rows} rows, total weight {show(self.total_weight)}"))
-        facts += [("note", note) for note in self.notes]
-        facts.append(("seconds", f"{self.seconds:.4g}"))
+        totals = [
+            f"{limit.bounds_text()}; {_closest_text(limit)}"
+            if limit.value is None
+            else f"{show(limit.value)}, {limit.bounds_text()}"
+            for limit in self.limits
+        ]
+        facts[4:4] = [
+            ("limit", f"{limit.name}: {text}")
+            for limit, text in zip(self.limits, totals, strict=True)
+        ]
         return facts
-
-
-def _sizes(certificate: NoTreeCertificate) -> str:
-    parts = []
-    if certificate.max_depth is not None:
-        parts.append(f"depth at most {certificate.max_depth}")
-    if certificate.max_splits is not None:
-        parts.append(f"at most {certificate.max_splits} splits")
-    if certificate.min_samples_leaf > 1:
-        # A tree without splits may have fewer rows than that.
-        of = "" if certificate.min_samples_leaf <= certificate.n_rows else " of a split"
-        parts.append(f"at least {certificate.min_samples_leaf} rows in every leaf{of}")
-    parts += map(_minimum_text, certificate.leaf_minimum)
-    return ", ".join(parts)
-
-
-def _minimum_text(pair: tuple[str, int]) -> str:
-    return f"at least {pair[1]} rows for {pair[0]!r} in every leaf that has it"
-
-
-def _total_text(limit: LimitValue) -> str:
-    return f"a total of {limit.name!r} of {limit.bounds_text()}"
 
 
 def _closest_text(limit: LimitValue) -> str:

@@ -23,8 +23,8 @@ from certree.numbers._exact import parse_complexity, parse_penalty
 from certree.tree import Tree
 
 from ._certificate import Certificate, Exact, exact, many, show
-from ._plots import plot_front
-from ._record import STATUSES, Record
+from ._plots import data_frame, plot_front
+from ._record import Record, status_text
 from ._rounding import at_most, nearest
 
 if TYPE_CHECKING:
@@ -95,9 +95,8 @@ class FrontCertificate(Record):
     def _in_few_words(self) -> tuple[str, ...]:
         return (many(len(self.points), "tree"),)
 
-    def __str__(self) -> str:
-        status = STATUSES.get(self.status, self.status)
-        return f"Certificate: {status}\n  {many(len(self.points), 'tree')}\n{self.statement()}"
+    def _facts(self) -> list[tuple[str, str]]:
+        return [("trees", str(len(self.points)))]
 
     def statement(self) -> str:
         """Return the proven statement in one sentence."""
@@ -105,7 +104,7 @@ class FrontCertificate(Record):
         if self.is_optimal:
             return f"These are all {what}: every other tree within the limits is no better."
         return (
-            f"The search was {STATUSES.get(self.status, self.status)}: {what} may be missing, but "
+            f"The search was {status_text(self.status)}: {what} may be missing, but "
             f"every tree is no better than one of {len(self.lower_points)} lower points."
         )
 
@@ -384,13 +383,6 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
 
         The columns are fp, fn, splits, depth, is_supported, and the metrics by their names.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(
-                "A data frame needs pandas; install it with `pip install pandas`, or use "
-                "to_dict(), which needs nothing."
-            ) from error
         totals = (self.certificate.positives, self.certificate.negatives)
         columns: dict[str, Any] = {"fp": self.fp, "fn": self.fn, "splits": self.splits}
         columns["depth"] = [tree.depth for tree in self.trees]
@@ -400,7 +392,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
                 columns[metric.name] = [
                     float(metric.exact(fp, fn, *totals)) for fp, fn, _ in self.certificate.points
                 ]
-        return pd.DataFrame(columns)
+        return data_frame(columns)
 
     def plot(
         self, picks: Sequence[Any] = ("accuracy", "f1", "mcc"), ax: Axes | None = None
@@ -420,7 +412,7 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
         return f"ParetoFront({len(self)} trees, status={self.status!r})"
 
     def __str__(self) -> str:
-        status = STATUSES.get(self.status, self.status)
+        status = status_text(self.status)
         lines = [
             f"Front of {len(self)} trees: {status}, {self.certificate.seconds:.3g} s",
             f"{'':>4} {'fp':>10} {'fn':>10} {'splits':>7}  best for",

@@ -20,8 +20,8 @@ from certree.tree import Tree
 from certree.tree._plain import plain
 
 from ._certificate import Exact, exact, show
-from ._plots import plot_path
-from ._record import STATUSES
+from ._plots import data_frame, plot_path
+from ._record import status_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -225,17 +225,10 @@ class RegularizationPath(Sequence[PathEntry]):
         The columns are splits, errors, lower_bound, accuracy, depth, on_hull, and complexity: the
         largest complexity for which the entry is best, missing where there is none.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(
-                "A data frame needs pandas; install it with `pip install pandas`, or use "
-                "to_dict(), which needs nothing."
-            ) from error
         corners = self.hull()
         largest = dict(zip((e.splits for e in corners[1:]), self.breakpoints()[::-1], strict=True))
         largest[0] = Fraction(1)
-        return pd.DataFrame(
+        return data_frame(
             {
                 "splits": [e.splits for e in self.entries],
                 "errors": [to_float(e.errors) for e in self.entries],
@@ -266,7 +259,7 @@ class RegularizationPath(Sequence[PathEntry]):
         lowest = dict(zip((e.splits for e in corners[:-1]), self.breakpoints()[::-1], strict=True))
         cost, score = self.measures
         lines = [
-            f"Regularization path: {STATUSES.get(self.status, self.status)}, {self.seconds:.3g} s",
+            f"Regularization path: {status_text(self.status)}, {self.seconds:.3g} s",
             f"{'splits':>8} {cost:>14} {score:>9}  best for complexity",
         ]
         # Shares of all rows end at one; penalties in other units do not.

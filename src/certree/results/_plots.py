@@ -1,8 +1,8 @@
-"""Curves: error against splits or tolerance, bounds against time, fronts, and ROC curves."""
+"""Curves: error against splits or tolerance, bounds against time, fronts, ROC curves; tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ _INK, _BLUE, _ORANGE, _FAINT = "#1f2328", "#1f77b4", "#d9730d", "#c5d9ea"
 _MARKERS = "DsP^Xv*<>h"
 
 
-def _axes(ax: Axes | None, instead: str) -> Axes:
+def new_axes(ax: Axes | None, instead: str) -> Axes:
     """Return the axes given, or those of a new figure."""
     try:
         import matplotlib.pyplot as plt
@@ -34,11 +34,23 @@ def _axes(ax: Axes | None, instead: str) -> Axes:
     return plt.subplots(figsize=(6.4, 4.0), layout="constrained")[1] if ax is None else ax
 
 
+def data_frame(columns: Mapping[str, Any]) -> Any:
+    """Return columns as a pandas data frame."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "A data frame needs pandas; install it with `pip install pandas`, or use to_dict(), "
+            "which needs nothing."
+        ) from error
+    return pd.DataFrame(columns)
+
+
 def plot_path(path: RegularizationPath, ax: Axes | None) -> Axes:
     """Draw training error against splits; corners of the hull are filled and joined."""
     from matplotlib.ticker import MaxNLocator
 
-    ax = _axes(ax, "to_dict()")
+    ax = new_axes(ax, "to_dict()")
     splits = [entry.splits for entry in path]
     shares = [float(entry.errors / Fraction(path.total_weight)) for entry in path]
     bounds = [float(entry.lower_bound / Fraction(path.total_weight)) for entry in path]
@@ -75,7 +87,7 @@ def plot_path(path: RegularizationPath, ax: Axes | None) -> Axes:
 
 def plot_history(certificate: Certificate, ax: Axes | None) -> Axes:
     """Draw cost of the incumbent and lower bound against time, from the first event to the end."""
-    ax = _axes(ax, "certificate.history")
+    ax = new_axes(ax, "certificate.history")
     seconds = [event[0] for event in certificate.history]
     uppers = [float(event[2]) for event in certificate.history]
     lowers = [float(event[3]) for event in certificate.history]
@@ -94,7 +106,7 @@ def plot_history(certificate: Certificate, ax: Axes | None) -> Axes:
 
 def plot_front(front: ParetoFront, picks: Sequence[Any], ax: Axes | None) -> Axes:
     """Draw the points of a front; corners of the hull are filled and joined, picks are marked."""
-    ax = _axes(ax, "to_dict()")
+    ax = new_axes(ax, "to_dict()")
     fp, fn = np.asarray(front.fp, dtype=float), np.asarray(front.fn, dtype=float)
     order = np.lexsort((fn, fp))
     least = np.minimum.accumulate(fn[order])
@@ -141,7 +153,7 @@ def plot_fairness(curve: FairnessCurve, ax: Axes | None) -> Axes:
     """Draw the least error against the tolerance, as the steps that it is."""
     from matplotlib.ticker import MaxNLocator
 
-    ax = _axes(ax, "to_dict()")
+    ax = new_axes(ax, "to_dict()")
     gaps, errors = curve.tolerances, curve.errors
     # A short line after the last tree shows that larger tolerances gain nothing.
     end = min(1.0, float(gaps[-1]) * 1.15 + 0.01) if len(gaps) else 1.0
@@ -250,7 +262,7 @@ def plot_roc(
     fpr, tpr, _ = roc_curve(y, scores, pos_label=pos_label, sample_weight=sample_weight)
     area = metrics.AUC().score(y, scores, pos_label=pos_label, sample_weight=sample_weight)
     is_new = ax is None
-    ax = _axes(ax, "sklearn.metrics.roc_curve")
+    ax = new_axes(ax, "sklearn.metrics.roc_curve")
     if is_new:
         ax.plot([0, 1], [0, 1], color=_FAINT, linewidth=1.0, zorder=1)
     (line,) = ax.plot(fpr, tpr, marker="o", markersize=3, label=f"AUC {area:.4f}", zorder=2)

@@ -27,7 +27,15 @@ _NOT_NEGATIVE = (
     *("total_weight", "weight_quantum", "positives", "negatives", "fp", "fn", "gap", "rounding"),
 )
 
+_OF_TREE = ("objective", "cost", "upper_bound", "gap", "leaf_cost")
+"""Fields that are null if there is no tree."""
+
 R = TypeVar("R", bound="Record")
+
+
+def status_text(status: str) -> str:
+    """Return a status in words."""
+    return STATUSES.get(status, status)
 
 
 class Record(ABC):
@@ -38,6 +46,14 @@ class Record(ABC):
     @abstractmethod
     def _in_few_words(self) -> tuple[str, ...]:
         """Return the facts that matter most, beside the status."""
+
+    @abstractmethod
+    def statement(self) -> str:
+        """Return the proven statement in one sentence."""
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Return what is printed of the certificate: names and texts."""
+        return []
 
     @property
     def has_tree(self) -> bool:
@@ -51,10 +67,15 @@ class Record(ABC):
 
     def summary(self) -> str:
         """Return the status and the facts that matter most in one line."""
-        return ", ".join((STATUSES.get(self.status, self.status), *self._in_few_words()))
+        return ", ".join((status_text(self.status), *self._in_few_words()))
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary()}>"
+
+    def __str__(self) -> str:
+        lines = [f"Certificate: {status_text(self.status)}"]
+        lines += [f"  {name:<12} {text}" for name, text in self._facts()]
+        return "\n".join([*lines, self.statement()])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""
@@ -69,14 +90,9 @@ class Record(ABC):
         ValueError
             If a field is missing, unknown or of a wrong type, or contradicts the others.
         """
-        values = read_fields(cls, data, may_be_none=cls._null_without_tree())
+        values = read_fields(cls, data, may_be_none=(*_OF_TREE, "lower_bound"))
         _check_stated(values)
         return cls(**values)
-
-    @classmethod
-    def _null_without_tree(cls) -> tuple[str, ...]:
-        """Return the fields that are null if there is no tree."""
-        return ()
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return `to_dict` as JSON text."""
@@ -101,3 +117,9 @@ def _check_stated(values: Mapping[str, Any]) -> None:
             raise ValueError(f"{name} must not be negative, got {shown(values[name])}.")
     if values.get("total_weight") == 0:
         raise ValueError("total_weight must be positive, got 0.")
+    missing = [name for name in _OF_TREE if values.get(name, 0) is None]
+    if missing and len(missing) < len(_OF_TREE):
+        raise ValueError(f"{', '.join(_OF_TREE)} are either all null or none of them is.")
+    has_bound = values.get("lower_bound", 0) is not None
+    if not has_bound and not (missing and values["status"] == "infeasible"):
+        raise ValueError("lower_bound is null only if no tree keeps to the limits (infeasible).")

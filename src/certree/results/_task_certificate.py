@@ -86,7 +86,8 @@ class TaskCertificate(Certificate):
             # Only prices of tests are paid by rounded weights.
             if name != "weights" or self.test_cost
         ]
-        facts[1] = ("cost", f"{_short(self.cost)} = {self._breakdown()}")
+        if self.has_tree:
+            facts[1] = ("cost", f"{_short(self.cost)} = {self._breakdown()}")
         if self.rounding:
             facts.insert(-1, ("rounding", f"costs are counted to {to_float(self.rounding):.3g}"))
         return facts

@@ -30,7 +30,6 @@ CHECKERS: Mapping[str, Callable[[Any, GivenRows], Checked]] = {
     "Certificate": check_classifier,
     "TaskCertificate": _check_task,
     "LimitedCertificate": check_limited,
-    "NoTreeCertificate": check_limited,
     "FairnessCertificate": check_fair,
     "FrontCertificate": check_pareto_front,
     "TaskFrontCertificate": check_task_front,
@@ -111,8 +110,8 @@ def verify(
     costs : array-like of shape (n_rows, n_classes), optional
         The costs that a :class:`CostSensitiveTreeClassifier` was fitted with, if any.
     task : tasks.Task, optional
-        For a :class:`Solution` that was pickled: the task that was solved, since the pickle does
-        not keep it.
+        For a :class:`Solution` that was pickled: the task that was solved, if it has functions
+        that a pickle cannot keep.
     sensitive_features : array-like of shape (n_rows,) or (n_rows, n_columns), optional
         The groups that a :class:`FairTreeClassifier` was fitted with, if any.
 

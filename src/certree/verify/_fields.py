@@ -131,24 +131,23 @@ _TASK: dict[str, Check] = {
     "test_cost": is_exact,
 }
 
-_LIMITS: dict[str, Check] = {
-    "limits": _each(_is_limit),
-    "cuts": _each(_is_cut),
-    "leaf_minimum": _each(_tuple(_is_text, _is_count)),
+_WITHOUT_TREE: dict[str, Check] = {
+    name: _or_none(_CERTIFICATE[name])
+    for name in ("objective", "cost", "lower_bound", "upper_bound", "gap", "leaf_cost")
 }
+"""Fields that are None if there is no tree, where that can be."""
 
 CHECKED: Mapping[str, Mapping[str, Check]] = {
     "Certificate": _CERTIFICATE,
     "TaskCertificate": _TASK,
-    "LimitedCertificate": {**_TASK, **_LIMITS, "dual_bound": _or_none(is_exact)},
-    "NoTreeCertificate": {
-        **_SEARCHED,
-        **_LIMITS,
-        "lower_bound": is_exact,
+    "LimitedCertificate": {
+        **_TASK,
+        **_WITHOUT_TREE,
+        "limits": _each(_is_limit),
         "proof": _is_text,
-        "task": _is_text,
-        "total_weight": is_exact,
-        "rounding": is_exact,
+        "cuts": _each(_is_cut),
+        "dual_bound": _or_none(is_exact),
+        "leaf_minimum": _each(_tuple(_is_text, _is_count)),
     },
     "LimitValue": {
         "name": _is_text,
@@ -162,11 +161,7 @@ CHECKED: Mapping[str, Mapping[str, Check]] = {
     },
     "FairnessCertificate": {
         **_CERTIFICATE,
-        **{
-            name: _or_none(check)
-            for name, check in _CERTIFICATE.items()
-            if name in ("objective", "cost", "lower_bound", "upper_bound", "gap", "leaf_cost")
-        },
+        **_WITHOUT_TREE,
         "constraint": _or_none(_is_text),
         "tolerance": is_exact,
         "groups": _each(_is_anything),
@@ -236,8 +231,7 @@ _HOW = {"seconds", "counters", "version", "n_solves"}
 INFORMATIVE: Mapping[str, set[str]] = {
     "Certificate": {*_HOW, "history", "n_row_groups"},
     "TaskCertificate": {*_HOW, "history", "n_row_groups"},
-    "LimitedCertificate": {*_HOW, "history", "n_row_groups", "n_rounds", "notes"},
-    "NoTreeCertificate": {*_HOW, "n_rounds", "notes"},
+    "LimitedCertificate": {*_HOW, "history", "n_row_groups", "n_rounds"},
     "LimitValue": set(),
     "FairnessCertificate": {*_HOW, "history", "n_row_groups"},
     "FrontCertificate": {"seconds", "counters", "n_solves"},

@@ -32,36 +32,35 @@ from ._limits_read import Asked, Cut, LimitedTask, Total, read_asked, roundings,
 from ._plain_numbers import exact, read, show, text
 from ._rounding_rules import allowed_for_labels
 from ._stated_weights import are_short, check_quantum, cost_range
-from ._story import check_bounds, check_no_confusion, check_searched
-from ._task_audit import check_leeway, check_objective
+from ._story import (
+    check_bounds,
+    check_no_confusion,
+    check_searched,
+    check_without_tree,
+    has_tree,
+)
+from ._task_audit import check_leeway, check_objective, task_of, unpack
 
 
 def check_limited(model: Any, given: GivenRows) -> Checked:
     """Check an estimator or a solution within limits, with or without a tree."""
-    is_estimator = hasattr(model, "certificate_")
-    certificate = model.certificate_ if is_estimator else model.certificate
-    tree = getattr(model, "tree_" if is_estimator else "tree", None)
-    parameters = model.get_params(deep=False) if is_estimator else dict(model.parameters)
-    audit = Audit(certificate, parameters)
-    encoder = model.encoder_ if is_estimator else model.encoder
+    estimator, certificate, tree = unpack(model)
+    audit = Audit(certificate, estimator.get_params(deep=False))
     data = read_rows(given.X, given.sample_weight)
-    if is_estimator and given.task is None:
-        leaves = leaves_of_estimator(model, data, given)
-        asked = read_asked(model, data, leaves.labels or ())
+    task = task_of(estimator, given)
+    if task is None:
+        leaves = leaves_of_estimator(estimator, data, given)
+        asked = read_asked(estimator, data, leaves.labels or ())
     else:
-        task = model.task if given.task is None else given.task
         leaves = leaves_of_task(task.objective, data, given)
         asked = Asked.of(task, data, leaves.labels or ())
     audit.compare("task", certificate.task, leaves.name)
     # The other fields are then about another problem.
     audit.raise_if_different()
-    problem = _read_problem(audit, data, [leaves], asked, encoder)
-    has_tree = type(certificate).__name__ == "LimitedCertificate"
-    if (tree is not None) != has_tree:
-        audit.differ("the certificate and the model do not agree on whether there is a tree")
-    audit.raise_if_different()
+    is_found = has_tree(certificate, tree)
+    problem = _read_problem(audit, data, [leaves], asked, estimator.encoder_)
     cost: Fraction | None = None
-    if has_tree:
+    if is_found:
         walk = walk_down(audit, problem.data, tree)
         audit.done("the leaf of every row, by tests that are candidates")
         cost = _check_tree(problem, walk)
@@ -146,11 +145,11 @@ def _check_penalty(audit: Audit, leaves: Leaves) -> None:
     if unit is not None and unit <= 0:
         audit.differ(f"unit: certified {show(unit)}, which must be positive")
     elif unit is not None:
-        multiples = {Fraction(certificate.gap)}
+        multiples = {Fraction(certificate.gap or 0)}
         if certificate.rounding == 0 and leaves.amounts is not None:
             multiples |= {cost - min(line) for line in _weighted(leaves) for cost in line}
         else:
-            multiples.add(Fraction(certificate.leaf_cost))
+            multiples.add(Fraction(certificate.leaf_cost or 0))
         if any((multiple / unit).denominator != 1 for multiple in multiples):
             audit.differ(f"unit: certified {show(unit)}, but not all costs are multiples of it")
 
@@ -237,6 +236,7 @@ def _check_tree(problem: LimitedTask, walk: Walk) -> Fraction:
     audit.compare("depth of the tree", certificate.depth, walk.depth)
     audit.done("limits on depth, splits and rows per leaf")
     _check_totals(problem, walk, certificate.limits, "tree")
+    audit.compare("proof that there is no tree", certificate.proof, "")
     audit.done("totals of all limits, in exact arithmetic, and that they are kept")
     leaves = problem.leaf_cost(0, walk)
     penalty = walk.n_splits * problem.penalty + problem.first
@@ -305,10 +305,10 @@ def _check_no_tree(problem: LimitedTask) -> None:
     """Check a proof that no tree keeps the limits, as far as it can be recomputed."""
     audit, certificate = problem.audit, problem.audit.certificate
     status = certificate.status
-    if (status == "infeasible") != (certificate.proof in ("dual", "search")):
+    check_without_tree(audit)
+    audit.compare("dual bound", certificate.dual_bound, None)
+    if certificate.proof not in (("dual", "search") if status == "infeasible" else ("",)):
         audit.differ(f"status {status!r} with the proof {certificate.proof!r}")
-    if status in ("optimal", "gap", "greedy") or certificate.proof not in ("dual", "search", ""):
-        audit.differ(f"status {status!r} and proof {certificate.proof!r} need a tree")
     shown = any(_is_empty(limit) for limit in certificate.limits)
     for k, cut in enumerate(certificate.cuts):
         if not _is_cut(audit, certificate, cut, k):

@@ -126,7 +126,7 @@ def check_by_force(problem: LimitedTask) -> None:
             audit.differ(f"dual cut {k}: some tree has {text(exact(least))} < {text(cut[-1])}")
     costs = [point[0] for point in points if _within(point[1:], signs, problem.totals)]
     best, rounding = min(costs, default=None), roundings(certificate)[0]
-    if type(certificate).__name__ == "LimitedCertificate":
+    if certificate.cost is not None:
         low, high = certificate.lower_bound - rounding, certificate.cost + rounding
         if best is None or not low <= best <= high:
             audit.differ(
@@ -135,9 +135,9 @@ def check_by_force(problem: LimitedTask) -> None:
             )
         audit.done(f"optimum {show(exact(best or Fraction(0)))}, by trying all trees")
         return
-    if certificate.status == "infeasible" and best is not None:
+    if best is not None and certificate.status == "infeasible":
         audit.differ(f"a tree keeps to all limits, at the cost {show(exact(best))}")
-    if best is not None and best < certificate.lower_bound - rounding:
+    elif best is not None and best < certificate.lower_bound - rounding:
         audit.differ(f"a tree within the limits costs {show(exact(best))}")
     _check_reach(problem, points, signs)
     audit.done("that no tree keeps to all limits, by trying all trees")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from certree.exceptions import CertificateError
+
 from ._audit import Audit
 from ._fields import is_exact
 from ._plain_numbers import read, text
@@ -35,6 +37,37 @@ def check_searched(audit: Audit) -> None:
         audit.compare(name, getattr(certificate, name), parameters[name])
     wanted = read(parameters["complexity"], "complexity")
     audit.compare("complexity", certificate.complexity, wanted)
+
+
+_OF_TREE = ("objective", "cost", "upper_bound", "gap", "leaf_cost")
+"""Fields that are None if there is no tree."""
+
+
+def has_tree(certificate: Any, tree: Any) -> bool:
+    """Return whether there is a tree; raise if model and certificate do not agree on it."""
+    is_stated = certificate.cost is not None
+    if is_stated != (tree is not None):
+        raise CertificateError(
+            "the certificate speaks of a tree, but the model has none."
+            if is_stated
+            else "the certificate says that no tree was found, but the model has one."
+        )
+    if is_stated and any(getattr(certificate, name) is None for name in (*_OF_TREE, "lower_bound")):
+        raise CertificateError("the certificate has a tree, and lacks some of its costs.")
+    return is_stated
+
+
+def check_without_tree(audit: Audit) -> None:
+    """Check that a certificate without a tree states nothing of a tree, and says why."""
+    certificate = audit.certificate
+    for name in _OF_TREE:
+        audit.compare(name, getattr(certificate, name), None)
+    audit.compare("size of no tree", (certificate.n_splits, certificate.depth), (0, 0))
+    if certificate.status in ("optimal", "gap", "greedy"):
+        audit.differ(f"status {certificate.status!r} needs a tree")
+    is_infeasible = certificate.status == "infeasible"
+    if is_infeasible != (certificate.lower_bound is None):
+        audit.differ("lower_bound: there is none if no tree exists, and otherwise there is one")
 
 
 def check_bounds(audit: Audit) -> None:

@@ -44,7 +44,7 @@ def check_task(model: Any, given: GivenRows) -> Checked:
     estimator, certificate, tree = unpack(model)
     audit = Audit(certificate, estimator.get_params(deep=False))
     data = read_rows(given.X, given.sample_weight)
-    task = _task_of(estimator, given)
+    task = task_of(estimator, given)
     leaves = _leaves(estimator, task, data, given)
     check_parameters(audit, leaves.name)
     data, charges = check_rows(audit, data, estimator.encoder_)
@@ -105,20 +105,21 @@ def check_labels(stated: Sequence[Any], labels: Sequence[Any]) -> None:
 def unpack(model: Any) -> tuple[Any, Any, Any]:
     """Return the estimator of a model or solution, its certificate and its tree."""
     if hasattr(model, "certificate_"):
-        return model, model.certificate_, model.tree_
+        return model, model.certificate_, getattr(model, "tree_", None)
     if getattr(model, "_model", None) is None:
         raise ValueError("verify needs a solution that solve returned, not one made by hand.")
     return model._model, model.certificate, model.tree
 
 
-def _task_of(estimator: Any, given: GivenRows) -> Any:
+def task_of(estimator: Any, given: GivenRows) -> Any:
     """Return the task of a solution; None, if the estimator has none."""
     if type(estimator).__name__ != "TaskTree":
         return None
     task = estimator.task if given.task is None else given.task
     if task is None:
         raise ValueError(
-            "A solution does not keep its task when pickled; pass it as verify(..., task=...)."
+            "The solution was pickled without its task, which has functions that a pickle cannot "
+            "keep; pass it as verify(..., task=...)."
         )
     return task
 
