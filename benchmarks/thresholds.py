@@ -61,6 +61,7 @@ def measure(values: Any, targets: Any, is_regression: bool, depth: int, limit: f
             "cost": float(model.certificate_.cost),
             "score": float(model.score(values, targets)),
             "proven": bool(model.certificate_.is_optimal),
+            "status": model.certificate_.status,
             "seconds": round(perf_counter() - start, 4),
         }
     return found
