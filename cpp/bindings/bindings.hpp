@@ -13,5 +13,6 @@ void bind_vector(nanobind::module_& m);
 void bind_chain(nanobind::module_& m);
 void bind_front(nanobind::module_& m);
 void bind_limit(nanobind::module_& m);
+void bind_ordered(nanobind::module_& m);
 
 }  // namespace certree

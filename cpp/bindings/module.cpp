@@ -13,4 +13,5 @@ NB_MODULE(_core, m) {
   certree::bind_chain(m);
   certree::bind_front(m);
   certree::bind_limit(m);
+  certree::bind_ordered(m);
 }

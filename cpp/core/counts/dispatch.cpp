@@ -1,6 +1,7 @@
 // Picks the kernels for the processor at hand.
 #include "base/check.hpp"
 #include "counts/kernels.hpp"
+#include "counts/pair_kernels.hpp"
 #include "counts/vector_kernels.hpp"
 
 namespace certree {
@@ -13,6 +14,8 @@ namespace certree {
   extern const BitKernels bit_kernels;                       \
   extern const VectorKernels<std::int32_t> vector_kernels32; \
   extern const VectorKernels<std::int64_t> vector_kernels64; \
+  extern const PairKernels<std::int32_t> pair_kernels32;     \
+  extern const PairKernels<std::int64_t> pair_kernels64;     \
   }
 CERTREE_DECLARE(isa_baseline)
 #ifdef CERTREE_HAVE_AVX2
@@ -96,6 +99,17 @@ template <>
 const VectorKernels<std::int64_t>& vector_kernels_for(Isa isa) {
   return pick<VectorKernels<std::int64_t>>(isa, isa_baseline::vector_kernels64, CERTREE_AVX2(vector_kernels64),
                                            CERTREE_AVX512(vector_kernels64));
+}
+
+template <>
+const PairKernels<std::int32_t>& pair_kernels_for(Isa isa) {
+  return pick<PairKernels<std::int32_t>>(isa, isa_baseline::pair_kernels32, CERTREE_AVX2(pair_kernels32),
+                                         CERTREE_AVX512(pair_kernels32));
+}
+template <>
+const PairKernels<std::int64_t>& pair_kernels_for(Isa isa) {
+  return pick<PairKernels<std::int64_t>>(isa, isa_baseline::pair_kernels64, CERTREE_AVX2(pair_kernels64),
+                                         CERTREE_AVX512(pair_kernels64));
 }
 
 }  // namespace certree

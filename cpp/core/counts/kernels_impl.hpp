@@ -6,7 +6,9 @@
 #include "counts/kernels_impl_cells.hpp"
 #include "counts/kernels_impl_count.hpp"
 #include "counts/kernels_impl_lanes.hpp"
+#include "counts/kernels_impl_pairs.hpp"
 #include "counts/kernels_impl_planes.hpp"
+#include "counts/kernels_impl_second.hpp"
 #include "counts/kernels_impl_squares.hpp"
 #include "counts/kernels_impl_table.hpp"
 #include "counts/kernels_impl_types.hpp"
@@ -156,11 +158,17 @@ constexpr VectorKernels<V> vector_table() {
 extern const BitKernels bit_kernels;
 extern const VectorKernels<std::int32_t> vector_kernels32;
 extern const VectorKernels<std::int64_t> vector_kernels64;
+extern const PairKernels<std::int32_t> pair_kernels32;
+extern const PairKernels<std::int64_t> pair_kernels64;
 const Kernels<std::int16_t> kernels16 = table<std::int16_t>();
 const Kernels<std::int32_t> kernels32 = table<std::int32_t>();
 const Kernels<std::int64_t> kernels64 = table<std::int64_t>();
 const VectorKernels<std::int32_t> vector_kernels32 = vector_table<std::int32_t>();
 const VectorKernels<std::int64_t> vector_kernels64 = vector_table<std::int64_t>();
+const PairKernels<std::int32_t> pair_kernels32 = {&count_cells<std::int32_t>, &scan_pair<std::int32_t>,
+                                                  &scan_second<std::int32_t>};
+const PairKernels<std::int64_t> pair_kernels64 = {&count_cells<std::int64_t>, &scan_pair<std::int64_t>,
+                                                  &scan_second<std::int64_t>};
 const BitKernels bit_kernels = {&extract, &hash_columns};
 
 }  // namespace CERTREE_ISA

@@ -1,0 +1,245 @@
+// Pair tables of ordered features.  Part of kernels_impl.hpp: included once per instruction set.
+#include "counts/kernels_impl_base.hpp"
+#include "counts/pair_kernels.hpp"
+
+namespace certree {
+namespace CERTREE_ISA {
+namespace {
+
+template <class V>
+void count_cells(const std::uint8_t* first, const std::uint8_t* second, std::int32_t n_rows, std::int32_t stride,
+                 const V* weight, V* cells) {
+  if (weight == nullptr) {
+    for (std::int32_t k = 0; k < n_rows; ++k) ++cells[first[k] * stride + second[k]];
+  } else {
+    for (std::int32_t k = 0; k < n_rows; ++k) {
+      V& cell = cells[first[k] * stride + second[k]];
+      cell = static_cast<V>(cell + weight[k]);
+    }
+  }
+}
+
+// The four leaves of a root edge and every second edge.
+enum Corner { kHoldsHolds, kHoldsNot, kNotHolds, kNotNot, kCorners };
+
+constexpr int kLead = 16;  // entries before the first: index -1 stands for the empty set
+
+template <class V>
+class PairScan {
+ public:
+  PairScan(const PairTable<V>& table, V* scratch)
+      : t_(table),
+        n_(table.n_second),
+        width_((table.n_second + 15) / 16 * 16),
+        planes_(table.n_planes + (table.min_leaf > 1 ? 1 : 0)) {
+    const auto take = [&](int count) {
+      V* at = scratch;
+      scratch += count;
+      return at;
+    };
+    below_ = take(planes_ * width_);
+    all_ = take(planes_ * width_);
+    for (int c = 0; c < kCorners; ++c) {
+      cost_[c] = take(width_ + kLead) + kLead;
+      before_[c] = take(width_ + kLead) + kLead;
+      limited_[c] = take(width_ + kLead) + kLead;
+      top_[c] = take(width_);
+      for (int k = -kLead; k < 0; ++k) cost_[c][k] = before_[c][k] = limited_[c][k] = 0;
+    }
+    for (int j = 0; j < width_; ++j)
+      for (int c = 0; c < kCorners; ++c) cost_[c][j] = before_[c][j] = limited_[c][j] = 0;
+  }
+
+  void run() {
+    start();
+    for (int i = 0; i < t_.n_first; ++i) {
+      add_bin(i);
+      for (int c = 0; c < kCorners; ++c) {
+        V* spare = before_[c];
+        before_[c] = cost_[c];
+        cost_[c] = spare;
+      }
+      set_costs();
+      if (t_.min_leaf > 1) limit_sizes();
+      fold_first(i);
+      fold_second(i);
+    }
+  }
+
+ private:
+  V cell(const V* cells, const V* less, int k) const {
+    return less != nullptr ? static_cast<V>(cells[k] - less[k]) : cells[k];
+  }
+
+  // Sums over all bins of the first feature, as prefix sums over the second.
+  void start() {
+    for (int d = 0; d < planes_; ++d) {
+      V* all = all_ + d * width_;
+      V* below = below_ + d * width_;
+      for (int j = 0; j < width_; ++j) all[j] = below[j] = 0;
+      for (int i = 0; i < t_.n_first; ++i) {
+        const std::ptrdiff_t at = (static_cast<std::ptrdiff_t>(d) * t_.n_first + i) * t_.stride;
+        const V* cells = t_.cells + at;
+        if (t_.less == nullptr) {
+          for (int j = 0; j < n_; ++j) all[j] = static_cast<V>(all[j] + cells[j]);
+        } else {
+          const V* less = t_.less + at;
+          for (int j = 0; j < n_; ++j) all[j] = static_cast<V>(all[j] + cells[j] - less[j]);
+        }
+      }
+      for (int j = 1; j < n_; ++j) all[j] = static_cast<V>(all[j] + all[j - 1]);
+      for (int j = n_; j < width_; ++j) all[j] = all[n_ - 1];
+    }
+    for (int side = 0; side < 2; ++side) {
+      const SideSplits<V>& s = t_.second[side];
+      for (int j = 0; j < n_; ++j) s.edge[j] = s.inner[j] = kInfeasible<V>;
+      if (s.loose != nullptr)
+        for (int j = 0; j < n_; ++j) s.loose[j] = kInfeasible<V>;
+    }
+  }
+
+  // below: prefix sums over the second feature of the rows in bins up to i.
+  void add_bin(int i) {
+    for (int d = 0; d < planes_; ++d) {
+      const std::ptrdiff_t at = (static_cast<std::ptrdiff_t>(d) * t_.n_first + i) * t_.stride;
+      const V* cells = t_.cells + at;
+      V* below = below_ + d * width_;
+      V sum = 0;
+      if (t_.less == nullptr) {
+        for (int j = 0; j < n_; ++j) {
+          sum = static_cast<V>(sum + cells[j]);
+          below[j] = static_cast<V>(below[j] + sum);
+        }
+      } else {
+        const V* less = t_.less + at;
+        for (int j = 0; j < n_; ++j) {
+          sum = static_cast<V>(sum + cells[j] - less[j]);
+          below[j] = static_cast<V>(below[j] + sum);
+        }
+      }
+      for (int j = n_; j < width_; ++j) below[j] = below[n_ - 1];
+    }
+  }
+
+  // The counts of plane d in the four corners.
+  template <class Use>
+  void corners(int d, Use use) const {
+    const V* below = below_ + d * width_;
+    const V* all = all_ + d * width_;
+    const V holds = below[n_ - 1], rest = static_cast<V>(all[n_ - 1] - holds);
+    for (int j = 0; j < width_; ++j) {
+      const V hh = below[j], nh = static_cast<V>(all[j] - hh);
+      use(j, hh, static_cast<V>(holds - hh), nh, static_cast<V>(rest - nh));
+    }
+  }
+
+  void set_costs() {
+    V* __restrict a = cost_[0], * __restrict b = cost_[1], * __restrict c = cost_[2], * __restrict e = cost_[3];
+    if (t_.form == PlaneForm::labels && t_.n_planes == 2) return set_two_labels(a, b, c, e);
+    if (t_.form == PlaneForm::costs) {
+      corners(0, [=](int j, V w, V x, V y, V z) { a[j] = w, b[j] = x, c[j] = y, e[j] = z; });
+      for (int d = 1; d < t_.n_planes; ++d)
+        corners(d, [=](int j, V w, V x, V y, V z) {
+          a[j] = least(a[j], w), b[j] = least(b[j], x), c[j] = least(c[j], y), e[j] = least(e[j], z);
+        });
+      return;
+    }
+    V* __restrict p = top_[0], * __restrict q = top_[1], * __restrict r = top_[2], * __restrict s = top_[3];
+    corners(0, [=](int j, V w, V x, V y, V z) { a[j] = p[j] = w, b[j] = q[j] = x, c[j] = r[j] = y, e[j] = s[j] = z; });
+    for (int d = 1; d < t_.n_planes; ++d)
+      corners(d, [=](int j, V w, V x, V y, V z) {
+        a[j] = static_cast<V>(a[j] + w), b[j] = static_cast<V>(b[j] + x);
+        c[j] = static_cast<V>(c[j] + y), e[j] = static_cast<V>(e[j] + z);
+        p[j] = p[j] < w ? w : p[j], q[j] = q[j] < x ? x : q[j];
+        r[j] = r[j] < y ? y : r[j], s[j] = s[j] < z ? z : s[j];
+      });
+    for (int j = 0; j < width_; ++j) {
+      a[j] = static_cast<V>(a[j] - p[j]), b[j] = static_cast<V>(b[j] - q[j]);
+      c[j] = static_cast<V>(c[j] - r[j]), e[j] = static_cast<V>(e[j] - s[j]);
+    }
+  }
+
+  void set_two_labels(V* __restrict a, V* __restrict b, V* __restrict c, V* __restrict e) const {
+    const V* __restrict x = below_, * __restrict y = below_ + width_, * __restrict u = all_, * __restrict v = all_ + width_;
+    const V x_all = x[n_ - 1], y_all = y[n_ - 1];
+    const V x_rest = static_cast<V>(u[n_ - 1] - x_all), y_rest = static_cast<V>(v[n_ - 1] - y_all);
+    for (int j = 0; j < width_; ++j) {
+      const V xn = static_cast<V>(u[j] - x[j]), yn = static_cast<V>(v[j] - y[j]);
+      a[j] = least(x[j], y[j]);
+      b[j] = least(static_cast<V>(x_all - x[j]), static_cast<V>(y_all - y[j]));
+      c[j] = least(xn, yn);
+      e[j] = least(static_cast<V>(x_rest - xn), static_cast<V>(y_rest - yn));
+    }
+  }
+
+  void limit_sizes() {
+    const V least_size = t_.min_leaf;
+    V *a = limited_[0], *b = limited_[1], *c = limited_[2], *e = limited_[3];
+    const V *p = cost_[0], *q = cost_[1], *r = cost_[2], *s = cost_[3];
+    corners(t_.n_planes, [=](int j, V w, V x, V y, V z) {
+      a[j] = w < least_size ? kInfeasible<V> : p[j];
+      b[j] = x < least_size ? kInfeasible<V> : q[j];
+      c[j] = y < least_size ? kInfeasible<V> : r[j];
+      e[j] = z < least_size ? kInfeasible<V> : s[j];
+    });
+  }
+
+  // Sums of two infeasible costs stay infeasible, and are brought back to one.
+  static V least_sum(const V* __restrict x, const V* __restrict y, int n) {
+    V best = kInfeasible<V>;
+    for (int j = 0; j < n; ++j) best = least(best, static_cast<V>(x[j] + y[j]));
+    return best;
+  }
+  static V least_inner(const V* __restrict x, const V* __restrict y, const V* __restrict is_inner, int n) {
+    V best = kInfeasible<V>;
+    for (int j = 0; j < n; ++j) {
+      const V sum = static_cast<V>(x[j - 1] + y[j]);
+      best = least(best, sum < is_inner[j] ? is_inner[j] : sum);
+    }
+    return best;
+  }
+
+  void fold_first(int i) const {
+    V* const* edge = t_.min_leaf > 1 ? limited_ : cost_;
+    for (int side = 0; side < 2; ++side) {
+      const SideSplits<V>& s = t_.first[side];
+      const int x = side == 0 ? kHoldsHolds : kNotHolds, y = x + 1;
+      s.edge[i] = least_sum(edge[x], edge[y], n_);
+      s.inner[i] = least_inner(cost_[x], cost_[y], t_.second_inner, n_);
+      if (s.loose != nullptr) s.loose[i] = least_sum(cost_[x], cost_[y], n_);
+    }
+  }
+
+  static void fold(const V* __restrict x, const V* __restrict y, V* __restrict out, int n) {
+    for (int j = 0; j < n; ++j) out[j] = least(out[j], static_cast<V>(x[j] + y[j]));
+  }
+
+  void fold_second(int i) {
+    V* const* edge = t_.min_leaf > 1 ? limited_ : cost_;
+    const bool is_inner = t_.first_inner[i] == 0;
+    for (int side = 0; side < 2; ++side) {
+      const SideSplits<V>& s = t_.second[side];
+      const int x = side == 0 ? kHoldsHolds : kHoldsNot, y = side == 0 ? kNotHolds : kNotNot;
+      fold(edge[x], edge[y], s.edge, n_);
+      if (is_inner) fold(before_[x], cost_[y], s.inner, n_);
+      if (s.loose != nullptr) fold(cost_[x], cost_[y], s.loose, n_);
+    }
+  }
+
+  const PairTable<V>& t_;
+  int n_, width_, planes_;
+  V *below_, *all_;
+  V* cost_[kCorners];    // of this bin's edge
+  V* before_[kCorners];  // of the edge before it
+  V* limited_[kCorners];
+  V* top_[kCorners];
+};
+
+template <class V>
+void scan_pair(const PairTable<V>& table, V* scratch) {
+  PairScan<V>(table, scratch).run();
+}
+
+}  // namespace
+}  // namespace CERTREE_ISA
+}  // namespace certree

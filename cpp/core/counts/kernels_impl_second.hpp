@@ -1,0 +1,212 @@
+// The best splits of both sides of a threshold by another feature, from all rows in its order.  Part of kernels_impl.hpp:
+// included once per instruction set.
+//
+// A split's leaves follow from prefix sums along the second feature.  The rows are cut into as many runs as a register has
+// lanes, and every lane goes through its own run, so that there is no sum across lanes in the loop.
+#include "counts/kernels_impl_base.hpp"
+#include "counts/pair_kernels.hpp"
+
+#if defined(__GNUC__) && !defined(__clang__)
+// No vector crosses the border of this translation unit.
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+namespace certree {
+namespace CERTREE_ISA {
+namespace {
+
+template <class V>
+struct LanesOf {
+  typedef V type __attribute__((vector_size(64)));
+};
+template <class V>
+using Lanes = typename LanesOf<V>::type;
+
+template <class V>
+[[gnu::always_inline]] inline Lanes<V> lanes_at(const V* at) {
+  Lanes<V> out;
+  std::memcpy(&out, at, sizeof(out));
+  return out;
+}
+
+template <class V>
+[[gnu::always_inline]] inline Lanes<V> all_lanes(V value) {
+  return Lanes<V>{} + value;
+}
+
+// Two labels: with d the weight of label 1 less that of label 0 below a threshold, the errors of its split are the weight of
+// label 0 plus d, or the weight of label 1 less d, whichever is less (docs/theory/ordered-features.md).
+template <class V>
+SecondSplit<V> scan_two_labels(const SecondRows<V>& in) {
+  const Lanes<V> far = all_lanes(kInfeasible<V>), threshold = all_lanes(in.threshold);
+  Lanes<V> sum[2] = {}, low[2] = {far, far}, high[2] = {-far, -far};
+  for (std::int32_t k = 0; k < in.length; ++k) {
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V>;
+    const Lanes<V> value = lanes_at(in.values + at), parts = lanes_at(in.parts + at);
+    const Lanes<V> holds = lanes_at(in.position + at) < threshold;
+    sum[0] += value & holds;
+    sum[1] += value & ~holds;
+    for (int side = 0; side < 2; ++side) {
+      const Lanes<V> below = (sum[side] & parts) | (far & ~parts), above = (sum[side] & parts) | (-far & ~parts);
+      low[side] = below < low[side] ? below : low[side];
+      high[side] = above > high[side] ? above : high[side];
+    }
+  }
+  SecondSplit<V> out;
+  for (int side = 0; side < 2; ++side) {
+    V before = 0, least_sum = kInfeasible<V>, most_sum = -kInfeasible<V>;
+    for (int l = 0; l < kLanes<V>; ++l) {
+      if (low[side][l] < kInfeasible<V>) {
+        least_sum = least(least_sum, static_cast<V>(before + low[side][l]));
+        most_sum = -least(static_cast<V>(-most_sum), static_cast<V>(-(before + high[side][l])));
+      }
+      before = static_cast<V>(before + sum[side][l]);
+    }
+    if (least_sum < kInfeasible<V>)
+      out.loose[side] =
+          least(static_cast<V>(in.totals[side][0] + least_sum), static_cast<V>(in.totals[side][1] - most_sum));
+    out.limited[side] = out.loose[side];
+  }
+  return out;
+}
+
+// What entry k adds to plane d.
+template <class V, PlaneForm kForm>
+[[gnu::always_inline]] inline Lanes<V> plane_values(const SecondRows<V>& in, std::int32_t k, std::int32_t d) {
+  const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V>;
+  if constexpr (kForm == PlaneForm::costs)
+    return lanes_at(in.values + static_cast<std::ptrdiff_t>(d) * in.length * kLanes<V> + at);
+  return lanes_at(in.values + at) & (lanes_at(in.label + at) == all_lanes(static_cast<V>(d)));
+}
+
+// Sums below the thresholds that a lane has reached, on both sides.
+template <class V>
+struct SideSums {
+  Lanes<V> held, rest;
+};
+
+// From the sums over whole lanes to those with which each lane begins.
+template <class V>
+inline void begin_lanes(SideSums<V>& sums) {
+  V held = 0, rest = 0;
+  for (int l = 0; l < kLanes<V>; ++l) {
+    const V more_held = sums.held[l], more_rest = sums.rest[l];
+    sums.held[l] = held;
+    sums.rest[l] = rest;
+    held = static_cast<V>(held + more_held);
+    rest = static_cast<V>(rest + more_rest);
+  }
+}
+
+// The better of two planes of a leaf: the larger weight, or the lower cost.
+template <class V, PlaneForm kForm>
+[[gnu::always_inline]] inline Lanes<V> better(const Lanes<V>& a, const Lanes<V>& b) {
+  if constexpr (kForm == PlaneForm::labels) return a > b ? a : b;
+  return a < b ? a : b;
+}
+
+// Any planes.  With labels, what a split saves is the largest plane of each leaf.
+template <class V, PlaneForm kForm, bool kLimits, int kPlanes>
+SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
+  const std::int32_t planes = kPlanes > 0 ? kPlanes : in.n_planes;
+  SideSums<V> own[kPlanes > 0 ? kPlanes : 1];
+  auto* sums = kPlanes > 0 ? own : reinterpret_cast<SideSums<V>*>(scratch);
+  const Lanes<V> far = all_lanes(kInfeasible<V>), threshold = all_lanes(in.threshold), one = all_lanes(V{1});
+  SideSums<V> sizes{};
+  for (std::int32_t d = 0; d < planes; ++d) sums[d].held = sums[d].rest = Lanes<V>{};
+  for (std::int32_t k = 0; k < in.length; ++k) {
+    const Lanes<V> position = lanes_at(in.position + static_cast<std::ptrdiff_t>(k) * kLanes<V>);
+    const Lanes<V> holds = position < threshold;
+    for (std::int32_t d = 0; d < planes; ++d) {
+      const Lanes<V> value = plane_values<V, kForm>(in, k, d);
+      sums[d].held += value & holds;
+      sums[d].rest += value & ~holds;
+    }
+    if constexpr (kLimits) {
+      sizes.held += one & holds;
+      sizes.rest += one & ~holds & (position < far);
+    }
+  }
+  for (std::int32_t d = 0; d < planes; ++d) begin_lanes(sums[d]);
+  if constexpr (kLimits) begin_lanes(sizes);
+  Lanes<V> limited[2] = {far, far}, loose[2] = {far, far};
+  const V all[2] = {static_cast<V>(in.n_rows[0]), static_cast<V>(in.n_rows[1])};
+  V weight[2] = {0, 0};
+  for (std::int32_t d = 0; d < planes; ++d)
+    for (int side = 0; side < 2; ++side) weight[side] = static_cast<V>(weight[side] + in.totals[side][d]);
+  for (std::int32_t k = 0; k < in.length; ++k) {
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V>;
+    const Lanes<V> position = lanes_at(in.position + at), parts = lanes_at(in.parts + at);
+    const Lanes<V> holds = position < threshold;
+    Lanes<V> below[2] = {}, above[2] = {};
+    for (std::int32_t d = 0; d < planes; ++d) {
+      const Lanes<V> value = plane_values<V, kForm>(in, k, d);
+      sums[d].held += value & holds;
+      sums[d].rest += value & ~holds;
+      const Lanes<V> beyond[2] = {all_lanes(in.totals[0][d]) - sums[d].held, all_lanes(in.totals[1][d]) - sums[d].rest};
+      below[0] = d == 0 ? sums[d].held : better<V, kForm>(below[0], sums[d].held);
+      below[1] = d == 0 ? sums[d].rest : better<V, kForm>(below[1], sums[d].rest);
+      for (int side = 0; side < 2; ++side)
+        above[side] = d == 0 ? beyond[side] : better<V, kForm>(above[side], beyond[side]);
+    }
+    Lanes<V> small[2] = {};
+    if constexpr (kLimits) {
+      sizes.held += one & holds;
+      sizes.rest += one & ~holds & (position < far);
+      const Lanes<V> least_size = all_lanes(in.min_leaf);
+      small[0] = (sizes.held < least_size) | (all_lanes(all[0]) - sizes.held < least_size);
+      small[1] = (sizes.rest < least_size) | (all_lanes(all[1]) - sizes.rest < least_size);
+    }
+    for (int side = 0; side < 2; ++side) {
+      Lanes<V> cost = below[side] + above[side];
+      if constexpr (kForm == PlaneForm::labels) cost = all_lanes(weight[side]) - cost;
+      const Lanes<V> any = (cost & parts) | (far & ~parts);
+      loose[side] = any < loose[side] ? any : loose[side];
+      if constexpr (kLimits) {
+        const Lanes<V> fits = (any & ~small[side]) | (far & small[side]);
+        limited[side] = fits < limited[side] ? fits : limited[side];
+      }
+    }
+  }
+  SecondSplit<V> out;
+  for (int side = 0; side < 2; ++side) {
+    for (int l = 0; l < kLanes<V>; ++l) {
+      out.loose[side] = least(out.loose[side], static_cast<V>(loose[side][l]));
+      out.limited[side] = least(out.limited[side], static_cast<V>(limited[side][l]));
+    }
+    if constexpr (!kLimits) out.limited[side] = out.loose[side];
+  }
+  return out;
+}
+
+template <class V, PlaneForm kForm>
+SecondSplit<V> scan_form(const SecondRows<V>& in, V* scratch) {
+  if (in.min_leaf > 1) return scan_planes<V, kForm, true, 0>(in, scratch);
+  switch (in.n_planes) {
+    case 2:
+      return scan_planes<V, kForm, false, 2>(in, scratch);
+    case 3:
+      return scan_planes<V, kForm, false, 3>(in, scratch);
+    case 4:
+      return scan_planes<V, kForm, false, 4>(in, scratch);
+    case 5:
+      return scan_planes<V, kForm, false, 5>(in, scratch);
+    case 6:
+      return scan_planes<V, kForm, false, 6>(in, scratch);
+    case 7:
+      return scan_planes<V, kForm, false, 7>(in, scratch);
+    default:
+      return scan_planes<V, kForm, false, 0>(in, scratch);
+  }
+}
+
+template <class V>
+SecondSplit<V> scan_second(const SecondRows<V>& in, V* scratch) {
+  if (in.form == PlaneForm::costs) return scan_form<V, PlaneForm::costs>(in, scratch);
+  if (in.n_planes == 2 && in.min_leaf <= 1) return scan_two_labels(in);
+  return scan_form<V, PlaneForm::labels>(in, scratch);
+}
+
+}  // namespace
+}  // namespace CERTREE_ISA
+}  // namespace certree

@@ -1,0 +1,97 @@
+// Ordered features as the search sees them: ranks of the rows, and what a row adds to the planes of a leaf.
+//
+// Every kind of column is an ordered feature here.  A test is a feature and a position p: it holds where the rank is at
+// most p.  A column of 0 and 1 has two ranks; categories have one such column each; a column with missing values comes
+// twice, with these rows first and last.  There is no column per threshold.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/bits.hpp"
+#include "base/cost.hpp"
+#include "base/memory.hpp"
+#include "counts/pair_kernels.hpp"
+#include "tasks/count_task.hpp"
+
+namespace certree {
+
+// Borrowed views of the caller's arrays.
+struct OrderedView {
+  const std::int32_t* ranks = nullptr;    // [feature][row]
+  const std::int32_t* n_ranks = nullptr;  // [feature]
+  std::int64_t n_rows = 0;
+  std::int32_t n_features = 0;
+  const std::int32_t* row_types = nullptr;
+  const std::int64_t* weights = nullptr;  // null: all 1
+
+  std::int64_t weight(std::int64_t row) const { return weights != nullptr ? weights[row] : 1; }
+  const std::int32_t* feature(std::int32_t f) const { return ranks + static_cast<std::int64_t>(f) * n_rows; }
+};
+
+// Throws std::invalid_argument if the arrays make no sense.
+void check_ordered(const OrderedView& view, std::int32_t n_types);
+
+class OrderedData {
+ public:
+  OrderedData(const OrderedView& view, const CountTask& task, bool counts_rows, MemoryBudget& memory);
+
+  std::int32_t n_rows() const { return static_cast<std::int32_t>(view_.n_rows); }
+  std::int32_t n_features() const { return view_.n_features; }
+  std::int32_t n_ranks(std::int32_t f) const { return view_.n_ranks[f]; }
+  const std::int32_t* ranks(std::int32_t f) const { return view_.feature(f); }
+  // The caller's number of the test at a position of a feature, and back.
+  std::int32_t test(std::int32_t f, std::int32_t position) const {
+    return offset_[static_cast<std::size_t>(f)] + position;
+  }
+  std::int32_t feature_of(std::int32_t test) const;
+  std::int32_t position_of(std::int32_t test) const {
+    return test - offset_[static_cast<std::size_t>(feature_of(test))];
+  }
+  std::int64_t n_tests() const { return n_tests_; }
+
+  PlaneForm form() const { return form_; }
+  // Planes that carry cost; one more counts rows where a minimum leaf size is asked for.
+  std::int32_t n_planes() const { return n_planes_; }
+  bool counts_rows() const { return counts_rows_; }
+  // labels: the plane of the row, and what it adds.  costs: `value(row, plane)`.
+  std::int32_t type(std::int32_t row) const { return view_.row_types[row]; }
+  Cost value(std::int32_t row, std::int32_t plane) const {
+    return view_.weight(row) * unit_[static_cast<std::size_t>(type(row) * n_planes_ + plane)];
+  }
+  bool has_unit_values() const { return has_unit_values_; }
+  // No leaf costs less by more than this without the row.
+  Cost worst(std::int32_t row) const { return view_.weight(row) * worst_[static_cast<std::size_t>(type(row))]; }
+  // No sum of a plane, and no cost, is larger.
+  Cost largest() const { return largest_; }
+  Cost worst_total() const { return worst_total_; }
+  // Summands of the key of a row set: the key of a union of disjoint sets is the sum of theirs.
+  Fingerprint key(std::int32_t row) const { return keys_[static_cast<std::size_t>(row)]; }
+  const CountTask& task() const { return task_; }
+  const OrderedView& view() const { return view_; }
+
+ private:
+  OrderedView view_;
+  const CountTask& task_;
+  PlaneForm form_;
+  std::int32_t n_planes_;
+  bool counts_rows_;
+  bool has_unit_values_;
+  Cost largest_ = 0, worst_total_ = 0;
+  std::int64_t n_tests_ = 0;
+  std::vector<std::int32_t> offset_;
+  std::vector<Cost> unit_;   // [type][plane], per unit of weight
+  std::vector<Cost> worst_;  // [type], per unit of weight
+  AlignedArray<Fingerprint> keys_;
+};
+
+// Of the rows of a set.
+inline void add_key(Fingerprint& sum, const Fingerprint& key) {
+  sum.low += key.low;
+  sum.high += key.high;
+}
+inline Fingerprint less_key(const Fingerprint& sum, const Fingerprint& key) {
+  return {sum.low - key.low, sum.high - key.high};
+}
+
+}  // namespace certree

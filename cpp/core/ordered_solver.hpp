@@ -1,0 +1,16 @@
+// The door for ordered features: the best tree whose tests are thresholds of ranks.
+#pragma once
+
+#include "data/ordered_data.hpp"
+#include "result.hpp"
+#include "search/options.hpp"
+#include "search/progress.hpp"
+#include "tasks/count_task.hpp"
+
+namespace certree {
+
+// Needs a depth limit, and no limit on splits; one thread searches.  Columns of the tree are numbers of tests: those of a
+// feature follow those of the features before it, by rising ranks.
+Result solve_ordered(const OrderedView& view, const CountTask& task, const Options& options, Observer observer);
+
+}  // namespace certree

@@ -1,0 +1,234 @@
+// Some rows of a node, in bins that suit their number.
+//
+// A node has up to 255 fine bins per feature.  A part of its rows joins fine bins to coarse ones of about equal size, about
+// as many as the square root of the rows, so that counting a pair of features and scanning the counts take about as long.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "counts/pair_kernels.hpp"
+#include "search/ordered_node.hpp"
+
+namespace certree {
+
+// The least cost of a leaf with these sums.
+template <class V>
+inline V plane_cost(PlaneForm form, std::int32_t n_planes, const V* sums) {
+  V sum = sums[0], top = sums[0], low = sums[0];
+  for (std::int32_t d = 1; d < n_planes; ++d) {
+    sum = static_cast<V>(sum + sums[d]);
+    top = std::max(top, sums[d]);
+    low = std::min(low, sums[d]);
+  }
+  return form == PlaneForm::labels ? static_cast<V>(sum - top) : low;
+}
+
+template <class V>
+struct SetFeature {
+  std::int32_t n_bins = 0;
+  std::int32_t stride = 0;
+  std::uint8_t map[kMostBins + 1] = {};        // from fine to coarse bins
+  std::int32_t last_fine[kMostBins + 1] = {};  // of each bin
+  std::int32_t start[kMostBins + 2] = {};      // of each bin, among the rows in the order of the feature
+  V inner[kMostBins + 17] = {};                // 0: thresholds inside of the bin exist; else kInfeasible
+  V leaf[2][kMostBins + 1] = {};               // [side][edge]: cost of the side as a leaf
+  V limited[2][kMostBins + 1] = {};            // the same, kInfeasible if either side is too small
+  std::vector<V> line;                         // [plane][stride]: sums of the rows by bin
+  std::vector<std::uint8_t> bins;              // of the rows
+};
+
+template <class V>
+class RowSetBins {
+ public:
+  RowSetBins(const OrderedData& data, std::int64_t min_leaf, MemoryBudget& memory)
+      : data_(data),
+        min_leaf_(min_leaf),
+        n_planes_(data.n_planes() + (min_leaf > 1 ? 1 : 0)),
+        features_(static_cast<std::size_t>(data.n_features())),
+        rows_(memory) {}
+
+  // Joins bins until there are about `target`, unless there are `few` at most.
+  void take(const OrderedRows& rows, std::int32_t target, std::int32_t few) {
+    given_ = rows;
+    group_rows();
+    live_.clear();
+    has_inner_ = false;
+    for (std::int32_t f = 0; f < data_.n_features(); ++f) {
+      make_bins(f, target, few);
+      SetFeature<V>& own = features_[static_cast<std::size_t>(f)];
+      const bool has_inner = std::any_of(own.inner, own.inner + own.n_bins, [](V v) { return v == 0; });
+      if (own.n_bins < 2 && !has_inner) continue;
+      live_.push_back(f);
+      has_inner_ |= has_inner;
+      add_line(own);
+      set_leaves(own);
+    }
+  }
+
+  std::int32_t n_rows() const { return given_.n_rows; }
+  std::int64_t min_leaf() const { return min_leaf_; }
+  const OrderedData& data() const { return data_; }
+  std::int32_t n_planes() const { return n_planes_; }
+  V leaf_cost() const { return plane_cost(data_.form(), data_.n_planes(), totals_.data()); }
+  const std::vector<V>& totals() const { return totals_; }
+  Cost worst() const { return worst_; }
+  // Features whose tests part the rows.
+  const std::vector<std::int32_t>& live() const { return live_; }
+  bool has_inner() const { return has_inner_; }
+  const SetFeature<V>& feature(std::int32_t f) const { return features_[static_cast<std::size_t>(f)]; }
+  std::int32_t last_rank(std::int32_t f, std::int32_t bin) const {
+    return given_.node->bins(f).last_rank[static_cast<std::size_t>(feature(f).last_fine[bin])];
+  }
+  // The rows along a feature.
+  void order(std::int32_t f, std::int32_t* out) const {
+    const std::int32_t* all = given_.node->order(f);
+    std::int32_t n = 0;
+    for (std::int32_t k = 0; n < given_.n_rows; ++k) {
+      if (given_.is_in[all[k]]) out[n++] = all[k];
+    }
+  }
+
+  void add_totals(std::int32_t row, V sign, V* sums) const {
+    if (data_.form() == PlaneForm::labels) {
+      const std::int32_t type = data_.type(row);
+      sums[type] = static_cast<V>(sums[type] + sign * static_cast<V>(data_.value(row, type)));
+    } else {
+      for (std::int32_t d = 0; d < data_.n_planes(); ++d)
+        sums[d] = static_cast<V>(sums[d] + sign * static_cast<V>(data_.value(row, d)));
+    }
+    if (min_leaf_ > 1) sums[data_.n_planes()] = static_cast<V>(sums[data_.n_planes()] + sign);
+  }
+
+  // Fills the planes of a pair table, `plane` cells each, which are zero.
+  void count_pair(const PairKernels<V>& kernels, std::int32_t f, std::int32_t g, std::int32_t stride, std::size_t plane,
+                  V* cells) const {
+    const std::uint8_t *first = feature(f).bins.data(), *second = feature(g).bins.data();
+    for (std::int32_t d = 0; d < data_.n_planes(); ++d) {
+      const bool by_label = data_.form() == PlaneForm::labels;
+      const std::int32_t from = by_label ? begin_[static_cast<std::size_t>(d)] : 0;
+      const std::int32_t to = by_label ? begin_[static_cast<std::size_t>(d) + 1] : n_rows();
+      const V* values =
+          data_.has_unit_values()
+              ? nullptr
+              : values_.data() + (by_label ? 0 : static_cast<std::size_t>(d) * static_cast<std::size_t>(n_rows()));
+      kernels.count_cells(first + from, second + from, to - from, stride, values != nullptr ? values + from : nullptr,
+                          cells + static_cast<std::size_t>(d) * plane);
+    }
+    if (min_leaf_ > 1)
+      kernels.count_cells(first, second, n_rows(), stride, nullptr,
+                          cells + static_cast<std::size_t>(data_.n_planes()) * plane);
+  }
+
+ private:
+  // The rows by label, so that a plane is counted in one go; sums over all; values as V.
+  void group_rows() {
+    const auto n = static_cast<std::size_t>(given_.n_rows);
+    const std::int32_t types = data_.task().n_types();
+    begin_.assign(static_cast<std::size_t>(std::max(types, data_.n_planes())) + 1, 0);
+    for (std::size_t k = 0; k < n; ++k) ++begin_[static_cast<std::size_t>(data_.type(given_.rows[k])) + 1];
+    for (std::size_t t = 1; t < begin_.size(); ++t) begin_[t] += begin_[t - 1];
+    next_ = begin_;
+    std::int32_t* rows = rows_.ensure(n);
+    for (std::size_t k = 0; k < n; ++k)
+      rows[next_[static_cast<std::size_t>(data_.type(given_.rows[k]))]++] = given_.rows[k];
+    totals_.assign(static_cast<std::size_t>(n_planes_), 0);
+    worst_ = 0;
+    for (std::size_t k = 0; k < n; ++k) {
+      add_totals(rows[k], 1, totals_.data());
+      worst_ += data_.worst(rows[k]);
+    }
+    if (data_.has_unit_values()) return;
+    const bool by_label = data_.form() == PlaneForm::labels;
+    const std::int32_t planes = by_label ? 1 : data_.n_planes();
+    values_.resize(n * static_cast<std::size_t>(planes));
+    for (std::int32_t d = 0; d < planes; ++d)
+      for (std::size_t k = 0; k < n; ++k)
+        values_[static_cast<std::size_t>(d) * n + k] =
+            static_cast<V>(data_.value(rows[k], by_label ? data_.type(rows[k]) : d));
+  }
+
+  void make_bins(std::int32_t f, std::int32_t target, std::int32_t few) {
+    SetFeature<V>& own = features_[static_cast<std::size_t>(f)];
+    const FeatureBins& fine = given_.node->bins(f);
+    const std::uint8_t* bin_of = given_.node->bin_of(f);
+    const auto n = static_cast<std::size_t>(given_.n_rows);
+    std::int32_t sizes[kMostBins + 1] = {};
+    for (std::size_t k = 0; k < n; ++k) ++sizes[bin_of[rows_[k]]];
+    const auto used = static_cast<std::int32_t>(
+        std::count_if(sizes, sizes + fine.n_bins, [](std::int32_t size) { return size > 0; }));
+    const bool joins = used > std::max(target, few);
+    std::int32_t bin = -1, end = 0, seen = 0, held = 0;  // `held`: fine bins with rows in this one
+    for (std::int32_t b = 0; b < fine.n_bins; ++b) {
+      if (sizes[b] == 0) {
+        own.map[b] = static_cast<std::uint8_t>(std::max(bin, 0));
+        continue;
+      }
+      if (bin < 0 || !joins || seen >= end) {
+        ++bin;
+        held = 0;
+        end = static_cast<std::int32_t>(static_cast<std::int64_t>(bin + 1) * given_.n_rows / target);
+        own.start[bin] = seen;
+        own.inner[bin] = kInfeasible<V>;
+      }
+      seen += sizes[b];
+      own.map[b] = static_cast<std::uint8_t>(bin);
+      own.last_fine[bin] = b;
+      if (++held > 1 || (sizes[b] > 1 && fine.is_inner[static_cast<std::size_t>(b)])) own.inner[bin] = 0;
+    }
+    own.n_bins = bin + 1;
+    own.start[own.n_bins] = seen;
+    own.stride = (own.n_bins + 15) / 16 * 16;
+    own.bins.resize(n);
+    for (std::size_t k = 0; k < n; ++k) own.bins[k] = own.map[bin_of[rows_[k]]];
+  }
+
+  void add_line(SetFeature<V>& own) {
+    const auto n = static_cast<std::size_t>(given_.n_rows);
+    own.line.assign(static_cast<std::size_t>(n_planes_) * static_cast<std::size_t>(own.stride), V{0});
+    const bool by_label = data_.form() == PlaneForm::labels;
+    for (std::int32_t d = 0; d < data_.n_planes(); ++d) {
+      V* line = own.line.data() + d * own.stride;
+      const auto from = by_label ? static_cast<std::size_t>(begin_[static_cast<std::size_t>(d)]) : 0;
+      const auto to = by_label ? static_cast<std::size_t>(begin_[static_cast<std::size_t>(d) + 1]) : n;
+      const std::size_t shift = by_label ? 0 : static_cast<std::size_t>(d) * n;
+      for (std::size_t k = from; k < to; ++k)
+        line[own.bins[k]] = static_cast<V>(line[own.bins[k]] + (data_.has_unit_values() ? V{1} : values_[shift + k]));
+    }
+    if (min_leaf_ <= 1) return;
+    V* line = own.line.data() + data_.n_planes() * own.stride;
+    for (std::size_t k = 0; k < n; ++k) line[own.bins[k]] = static_cast<V>(line[own.bins[k]] + 1);
+  }
+
+  void set_leaves(SetFeature<V>& own) {
+    left_.assign(static_cast<std::size_t>(n_planes_), 0);
+    right_ = totals_;
+    for (std::int32_t b = 0; b < own.n_bins; ++b) {
+      for (std::int32_t d = 0; d < n_planes_; ++d) {
+        const V more = own.line[static_cast<std::size_t>(d * own.stride + b)];
+        left_[static_cast<std::size_t>(d)] = static_cast<V>(left_[static_cast<std::size_t>(d)] + more);
+        right_[static_cast<std::size_t>(d)] = static_cast<V>(right_[static_cast<std::size_t>(d)] - more);
+      }
+      own.leaf[0][b] = plane_cost(data_.form(), data_.n_planes(), left_.data());
+      own.leaf[1][b] = plane_cost(data_.form(), data_.n_planes(), right_.data());
+      const std::int64_t below = own.start[b + 1];
+      const bool fits = below >= min_leaf_ && given_.n_rows - below >= min_leaf_;
+      for (int side = 0; side < 2; ++side) own.limited[side][b] = fits ? own.leaf[side][b] : kInfeasible<V>;
+    }
+  }
+
+  const OrderedData& data_;
+  std::int64_t min_leaf_;
+  std::int32_t n_planes_;  // with the one that counts rows
+  std::vector<SetFeature<V>> features_;
+  OrderedRows given_;
+  AlignedArray<std::int32_t> rows_;  // by label
+  std::vector<std::int32_t> begin_, next_;
+  std::vector<V> values_, totals_, left_, right_;
+  std::vector<std::int32_t> live_;
+  Cost worst_ = 0;
+  bool has_inner_ = false;
+};
+
+}  // namespace certree

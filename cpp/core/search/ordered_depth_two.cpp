@@ -1,0 +1,511 @@
+#include "search/ordered_depth_two.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "bounds/dropped_rows.hpp"
+#include "bounds/threshold_interval.hpp"
+#include "search/ordered_bins.hpp"
+#include "search/ordered_stump.hpp"
+
+namespace certree {
+
+namespace {
+
+// Pairs are counted in n steps and scanned in about kBins^2 n: more bins give fewer open ones (benchmarks/README.md).
+constexpr double kBinsPerRoot = 0.7;
+constexpr std::int32_t kMostCoarseBins = 128;
+// A row set with so few bins keeps all of them, however few rows it has.
+constexpr std::int32_t kFewBins = 40;
+// A threshold is evaluated this share of all cost past what could still win: a wider margin skips more of its neighbours.
+constexpr Cost kSlackShare = 128;
+
+template <class V>
+class DepthTwoSearch final : public OrderedDepthTwo {
+ public:
+  DepthTwoSearch(const OrderedData& data, const Options& options, const Objective& objective, Budget& budget,
+                 MemoryBudget& memory)
+      : data_(data),
+        options_(options),
+        objective_(objective),
+        budget_(budget),
+        kernels_(pair_kernels_for<V>(options.isa)),
+        set_(data, options.min_leaf, memory),
+        stump_(data, memory),
+        cells_(memory),
+        scratch_(memory),
+        lows_(memory),
+        folded_(memory) {
+    scratch_.ensure(pair_scratch_size(data.n_planes()));
+  }
+
+  OrderedFound solve(const OrderedRows& rows, Cost ceiling, Cost* by_root, OrderedSplit* split) override {
+    budget_.add_work();
+    *split = {};
+    set_.take(rows, bins_for(rows.n_rows), kFewBins);
+    stump_.start_set(set_);
+    best_ = objective_.leaf(set_.leaf_cost());
+    split_ = split;
+    by_ = by_root;
+    ceiling_ = ceiling;
+    loose_ = lower_ = best_;
+    slack_ = objective_.leaf(set_.worst()) / kSlackShare;
+    if (best_ <= objective_.split_penalty || best_ == 0) return {best_, best_, best_};
+    try_single_splits();
+    list_roots();
+    if (!scan_pairs()) return {0, 0, best_};
+    bound_roots();
+    for (const std::int32_t f : roots_)
+      if (low_[static_cast<std::size_t>(f)] < limit() && has_open_bins(f)) refine(f);
+    for (const std::int32_t f : set_.live()) {
+      const auto at = static_cast<std::size_t>(f);
+      lower_ = std::min(lower_, std::max(low_[at], true_low_[at]));
+      loose_ = std::min(loose_, low_[at]);
+      by_[f] = std::max(by_[f], std::min(low_[at], one_level_));
+    }
+    return {std::min(lower_, best_), std::min(loose_, best_), best_};
+  }
+
+  Cost best_split(const OrderedRows& rows, OrderedSplit* split) override {
+    set_.take(rows, kMostBins, kMostBins);
+    stump_.start_set(set_);
+    *split = {};
+    best_ = objective_.leaf(set_.leaf_cost());
+    split_ = split;
+    for (const std::int32_t f : set_.live()) {
+      const std::int32_t* order = stump_.order(f);
+      const std::int32_t* ranks = data_.ranks(f);
+      stump_.start_root(f);
+      for (std::int32_t k = 0; k + 1 < set_.n_rows(); ++k) {
+        stump_.move(order[k], 1);
+        if (ranks[order[k]] == ranks[order[k + 1]]) continue;
+        const V cost = stump_.cost(true);
+        if (cost < kInfeasible<V>) offer(objective_.split(objective_.leaf(cost)), f, ranks[order[k]]);
+      }
+    }
+    return best_;
+  }
+
+  Cost leaf_value(const OrderedRows& rows, std::int32_t* label) override {
+    std::vector<Cost> counts(static_cast<std::size_t>(data_.task().n_types()));
+    for (std::int32_t k = 0; k < rows.n_rows; ++k)
+      counts[static_cast<std::size_t>(data_.type(rows.rows[k]))] += data_.view().weight(rows.rows[k]);
+    return objective_.leaf(data_.task().leaf_cost(counts.data(), label));
+  }
+
+ private:
+  // What is known of the second splits of one side of an edge of a root feature, over all second features.
+  struct Folded {
+    V* edge;
+    V* inner;
+    V* loose;
+  };
+  struct Point {
+    std::int32_t position = 0;  // rows on the left
+    ThresholdSides sides;       // for leaves of any size
+  };
+  struct Interval {
+    Point a, b;
+  };
+
+  static std::int32_t bins_for(std::int32_t n_rows) {
+    const auto bins = static_cast<std::int32_t>(kBinsPerRoot * std::sqrt(static_cast<double>(n_rows)));
+    return std::clamp(bins, 4, kMostCoarseBins);
+  }
+  Cost limit() const { return std::min(best_, ceiling_); }
+  bool limits_leaves() const { return options_.min_leaf > 1; }
+
+  void offer(Cost value, std::int32_t f, std::int32_t rank) {
+    if (value >= best_) return;
+    best_ = value;
+    *split_ = {f, rank};
+  }
+
+  // The value of a side whose best single split costs `split`, or of a leaf.
+  Cost side_value(V leaf, V split) const {
+    Cost value = leaf >= kInfeasible<V> ? kInfinite : objective_.leaf(leaf);
+    if (split < kInfeasible<V>) value = std::min(value, objective_.split(objective_.leaf(split)));
+    return value;
+  }
+
+  Folded folded(std::int32_t f, int side) {
+    V* at = folded_.data() + static_cast<std::size_t>((f * 2 + side) * 3) * kStride;
+    return {at, at + kStride, at + 2 * kStride};
+  }
+  // [bin]: bound of the second splits by g of a side of the edges of f.
+  V* low(std::int32_t f, std::int32_t g, int side) {
+    const auto n = static_cast<std::size_t>(data_.n_features());
+    return lows_.data() +
+           ((static_cast<std::size_t>(f) * n + static_cast<std::size_t>(g)) * 2 + static_cast<std::size_t>(side)) *
+               static_cast<std::size_t>(low_stride_);
+  }
+
+  void try_single_splits() {
+    for (const std::int32_t f : set_.live()) {
+      const SetFeature<V>& own = set_.feature(f);
+      for (std::int32_t b = 0; b + 1 < own.n_bins; ++b) {
+        const V left = own.limited[0][b], right = own.limited[1][b];
+        if (left >= kInfeasible<V> || right >= kInfeasible<V>) continue;
+        offer(objective_.split(objective_.leaf(left) + objective_.leaf(right)), f, set_.last_rank(f, b));
+      }
+    }
+  }
+
+  // Roots by rising bounds; features whose trees cannot be better are at the end.
+  void list_roots() {
+    if (!options_.use_root_feature_bounds)
+      for (const std::int32_t f : set_.live()) by_[f] = 0;
+    roots_ = set_.live();
+    std::stable_sort(roots_.begin(), roots_.end(), [&](std::int32_t a, std::int32_t b) { return by_[a] < by_[b]; });
+    is_scanned_.assign(static_cast<std::size_t>(data_.n_features()), 0);
+    folded_.ensure(static_cast<std::size_t>(data_.n_features()) * 6 * kStride);
+    low_stride_ = 0;
+    for (const std::int32_t f : roots_) low_stride_ = std::max(low_stride_, set_.feature(f).n_bins);
+    if (set_.has_inner()) {
+      const auto n = static_cast<std::size_t>(data_.n_features());
+      lows_.ensure(n * n * 2 * static_cast<std::size_t>(low_stride_));
+    }
+  }
+
+  // Counts and scans all pairs with a feature that may still be the root of a better tree.
+  bool scan_pairs() {
+    for (std::size_t a = 0; a < roots_.size(); ++a) {
+      const std::int32_t f = roots_[a];
+      if (by_[f] >= limit()) break;
+      is_scanned_[static_cast<std::size_t>(f)] = 1;
+      for (int side = 0; side < 2; ++side) std::fill_n(folded(f, side).edge, 3 * kStride, kInfeasible<V>);
+    }
+    for (std::size_t a = 0; a < roots_.size() && is_scanned_[static_cast<std::size_t>(roots_[a])]; ++a) {
+      for (std::size_t b = a; b < roots_.size(); ++b) scan_pair(roots_[a], roots_[b]);
+      offer_edges(roots_[a]);
+      const auto steps = static_cast<std::int64_t>(set_.n_rows()) * static_cast<std::int64_t>(roots_.size());
+      if (steps > (1 << 18) && budget_.poll()) return false;
+    }
+    return true;
+  }
+
+  void scan_pair(std::int32_t f, std::int32_t g) {
+    ++counters.pair_tables;
+    const SetFeature<V>&first = set_.feature(f), &second = set_.feature(g);
+    const std::int32_t stride = (second.n_bins + 15) / 16 * 16;
+    const auto plane = static_cast<std::size_t>(first.n_bins) * static_cast<std::size_t>(stride);
+    const std::int32_t planes = data_.n_planes() + (limits_leaves() ? 1 : 0);
+    V* cells = cells_.ensure(plane * static_cast<std::size_t>(planes));
+    std::fill_n(cells, plane * static_cast<std::size_t>(planes), V{0});
+    set_.count_pair(kernels_, f, g, stride, plane, cells);
+    PairTable<V> table;
+    table.form = data_.form();
+    table.n_planes = data_.n_planes();
+    table.n_first = first.n_bins;
+    table.n_second = second.n_bins;
+    table.stride = stride;
+    table.cells = cells;
+    table.first_inner = first.inner;
+    table.second_inner = second.inner;
+    table.min_leaf = limits_leaves() ? static_cast<V>(std::min<std::int64_t>(options_.min_leaf, kInfeasible<V>)) : V{0};
+    for (int side = 0; side < 2; ++side) {
+      table.first[side] = {pair_[0][side][0], pair_[0][side][1], limits_leaves() ? pair_[0][side][2] : nullptr};
+      table.second[side] = {pair_[1][side][0], pair_[1][side][1], limits_leaves() ? pair_[1][side][2] : nullptr};
+    }
+    kernels_.scan_pair(table, scratch_.data());
+    for (int side = 0; side < 2; ++side) {
+      fold(f, g, side, table.first[side]);
+      if (f != g && is_scanned_[static_cast<std::size_t>(g)]) fold(g, f, side, table.second[side]);
+    }
+  }
+
+  void fold(std::int32_t root, std::int32_t second, int side, const SideSplits<V>& found) {
+    const Folded all = folded(root, side);
+    const V* loose = found.loose != nullptr ? found.loose : found.edge;
+    const std::int32_t n = set_.feature(root).n_bins;
+    if (!options_.use_dropped_rows)
+      for (std::int32_t b = 0; b < n; ++b) found.inner[b] = found.inner[b] < kInfeasible<V> ? 0 : kInfeasible<V>;
+    for (std::int32_t b = 0; b < n; ++b) {
+      all.edge[b] = std::min(all.edge[b], found.edge[b]);
+      all.inner[b] = std::min(all.inner[b], found.inner[b]);
+      all.loose[b] = std::min(all.loose[b], loose[b]);
+    }
+    if (!set_.has_inner()) return;
+    V* low_of = low(root, second, side);
+    for (std::int32_t b = 0; b < n; ++b) low_of[b] = std::min(loose[b], found.inner[b]);
+  }
+
+  // Trees whose tests are at edges of bins.
+  void offer_edges(std::int32_t f) {
+    const SetFeature<V>& own = set_.feature(f);
+    const Folded left = folded(f, 0), right = folded(f, 1);
+    for (std::int32_t b = 0; b + 1 < own.n_bins; ++b) {
+      const Cost value = side_value(own.limited[0][b], left.edge[b]),
+                 other = side_value(own.limited[1][b], right.edge[b]);
+      if (own.limited[0][b] < kInfeasible<V> && own.limited[1][b] < kInfeasible<V>)
+        offer(objective_.split(value + other), f, set_.last_rank(f, b));
+    }
+  }
+
+  // What any subtree costs on one side of an edge.
+  Cost loose_side(std::int32_t f, std::int32_t b, int side) {
+    const Folded s = folded(f, side);
+    return side_value(set_.feature(f).leaf[side][b], std::min(s.loose[b], s.inner[b]));
+  }
+  Cost true_side(std::int32_t f, std::int32_t b, int side) {
+    const Folded s = folded(f, side);
+    return side_value(set_.feature(f).limited[side][b], std::min(s.edge[b], s.inner[b]));
+  }
+
+  // Bounds of all trees with a root feature, from edges and from bins.
+  void bound_roots() {
+    low_.assign(by_, by_ + data_.n_features());
+    true_low_ = low_;
+    for (const std::int32_t f : roots_) {
+      if (!is_scanned_[static_cast<std::size_t>(f)]) continue;
+      const SetFeature<V>& own = set_.feature(f);
+      Cost loose = kInfinite, lower = kInfinite, left_before = 0;
+      for (std::int32_t b = 0; b < own.n_bins; ++b) {
+        const Cost right = b + 1 < own.n_bins ? loose_side(f, b, 1) : 0;
+        if (own.inner[b] == 0) {
+          const Cost inside = options_.use_dropped_rows ? dropped_rows_bound(objective_, left_before, right) : 0;
+          loose = std::min(loose, inside);
+          lower = std::min(lower, inside);
+        }
+        left_before = loose_side(f, b, 0);
+        if (b + 1 >= own.n_bins) break;
+        loose = std::min(loose, objective_.split(left_before + right));
+        const Cost edge_left = true_side(f, b, 0), edge_right = true_side(f, b, 1);
+        if (edge_left < kInfinite && edge_right < kInfinite)
+          lower = std::min(lower, objective_.split(edge_left + edge_right));
+      }
+      one_level_ = left_before;
+      low_[static_cast<std::size_t>(f)] = std::max(by_[f], loose);
+      true_low_[static_cast<std::size_t>(f)] = std::max(by_[f], lower);
+    }
+    std::stable_sort(roots_.begin(), roots_.end(), [&](std::int32_t a, std::int32_t b) {
+      return low_[static_cast<std::size_t>(a)] < low_[static_cast<std::size_t>(b)];
+    });
+  }
+
+  // Something of this root is not known exactly: bins with thresholds inside, of itself or of a second feature.
+  bool has_open_bins(std::int32_t f) const {
+    return is_scanned_[static_cast<std::size_t>(f)] && set_.has_inner() &&
+           true_low_[static_cast<std::size_t>(f)] < limit();
+  }
+
+  // Evaluates edges and thresholds inside of bins that may still be better, one by one.
+  void refine(std::int32_t f) {
+    const SetFeature<V>& own = set_.feature(f);
+    start_root(f);
+    Cost loose = kInfinite, lower = kInfinite;
+    for (std::int32_t b = 0; b < own.n_bins; ++b) {
+      const bool has_edge = b + 1 < own.n_bins;
+      if (has_edge) refine_edge(f, b, loose, lower);
+      if (own.inner[b] != 0) continue;
+      const Point a{own.start[b], b > 0 ? ThresholdSides{sides_[0][b - 1], sides_[1][b - 1]} : ThresholdSides{}};
+      const Point e{own.start[b + 1], has_edge ? ThresholdSides{sides_[0][b], sides_[1][b]} : ThresholdSides{}};
+      refine_inside(b, a, e, loose, lower);
+    }
+    low_[static_cast<std::size_t>(f)] = std::max(low_[static_cast<std::size_t>(f)], loose);
+    true_low_[static_cast<std::size_t>(f)] = std::max(true_low_[static_cast<std::size_t>(f)], lower);
+  }
+
+  // The rows along the root feature, the worst cost up to each, and the bounds at the edges.
+  void start_root(std::int32_t f) {
+    root_ = f;
+    stump_.start_root(f);
+    root_order_ = stump_.order(f);
+    root_ranks_ = data_.ranks(f);
+    worst_.resize(static_cast<std::size_t>(set_.n_rows()) + 1);
+    worst_[0] = 0;
+    for (std::int32_t k = 0; k < set_.n_rows(); ++k)
+      worst_[static_cast<std::size_t>(k) + 1] =
+          worst_[static_cast<std::size_t>(k)] + objective_.leaf(data_.worst(root_order_[k]));
+    const auto n = static_cast<std::size_t>(set_.feature(f).n_bins);
+    for (int side = 0; side < 2; ++side) {
+      sides_[side].assign(n, 0);
+      for (std::size_t b = 0; b + 1 < n; ++b) sides_[side][b] = loose_side(f, static_cast<std::int32_t>(b), side);
+    }
+    sides_[0][n - 1] = kInfinite;
+    totals_at_ = 0;
+  }
+
+  void refine_edge(std::int32_t f, std::int32_t b, Cost& loose, Cost& lower) {
+    const SetFeature<V>& own = set_.feature(f);
+    const Cost known =
+        objective_.split(sides_[0][static_cast<std::size_t>(b)] + sides_[1][static_cast<std::size_t>(b)]);
+    const Cost left = true_side(f, b, 0), right = true_side(f, b, 1);
+    const bool is_feasible = left < kInfinite && right < kInfinite;
+    const Cost proven = is_feasible ? objective_.split(left + right) : kInfinite;
+    if (proven >= limit()) {
+      loose = std::min(loose, known);
+      lower = std::min(lower, proven);
+      return;
+    }
+    const Evaluated found = evaluate(own.start[b + 1], b, true);
+    sides_[0][static_cast<std::size_t>(b)] = std::max(sides_[0][static_cast<std::size_t>(b)], found.sides.left);
+    sides_[1][static_cast<std::size_t>(b)] = std::max(sides_[1][static_cast<std::size_t>(b)], found.sides.right);
+    loose = std::min(loose, objective_.split(found.sides.left + found.sides.right));
+    lower = std::min(lower, found.lower);
+  }
+
+  void refine_inside(std::int32_t b, const Point& first, const Point& last, Cost& loose, Cost& lower) {
+    stack_.assign(1, {first, last});
+    while (!stack_.empty()) {
+      const Interval at = stack_.back();
+      stack_.pop_back();
+      const Cost bound = bound_of(at);
+      const std::int32_t p = bound >= limit() ? -1 : middle_of(at);
+      if (p < 0) {
+        const Cost skipped = std::max(bound, limit());  // nothing inside, or margins cover it
+        loose = std::min(loose, bound >= limit() ? bound : skipped);
+        lower = std::min(lower, skipped);
+        continue;
+      }
+      const Evaluated found = evaluate(p, b, false);
+      loose = std::min(loose, objective_.split(found.sides.left + found.sides.right));
+      lower = std::min(lower, found.lower);
+      stack_.push_back({{p, found.sides}, at.b});
+      stack_.push_back({at.a, {p, found.sides}});
+    }
+  }
+
+  Cost between(std::int32_t a, std::int32_t b) const {
+    return worst_[static_cast<std::size_t>(b)] - worst_[static_cast<std::size_t>(a)];
+  }
+  Cost bound_of(const Interval& at) const {
+    const Cost dropped = dropped_rows_bound(objective_, at.a.sides.left, at.b.sides.right);
+    if (!options_.use_threshold_intervals) return options_.use_dropped_rows ? dropped : 0;
+    return interval_bound(objective_, at.a.sides, at.b.sides, between(at.a.position, at.b.position));
+  }
+
+  // A threshold near the middle of those that the margins of the ends leave; -1: there is none.
+  std::int32_t middle_of(const Interval& at) const {
+    std::int32_t low = at.a.position + 1, high = at.b.position - 1;
+    if (options_.use_threshold_margins) {
+      low = std::max(low, first_beyond(at.a.position, margin(objective_, at.a.sides, limit())));
+      high = std::min(high, last_before(at.b.position, margin(objective_, at.b.sides, limit())));
+    }
+    if (low > high) return -1;
+    const std::int32_t middle = low + (high - low) / 2;
+    std::int32_t down = middle, up = middle + 1;
+    while (down >= low && !parts(down)) --down;
+    while (up <= high && !parts(up)) ++up;
+    if (down >= low && (up > high || middle - down <= up - middle)) return down;
+    return up <= high ? up : -1;
+  }
+  bool parts(std::int32_t position) const {
+    return root_ranks_[root_order_[position - 1]] != root_ranks_[root_order_[position]];
+  }
+  std::int32_t first_beyond(std::int32_t position, Cost worst) const {
+    if (worst < 0) return position + 1;
+    const auto from = worst_.begin() + position;
+    return static_cast<std::int32_t>(std::upper_bound(from, worst_.end(), *from + worst) - worst_.begin());
+  }
+  std::int32_t last_before(std::int32_t position, Cost worst) const {
+    if (worst < 0) return position - 1;
+    const auto to = worst_.begin() + position;
+    return static_cast<std::int32_t>(std::lower_bound(worst_.begin(), to, *to - worst) - worst_.begin()) - 1;
+  }
+
+  struct Evaluated {
+    ThresholdSides sides;  // for leaves of any size
+    Cost lower = 0;        // of the trees with this root test
+  };
+
+  // The best second splits of both sides of a threshold.  Second features that can bring neither side below what is wanted
+  // keep their bound.  `bin`: holds the threshold, or ends there.
+  Evaluated evaluate(std::int32_t position, std::int32_t bin, bool is_edge) {
+    ++counters.thresholds;
+    for (; totals_at_ < position; ++totals_at_) stump_.move(root_order_[totals_at_], 1);
+    for (; totals_at_ > position; --totals_at_) stump_.move(root_order_[totals_at_ - 1], -1);
+    const std::int32_t bins[2] = {is_edge ? bin : bin - 1, bin + 1 < set_.feature(root_).n_bins ? bin : -1};
+    Side sides[2];
+    Cost known[2];
+    for (int s = 0; s < 2; ++s) {
+      known[s] = bins[s] >= 0 ? sides_[s][static_cast<std::size_t>(bins[s])] : 0;
+      const V leaf = stump_.side_cost(s);
+      const bool fits = stump_.side_rows(s) >= set_.min_leaf();
+      sides[s] = {objective_.leaf(leaf), fits ? objective_.leaf(leaf) : kInfinite, fits};
+      sides[s].upper = sides[s].lower;
+    }
+    const Cost wanted = limit() + slack_ - objective_.split_penalty;
+    for (const std::int32_t g : set_.live()) {
+      Cost bound[2];
+      bool is_open = false;
+      for (int s = 0; s < 2; ++s) {
+        const V low_of = bins[s] >= 0 ? low(root_, g, s)[bins[s]] : V{0};
+        bound[s] = low_of >= kInfeasible<V> ? kInfinite : objective_.split(objective_.leaf(low_of));
+        is_open |= bound[s] < std::min(sides[s].upper, wanted - known[1 - s]);
+      }
+      if (is_open) {
+        const SecondSplit<V> found = stump_.split(kernels_, g);
+        for (int s = 0; s < 2; ++s)
+          sides[s].take(side_value(kInfeasible<V>, found.loose[s]), side_value(kInfeasible<V>, found.limited[s]));
+      } else {
+        for (int s = 0; s < 2; ++s) sides[s].keep(bound[s]);
+      }
+    }
+    const bool fits = sides[0].fits && sides[1].fits;
+    if (fits) offer(objective_.split(sides[0].upper + sides[1].upper), root_, root_ranks_[root_order_[position - 1]]);
+    Evaluated out;
+    out.sides = {std::max(sides[0].loose, known[0]), std::max(sides[1].loose, known[1])};
+    out.lower = fits ? objective_.split(sides[0].lower + sides[1].lower) : kInfinite;
+    return out;
+  }
+
+  struct Side {
+    Cost loose = 0, lower = 0;
+    bool fits = true;  // enough rows for a leaf
+    Cost upper = 0;
+    void take(Cost any, Cost limited) {
+      loose = std::min(loose, any);
+      lower = std::min(lower, limited);
+      upper = std::min(upper, limited);
+    }
+    void keep(Cost bound) {
+      loose = std::min(loose, bound);
+      lower = std::min(lower, bound);
+    }
+  };
+
+  static constexpr std::size_t kStride = kMostBins + 1;
+
+  const OrderedData& data_;
+  const Options& options_;
+  const Objective& objective_;
+  Budget& budget_;
+  const PairKernels<V>& kernels_;
+  RowSetBins<V> set_;
+  Stump<V> stump_;
+  AlignedArray<V> cells_, scratch_, lows_, folded_;
+  V pair_[2][2][3][kStride + 15];  // [root is the first or the second][side][edge, inner, loose]
+  std::int32_t low_stride_ = 0;
+  std::vector<std::int32_t> roots_;
+  std::vector<std::uint8_t> is_scanned_;
+  // [feature]: bounds of the trees with a root test that parts the rows; for leaves of any size, and for large enough ones.
+  std::vector<Cost> low_, true_low_;
+  Cost one_level_ = 0;  // bound of the trees of depth one, for leaves of any size
+  Cost best_ = 0, ceiling_ = 0, lower_ = 0, loose_ = 0, slack_ = 0;
+  OrderedSplit* split_ = nullptr;
+  Cost* by_ = nullptr;
+  // One root feature under refinement.
+  std::int32_t root_ = -1;
+  const std::int32_t* root_order_ = nullptr;
+  const std::int32_t* root_ranks_ = nullptr;
+  std::vector<Cost> worst_;     // up to each position
+  std::vector<Cost> sides_[2];  // [bin]: bounds at edges, for leaves of any size
+  std::int32_t totals_at_ = 0;
+  std::vector<Interval> stack_;
+};
+
+}  // namespace
+
+std::unique_ptr<OrderedDepthTwo> make_ordered_depth_two(const OrderedData& data, const Options& options,
+                                                        const Objective& objective, Budget& budget,
+                                                        MemoryBudget& memory) {
+  if (data.largest() < kInfeasible<std::int32_t>)
+    return std::make_unique<DepthTwoSearch<std::int32_t>>(data, options, objective, budget, memory);
+  return std::make_unique<DepthTwoSearch<std::int64_t>>(data, options, objective, budget, memory);
+}
+
+}  // namespace certree

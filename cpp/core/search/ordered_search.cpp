@@ -1,0 +1,356 @@
+#include "search/ordered_search.hpp"
+
+#include <algorithm>
+
+namespace certree {
+
+namespace {
+
+// Sides are solved this share of all cost past what could still win, and at least so many mean rows.
+constexpr Cost kSlackShare = 200;
+constexpr Cost kSlackRows = 5;
+
+// Bounds for leaves of any size are entries of their own.
+constexpr std::uint64_t kLooseKey = std::uint64_t{1} << 32;
+
+}  // namespace
+
+OrderedSearch::OrderedSearch(const OrderedData& data, const Options& options, const Objective& objective,
+                             Budget& budget, MemoryBudget& memory, Table& table, Progress& progress)
+    : data_(data),
+      options_(options),
+      objective_(objective),
+      budget_(budget),
+      memory_(memory),
+      table_(table),
+      progress_(progress),
+      depth_two_(make_ordered_depth_two(data, options, objective, budget, memory)),
+      is_in_(static_cast<std::size_t>(data.n_rows()), 0) {
+  const Cost total = objective.leaf(data.worst_total());
+  slack_ = std::max(total / kSlackShare, kSlackRows * (total / data.n_rows()));
+  level(0).node.make_root();
+}
+
+OrderedSearch::Level& OrderedSearch::level(std::size_t k) {
+  while (levels_.size() <= k) levels_.push_back(std::make_unique<Level>(data_, memory_));
+  return *levels_[k];
+}
+
+bool OrderedSearch::poll() {
+  progress_.observe();
+  return budget_.poll();
+}
+
+void OrderedSearch::run(std::int32_t depth, Counters& counters) {
+  const OrderedRows rows = all_rows(0);
+  Tree leaf;
+  std::int32_t label = 0;
+  const Cost value = depth_two_->leaf_value(rows, &label);
+  leaf.add({-1, -1, -1, label});
+  progress_.improve(value, std::move(leaf));
+  if (depth == 0 || value == 0) progress_.raise(value);
+  for (std::int32_t d = 1; d <= depth && !budget_.stopped(); ++d) {
+    if (d == 1 && depth > 1) continue;
+    const Interval now = progress_.interval();
+    if (now.upper - now.lower <= options_.gap) break;
+    is_last_ = d == depth;
+    Tree tree;
+    std::int32_t root = -1;
+    const Cost greedy = add_greedy(0, d, tree, &root);
+    if (greedy >= kInfinite) break;
+    progress_.improve(greedy, std::move(tree));
+    if (d <= 2) {
+      if (is_last_) progress_.raise(greedy);
+      continue;
+    }
+    std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
+    const OrderedFound found = search(0, d, kInfinite, by.data(), progress_.interval().upper);
+    if (is_last_) progress_.raise(std::min(found.lower, progress_.interval().upper));
+  }
+  counters_.pair_tables = depth_two_->counters.pair_tables;
+  counters_.thresholds = depth_two_->counters.thresholds;
+  counters.add(counters_);
+}
+
+OrderedRows OrderedSearch::part_of(OrderedNode& node, const std::int32_t* rows, std::int32_t n_rows) {
+  std::fill(is_in_.begin(), is_in_.end(), std::uint8_t{0});
+  for (std::int32_t i = 0; i < n_rows; ++i) is_in_[static_cast<std::size_t>(rows[i])] = 1;
+  return {&node, rows, n_rows, is_in_.data()};
+}
+
+OrderedRows OrderedSearch::all_rows(std::size_t k) {
+  OrderedNode& node = level(k).node;
+  return part_of(node, node.rows(), node.n_rows());
+}
+
+// Nothing at or above this is of interest at the node.
+Cost OrderedSearch::limit(std::size_t k) const {
+  const Level& here = *levels_[k];
+  const Cost best = k == 0 && is_last_ ? here.best - options_.gap : here.best;
+  return std::min(best, here.ceiling);
+}
+
+const std::vector<Cost>& OrderedSearch::worst(std::size_t k, std::int32_t f) {
+  Level& here = level(k);
+  std::vector<Cost>& sums = here.worst[static_cast<std::size_t>(f)];
+  if (!sums.empty()) return sums;
+  const std::int32_t* order = here.node.order(f);
+  sums.resize(static_cast<std::size_t>(here.node.n_rows()) + 1);
+  sums[0] = 0;
+  for (std::size_t i = 1; i < sums.size(); ++i) sums[i] = sums[i - 1] + objective_.leaf(data_.worst(order[i - 1]));
+  return sums;
+}
+
+// The whole range of thresholds of every feature.  A tree with one level less is one of these.
+void OrderedSearch::start(std::size_t k, const Cost* by) {
+  Level& here = level(k);
+  const auto n = static_cast<std::size_t>(data_.n_features());
+  here.points.assign(2, {});
+  for (Point& point : here.points)
+    for (auto& bounds : point.by) bounds.assign(n, 0);
+  here.points[0].by[1].assign(by, by + n);
+  here.points[1].by[0].assign(by, by + n);
+  here.points[1].position = here.node.n_rows();
+  here.worst.assign(n, {});
+  here.low.assign(n, kInfinite);
+  here.loose.assign(n, kInfinite);
+  here.open = {};
+  for (std::int32_t f = 0; f < data_.n_features(); ++f) push(k, f, 0, 1, by[f]);
+}
+
+void OrderedSearch::push(std::size_t k, std::int32_t f, std::int32_t a, std::int32_t b, Cost bound) {
+  Level& here = level(k);
+  const Point &first = here.points[static_cast<std::size_t>(a)], &last = here.points[static_cast<std::size_t>(b)];
+  if (options_.use_threshold_intervals) {
+    const std::vector<Cost>& sums = worst(k, f);
+    const Cost between = sums[static_cast<std::size_t>(last.position)] - sums[static_cast<std::size_t>(first.position)];
+    bound = std::max(bound, interval_bound(objective_, first.sides, last.sides, between));
+  }
+  here.open.push({bound, f, a, b, last.position - first.position});
+}
+
+// The threshold to evaluate next in an interval: near the middle of what margins leave; -1: none is left.
+std::int32_t OrderedSearch::choose(std::size_t k, const OpenInterval& at) {
+  Level& here = level(k);
+  const Point &a = here.points[static_cast<std::size_t>(at.a)], &b = here.points[static_cast<std::size_t>(at.b)];
+  std::int32_t low = a.position + 1, high = b.position - 1;
+  if (options_.use_threshold_margins) {
+    const std::vector<Cost>& sums = worst(k, at.feature);
+    const Cost before = margin(objective_, a.sides, limit(k)), after = margin(objective_, b.sides, limit(k));
+    if (before >= 0) {
+      const auto from = sums.begin() + a.position;
+      low = std::max(low, static_cast<std::int32_t>(std::upper_bound(from, sums.end(), *from + before) - sums.begin()));
+    }
+    if (after >= 0) {
+      const auto to = sums.begin() + b.position;
+      high =
+          std::min(high, static_cast<std::int32_t>(std::lower_bound(sums.begin(), to, *to - after) - sums.begin()) - 1);
+    }
+  }
+  if (low > high) return -1;
+  const std::int32_t* order = here.node.order(at.feature);
+  const std::int32_t* ranks = data_.ranks(at.feature);
+  const auto parts = [&](std::int32_t p) { return ranks[order[p - 1]] != ranks[order[p]]; };
+  const std::int32_t middle = low + (high - low) / 2;
+  std::int32_t down = middle, up = middle + 1;
+  while (down >= low && !parts(down)) --down;
+  while (up <= high && !parts(up)) ++up;
+  if (down >= low && (up > high || middle - down <= up - middle)) return down;
+  return up <= high ? up : -1;
+}
+
+void OrderedSearch::settle(std::size_t k, std::int32_t f, Cost lower, Cost loose) {
+  Level& here = level(k);
+  here.low[static_cast<std::size_t>(f)] = std::min(here.low[static_cast<std::size_t>(f)], lower);
+  here.loose[static_cast<std::size_t>(f)] = std::min(here.loose[static_cast<std::size_t>(f)], loose);
+}
+
+OrderedFound OrderedSearch::search(std::size_t k, std::int32_t depth, Cost ceiling, Cost* by, Cost known_upper) {
+  Level& here = level(k);
+  ++counters_.nodes_expanded;
+  here.best = known_upper;
+  here.ceiling = ceiling;
+  here.split = {};
+  here.shallow_lower = 0;
+  std::int32_t label = 0;
+  const Cost leaf = depth_two_->leaf_value({&here.node, here.node.rows(), here.node.n_rows(), nullptr}, &label);
+  here.best = std::min(here.best, leaf);
+  if (leaf <= objective_.split_penalty) return {leaf, leaf, leaf};
+  if (!options_.use_root_feature_bounds) std::fill(by, by + data_.n_features(), Cost{0});
+  if (depth == 3 && k > 0) look_ahead(k);
+  start(k, by);
+  while (!here.open.empty()) {
+    const OpenInterval at = here.open.top();
+    if (k == 0 && is_last_) {
+      Cost settled = std::min(here.best, at.bound);
+      for (const Cost low : here.low) settled = std::min(settled, low);
+      progress_.raise(settled);
+    }
+    if (at.bound >= limit(k) || poll()) break;
+    const std::int32_t position = choose(k, at);
+    here.open.pop();
+    if (position < 0) {
+      settle(k, at.feature, std::max(at.bound, limit(k)), std::max(at.bound, limit(k)));
+    } else if (!evaluate(k, depth, at, position)) {
+      here.open.push(at);
+      break;
+    }
+  }
+  OrderedFound found = finish(k, by);
+  found.lower = std::min(found.lower, leaf);
+  found.loose = std::min(found.loose, leaf);
+  return found;
+}
+
+// The best tree of depth two is a first tree, and bounds those whose root test parts nothing.
+void OrderedSearch::look_ahead(std::size_t k) {
+  Level& here = level(k);
+  std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
+  OrderedSplit split;
+  const OrderedFound found = depth_two_->solve(all_rows(k), here.ceiling + slack_, by.data(), &split);
+  here.shallow_lower = found.loose;
+  if (found.upper >= here.best) return;
+  here.best = found.upper;
+  here.split = split;
+}
+
+// What is left open keeps its bound.
+OrderedFound OrderedSearch::finish(std::size_t k, Cost* by) {
+  Level& here = level(k);
+  for (; !here.open.empty(); here.open.pop()) {
+    const OpenInterval& at = here.open.top();
+    settle(k, at.feature, at.bound, at.bound);
+  }
+  OrderedFound found{here.best, here.best, here.best};
+  for (std::int32_t f = 0; f < data_.n_features(); ++f) {
+    const auto at = static_cast<std::size_t>(f);
+    found.loose = std::min(found.loose, std::max(by[f], here.loose[at]));
+    found.lower = std::min(found.lower, std::max({by[f], here.loose[at], here.low[at]}));
+  }
+  // Tests that part nothing leave a tree of one level less.
+  const Cost shallow = std::max(here.shallow_lower, found.loose);
+  for (std::int32_t f = 0; f < data_.n_features(); ++f)
+    by[f] = std::max(by[f], std::min(here.loose[static_cast<std::size_t>(f)], shallow));
+  return found;
+}
+
+OrderedSearch::Side OrderedSearch::side_of(std::size_t k, std::int32_t f, std::int32_t position, bool holds,
+                                           const Fingerprint& key) const {
+  OrderedNode& node = levels_[k]->node;
+  const std::int32_t rank = data_.ranks(f)[node.order(f)[position - 1]];
+  return {k, f, rank, position, holds, holds ? position : node.n_rows() - position, key};
+}
+
+// Solves both sides of a threshold as far as it can matter, and puts it between its neighbours.  False: stopped.
+bool OrderedSearch::evaluate(std::size_t k, std::int32_t depth, const OpenInterval& at, std::int32_t position) {
+  Level& here = level(k);
+  ++counters_.splits_tried;
+  Point point;
+  point.position = position;
+  {
+    const Point &a = here.points[static_cast<std::size_t>(at.a)], &b = here.points[static_cast<std::size_t>(at.b)];
+    const std::vector<Cost>& sums = worst(k, at.feature);
+    const Cost from_a = sums[static_cast<std::size_t>(position)] - sums[static_cast<std::size_t>(a.position)];
+    const Cost to_b = sums[static_cast<std::size_t>(b.position)] - sums[static_cast<std::size_t>(position)];
+    if (options_.use_threshold_intervals) point.sides = sides_between(a.sides, b.sides, from_a, to_b);
+    for (auto& bounds : point.by) bounds.resize(static_cast<std::size_t>(data_.n_features()));
+    for (std::size_t g = 0; g < point.by[0].size(); ++g) {
+      point.by[0][g] = std::max(a.by[0][g], b.by[0][g] - to_b);
+      point.by[1][g] = std::max(b.by[1][g], a.by[1][g] - from_a);
+    }
+  }
+  const std::int32_t* order = here.node.order(at.feature);
+  Fingerprint keys[2] = {};  // [side]: 0 holds
+  const bool left_is_small = position <= here.node.n_rows() - position;
+  Fingerprint& small = keys[left_is_small ? 0 : 1];
+  for (std::int32_t i = left_is_small ? 0 : position, end = left_is_small ? position : here.node.n_rows(); i < end; ++i)
+    add_key(small, data_.key(order[i]));
+  keys[left_is_small ? 1 : 0] = less_key(here.node.key(), small);
+
+  OrderedFound found[2] = {{point.sides.left, point.sides.left, kInfinite},
+                           {point.sides.right, point.sides.right, kInfinite}};
+  for (int turn = 0; turn < 2; ++turn) {
+    const int s = (turn == 0) == left_is_small ? 0 : 1;
+    const Cost other = found[1 - s].lower;
+    if (objective_.split(found[0].lower + found[1].lower) >= limit(k)) break;
+    const Side side = side_of(k, at.feature, position, s == 0, keys[s]);
+    const Cost ceiling = limit(k) - objective_.split_penalty - other + slack_;
+    const OrderedFound solved = solve_side(side, depth - 1, ceiling, point.by[s].data());
+    found[s].lower = std::max(found[s].lower, solved.lower);
+    found[s].loose = std::max(found[s].loose, solved.loose);
+    found[s].upper = solved.upper;
+    if (budget_.stopped() && !(solved.lower >= std::min(solved.upper, ceiling))) return false;
+  }
+  if (found[0].upper < kInfinite && found[1].upper < kInfinite) {
+    const Cost value = objective_.split(found[0].upper + found[1].upper);
+    if (value < here.best) {
+      here.best = value;
+      here.split = {at.feature, data_.ranks(at.feature)[order[position - 1]]};
+      if (k == 0) publish(k, depth, here.split, value);
+    }
+  }
+  point.sides = {found[0].loose, found[1].loose};
+  const bool fits = found[0].lower < kInfinite && found[1].lower < kInfinite;
+  settle(k, at.feature, fits ? objective_.split(found[0].lower + found[1].lower) : kInfinite,
+         objective_.split(found[0].loose + found[1].loose));
+  here.points.push_back(std::move(point));
+  const auto index = static_cast<std::int32_t>(here.points.size()) - 1;
+  push(k, at.feature, at.a, index, at.bound);
+  push(k, at.feature, index, at.b, at.bound);
+  return true;
+}
+
+OrderedFound OrderedSearch::recall(const Fingerprint& key, std::int32_t depth, std::int32_t* test) {
+  OrderedFound found;
+  Record record;
+  if (!options_.use_table) return found;
+  const bool is_known = table_.find(mix(key, static_cast<std::uint64_t>(depth)), record);
+  ++(is_known ? counters_.table_hits : counters_.table_misses);
+  if (!is_known) return found;
+  found.lower = found.loose = record.interval.lower;
+  found.upper = record.interval.upper;
+  if (test != nullptr) *test = record.column;
+  if (options_.min_leaf > 1) {
+    Record loose;
+    found.loose =
+        table_.find(mix(key, static_cast<std::uint64_t>(depth) + kLooseKey), loose) ? loose.interval.lower : 0;
+  }
+  return found;
+}
+
+void OrderedSearch::remember(const Fingerprint& key, std::int32_t depth, const OrderedFound& found, std::int32_t test,
+                             std::int64_t effort) {
+  if (!options_.use_table) return;
+  const auto weight = static_cast<std::uint32_t>(std::clamp<std::int64_t>(effort, 1, 1 << 30));
+  OrderedFound kept = found;
+  if (!options_.use_infeasibility && found.lower < found.upper) kept.lower = 0;
+  table_.store(mix(key, static_cast<std::uint64_t>(depth)), {{kept.lower, kept.upper}, test}, weight);
+  if (options_.min_leaf > 1)
+    table_.store(mix(key, static_cast<std::uint64_t>(depth) + kLooseKey), {{found.loose, kInfinite}, kNoTree}, weight);
+}
+
+OrderedFound OrderedSearch::solve_side(const Side& side, std::int32_t depth, Cost ceiling, Cost* by) {
+  if (side.n_rows < options_.min_leaf) return {kInfinite, 0, kInfinite};
+  OrderedFound found = recall(side.key, depth, nullptr);
+  if (found.lower >= std::min(found.upper, ceiling)) return found;
+  const OrderedFound known = found;
+  const std::int64_t before = budget_.work();
+  OrderedSplit split;
+  if (depth == 2) {
+    const std::int32_t* order = level(side.level).node.order(side.feature);
+    const std::int32_t* rows = side.holds ? order : order + side.position;
+    found = depth_two_->solve(part_of(level(side.level).node, rows, side.n_rows), ceiling, by, &split);
+  } else {
+    Level& below = level(side.level + 1);
+    below.node.make_child(level(side.level).node, side.feature, side.rank, side.holds);
+    found = search(side.level + 1, depth, ceiling, by, known.upper);
+    split = below.split;
+  }
+  found.lower = std::max(found.lower, known.lower);
+  found.loose = std::max(found.loose, known.loose);
+  const std::int32_t test = split.feature >= 0 ? data_.test(split.feature, split.rank) : kLeafTree;
+  remember(side.key, depth, found, test, budget_.work() - before);
+  return found;
+}
+
+}  // namespace certree

@@ -1,0 +1,111 @@
+// Depth-first branch and bound over ordered features.
+//
+// At a node, thresholds are not tried one by one.  The open set is a queue of intervals of thresholds, one per feature at
+// first, by rising lower bounds.  The threshold in the middle of the best interval is evaluated by solving its two sides,
+// and bounds all others of its feature (bounds/threshold_interval.hpp).  Sides are solved a little past what could still
+// win: their bounds are then larger, and so are the margins around the threshold.  Subproblems are kept in the table of the
+// search over columns (search/table.hpp), and depth two is search/ordered_depth_two.hpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <queue>
+#include <vector>
+
+#include "base/budget.hpp"
+#include "bounds/threshold_interval.hpp"
+#include "search/options.hpp"
+#include "search/ordered_depth_two.hpp"
+#include "search/ordered_node.hpp"
+#include "search/progress.hpp"
+#include "search/table.hpp"
+
+namespace certree {
+
+class OrderedSearch {
+ public:
+  OrderedSearch(const OrderedData& data, const Options& options, const Objective& objective, Budget& budget,
+                MemoryBudget& memory, Table& table, Progress& progress);
+
+  // The best tree within the depth; what is found is in the progress.
+  void run(std::int32_t depth, Counters& counters);
+
+ private:
+  struct Point {
+    std::int32_t position = 0;  // rows where the test holds
+    ThresholdSides sides;       // for leaves of any size
+    std::vector<Cost> by[2];    // [side]: bounds per root feature of the side
+  };
+  struct OpenInterval {
+    Cost bound;
+    std::int32_t feature, a, b;  // points at its ends
+    std::int32_t length;
+    bool operator<(const OpenInterval& other) const {
+      return bound > other.bound || (bound == other.bound && length < other.length);
+    }
+  };
+  // One level of the recursion.
+  struct Level {
+    Level(const OrderedData& data, MemoryBudget& memory) : node(data, memory) {}
+    OrderedNode node;
+    std::vector<Point> points;
+    std::priority_queue<OpenInterval> open;
+    std::vector<std::vector<Cost>> worst;  // [feature][position]: of the rows up to each; empty: not asked for yet
+    std::vector<Cost> low, loose;          // [feature]: least of what is settled
+    Cost best = 0, ceiling = 0;
+    Cost shallow_lower = 0;  // bound of the trees of one level less, for leaves of any size
+    OrderedSplit split;
+  };
+  // A side of a threshold at a level.
+  struct Side {
+    std::size_t level;
+    std::int32_t feature, rank, position;
+    bool holds;
+    std::int32_t n_rows;
+    Fingerprint key;
+  };
+
+  Level& level(std::size_t k);
+  bool poll();
+  Cost limit(std::size_t k) const;
+  OrderedFound search(std::size_t k, std::int32_t depth, Cost ceiling, Cost* by, Cost known_upper);
+  void look_ahead(std::size_t k);
+  void start(std::size_t k, const Cost* by);
+  void push(std::size_t k, std::int32_t f, std::int32_t a, std::int32_t b, Cost bound);
+  std::int32_t choose(std::size_t k, const OpenInterval& at);
+  bool evaluate(std::size_t k, std::int32_t depth, const OpenInterval& at, std::int32_t position);
+  void settle(std::size_t k, std::int32_t f, Cost lower, Cost loose);
+  OrderedFound finish(std::size_t k, Cost* by);
+  OrderedFound solve_side(const Side& side, std::int32_t depth, Cost ceiling, Cost* by);
+  OrderedFound recall(const Fingerprint& key, std::int32_t depth, std::int32_t* test);
+  void remember(const Fingerprint& key, std::int32_t depth, const OrderedFound& found, std::int32_t test,
+                std::int64_t effort);
+  const std::vector<Cost>& worst(std::size_t k, std::int32_t f);
+  Side side_of(std::size_t k, std::int32_t f, std::int32_t position, bool holds, const Fingerprint& key) const;
+  // Valid until the next call.
+  OrderedRows part_of(OrderedNode& node, const std::int32_t* rows, std::int32_t n_rows);
+  OrderedRows all_rows(std::size_t k);
+
+  // Trees.
+  void publish(std::size_t k, std::int32_t depth, OrderedSplit split, Cost value);
+  std::int32_t add_leaf(const OrderedRows& rows, Tree& tree);
+  bool add_sides(std::size_t k, std::int32_t depth, OrderedSplit split, Cost value, Tree& tree, std::int32_t* root);
+  bool add_known(std::size_t k, std::int32_t depth, Cost value, Tree& tree, std::int32_t* root);
+  Cost add_greedy(std::size_t k, std::int32_t depth, Tree& tree, std::int32_t* root);
+
+  const OrderedData& data_;
+  const Options& options_;
+  const Objective& objective_;
+  Budget& budget_;
+  MemoryBudget& memory_;
+  Table& table_;
+  Progress& progress_;
+  std::unique_ptr<OrderedDepthTwo> depth_two_;
+  std::vector<std::unique_ptr<Level>> levels_;
+  std::vector<std::uint8_t> is_in_;
+  Cost slack_ = 0;
+  bool is_last_ = false;
+  Counters counters_;
+};
+
+}  // namespace certree
