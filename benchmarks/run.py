@@ -20,13 +20,15 @@ sys.path.insert(0, str(HERE))
 from harness import instances, report, schedule  # noqa: E402
 from harness.limit_suites import LIMIT_SUITES  # noqa: E402
 from harness.metric_suites import METRIC_SUITES  # noqa: E402
+from harness.number_solvers import NUMBER_SOLVERS  # noqa: E402
+from harness.number_suites import NUMBER_SUITES  # noqa: E402
 from harness.schedule import Row  # noqa: E402
 from harness.suites import SUITES as PLAIN_SUITES  # noqa: E402
 from harness.suites import Choice  # noqa: E402
 from harness.task_suites import TASK_SUITES  # noqa: E402
 from harness.worker import SOLVERS  # noqa: E402
 
-SUITES = {**PLAIN_SUITES, **METRIC_SUITES, **TASK_SUITES, **LIMIT_SUITES}
+SUITES = {**PLAIN_SUITES, **METRIC_SUITES, **TASK_SUITES, **LIMIT_SUITES, **NUMBER_SUITES}
 
 
 def arguments() -> argparse.Namespace:
@@ -40,7 +42,10 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--limit", type=float, metavar="S", help="seconds per fit")
     parser.add_argument("--rounds", type=int, default=3, help="interleaved rounds (default 3)")
     parser.add_argument(
-        "--solvers", nargs="+", choices=sorted(SOLVERS), help="first: the reference"
+        "--solvers",
+        nargs="+",
+        choices=sorted({*SOLVERS, *NUMBER_SOLVERS}),
+        help="first: the reference",
     )
     parser.add_argument("--memory", type=float, default=12, metavar="GB", help="per process")
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON (default: results/)")
@@ -50,7 +55,16 @@ def arguments() -> argparse.Namespace:
 def summaries(suite: str, groups: list[list[Row]]) -> list[dict[str, Any]]:
     """Summarise every column of the comparison but the reference itself."""
     labels = [row.solver for row in groups[0][1:]]
-    return [report.summarise(suite, groups, label) for label in labels]
+    if suite != "continuous":
+        return [report.summarise(suite, groups, label) for label in labels]
+    # What is fast at one depth says little about another.
+    found = []
+    for setting in dict.fromkeys(group[0].setting for group in groups):
+        alike = [group for group in groups if group[0].setting == setting]
+        for label in labels:
+            summary = report.summarise(suite, alike, label)
+            found.append({**summary, "peer": f"{label}, {setting}"})
+    return found
 
 
 def record_name(suite: str, groups: list[list[Row]]) -> str:

@@ -18,7 +18,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 # Below this a peer's time is mostly its fixed price, and a ratio says little about the search.
 COUNTED_FROM_S = 0.05
 # Suites whose rows are variants of certree, not different solvers.
-VARIANT_SUITES = ("ablation", "threads", "metrics", "curve")
+VARIANT_SUITES = ("ablation", "ablation_ordered", "threads", "metrics", "curve")
 WORK_COUNTERS = ("depth_two_evaluations", "table_hits", "splits_pruned")
 
 
@@ -86,6 +86,7 @@ def summary(groups: list[list[Row]], peer: str) -> dict[str, Any]:
     # Trees that break the limit are left out of the comparison.
     both = [(a, b) for a, b in matched if a.objective and b.objective and b.within is not False]
     mean = geometric_mean(counted)
+    mean_of_all = geometric_mean(r for _, _, r in ratios)
     processor_mean = geometric_mean(
         other.processor_seconds / ours.processor_seconds
         for ours, other, _ in ratios
@@ -102,6 +103,8 @@ def summary(groups: list[list[Row]], peer: str) -> dict[str, Any]:
         "geometric_mean_ratio": None if mean is None else round(mean, 2),
         "geometric_mean_ratio_processor": processor_mean and round(processor_mean, 2),
         "least_ratio": round(min(counted), 2) if counted else None,
+        "proven_by_both": len(ratios),
+        "geometric_mean_ratio_of_all": mean_of_all and round(mean_of_all, 2),
         "slower": [ours.instance for ours, _, r in ratios if r < 1],
         "worse_objective": [a.instance for a, b in both if value(a) < value(b)],
         "better_objective": [a.instance for a, b in both if value(a) > value(b)],
