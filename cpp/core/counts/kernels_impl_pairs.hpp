@@ -11,7 +11,13 @@ template <class V>
 void count_cells(const std::uint8_t* first, const std::uint8_t* second, std::int32_t n_rows, std::int32_t stride,
                  const V* weight, V* cells) {
   if (weight == nullptr) {
-    for (std::int32_t k = 0; k < n_rows; ++k) ++cells[first[k] * stride + second[k]];
+    // Two runs at once: neighbours often fall into the same cell, and would wait for each other.
+    const std::int32_t half = n_rows / 2;
+    for (std::int32_t k = 0; k < half; ++k) {
+      ++cells[first[k] * stride + second[k]];
+      ++cells[first[half + k] * stride + second[half + k]];
+    }
+    if (n_rows % 2 != 0) ++cells[first[n_rows - 1] * stride + second[n_rows - 1]];
   } else {
     for (std::int32_t k = 0; k < n_rows; ++k) {
       V& cell = cells[first[k] * stride + second[k]];
@@ -77,17 +83,9 @@ class PairScan {
     for (int d = 0; d < planes_; ++d) {
       V* all = all_ + d * width_;
       V* below = below_ + d * width_;
-      for (int j = 0; j < width_; ++j) all[j] = below[j] = 0;
-      for (int i = 0; i < t_.n_first; ++i) {
-        const std::ptrdiff_t at = (static_cast<std::ptrdiff_t>(d) * t_.n_first + i) * t_.stride;
-        const V* cells = t_.cells + at;
-        if (t_.less == nullptr) {
-          for (int j = 0; j < n_; ++j) all[j] = static_cast<V>(all[j] + cells[j]);
-        } else {
-          const V* less = t_.less + at;
-          for (int j = 0; j < n_; ++j) all[j] = static_cast<V>(all[j] + cells[j] - less[j]);
-        }
-      }
+      const V* line = t_.second_line + static_cast<std::ptrdiff_t>(d) * t_.second_stride;
+      for (int j = 0; j < width_; ++j) below[j] = 0;
+      for (int j = 0; j < n_; ++j) all[j] = line[j];
       for (int j = 1; j < n_; ++j) all[j] = static_cast<V>(all[j] + all[j - 1]);
       for (int j = n_; j < width_; ++j) all[j] = all[n_ - 1];
     }
@@ -259,16 +257,22 @@ template <class V>
 }
 
 template <class V>
-[[gnu::always_inline]] inline V least_lane(const Lanes<V>& x) {
-  V best = x[0];
-  for (int l = 1; l < kLanes<V>; ++l) best = least(best, static_cast<V>(x[l]));
-  return best;
+[[gnu::always_inline]] inline V least_lane(Lanes<V> x) {
+  if constexpr (sizeof(V) == 4) {
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7));
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3, 12, 13, 14, 15, 8, 9, 10, 11));
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13));
+  } else {
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 4, 5, 6, 7, 0, 1, 2, 3));
+    x = lesser<V>(x, __builtin_shufflevector(x, x, 2, 3, 0, 1, 6, 7, 4, 5));
+  }
+  return least(static_cast<V>(x[0]), static_cast<V>(x[1]));
 }
 
 // Two labels, every rank a bin, leaves of any size: the case of few thresholds per feature, in registers.  Only edges
 // between bins matter, so the last bins are left out; the sums over them are the totals.
 template <class V>
-void scan_two_labels_exact(const PairTable<V>& t, V* scratch) {
+void scan_two_labels_exact(const PairTable<V>& t) {
   constexpr int kMostVectors = (kMostBins + kLanes<V>) / kLanes<V>;
   const int vectors = (t.n_second - 1 + kLanes<V> - 1) / kLanes<V>;
   const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(t.n_first) * t.stride;
@@ -279,21 +283,13 @@ void scan_two_labels_exact(const PairTable<V>& t, V* scratch) {
   };
   Lanes<V> all[2][kMostVectors], below[2][kMostVectors], left[kMostVectors], right[kMostVectors];
   V total[2] = {0, 0};
-  V* rows = scratch;  // [first bin][label]: sums over the second feature
   for (int d = 0; d < 2; ++d) {
-    for (int v = 0; v <= vectors; ++v)
-      all[d][v < kMostVectors ? v : 0] = below[d][v < kMostVectors ? v : 0] = Lanes<V>{};
-    for (int i = 0; i < t.n_first; ++i) {
-      Lanes<V> sum{};
-      for (int v = 0; v * kLanes<V> < t.stride; ++v) {
-        const Lanes<V> cells = cells_at(d * plane + static_cast<std::ptrdiff_t>(i) * t.stride + v * kLanes<V>);
-        sum += cells;
-        if (v < vectors) all[d][v] += cells;
-      }
-      V row = 0;
-      for (int l = 0; l < kLanes<V>; ++l) row = static_cast<V>(row + sum[l]);
-      rows[2 * i + d] = row;
-      total[d] = static_cast<V>(total[d] + row);
+    const V *first = t.first_line + static_cast<std::ptrdiff_t>(d) * t.first_stride,
+            *second = t.second_line + static_cast<std::ptrdiff_t>(d) * t.second_stride;
+    for (int i = 0; i < t.n_first; ++i) total[d] = static_cast<V>(total[d] + first[i]);
+    for (int v = 0; v < vectors; ++v) {
+      all[d][v] = lanes_at(second + v * kLanes<V>);
+      below[d][v] = Lanes<V>{};
     }
     V before = 0;
     for (int v = 0; v < vectors; ++v) {
@@ -306,7 +302,8 @@ void scan_two_labels_exact(const PairTable<V>& t, V* scratch) {
   for (int i = 0; i + 1 < t.n_first; ++i) {
     Lanes<V> best[2] = {far, far};
     V before[2] = {0, 0};
-    for (int d = 0; d < 2; ++d) held[d] = static_cast<V>(held[d] + rows[2 * i + d]);
+    for (int d = 0; d < 2; ++d)
+      held[d] = static_cast<V>(held[d] + t.first_line[static_cast<std::ptrdiff_t>(d) * t.first_stride + i]);
     for (int v = 0; v < vectors; ++v) {
       Lanes<V> x[2];
       for (int d = 0; d < 2; ++d) {
@@ -342,7 +339,7 @@ void scan_two_labels_exact(const PairTable<V>& t, V* scratch) {
 template <class V>
 void scan_pair(const PairTable<V>& table, V* scratch) {
   const bool is_exact = !table.has_inner && table.min_leaf <= 1;
-  if (is_exact && table.form == PlaneForm::labels && table.n_planes == 2) return scan_two_labels_exact(table, scratch);
+  if (is_exact && table.form == PlaneForm::labels && table.n_planes == 2) return scan_two_labels_exact(table);
   PairScan<V>(table, scratch).run();
 }
 

@@ -35,9 +35,12 @@ struct PairTable {
   std::int32_t n_planes = 2;  // that carry cost
   std::int32_t n_first = 0;   // bins
   std::int32_t n_second = 0;
-  std::int32_t stride = 0;          // of bins of the first feature, at least n_second
-  const V* cells = nullptr;         // [plane][n_first][stride]
-  const V* less = nullptr;          // to be subtracted from cells; null: nothing
+  std::int32_t stride = 0;        // of bins of the first feature, at least n_second
+  const V* cells = nullptr;       // [plane][n_first][stride]
+  const V* less = nullptr;        // to be subtracted from cells; null: nothing
+  const V* first_line = nullptr;  // [plane][...]: sums over the other feature, by bins
+  const V* second_line = nullptr;
+  std::int32_t first_stride = 0, second_stride = 0;
   const V* first_inner = nullptr;   // [n_first]: 0 where a split inside of the bin exists, else kInfeasible
   const V* second_inner = nullptr;  // [n_second]
   bool has_inner = true;            // some bin has thresholds inside

@@ -18,7 +18,7 @@ namespace {
 
 // Pairs are counted in n steps and scanned in about kBins^2 n: more bins give fewer open ones (benchmarks/README.md).
 constexpr double kBinsPerRoot = 0.7;
-constexpr std::int32_t kMostCoarseBins = 128;
+constexpr std::int32_t kMostCoarseBins = 240;
 // A threshold is evaluated this share of all cost past what could still win: a wider margin skips more of its neighbours.
 constexpr Cost kSlackShare = 128;
 
@@ -61,10 +61,10 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     if (best_ <= objective_.split_penalty || best_ == 0) return {best_, best_, best_};
     try_single_splits();
     list_roots();
-    if (!scan_pairs()) return {0, 0, best_};
+    if (!scan_pairs()) return {0, 0, best_};  // the trees found so far count
     bound_roots();
     for (const std::int32_t f : roots_)
-      if (low_[static_cast<std::size_t>(f)] < limit() && has_open_bins(f)) refine(f);
+      if (low_[static_cast<std::size_t>(f)] < limit() && has_open_bins(f) && !refine(f)) break;
     for (const std::int32_t f : set_->live()) {
       const auto at = static_cast<std::size_t>(f);
       lower_ = std::min(lower_, std::max(low_[at], true_low_[at]));
@@ -122,6 +122,8 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     return std::clamp(bins, 4, kMostCoarseBins);
   }
   Cost limit() const { return std::min(best_, ceiling_); }
+  // Pair tables say all: no threshold is inside of a bin, and no leaf too small.
+  bool is_exact() const { return !set_->has_inner() && !limits_leaves(); }
   bool limits_leaves() const { return options_.min_leaf > 1; }
 
   void offer(Cost value, std::int32_t f, std::int32_t rank) {
@@ -139,7 +141,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
 
   Folded folded(std::int32_t f, int side) {
     V* at = folded_.data() + static_cast<std::size_t>((f * 2 + side) * 3) * kStride;
-    return {at, at + kStride, at + 2 * kStride};
+    return {at, at + kStride, is_exact() ? at : at + 2 * kStride};
   }
   // [bin]: bound of the second splits by g of a side of the edges of f.
   V* low(std::int32_t f, std::int32_t g, int side) {
@@ -214,6 +216,10 @@ class DepthTwoSearch final : public OrderedDepthTwo {
       set_->count_pair(kernels_, f, g, stride, plane, cells);
       table.cells = cells;
     }
+    table.first_line = first.line.data();
+    table.first_stride = first.stride;
+    table.second_line = second.line.data();
+    table.second_stride = second.stride;
     table.first_inner = first.inner;
     table.second_inner = second.inner;
     table.has_inner = first.has_inner || second.has_inner;
@@ -231,6 +237,10 @@ class DepthTwoSearch final : public OrderedDepthTwo {
 
   void fold(std::int32_t root, std::int32_t second, int side, const SideSplits<V>& found) {
     const Folded all = folded(root, side);
+    if (is_exact()) {
+      for (std::int32_t b = 0; b < set_->feature(root).n_bins; ++b) all.edge[b] = std::min(all.edge[b], found.edge[b]);
+      return;
+    }
     const V* loose = found.loose != nullptr ? found.loose : found.edge;
     const std::int32_t n = set_->feature(root).n_bins;
     if (!options_.use_dropped_rows)
@@ -304,21 +314,24 @@ class DepthTwoSearch final : public OrderedDepthTwo {
            true_low_[static_cast<std::size_t>(f)] < limit();
   }
 
-  // Evaluates edges and thresholds inside of bins that may still be better, one by one.
-  void refine(std::int32_t f) {
+  // Evaluates edges and thresholds inside of bins that may still be better, one by one.  False: stopped, with no better
+  // bound.
+  bool refine(std::int32_t f) {
     const SetFeature<V>& own = set_->feature(f);
     start_root(f);
     Cost loose = kInfinite, lower = kInfinite;
     for (std::int32_t b = 0; b < own.n_bins; ++b) {
       const bool has_edge = b + 1 < own.n_bins;
       if (has_edge) refine_edge(f, b, loose, lower);
+      if (budget_.poll()) return false;
       if (own.inner[b] != 0) continue;
       const Point a{own.start[b], b > 0 ? ThresholdSides{sides_[0][b - 1], sides_[1][b - 1]} : ThresholdSides{}};
       const Point e{own.start[b + 1], has_edge ? ThresholdSides{sides_[0][b], sides_[1][b]} : ThresholdSides{}};
-      refine_inside(b, a, e, loose, lower);
+      if (!refine_inside(b, a, e, loose, lower)) return false;
     }
     low_[static_cast<std::size_t>(f)] = std::max(low_[static_cast<std::size_t>(f)], loose);
     true_low_[static_cast<std::size_t>(f)] = std::max(true_low_[static_cast<std::size_t>(f)], lower);
+    return true;
   }
 
   // The rows along the root feature, the worst cost up to each, and the bounds at the edges.
@@ -359,7 +372,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     lower = std::min(lower, found.lower);
   }
 
-  void refine_inside(std::int32_t b, const Point& first, const Point& last, Cost& loose, Cost& lower) {
+  bool refine_inside(std::int32_t b, const Point& first, const Point& last, Cost& loose, Cost& lower) {
     stack_.assign(1, {first, last});
     while (!stack_.empty()) {
       const Interval at = stack_.back();
@@ -372,12 +385,14 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         lower = std::min(lower, skipped);
         continue;
       }
+      if (budget_.poll()) return false;
       const Evaluated found = evaluate(p, b, false);
       loose = std::min(loose, objective_.split(found.sides.left + found.sides.right));
       lower = std::min(lower, found.lower);
       stack_.push_back({{p, found.sides}, at.b});
       stack_.push_back({at.a, {p, found.sides}});
     }
+    return true;
   }
 
   Cost between(std::int32_t a, std::int32_t b) const {

@@ -1,6 +1,7 @@
 #include "search/ordered_node.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace certree {
 
@@ -76,6 +77,11 @@ const std::int32_t* OrderedNode::order(std::int32_t f) {
 
 void OrderedNode::sort_root(std::int32_t f, std::int32_t* out) {
   const std::int32_t* ranks = data_.ranks(f);
+  if (data_.n_ranks(f) / 4 > n_rows_) {  // most ranks have no row
+    std::iota(out, out + n_rows_, 0);
+    std::stable_sort(out, out + n_rows_, [&](std::int32_t a, std::int32_t b) { return ranks[a] < ranks[b]; });
+    return;
+  }
   counts_.assign(static_cast<std::size_t>(data_.n_ranks(f)) + 1, 0);
   for (std::int32_t row = 0; row < n_rows_; ++row) ++counts_[static_cast<std::size_t>(ranks[row]) + 1];
   for (std::size_t r = 1; r < counts_.size(); ++r) counts_[r] += counts_[r - 1];

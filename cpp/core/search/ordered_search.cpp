@@ -57,8 +57,8 @@ void OrderedSearch::run(std::int32_t depth, Counters& counters) {
     Tree tree;
     std::int32_t root = -1;
     const Cost greedy = add_greedy(0, d, tree, &root);
-    if (greedy >= kInfinite) break;
     progress_.improve(greedy, std::move(tree));
+    if (budget_.stopped()) break;
     if (d <= 2) {
       if (is_last_) progress_.raise(greedy);
       continue;

@@ -84,7 +84,7 @@ bool OrderedSearch::add_known(std::size_t k, std::int32_t depth, Cost value, Tre
 }
 
 // Adds a tree whose tests are the roots of the best trees of depth two of the rows that reach them, and which ends with
-// such trees.  Returns its value, kInfinite if stopped.
+// such trees.  Once the budget is used up, single tests must do.  Returns its value.
 Cost OrderedSearch::add_greedy(std::size_t k, std::int32_t depth, Tree& tree, std::int32_t* root) {
   const OrderedRows rows = all_rows(k);
   OrderedSplit split;
@@ -96,8 +96,9 @@ Cost OrderedSearch::add_greedy(std::size_t k, std::int32_t depth, Tree& tree, st
     value = depth_two_->best_split(rows, &split);
   } else {
     std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
-    value = depth_two_->solve(rows, kInfinite, by.data(), &split).upper;
-    if (poll()) return kInfinite;
+    const OrderedFound found = depth_two_->solve(rows, kInfinite, by.data(), &split);
+    value = found.upper;
+    if (k == 0 && depth == 2 && is_last_) progress_.raise(std::min(found.lower, value));
   }
   if (split.feature < 0) {
     *root = add_leaf(rows, tree);
@@ -108,9 +109,7 @@ Cost OrderedSearch::add_greedy(std::size_t k, std::int32_t depth, Tree& tree, st
   for (int s = 0; s < 2; ++s) {
     level(k + 1).node.make_child(level(k).node, split.feature, split.rank, s == 0);
     std::int32_t below = -1;
-    const Cost part = add_greedy(k + 1, depth - 1, tree, &below);
-    if (part >= kInfinite) return kInfinite;
-    sum += part;
+    sum += add_greedy(k + 1, poll() ? std::min(depth - 1, 1) : depth - 1, tree, &below);
     tree.nodes[static_cast<std::size_t>(*root)].set_child(s == 0, below);
   }
   return sum;
