@@ -280,14 +280,18 @@ def test_columns_without_information(forced: Any) -> None:
     assert verify(model, X, x > 0)
 
 
-def test_integers_beyond_float64_are_one_value(forced: Any) -> None:
+def test_integers_that_float64_cannot_tell_apart_are_refused(forced: Any) -> None:
     forced(True)
     X = np.array([[2**53], [2**53 + 1], [2**53 + 2], [2**53 + 4]] * 3)
     y = [0, 1, 1, 1] * 3
-    model = OptimalTreeClassifier(1, thresholds="all").fit(X, y)
-    # The first two integers are the same float64, so no test parts them.
-    assert (model.certificate_.cost, model.certificate_.n_tests) == (3, 2)
-    assert model.predict(X[:1]).tolist() == model.predict(X[1:2]).tolist()
+    with pytest.raises(ValueError, match="9007199254740992 and 9007199254740993 in column 0"):
+        OptimalTreeClassifier(1, thresholds="all").fit(X, y)
+    # Less a constant, float64 holds them; further apart, it rounds them to different numbers.
+    for told_apart in (X - 2**53, 5 * (X - 2**53) + 2**54 + 1):
+        model = OptimalTreeClassifier(1, thresholds="all").fit(told_apart, y)
+        assert (model.certificate_.cost, model.certificate_.n_tests) == (0, 3)
+        assert model.predict(told_apart).tolist() == y
+        assert verify(model, told_apart, y)
 
 
 @pytest.mark.parametrize("infinity", [np.inf, -np.inf])

@@ -111,9 +111,9 @@ def test_neighbouring_numbers_are_told_apart() -> None:
     assert check_answers([[0.0], [-0.0], [5e-324]], thresholds="all").ranks.tolist() == [[0, 0, 1]]
 
 
-def test_integers_that_float64_cannot_tell_apart_are_equal() -> None:
-    X = np.array([[2**53], [2**53 + 1], [2**53 + 2], [2**63 - 1]])
-    assert check_answers(X, thresholds="all").ranks.tolist() == [[0, 0, 1, 2]]
+def test_large_integers_that_float64_tells_apart_have_their_ranks() -> None:
+    X = np.array([[2**53 - 1], [2**53 + 1], [2**53 + 2], [2**63 - 1], [-(2**63)]])
+    assert check_answers(X, thresholds="all").ranks.tolist() == [[1, 2, 3, 4, 0]]
 
 
 def test_columns_without_a_test_have_no_ranks() -> None:

@@ -379,3 +379,58 @@ def test_columns_with_the_same_name_are_refused_in_training() -> None:
     frame = pd.DataFrame([[1, 2, 3]], columns=["a", "b", "a"])
     with pytest.raises(ValueError, match=r"must differ, but \['a'\] appear more than once"):
         TableEncoder().fit(frame)
+
+
+class TestLargeIntegers:
+    """Training refuses integers that are the same float64; other large ones are fine."""
+
+    CONFUSED = (2**60, 2**60 + 1)
+
+    @pytest.fixture(params=["int64", "uint64", "list", "objects", "masked", "pandas", "polars"])
+    def make(self, request: Any) -> Any:
+        """Return a function that makes a table whose second column holds some integers."""
+        if request.param in ("int64", "uint64"):
+            return lambda *v: np.array([[1, x] for x in v], dtype=request.param)
+        if request.param == "list":
+            return lambda *v: [[0.5, x] for x in v]
+        if request.param == "objects":
+            return lambda *v: np.array([["a", x] for x in (*v, None)], dtype=object)
+        if request.param == "masked":
+            return lambda *v: np.ma.masked_equal([[1, x] for x in (*v, 7)], 7)
+        library = pytest.importorskip(request.param)
+        return lambda *v: library.DataFrame({"a": [0.5] * (len(v) + 1), "b": [*v, None]})
+
+    def test_that_are_the_same_float64_are_refused(self, make: Any) -> None:
+        message = r"1152921504606846976 and 1152921504606846977 in column (1|'b')\. Subtract"
+        if type(make(1)).__module__.startswith("pandas"):
+            pytest.skip("pandas itself makes these floats")
+        for values in (self.CONFUSED, (3, *self.CONFUSED, 2**60 + 4096)):
+            with pytest.raises(ValueError, match=message):
+                TableEncoder().fit(make(*values))
+
+    def test_that_are_different_floats_are_fine(self, make: Any) -> None:
+        encoder = TableEncoder(thresholds="all").fit(make(2**60 + 1, 2**61 + 1, 2**62 + 1))
+        assert sum(test.feature == 1 and "<=" in str(test) for test in encoder.tests_) >= 2
+
+    def test_may_be_predicted_for(self, make: Any) -> None:
+        encoder = TableEncoder().fit(make(1, 2**60 + 1, 2**61 + 1))
+        first, second, *_ = encoder.transform(make(*self.CONFUSED)).tolist()
+        assert first == second
+
+    @pytest.mark.parametrize("dtype", ["int64", "Int64", "object", "category"])
+    def test_in_columns_of_pandas(self, dtype: str) -> None:
+        pd = pytest.importorskip("pandas")
+        values = [*self.CONFUSED, 5]
+        frame = pd.DataFrame({"a": list("xyz"), "b": pd.Series(values, dtype=dtype)})
+        with pytest.raises(ValueError, match=r"beyond 2\*\*53 that float64 cannot .* column 'b'"):
+            TableEncoder().fit(frame)
+
+    def test_just_above_the_limit(self) -> None:
+        for sign in (1, -1):
+            for X in (
+                np.array([[sign * 2**53], [sign * (2**53 + 1)]]),
+                [[sign * 2**53, "a"], [sign * (2**53 + 1), "b"]],
+            ):
+                with pytest.raises(ValueError, match="cannot tell apart"):
+                    TableEncoder().fit(X)
+            TableEncoder().fit(np.array([[sign * 2**53], [sign * (2**53 - 1)]]))

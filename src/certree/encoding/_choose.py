@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from certree.exceptions import warn
 
 from ._cuts import Counted, choose_gaps
+from ._integers import EXACT_INTEGERS
 from ._multiway import Multiway
 from ._ranks import rank_values
 from ._table import Table
@@ -23,9 +24,6 @@ __all__ = ["ColumnRules", "column_tests", "is_binary", "multiway_test"]
 
 # A text column in which no value repeats is taken for an identifier from this many rows on.
 _IDENTIFIER_ROWS = 20
-
-# Beyond this float64 no longer tells consecutive integers apart.
-_EXACT_INTEGERS = 2.0**53
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +163,7 @@ def _categories(name: str, column: NDArray[Any]) -> list[Any]:
         values: list[Any] = sorted(set(column))
     else:
         values = np.unique(column).tolist()
-        if max(abs(values[0]), abs(values[-1])) > _EXACT_INTEGERS:
+        if max(abs(values[0]), abs(values[-1])) > EXACT_INTEGERS:
             raise ValueError(
                 f"The categorical column {name!r} holds integers beyond 2**53, which float64 "
                 "cannot tell apart; give the categories as strings."

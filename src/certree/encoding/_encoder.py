@@ -20,6 +20,7 @@ from certree.numbers._exact import scale_weights
 
 from ._choose import ColumnRules, column_tests, is_binary, multiway_test
 from ._encode import NoTimeLeftError, encode_tests
+from ._integers import check_integers
 from ._multiway import Multiway
 from ._ranks import MOST_TESTS, RankedColumns, count_ranks, rank_columns
 from ._room import Room, thin_out
@@ -213,6 +214,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _read(self, X: Any, sample_weight: Any) -> tuple[Table, NDArray[np.int64] | None]:
         table = read_table(X)
         remember_columns(self, X, table)
+        check_integers(X, table)
         if sample_weight is None:
             return table, None
         return table, scale_weights(sample_weight, table.n_rows, reserve=1).values
