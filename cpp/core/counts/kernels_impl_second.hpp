@@ -5,6 +5,7 @@
 // lanes, and every lane goes through its own run, so that there is no sum across lanes in the loop.
 #include "counts/kernels_impl_base.hpp"
 #include "counts/kernels_impl_lane_types.hpp"
+#include "counts/kernels_impl_squares.hpp"
 #include "counts/pair_kernels.hpp"
 
 namespace certree {
@@ -85,7 +86,7 @@ template <class V, PlaneForm kForm>
 // Any planes.  With labels, what a split saves is the largest plane of each leaf.
 template <class V, PlaneForm kForm, bool kLimits, int kPlanes>
 SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
-  const std::int32_t planes = kPlanes > 0 ? kPlanes : in.n_planes;
+  const std::int32_t planes = kPlanes > 0 ? kPlanes : in.rule.n_planes;
   SideSums<V> own[kPlanes > 0 ? kPlanes : 1];
   auto* sums = kPlanes > 0 ? own : reinterpret_cast<SideSums<V>*>(scratch);
   const Lanes<V> far = all_lanes(kInfeasible<V>), threshold = all_lanes(in.threshold), one = all_lanes(V{1});
@@ -159,7 +160,7 @@ SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
 template <class V, PlaneForm kForm>
 SecondSplit<V> scan_form(const SecondRows<V>& in, V* scratch) {
   if (in.min_leaf > 1) return scan_planes<V, kForm, true, 0>(in, scratch);
-  switch (in.n_planes) {
+  switch (in.rule.n_planes) {
     case 2:
       return scan_planes<V, kForm, false, 2>(in, scratch);
     case 3:
@@ -177,10 +178,39 @@ SecondSplit<V> scan_form(const SecondRows<V>& in, V* scratch) {
   }
 }
 
+// Sums w, w y and w y^2: one run after the other, as each cost takes long.
+SecondSplit<std::int64_t> scan_squares(const SecondRows<std::int64_t>& in) {
+  using V = std::int64_t;
+  SecondSplit<V> out;
+  V below[2][3] = {}, sizes[2] = {};
+  const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(in.length) * kLanes<V>;
+  for (std::int32_t lane = 0; lane < kLanes<V>; ++lane) {
+    for (std::int32_t k = 0; k < in.length; ++k) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V> + lane;
+      if (in.position[at] >= kInfeasible<V>) continue;
+      const int side = in.position[at] < in.threshold ? 0 : 1;
+      for (int d = 0; d < 3; ++d) below[side][d] += in.values[d * plane + at];
+      ++sizes[side];
+      if (in.parts[at] == 0) continue;
+      for (int s = 0; s < 2; ++s) {
+        const V *x = below[s], *all = in.totals[s];
+        const V cost =
+            square_cost(in.rule, x[0], x[1], x[2]) + square_cost(in.rule, all[0] - x[0], all[1] - x[1], all[2] - x[2]);
+        out.loose[s] = least(out.loose[s], cost);
+        const bool fits = in.min_leaf <= 1 || (sizes[s] >= in.min_leaf && in.n_rows[s] - sizes[s] >= in.min_leaf);
+        if (fits) out.limited[s] = least(out.limited[s], cost);
+      }
+    }
+  }
+  return out;
+}
+
 template <class V>
 SecondSplit<V> scan_second(const SecondRows<V>& in, V* scratch) {
-  if (in.form == PlaneForm::costs) return scan_form<V, PlaneForm::costs>(in, scratch);
-  if (in.n_planes == 2 && in.min_leaf <= 1) return scan_two_labels(in);
+  if constexpr (sizeof(V) == 8)
+    if (in.rule.form == PlaneForm::squares) return scan_squares(in);
+  if (in.rule.form == PlaneForm::costs) return scan_form<V, PlaneForm::costs>(in, scratch);
+  if (in.rule.n_planes == 2 && in.min_leaf <= 1) return scan_two_labels(in);
   return scan_form<V, PlaneForm::labels>(in, scratch);
 }
 

@@ -39,7 +39,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         scratch_(memory),
         lows_(memory),
         folded_(memory) {
-    scratch_.ensure(pair_scratch_size(data.n_planes()));
+    scratch_.ensure(pair_scratch_size(data.rule().n_planes));
   }
 
   OrderedFound solve(const OrderedRows& rows, Cost ceiling, Cost* by_root, OrderedSplit* split) override {
@@ -96,10 +96,17 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   }
 
   Cost leaf_value(const OrderedRows& rows, std::int32_t* label) override {
-    std::vector<Cost> counts(static_cast<std::size_t>(data_.task().n_types()));
-    for (std::int32_t k = 0; k < rows.n_rows; ++k)
-      counts[static_cast<std::size_t>(data_.type(rows.rows[k]))] += data_.view().weight(rows.rows[k]);
-    return objective_.leaf(data_.task().leaf_cost(counts.data(), label));
+    std::vector<Cost> sums(static_cast<std::size_t>(data_.rule().n_planes), 0);
+    for (std::int32_t k = 0; k < rows.n_rows; ++k) {
+      const std::int32_t row = rows.rows[k];
+      if (data_.adds_to_one_plane()) {
+        sums[static_cast<std::size_t>(data_.plane(row))] += data_.value(row, data_.plane(row));
+      } else {
+        for (std::int32_t d = 0; d < data_.rule().n_planes; ++d)
+          sums[static_cast<std::size_t>(d)] += data_.value(row, d);
+      }
+    }
+    return objective_.leaf(data_.leaf_cost(sums.data(), label));
   }
 
  private:
@@ -201,10 +208,9 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     const SetFeature<V>&first = set_->feature(f), &second = set_->feature(g);
     const std::int32_t stride = (second.n_bins + 15) / 16 * 16;
     const auto plane = static_cast<std::size_t>(first.n_bins) * static_cast<std::size_t>(stride);
-    const std::int32_t planes = data_.n_planes() + (limits_leaves() ? 1 : 0);
+    const std::int32_t planes = data_.rule().n_planes + (limits_leaves() ? 1 : 0);
     PairTable<V> table;
-    table.form = data_.form();
-    table.n_planes = data_.n_planes();
+    table.rule = data_.rule();
     table.n_first = first.n_bins;
     table.n_second = second.n_bins;
     table.stride = stride;
