@@ -26,11 +26,11 @@ _FEW_ANSWERS = 20_000
 _ANSWER = 1.5  # to answer a test for a row
 _PAIR = 0.3  # to count a pair of tests in 64 rows, for each class but one
 _RANK = 30.0  # to rank a row
-_SWEEP = 3.0  # to add a row to the histogram of a pair of features
+_SWEEP = 1.0  # to add a row to the histogram of a pair of features
 _SCAN = 4.0  # to scan a pair of bins, for each class
 # Below the root, the search over columns prunes better: that over ranks takes so many times as
 # long as their first passes say, for two classes. It grows with the square of their number.
-_DEEPER = 6.0
+_DEEPER = 4.0
 
 # The histograms of a feature have at most so many bins for each square root of the rows.
 _BINS = 0.7
