@@ -51,7 +51,6 @@ class PairScan {
       cost_[c] = take(width_ + kLead) + kLead;
       before_[c] = take(width_ + kLead) + kLead;
       limited_[c] = take(width_ + kLead) + kLead;
-      top_[c] = take(width_);
       for (int k = -kLead; k < 0; ++k) cost_[c][k] = before_[c][k] = limited_[c][k] = 0;
     }
     for (int j = 0; j < width_; ++j)
@@ -139,25 +138,35 @@ class PairScan {
     if constexpr (sizeof(V) == 8)
       if (t_.rule.form == PlaneForm::squares) return set_squares(a, b, c, e);
     if (t_.rule.form == PlaneForm::costs) {
-      corners(0, [=](int j, V w, V x, V y, V z) { a[j] = w, b[j] = x, c[j] = y, e[j] = z; });
-      for (int d = 1; d < t_.rule.n_planes; ++d)
-        corners(d, [=](int j, V w, V x, V y, V z) {
-          a[j] = least(a[j], w), b[j] = least(b[j], x), c[j] = least(c[j], y), e[j] = least(e[j], z);
-        });
-      return;
+      set_planes<PlaneForm::costs>();
+    } else {
+      set_planes<PlaneForm::labels>();
     }
-    V* __restrict p = top_[0], * __restrict q = top_[1], * __restrict r = top_[2], * __restrict s = top_[3];
-    corners(0, [=](int j, V w, V x, V y, V z) { a[j] = p[j] = w, b[j] = q[j] = x, c[j] = r[j] = y, e[j] = s[j] = z; });
-    for (int d = 1; d < t_.rule.n_planes; ++d)
-      corners(d, [=](int j, V w, V x, V y, V z) {
-        a[j] = static_cast<V>(a[j] + w), b[j] = static_cast<V>(b[j] + x);
-        c[j] = static_cast<V>(c[j] + y), e[j] = static_cast<V>(e[j] + z);
-        p[j] = p[j] < w ? w : p[j], q[j] = q[j] < x ? x : q[j];
-        r[j] = r[j] < y ? y : r[j], s[j] = s[j] < z ? z : s[j];
-      });
-    for (int j = 0; j < width_; ++j) {
-      a[j] = static_cast<V>(a[j] - p[j]), b[j] = static_cast<V>(b[j] - q[j]);
-      c[j] = static_cast<V>(c[j] - r[j]), e[j] = static_cast<V>(e[j] - s[j]);
+  }
+
+  // Costs of the four corners from all planes, a register of edges at a time.
+  template <PlaneForm kForm>
+  void set_planes() {
+    for (int j = 0; j < width_; j += kLanes<V>) {
+      Lanes<V> sum[kCorners] = {}, best[kCorners] = {};
+      for (int d = 0; d < t_.rule.n_planes; ++d) {
+        const V *below = below_ + d * width_, *all = all_ + d * width_;
+        const Lanes<V> hh = lanes_at(below + j), nh = lanes_at(all + j) - hh;
+        const V holds = below[n_ - 1], rest = static_cast<V>(all[n_ - 1] - holds);
+        const Lanes<V> corner[kCorners] = {hh, all_lanes(holds) - hh, nh, all_lanes(rest) - nh};
+        for (int c = 0; c < kCorners; ++c) {
+          sum[c] += corner[c];
+          if constexpr (kForm == PlaneForm::labels) {
+            best[c] = d == 0 ? corner[c] : (corner[c] > best[c] ? corner[c] : best[c]);
+          } else {
+            best[c] = d == 0 ? corner[c] : (corner[c] < best[c] ? corner[c] : best[c]);
+          }
+        }
+      }
+      for (int c = 0; c < kCorners; ++c) {
+        const Lanes<V> cost = kForm == PlaneForm::labels ? sum[c] - best[c] : best[c];
+        std::memcpy(cost_[c] + j, &cost, sizeof(cost));
+      }
     }
   }
 
@@ -247,7 +256,6 @@ class PairScan {
   V* cost_[kCorners];    // of this bin's edge
   V* before_[kCorners];  // of the edge before it
   V* limited_[kCorners];
-  V* top_[kCorners];
 };
 
 // Sums along the lanes of a register, each with those before it.

@@ -368,7 +368,8 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     }
     edge_low_.assign(n, kInfinite);
     for (std::size_t b = 0; b + 1 < n; ++b) {
-      const Cost left = true_side(f, static_cast<std::int32_t>(b), 0), right = true_side(f, static_cast<std::int32_t>(b), 1);
+      const Cost left = true_side(f, static_cast<std::int32_t>(b), 0),
+                 right = true_side(f, static_cast<std::int32_t>(b), 1);
       if (left < kInfinite && right < kInfinite) edge_low_[b] = objective_.split(left + right);
     }
   }
@@ -535,7 +536,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   const std::int32_t* root_order_ = nullptr;
   const std::int32_t* root_ranks_ = nullptr;
   std::vector<Cost> worst_;     // up to each position
-  std::vector<Cost> edge_low_;         // [bin]: bounds of the trees with the root test at the edge
+  std::vector<Cost> edge_low_;  // [bin]: bounds of the trees with the root test at the edge
   std::vector<Cost> sides_[2];  // [bin]: bounds at edges, for leaves of any size
   std::vector<Interval> stack_;
 };
