@@ -178,28 +178,69 @@ SecondSplit<V> scan_form(const SecondRows<V>& in, V* scratch) {
   }
 }
 
-// Sums w, w y and w y^2: one run after the other, as each cost takes long.
+// Sums w, w y and w y^2 of the rows up to a threshold of each lane, on one side.
+struct SquareSums {
+  using V = std::int64_t;
+  V sums[3][kLanes<V>] = {}, size[kLanes<V>] = {};
+
+  // Adds entry k of the rows whose position is on the side.
+  void add(const SecondRows<V>& in, std::ptrdiff_t at, std::ptrdiff_t plane, int side) {
+    for (int l = 0; l < kLanes<V>; ++l) {
+      const V position = in.position[at + l];
+      const V is_here =
+          -static_cast<V>(side == 0 ? position < in.threshold : position >= in.threshold && position < kInfeasible<V>);
+      for (int d = 0; d < 3; ++d) sums[d][l] += in.values[d * plane + at + l] & is_here;
+      size[l] -= is_here;
+    }
+  }
+  // From the sums over whole lanes to those with which each lane begins.
+  void begin() {
+    for (V* line : {sums[0], sums[1], sums[2], size}) {
+      V before = 0;
+      for (int l = 0; l < kLanes<V>; ++l) {
+        const V more = line[l];
+        line[l] = before;
+        before += more;
+      }
+    }
+  }
+  template <bool kNarrow>
+  void costs(const SecondRows<V>& in, int side, V* out) const {
+    const V* all = in.totals[side];
+    const V scale = in.rule.scale;
+    for (int l = 0; l < kLanes<V>; ++l) {
+      const V w = sums[0][l], u = sums[1][l], rest_w = all[0] - w, rest_u = all[1] - u;
+      const V saved = kNarrow ? narrow_saving(scale, u, w) + narrow_saving(scale, rest_u, rest_w)
+                              : wide_saving(scale, u, w) + wide_saving(scale, rest_u, rest_w);
+      out[l] = scale * all[2] - saved;
+    }
+  }
+};
+
+template <bool kNarrow>
 SecondSplit<std::int64_t> scan_squares(const SecondRows<std::int64_t>& in) {
   using V = std::int64_t;
   SecondSplit<V> out;
-  V below[2][3] = {}, sizes[2] = {};
   const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(in.length) * kLanes<V>;
-  for (std::int32_t lane = 0; lane < kLanes<V>; ++lane) {
-    for (std::int32_t k = 0; k < in.length; ++k) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V> + lane;
-      if (in.position[at] >= kInfeasible<V>) continue;
-      const int side = in.position[at] < in.threshold ? 0 : 1;
-      for (int d = 0; d < 3; ++d) below[side][d] += in.values[d * plane + at];
-      ++sizes[side];
-      if (in.parts[at] == 0) continue;
-      for (int s = 0; s < 2; ++s) {
-        const V *x = below[s], *all = in.totals[s];
-        const V cost =
-            square_cost(in.rule, x[0], x[1], x[2]) + square_cost(in.rule, all[0] - x[0], all[1] - x[1], all[2] - x[2]);
-        out.loose[s] = least(out.loose[s], cost);
-        const bool fits = in.min_leaf <= 1 || (sizes[s] >= in.min_leaf && in.n_rows[s] - sizes[s] >= in.min_leaf);
-        if (fits) out.limited[s] = least(out.limited[s], cost);
+  for (int side = 0; side < 2; ++side) {
+    SquareSums below;
+    for (std::ptrdiff_t at = 0; at < plane; at += kLanes<V>) below.add(in, at, plane, side);
+    below.begin();
+    V loose[kLanes<V>], limited[kLanes<V>], cost[kLanes<V>];
+    for (int l = 0; l < kLanes<V>; ++l) loose[l] = limited[l] = kInfeasible<V>;
+    for (std::ptrdiff_t at = 0; at < plane; at += kLanes<V>) {
+      below.add(in, at, plane, side);
+      below.costs<kNarrow>(in, side, cost);
+      for (int l = 0; l < kLanes<V>; ++l) {
+        const V any = in.parts[at + l] != 0 ? cost[l] : kInfeasible<V>;
+        loose[l] = least(loose[l], any);
+        const bool is_small = below.size[l] < in.min_leaf || in.n_rows[side] - below.size[l] < in.min_leaf;
+        limited[l] = is_small ? limited[l] : least(limited[l], any);
       }
+    }
+    for (int l = 0; l < kLanes<V>; ++l) {
+      out.loose[side] = least(out.loose[side], loose[l]);
+      out.limited[side] = least(out.limited[side], limited[l]);
     }
   }
   return out;
@@ -208,7 +249,7 @@ SecondSplit<std::int64_t> scan_squares(const SecondRows<std::int64_t>& in) {
 template <class V>
 SecondSplit<V> scan_second(const SecondRows<V>& in, V* scratch) {
   if constexpr (sizeof(V) == 8)
-    if (in.rule.form == PlaneForm::squares) return scan_squares(in);
+    if (in.rule.form == PlaneForm::squares) return in.rule.is_narrow ? scan_squares<true>(in) : scan_squares<false>(in);
   if (in.rule.form == PlaneForm::costs) return scan_form<V, PlaneForm::costs>(in, scratch);
   if (in.rule.n_planes == 2 && in.min_leaf <= 1) return scan_two_labels(in);
   return scan_form<V, PlaneForm::labels>(in, scratch);

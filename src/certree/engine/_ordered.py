@@ -32,14 +32,15 @@ _ANSWER = 1.5  # to answer a test for a row
 _PAIR = 0.3  # to count a pair of tests in 64 rows, for each class but one
 _ADD = 2.5  # the same where rows have vectors, for each of their values
 _RANK = 30.0  # to rank a row
-_SWEEP = 3.0  # to add a row to the histogram of a pair of features
+_SWEEP = 1.0  # to add a row to the histogram of a pair of features
+_SWEEP_BY_ROW = 3.0  # the same for each value of a vector
 _SCAN = 4.0  # to scan a pair of bins, for each class
 # Below the root, the search over columns prunes better: that over ranks takes so many times as
 # long as their first passes say, for two classes. It grows with the square of their number.
-_DEEPER = 6.0
+_DEEPER = 4.0
 # The same where rows have vectors, for depth two, three, and more. Squared errors leave many more
 # thresholds open than costs of labels.
-_DEEPER_BY_ROW = {"min_label": (1.0, 8.0, 14.0), "squares": (8.0, 60.0, 60.0)}
+_DEEPER_BY_ROW = {"min_label": (1.0, 8.0, 14.0), "squares": (8.0, 60.0, 120.0)}
 
 ORDERED_KINDS = tuple(_DEEPER_BY_ROW)
 """Kinds of `VectorProblem` that `solve_ordered_vector` knows."""
@@ -166,7 +167,7 @@ def prefers_ranks(
         sweep, pair = _SWEEP, _PAIR * max(n_classes - 1, 1)
         times = 1.0 if depth == 2 else _DEEPER * (n_classes / 2) ** 2
         if kind is not None:
-            sweep, pair = _SWEEP * n_classes, _ADD * n_classes
+            sweep, pair = _SWEEP_BY_ROW * n_classes, _ADD * n_classes
             times = _DEEPER_BY_ROW[kind][min(depth, 4) - 2]
         pairs = sweep * features**2 / 2 * n_rows + _SCAN * bins**2 / 2 * n_classes
         by_ranks += pairs * times
