@@ -14,26 +14,45 @@ namespace {
 
 using Ranks = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-OrderedView view_of(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Vector<std::int32_t>& row_types,
-                    const MaybeVector& weights) {
+OrderedView view_of(const Ranks& ranks, const Vector<std::int32_t>& n_ranks) {
   OrderedView view;
   view.ranks = ranks.data();
   view.n_features = static_cast<std::int32_t>(ranks.shape(0));
   view.n_rows = static_cast<std::int64_t>(ranks.shape(1));
   view.n_ranks = n_ranks.data();
-  view.row_types = row_types.data();
-  view.weights = weights ? weights->data() : nullptr;
   if (n_ranks.shape(0) != ranks.shape(0)) throw std::invalid_argument("n_ranks and ranks differ in length");
-  if (row_types.shape(0) != ranks.shape(1)) throw std::invalid_argument("row_types and ranks differ in length");
-  if (weights && weights->shape(0) != ranks.shape(1)) throw std::invalid_argument("weights and ranks differ in length");
   return view;
 }
 
-auto from_python(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Vector<std::int32_t>& row_types,
+void check_length(std::size_t length, const OrderedView& view, const char* name) {
+  if (static_cast<std::int64_t>(length) != view.n_rows)
+    throw std::invalid_argument(std::string(name) + " and ranks differ in length");
+}
+
+auto solve_types(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Vector<std::int32_t>& row_types,
                  const Matrix& cost_matrix, const MaybeVector& weights, const OptionDict& given, nb::object callback) {
-  const OrderedView view = view_of(ranks, n_ranks, row_types, weights);
+  OrderedView view = view_of(ranks, n_ranks);
+  check_length(row_types.shape(0), view, "row_types");
+  if (weights) check_length(weights->shape(0), view, "weights");
+  view.row_types = row_types.data();
+  view.weights = weights ? weights->data() : nullptr;
   const Options options = read_options(given);
   const CountTask task = task_of(cost_matrix);
+  return run_without_gil(std::move(callback),
+                         [&](Observer observer) { return solve_ordered(view, task, options, std::move(observer)); });
+}
+
+auto solve_vectors(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Matrix& statistics,
+                   const std::string& kind, std::int64_t scale, const OptionDict& given, nb::object callback) {
+  OrderedView view = view_of(ranks, n_ranks);
+  check_length(statistics.shape(0), view, "statistics");
+  view.statistics = statistics.data();
+  VectorTask task;
+  if (kind != "min_label" && kind != "squares") throw std::invalid_argument("kind must be 'min_label' or 'squares'");
+  task.kind = kind == "squares" ? VectorKind::squares : VectorKind::least;
+  task.n_statistics = static_cast<std::int32_t>(statistics.shape(1));
+  task.scale = scale;
+  const Options options = read_options(given);
   return run_without_gil(std::move(callback),
                          [&](Observer observer) { return solve_ordered(view, task, options, std::move(observer)); });
 }
@@ -41,9 +60,12 @@ auto from_python(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const 
 }  // namespace
 
 void bind_ordered(nb::module_& m) {
-  m.def("solve_ordered", &from_python, nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("row_types"),
+  m.def("solve_ordered", &solve_types, nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("row_types"),
         nb::arg("cost_matrix"), nb::arg("weights").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
         "As solve(), for trees whose tests are thresholds: a test holds where the rank is at most its position.");
+  m.def("solve_ordered_vector", &solve_vectors, nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("statistics"),
+        nb::arg("kind"), nb::arg("scale"), nb::arg("options"), nb::arg("callback") = nb::none(),
+        "As solve_ordered(), for leaves that cost a function of the sum of their rows' statistics.");
 }
 
 }  // namespace certree

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/check.hpp"
 #include "door.hpp"
@@ -30,22 +31,31 @@ Result leaf_of(const OrderedView& view, const CountTask& task, const Options& op
   return single_leaf(cost, label, options);
 }
 
-}  // namespace
+Result leaf_of(const OrderedView& view, const VectorTask& task, const Options& options) {
+  const auto n = static_cast<std::size_t>(task.n_statistics);
+  std::vector<Cost> sums(n, 0);
+  for (std::size_t row = 0; row < static_cast<std::size_t>(view.n_rows); ++row)
+    for (std::size_t s = 0; s < n; ++s) sums[s] += view.statistics[row * n + s];
+  std::int32_t label = 0;
+  const Cost cost = task.leaf_cost(sums.data(), &label);
+  return single_leaf(cost, label, options);
+}
 
-Result solve_ordered(const OrderedView& view, const CountTask& task, const Options& options, Observer observer) {
+template <class Task>
+Result run(const OrderedView& view, const Task& task, const Options& options, Observer observer) {
   check_options(view.n_rows, options);
   require(options.max_depth >= 0, "ordered features need max_depth");
   require(options.max_splits < 0, "ordered features have no limit on splits");
-  check_ordered(view, task.n_types());
+  check_ranks(view);
   Budget budget(options.time_limit_s, options.work_limit);
   MemoryBudget memory(options.memory_limit);
   Result result;
   bool has_tree = false;
   run_within(budget, [&] {
-    const OrderedData data(view, task, options.min_leaf > 1, memory);
+    const OrderedData data(view, task, memory);
     const std::int32_t depth = effective_depth(data, options);
+    const Scale scale(data.worst_total(), options, most_splits(data, depth));
     Options inner = options;
-    const Scale scale(data.worst_total(), inner, most_splits(data, depth));
     inner.gap = scale.from_caller(options.gap);
     Progress progress(budget, std::move(observer), scale.factor);
     if (options.known_value >= 0)
@@ -67,6 +77,17 @@ Result solve_ordered(const OrderedView& view, const CountTask& task, const Optio
   result.counters.row_groups = view.n_rows;
   result.seconds = budget.seconds();
   return result;
+}
+
+}  // namespace
+
+Result solve_ordered(const OrderedView& view, const CountTask& task, const Options& options, Observer observer) {
+  return run(view, task, options, std::move(observer));
+}
+
+Result solve_ordered(const OrderedView& view, const VectorTask& task, const Options& options, Observer observer) {
+  task.check();
+  return run(view, task, options, std::move(observer));
 }
 
 }  // namespace certree

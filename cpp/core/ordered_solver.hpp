@@ -6,11 +6,14 @@
 #include "search/options.hpp"
 #include "search/progress.hpp"
 #include "tasks/count_task.hpp"
+#include "tasks/vector_task.hpp"
 
 namespace certree {
 
 // Needs a depth limit, and no limit on splits; one thread searches.  Columns of the tree are numbers of tests: those of a
 // feature follow those of the features before it, by rising ranks.
 Result solve_ordered(const OrderedView& view, const CountTask& task, const Options& options, Observer observer);
+// The same for costs per row and label, or squared errors.
+Result solve_ordered(const OrderedView& view, const VectorTask& task, const Options& options, Observer observer);
 
 }  // namespace certree

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <initializer_list>
 
 #include "counts/kernels.hpp"
 #if defined(__AVX2__)

@@ -1,6 +1,7 @@
 // Pair tables of ordered features.  Part of kernels_impl.hpp: included once per instruction set.
 #include "counts/kernels_impl_base.hpp"
 #include "counts/kernels_impl_lane_types.hpp"
+#include "counts/kernels_impl_squares.hpp"
 #include "counts/pair_kernels.hpp"
 
 namespace certree {
@@ -38,7 +39,7 @@ class PairScan {
       : t_(table),
         n_(table.n_second),
         width_((table.n_second + 15) / 16 * 16),
-        planes_(table.n_planes + (table.min_leaf > 1 ? 1 : 0)) {
+        planes_(table.rule.n_planes + (table.min_leaf > 1 ? 1 : 0)) {
     const auto take = [&](int count) {
       V* at = scratch;
       scratch += count;
@@ -50,7 +51,6 @@ class PairScan {
       cost_[c] = take(width_ + kLead) + kLead;
       before_[c] = take(width_ + kLead) + kLead;
       limited_[c] = take(width_ + kLead) + kLead;
-      top_[c] = take(width_);
       for (int k = -kLead; k < 0; ++k) cost_[c][k] = before_[c][k] = limited_[c][k] = 0;
     }
     for (int j = 0; j < width_; ++j)
@@ -134,27 +134,39 @@ class PairScan {
 
   void set_costs() {
     V* __restrict a = cost_[0], * __restrict b = cost_[1], * __restrict c = cost_[2], * __restrict e = cost_[3];
-    if (t_.form == PlaneForm::labels && t_.n_planes == 2) return set_two_labels(a, b, c, e);
-    if (t_.form == PlaneForm::costs) {
-      corners(0, [=](int j, V w, V x, V y, V z) { a[j] = w, b[j] = x, c[j] = y, e[j] = z; });
-      for (int d = 1; d < t_.n_planes; ++d)
-        corners(d, [=](int j, V w, V x, V y, V z) {
-          a[j] = least(a[j], w), b[j] = least(b[j], x), c[j] = least(c[j], y), e[j] = least(e[j], z);
-        });
-      return;
+    if (t_.rule.form == PlaneForm::labels && t_.rule.n_planes == 2) return set_two_labels(a, b, c, e);
+    if constexpr (sizeof(V) == 8)
+      if (t_.rule.form == PlaneForm::squares) return set_squares(a, b, c, e);
+    if (t_.rule.form == PlaneForm::costs) {
+      set_planes<PlaneForm::costs>();
+    } else {
+      set_planes<PlaneForm::labels>();
     }
-    V* __restrict p = top_[0], * __restrict q = top_[1], * __restrict r = top_[2], * __restrict s = top_[3];
-    corners(0, [=](int j, V w, V x, V y, V z) { a[j] = p[j] = w, b[j] = q[j] = x, c[j] = r[j] = y, e[j] = s[j] = z; });
-    for (int d = 1; d < t_.n_planes; ++d)
-      corners(d, [=](int j, V w, V x, V y, V z) {
-        a[j] = static_cast<V>(a[j] + w), b[j] = static_cast<V>(b[j] + x);
-        c[j] = static_cast<V>(c[j] + y), e[j] = static_cast<V>(e[j] + z);
-        p[j] = p[j] < w ? w : p[j], q[j] = q[j] < x ? x : q[j];
-        r[j] = r[j] < y ? y : r[j], s[j] = s[j] < z ? z : s[j];
-      });
-    for (int j = 0; j < width_; ++j) {
-      a[j] = static_cast<V>(a[j] - p[j]), b[j] = static_cast<V>(b[j] - q[j]);
-      c[j] = static_cast<V>(c[j] - r[j]), e[j] = static_cast<V>(e[j] - s[j]);
+  }
+
+  // Costs of the four corners from all planes, a register of edges at a time.
+  template <PlaneForm kForm>
+  void set_planes() {
+    for (int j = 0; j < width_; j += kLanes<V>) {
+      Lanes<V> sum[kCorners] = {}, best[kCorners] = {};
+      for (int d = 0; d < t_.rule.n_planes; ++d) {
+        const V *below = below_ + d * width_, *all = all_ + d * width_;
+        const Lanes<V> hh = lanes_at(below + j), nh = lanes_at(all + j) - hh;
+        const V holds = below[n_ - 1], rest = static_cast<V>(all[n_ - 1] - holds);
+        const Lanes<V> corner[kCorners] = {hh, all_lanes(holds) - hh, nh, all_lanes(rest) - nh};
+        for (int c = 0; c < kCorners; ++c) {
+          sum[c] += corner[c];
+          if constexpr (kForm == PlaneForm::labels) {
+            best[c] = d == 0 ? corner[c] : (corner[c] > best[c] ? corner[c] : best[c]);
+          } else {
+            best[c] = d == 0 ? corner[c] : (corner[c] < best[c] ? corner[c] : best[c]);
+          }
+        }
+      }
+      for (int c = 0; c < kCorners; ++c) {
+        const Lanes<V> cost = kForm == PlaneForm::labels ? sum[c] - best[c] : best[c];
+        std::memcpy(cost_[c] + j, &cost, sizeof(cost));
+      }
     }
   }
 
@@ -171,11 +183,24 @@ class PairScan {
     }
   }
 
+  void set_squares(V* a, V* b, V* c, V* e) const {
+    const V *w = below_, *u = below_ + width_, *q = below_ + 2 * width_;
+    const V *all_w = all_, *all_u = all_ + width_, *all_q = all_ + 2 * width_;
+    const int last = n_ - 1;
+    for (int j = 0; j < width_; ++j) {
+      a[j] = square_cost(t_.rule, w[j], u[j], q[j]);
+      b[j] = square_cost(t_.rule, w[last] - w[j], u[last] - u[j], q[last] - q[j]);
+      const V nw = all_w[j] - w[j], nu = all_u[j] - u[j], nq = all_q[j] - q[j];
+      c[j] = square_cost(t_.rule, nw, nu, nq);
+      e[j] = square_cost(t_.rule, all_w[last] - w[last] - nw, all_u[last] - u[last] - nu, all_q[last] - q[last] - nq);
+    }
+  }
+
   void limit_sizes() {
     const V least_size = t_.min_leaf;
     V *a = limited_[0], *b = limited_[1], *c = limited_[2], *e = limited_[3];
     const V *p = cost_[0], *q = cost_[1], *r = cost_[2], *s = cost_[3];
-    corners(t_.n_planes, [=](int j, V w, V x, V y, V z) {
+    corners(t_.rule.n_planes, [=](int j, V w, V x, V y, V z) {
       a[j] = w < least_size ? kInfeasible<V> : p[j];
       b[j] = x < least_size ? kInfeasible<V> : q[j];
       c[j] = y < least_size ? kInfeasible<V> : r[j];
@@ -231,7 +256,6 @@ class PairScan {
   V* cost_[kCorners];    // of this bin's edge
   V* before_[kCorners];  // of the edge before it
   V* limited_[kCorners];
-  V* top_[kCorners];
 };
 
 // Sums along the lanes of a register, each with those before it.
@@ -339,7 +363,7 @@ void scan_two_labels_exact(const PairTable<V>& t) {
 template <class V>
 void scan_pair(const PairTable<V>& table, V* scratch) {
   const bool is_exact = !table.has_inner && table.min_leaf <= 1;
-  if (is_exact && table.form == PlaneForm::labels && table.n_planes == 2) return scan_two_labels_exact(table);
+  if (is_exact && table.rule.form == PlaneForm::labels && table.rule.n_planes == 2) return scan_two_labels_exact(table);
   PairScan<V>(table, scratch).run();
 }
 

@@ -5,6 +5,7 @@
 // lanes, and every lane goes through its own run, so that there is no sum across lanes in the loop.
 #include "counts/kernels_impl_base.hpp"
 #include "counts/kernels_impl_lane_types.hpp"
+#include "counts/kernels_impl_squares.hpp"
 #include "counts/pair_kernels.hpp"
 
 namespace certree {
@@ -85,7 +86,7 @@ template <class V, PlaneForm kForm>
 // Any planes.  With labels, what a split saves is the largest plane of each leaf.
 template <class V, PlaneForm kForm, bool kLimits, int kPlanes>
 SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
-  const std::int32_t planes = kPlanes > 0 ? kPlanes : in.n_planes;
+  const std::int32_t planes = kPlanes > 0 ? kPlanes : in.rule.n_planes;
   SideSums<V> own[kPlanes > 0 ? kPlanes : 1];
   auto* sums = kPlanes > 0 ? own : reinterpret_cast<SideSums<V>*>(scratch);
   const Lanes<V> far = all_lanes(kInfeasible<V>), threshold = all_lanes(in.threshold), one = all_lanes(V{1});
@@ -159,7 +160,7 @@ SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
 template <class V, PlaneForm kForm>
 SecondSplit<V> scan_form(const SecondRows<V>& in, V* scratch) {
   if (in.min_leaf > 1) return scan_planes<V, kForm, true, 0>(in, scratch);
-  switch (in.n_planes) {
+  switch (in.rule.n_planes) {
     case 2:
       return scan_planes<V, kForm, false, 2>(in, scratch);
     case 3:
@@ -177,10 +178,80 @@ SecondSplit<V> scan_form(const SecondRows<V>& in, V* scratch) {
   }
 }
 
+// Sums w, w y and w y^2 of the rows up to a threshold of each lane, on one side.
+struct SquareSums {
+  using V = std::int64_t;
+  V sums[3][kLanes<V>] = {}, size[kLanes<V>] = {};
+
+  // Adds entry k of the rows whose position is on the side.
+  void add(const SecondRows<V>& in, std::ptrdiff_t at, std::ptrdiff_t plane, int side) {
+    for (int l = 0; l < kLanes<V>; ++l) {
+      const V position = in.position[at + l];
+      const V is_here =
+          -static_cast<V>(side == 0 ? position < in.threshold : position >= in.threshold && position < kInfeasible<V>);
+      for (int d = 0; d < 3; ++d) sums[d][l] += in.values[d * plane + at + l] & is_here;
+      size[l] -= is_here;
+    }
+  }
+  // From the sums over whole lanes to those with which each lane begins.
+  void begin() {
+    for (V* line : {sums[0], sums[1], sums[2], size}) {
+      V before = 0;
+      for (int l = 0; l < kLanes<V>; ++l) {
+        const V more = line[l];
+        line[l] = before;
+        before += more;
+      }
+    }
+  }
+  template <bool kNarrow>
+  void costs(const SecondRows<V>& in, int side, V* out) const {
+    const V* all = in.totals[side];
+    const V scale = in.rule.scale;
+    for (int l = 0; l < kLanes<V>; ++l) {
+      const V w = sums[0][l], u = sums[1][l], rest_w = all[0] - w, rest_u = all[1] - u;
+      const V saved = kNarrow ? narrow_saving(scale, u, w) + narrow_saving(scale, rest_u, rest_w)
+                              : wide_saving(scale, u, w) + wide_saving(scale, rest_u, rest_w);
+      out[l] = scale * all[2] - saved;
+    }
+  }
+};
+
+template <bool kNarrow>
+SecondSplit<std::int64_t> scan_squares(const SecondRows<std::int64_t>& in) {
+  using V = std::int64_t;
+  SecondSplit<V> out;
+  const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(in.length) * kLanes<V>;
+  for (int side = 0; side < 2; ++side) {
+    SquareSums below;
+    for (std::ptrdiff_t at = 0; at < plane; at += kLanes<V>) below.add(in, at, plane, side);
+    below.begin();
+    V loose[kLanes<V>], limited[kLanes<V>], cost[kLanes<V>];
+    for (int l = 0; l < kLanes<V>; ++l) loose[l] = limited[l] = kInfeasible<V>;
+    for (std::ptrdiff_t at = 0; at < plane; at += kLanes<V>) {
+      below.add(in, at, plane, side);
+      below.costs<kNarrow>(in, side, cost);
+      for (int l = 0; l < kLanes<V>; ++l) {
+        const V any = in.parts[at + l] != 0 ? cost[l] : kInfeasible<V>;
+        loose[l] = least(loose[l], any);
+        const bool is_small = below.size[l] < in.min_leaf || in.n_rows[side] - below.size[l] < in.min_leaf;
+        limited[l] = is_small ? limited[l] : least(limited[l], any);
+      }
+    }
+    for (int l = 0; l < kLanes<V>; ++l) {
+      out.loose[side] = least(out.loose[side], loose[l]);
+      out.limited[side] = least(out.limited[side], limited[l]);
+    }
+  }
+  return out;
+}
+
 template <class V>
 SecondSplit<V> scan_second(const SecondRows<V>& in, V* scratch) {
-  if (in.form == PlaneForm::costs) return scan_form<V, PlaneForm::costs>(in, scratch);
-  if (in.n_planes == 2 && in.min_leaf <= 1) return scan_two_labels(in);
+  if constexpr (sizeof(V) == 8)
+    if (in.rule.form == PlaneForm::squares) return in.rule.is_narrow ? scan_squares<true>(in) : scan_squares<false>(in);
+  if (in.rule.form == PlaneForm::costs) return scan_form<V, PlaneForm::costs>(in, scratch);
+  if (in.rule.n_planes == 2 && in.min_leaf <= 1) return scan_two_labels(in);
   return scan_form<V, PlaneForm::labels>(in, scratch);
 }
 

@@ -3,7 +3,10 @@
 //
 // For any integer a and b = u - a w,  u^2 / w = a (u + b) + b^2 / w.  With a the rounded mean, b is smaller than w, so that the
 // fraction is one of small integers, which doubles hold; the rest is integer arithmetic.  docs/theory/vector-statistics.md
+#pragma once
+
 #include "counts/kernels_impl_base.hpp"
+#include "counts/pair_kernels.hpp"
 #include "counts/vector_kernels.hpp"
 
 namespace certree {
@@ -45,6 +48,12 @@ inline std::int64_t wide_saving(std::int64_t scale, std::int64_t u, std::int64_t
   const auto fraction = static_cast<Wide128>(b) * b * static_cast<std::uint64_t>(scale);
   const auto up = static_cast<std::uint64_t>((fraction + weight - 1) / weight);
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(scale) * a * (size + b) + up);
+}
+
+// Of a leaf with these sums, where ordered features are counted.
+inline std::int64_t square_cost(const PlaneRule& rule, std::int64_t w, std::int64_t u, std::int64_t q) {
+  const std::int64_t saved = rule.is_narrow ? narrow_saving(rule.scale, u, w) : wide_saving(rule.scale, u, w);
+  return rule.scale * q - saved;
 }
 
 template <class V>

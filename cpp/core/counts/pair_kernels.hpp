@@ -15,8 +15,16 @@ namespace certree {
 
 // How a leaf's cost follows from its sums, one per plane.
 enum class PlaneForm : std::uint8_t {
-  labels,  // rows add their weight to the plane of their label: all of it but the largest plane
-  costs,   // rows add their cost under each label: the least plane
+  labels,   // rows add their weight to the plane of their label: all of it but the largest plane
+  costs,    // rows add their cost under each label: the least plane
+  squares,  // rows add w, w y and w y^2: the squared error around the mean (tasks/vector_task.hpp)
+};
+
+struct PlaneRule {
+  PlaneForm form = PlaneForm::labels;
+  std::int32_t n_planes = 2;  // that carry cost
+  std::int64_t scale = 1;     // squares
+  bool is_narrow = false;     // squares: scale w^2 < 2^52 and |w y| < 2^50 for all sums, so that doubles will do
 };
 
 inline constexpr std::int32_t kMostBins = 255;
@@ -31,9 +39,8 @@ struct SideSplits {
 
 template <class V>
 struct PairTable {
-  PlaneForm form = PlaneForm::labels;
-  std::int32_t n_planes = 2;  // that carry cost
-  std::int32_t n_first = 0;   // bins
+  PlaneRule rule;
+  std::int32_t n_first = 0;  // bins
   std::int32_t n_second = 0;
   std::int32_t stride = 0;        // of bins of the first feature, at least n_second
   const V* cells = nullptr;       // [plane][n_first][stride]
@@ -57,8 +64,7 @@ inline constexpr std::int32_t kLanes = 64 / static_cast<std::int32_t>(sizeof(V))
 // The two sides of a threshold of a root feature, to be split by a second feature.
 template <class V>
 struct SecondRows {
-  PlaneForm form = PlaneForm::labels;
-  std::int32_t n_planes = 2;
+  PlaneRule rule;
   std::int32_t length = 0;      // of a lane
   const V* position = nullptr;  // of the rows along the root feature
   const V* values = nullptr;    // labels: what the row adds to its plane.  costs: [plane][length * kLanes]

@@ -9,7 +9,25 @@
 
 namespace certree {
 
-void check_ordered(const OrderedView& view, std::int32_t n_types) {
+namespace {
+
+constexpr Cost kLargest = kInfinite / 4;
+
+void add_checked(Cost& sum, Cost term) {
+  if (__builtin_add_overflow(sum, term, &sum) || sum > kLargest || sum < -kLargest)
+    throw std::invalid_argument("the total cost overflows 64-bit integers; scale weights, costs or targets down");
+}
+
+Cost checked_product(Cost a, Cost b) {
+  Cost product = 0;
+  if (__builtin_mul_overflow(a, b, &product) || product > kLargest || product < -kLargest)
+    throw std::invalid_argument("the total cost overflows 64-bit integers; scale weights, costs or targets down");
+  return product;
+}
+
+}  // namespace
+
+void check_ranks(const OrderedView& view) {
   require(view.n_rows >= 1, "the table has no rows");
   require(view.n_rows < (std::int64_t{1} << 31), "the table has too many rows for 32-bit numbers");
   std::int64_t n_tests = 0;
@@ -22,49 +40,101 @@ void check_ordered(const OrderedView& view, std::int32_t n_types) {
       throw std::invalid_argument("ranks of feature " + std::to_string(f) + " are outside 0 .. n_ranks - 1");
   }
   require(n_tests < std::numeric_limits<std::int32_t>::max(), "there are too many thresholds for 32-bit numbers");
-  for (std::int64_t row = 0; row < view.n_rows; ++row) {
-    if (view.row_types[row] < 0 || view.row_types[row] >= n_types)
-      throw std::invalid_argument("row_types has a value without a row in cost_matrix");
-    if (view.weight(row) < 0) throw std::invalid_argument("weights has a negative value");
-  }
 }
 
-OrderedData::OrderedData(const OrderedView& view, const CountTask& task, bool counts_rows, MemoryBudget& memory)
-    : view_(view),
-      task_(task),
-      form_(task.form() == LeafForm::matrix ? PlaneForm::costs : PlaneForm::labels),
-      n_planes_(task.n_labels()),
-      counts_rows_(counts_rows),
-      worst_(task.worst()),
-      keys_(memory) {
+OrderedData::OrderedData(const OrderedView& view, MemoryBudget& memory) : view_(view), keys_(memory) {
   offset_.push_back(0);
   for (std::int32_t f = 0; f < view.n_features; ++f) offset_.push_back(offset_.back() + view.n_ranks[f] - 1);
-  n_tests_ = offset_.back();
-  unit_.assign(static_cast<std::size_t>(task.n_types() * n_planes_), 0);
-  for (std::int32_t t = 0; t < task.n_types(); ++t)
-    for (std::int32_t l = 0; l < n_planes_; ++l)
-      unit_[static_cast<std::size_t>(t * n_planes_ + l)] =
-          form_ == PlaneForm::costs ? task.cost(t, l) : (t == l ? task.weights()[static_cast<std::size_t>(t)] : 0);
-  has_unit_values_ = form_ == PlaneForm::labels &&
-                     std::all_of(task.weights().begin(), task.weights().end(), [](Cost w) { return w == 1; });
-  bool overflows = false;
   Fingerprint* keys = keys_.ensure(static_cast<std::size_t>(view.n_rows));
   for (std::int32_t row = 0; row < n_rows(); ++row) {
-    Cost term = 0;
-    has_unit_values_ = has_unit_values_ && view.weight(row) == 1;
-    overflows |= __builtin_mul_overflow(view.weight(row), worst_[static_cast<std::size_t>(type(row))], &term) ||
-                 __builtin_add_overflow(worst_total_, term, &worst_total_);
     const Word number[] = {static_cast<Word>(row) + 1};
     keys[row] = fingerprint(number, 1);
   }
-  require(!overflows && worst_total_ < kInfinite,
-          "the total cost overflows 64-bit integers; scale weights or costs down");
+}
+
+OrderedData::OrderedData(const OrderedView& view, const CountTask& task, MemoryBudget& memory)
+    : OrderedData(view, memory) {
+  const bool is_matrix = task.form() == LeafForm::matrix;
+  rule_.form = is_matrix ? PlaneForm::costs : PlaneForm::labels;
+  rule_.n_planes = task.n_labels();
+  worst_ = task.worst();
+  for (std::int32_t t = 0; t < task.n_types(); ++t)
+    for (std::int32_t l = 0; l < task.n_labels(); ++l)
+      unit_.push_back(is_matrix ? task.cost(t, l) : (t == l ? task.weights()[static_cast<std::size_t>(t)] : 0));
+  has_unit_values_ =
+      !is_matrix && std::all_of(task.weights().begin(), task.weights().end(), [](Cost w) { return w == 1; });
+  for (std::int32_t row = 0; row < n_rows(); ++row) {
+    const std::int32_t type = view.row_types[row];
+    if (type < 0 || type >= task.n_types())
+      throw std::invalid_argument("row_types has a value without a row in cost_matrix");
+    if (view.weight(row) < 1) throw std::invalid_argument("weights must be at least 1; leave rows of weight 0 out");
+    has_unit_values_ = has_unit_values_ && view.weight(row) == 1;
+    add_checked(worst_total_, checked_product(view.weight(row), worst_[static_cast<std::size_t>(type)]));
+  }
   largest_ = std::max<Cost>(worst_total_, view.n_rows);
+}
+
+OrderedData::OrderedData(const OrderedView& view, const VectorTask& task, MemoryBudget& memory)
+    : OrderedData(view, memory) {
+  require(task.kind != VectorKind::callback, "ordered features need a task of kind 'min_label' or 'squares'");
+  rule_.form = task.kind == VectorKind::squares ? PlaneForm::squares : PlaneForm::costs;
+  rule_.n_planes = task.n_statistics;
+  rule_.scale = task.scale;
+  worst_.resize(static_cast<std::size_t>(view.n_rows));
+  if (task.kind == VectorKind::squares) {
+    bound_squares(task);
+  } else {
+    bound_rows(task);
+  }
+  for (const Cost worst : worst_) add_checked(worst_total_, worst);
+  largest_ = task.kind == VectorKind::squares ? kLargest : std::max<Cost>(worst_total_, view.n_rows);
+}
+
+void OrderedData::bound_rows(const VectorTask& task) {
+  for (std::size_t row = 0; row < worst_.size(); ++row) {
+    const Cost* values = view_.statistics + row * static_cast<std::size_t>(task.n_statistics);
+    const auto [low, high] = std::minmax_element(values, values + task.n_statistics);
+    if (*low < 0) throw std::invalid_argument("statistics of kind 'min_label' must not be negative");
+    worst_[row] = *high;
+  }
+}
+
+void OrderedData::bound_squares(const VectorTask& task) {
+  Cost weight = 0, size = 0, squares = 0;
+  TargetRange range;
+  for (std::size_t row = 0; row < worst_.size(); ++row) {
+    const Cost* values = view_.statistics + row * 3;
+    range.add(values);
+    add_checked(weight, values[0]);
+    add_checked(size, values[1] < 0 ? -values[1] : values[1]);
+    add_checked(squares, checked_product(values[2], task.scale));
+  }
+  for (std::size_t row = 0; row < worst_.size(); ++row)
+    worst_[row] = worst_square(range, view_.statistics + row * 3, task.scale, kLargest);
+  Cost product = 0;
+  rule_.is_narrow = size < (Cost{1} << 50) && !__builtin_mul_overflow(weight, weight, &product) &&
+                    !__builtin_mul_overflow(product, task.scale, &product) && product < (Cost{1} << 52);
 }
 
 std::int32_t OrderedData::feature_of(std::int32_t test) const {
   const auto after = std::upper_bound(offset_.begin(), offset_.end(), test);
   return static_cast<std::int32_t>(after - offset_.begin()) - 1;
+}
+
+Cost OrderedData::leaf_cost(const Cost* sums, std::int32_t* label) const {
+  const Cost* end = sums + rule_.n_planes;
+  *label = 0;
+  if (rule_.form == PlaneForm::squares) return rule_.scale * sums[2] - saved_squares(rule_.scale, sums[1], sums[0]);
+  if (rule_.form == PlaneForm::costs) {
+    const Cost* low = std::min_element(sums, end);
+    *label = static_cast<std::int32_t>(low - sums);
+    return *low;
+  }
+  const Cost* top = std::max_element(sums, end);
+  *label = static_cast<std::int32_t>(top - sums);
+  Cost rest = 0;
+  for (const Cost* at = sums; at != end; ++at) rest += at == top ? 0 : *at;
+  return rest;
 }
 
 }  // namespace certree

@@ -13,6 +13,7 @@
 #include "base/memory.hpp"
 #include "counts/pair_kernels.hpp"
 #include "tasks/count_task.hpp"
+#include "tasks/vector_task.hpp"
 
 namespace certree {
 
@@ -22,19 +23,21 @@ struct OrderedView {
   const std::int32_t* n_ranks = nullptr;  // [feature]
   std::int64_t n_rows = 0;
   std::int32_t n_features = 0;
-  const std::int32_t* row_types = nullptr;
-  const std::int64_t* weights = nullptr;  // null: all 1
+  const std::int32_t* row_types = nullptr;   // with a count task
+  const std::int64_t* weights = nullptr;     // with a count task; null: all 1
+  const std::int64_t* statistics = nullptr;  // with a vector task: [row][statistic]
 
   std::int64_t weight(std::int64_t row) const { return weights != nullptr ? weights[row] : 1; }
   const std::int32_t* feature(std::int32_t f) const { return ranks + static_cast<std::int64_t>(f) * n_rows; }
 };
 
-// Throws std::invalid_argument if the arrays make no sense.
-void check_ordered(const OrderedView& view, std::int32_t n_types);
+// Throws std::invalid_argument if the ranks make no sense.
+void check_ranks(const OrderedView& view);
 
 class OrderedData {
  public:
-  OrderedData(const OrderedView& view, const CountTask& task, bool counts_rows, MemoryBudget& memory);
+  OrderedData(const OrderedView& view, const CountTask& task, MemoryBudget& memory);
+  OrderedData(const OrderedView& view, const VectorTask& task, MemoryBudget& memory);
 
   std::int32_t n_rows() const { return static_cast<std::int32_t>(view_.n_rows); }
   std::int32_t n_features() const { return view_.n_features; }
@@ -48,40 +51,43 @@ class OrderedData {
   std::int32_t position_of(std::int32_t test) const {
     return test - offset_[static_cast<std::size_t>(feature_of(test))];
   }
-  std::int64_t n_tests() const { return n_tests_; }
+  std::int64_t n_tests() const { return offset_.back(); }
 
-  PlaneForm form() const { return form_; }
-  // Planes that carry cost; one more counts rows where a minimum leaf size is asked for.
-  std::int32_t n_planes() const { return n_planes_; }
-  bool counts_rows() const { return counts_rows_; }
-  // labels: the plane of the row, and what it adds.  costs: `value(row, plane)`.
-  std::int32_t type(std::int32_t row) const { return view_.row_types[row]; }
+  const PlaneRule& rule() const { return rule_; }
+  bool adds_to_one_plane() const { return rule_.form == PlaneForm::labels; }
+  // Where rows add to one plane: which.
+  std::int32_t plane(std::int32_t row) const { return view_.row_types[row]; }
   Cost value(std::int32_t row, std::int32_t plane) const {
-    return view_.weight(row) * unit_[static_cast<std::size_t>(type(row) * n_planes_ + plane)];
+    if (view_.statistics != nullptr) return view_.statistics[static_cast<std::int64_t>(row) * rule_.n_planes + plane];
+    return view_.weight(row) * unit_[static_cast<std::size_t>(view_.row_types[row] * rule_.n_planes + plane)];
   }
+  // Every row adds 1 to one plane.
   bool has_unit_values() const { return has_unit_values_; }
   // No leaf costs less by more than this without the row.
-  Cost worst(std::int32_t row) const { return view_.weight(row) * worst_[static_cast<std::size_t>(type(row))]; }
-  // No sum of a plane, and no cost, is larger.
-  Cost largest() const { return largest_; }
+  Cost worst(std::int32_t row) const {
+    if (view_.statistics != nullptr) return worst_[static_cast<std::size_t>(row)];
+    return view_.weight(row) * worst_[static_cast<std::size_t>(view_.row_types[row])];
+  }
+  // The cost of a leaf with these sums, and the first label that attains it (squares: 0).
+  Cost leaf_cost(const Cost* sums, std::int32_t* label) const;
+  // No tree costs more, and neither a sum of a plane nor a cost is larger.
   Cost worst_total() const { return worst_total_; }
+  Cost largest() const { return largest_; }
   // Summands of the key of a row set: the key of a union of disjoint sets is the sum of theirs.
   Fingerprint key(std::int32_t row) const { return keys_[static_cast<std::size_t>(row)]; }
-  const CountTask& task() const { return task_; }
-  const OrderedView& view() const { return view_; }
 
  private:
+  OrderedData(const OrderedView& view, MemoryBudget& memory);
+  void bound_rows(const VectorTask& task);
+  void bound_squares(const VectorTask& task);
+
   OrderedView view_;
-  const CountTask& task_;
-  PlaneForm form_;
-  std::int32_t n_planes_;
-  bool counts_rows_;
-  bool has_unit_values_;
+  PlaneRule rule_;
+  bool has_unit_values_ = false;
   Cost largest_ = 0, worst_total_ = 0;
-  std::int64_t n_tests_ = 0;
   std::vector<std::int32_t> offset_;
   std::vector<Cost> unit_;   // [type][plane], per unit of weight
-  std::vector<Cost> worst_;  // [type], per unit of weight
+  std::vector<Cost> worst_;  // [type], per unit of weight; or [row]
   AlignedArray<Fingerprint> keys_;
 };
 

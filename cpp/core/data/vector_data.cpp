@@ -217,30 +217,12 @@ void VectorData::weigh_parts(const VectorTable& table, const std::vector<std::in
     add_checked(weight_, checked_product(weights_[part], size_of(part), "weights"), "weights");
 }
 
-// The mean of any leaf lies between the least and the largest target, and the squared distance of a group from a point is
-// convex in the point: the worst is at one of the two ends.
+// Means of groups bound means of leaves.
 void VectorData::bound_squares() {
-  __extension__ using Signed = __int128;
-  Cost least = kInfinite, most = -kInfinite;
   const auto n_groups = static_cast<std::size_t>(groups_.n_groups());
-  for (std::size_t g = 0; g < n_groups; ++g) {
-    // Means of groups bound means of leaves.
-    const Cost w = sums(g)[0], s = sums(g)[1];
-    least = std::min(least, s / w - (s % w < 0 ? 1 : 0));
-    most = std::max(most, s / w + (s % w > 0 ? 1 : 0));
-  }
-  for (std::size_t g = 0; g < n_groups; ++g) {
-    const Cost* s = sums(g);
-    for (const Cost end : {least, most}) {
-      const Signed distance =
-          static_cast<Signed>(s[2]) - 2 * static_cast<Signed>(end) * s[1] + static_cast<Signed>(end) * end * s[0];
-      const Signed scaled = distance * task_.scale;
-      if (scaled < 0) throw std::invalid_argument("statistics of kind 'squares' must be w, w * y, w * y * y");
-      if (scaled > kLargest)
-        throw std::invalid_argument("the squared errors overflow 64-bit integers; scale the targets down");
-      worst_[g] = std::max(worst_[g], static_cast<Cost>(scaled));
-    }
-  }
+  TargetRange range;
+  for (std::size_t g = 0; g < n_groups; ++g) range.add(sums(g));
+  for (std::size_t g = 0; g < n_groups; ++g) worst_[g] = worst_square(range, sums(g), task_.scale, kLargest);
 }
 
 }  // namespace certree

@@ -18,14 +18,16 @@ inline constexpr std::int32_t kFewBins = 40;
 
 // The least cost of a leaf with these sums.
 template <class V>
-inline V plane_cost(PlaneForm form, std::int32_t n_planes, const V* sums) {
+inline V plane_cost(const PlaneRule& rule, const V* sums) {
+  if (rule.form == PlaneForm::squares)
+    return static_cast<V>(rule.scale * sums[2] - saved_squares(rule.scale, sums[1], sums[0]));
   V sum = sums[0], top = sums[0], low = sums[0];
-  for (std::int32_t d = 1; d < n_planes; ++d) {
+  for (std::int32_t d = 1; d < rule.n_planes; ++d) {
     sum = static_cast<V>(sum + sums[d]);
     top = std::max(top, sums[d]);
     low = std::min(low, sums[d]);
   }
-  return form == PlaneForm::labels ? static_cast<V>(sum - top) : low;
+  return rule.form == PlaneForm::labels ? static_cast<V>(sum - top) : low;
 }
 
 template <class V>
@@ -49,7 +51,7 @@ class RowSetBins {
   RowSetBins(const OrderedData& data, std::int64_t min_leaf, MemoryBudget& memory)
       : data_(data),
         min_leaf_(min_leaf),
-        n_planes_(data.n_planes() + (min_leaf > 1 ? 1 : 0)),
+        n_planes_(data.rule().n_planes + (min_leaf > 1 ? 1 : 0)),
         features_(static_cast<std::size_t>(data.n_features())),
         rows_(memory) {}
 
@@ -108,7 +110,7 @@ class RowSetBins {
   const OrderedData& data() const { return data_; }
   const OrderedRows& given() const { return given_; }
   std::int32_t n_planes() const { return n_planes_; }
-  V leaf_cost() const { return plane_cost(data_.form(), data_.n_planes(), totals_.data()); }
+  V leaf_cost() const { return plane_cost(data_.rule(), totals_.data()); }
   const std::vector<V>& totals() const { return totals_; }
   Cost worst() const { return worst_; }
   // Features whose tests part the rows.
@@ -128,22 +130,22 @@ class RowSetBins {
   }
 
   void add_totals(std::int32_t row, V sign, V* sums) const {
-    if (data_.form() == PlaneForm::labels) {
-      const std::int32_t type = data_.type(row);
+    if (data_.adds_to_one_plane()) {
+      const std::int32_t type = data_.plane(row);
       sums[type] = static_cast<V>(sums[type] + sign * static_cast<V>(data_.value(row, type)));
     } else {
-      for (std::int32_t d = 0; d < data_.n_planes(); ++d)
+      for (std::int32_t d = 0; d < data_.rule().n_planes; ++d)
         sums[d] = static_cast<V>(sums[d] + sign * static_cast<V>(data_.value(row, d)));
     }
-    if (min_leaf_ > 1) sums[data_.n_planes()] = static_cast<V>(sums[data_.n_planes()] + sign);
+    if (min_leaf_ > 1) sums[data_.rule().n_planes] = static_cast<V>(sums[data_.rule().n_planes] + sign);
   }
 
   // Fills the planes of a pair table, `plane` cells each, which are zero.
   void count_pair(const PairKernels<V>& kernels, std::int32_t f, std::int32_t g, std::int32_t stride, std::size_t plane,
                   V* cells) const {
     const std::uint8_t *first = feature(f).bins.data(), *second = feature(g).bins.data();
-    for (std::int32_t d = 0; d < data_.n_planes(); ++d) {
-      const bool by_label = data_.form() == PlaneForm::labels;
+    for (std::int32_t d = 0; d < data_.rule().n_planes; ++d) {
+      const bool by_label = data_.adds_to_one_plane();
       const std::int32_t from = by_label ? begin_[static_cast<std::size_t>(d)] : 0;
       const std::int32_t to = by_label ? begin_[static_cast<std::size_t>(d) + 1] : n_rows();
       const V* values =
@@ -155,7 +157,7 @@ class RowSetBins {
     }
     if (min_leaf_ > 1)
       kernels.count_cells(first, second, n_rows(), stride, nullptr,
-                          cells + static_cast<std::size_t>(data_.n_planes()) * plane);
+                          cells + static_cast<std::size_t>(data_.rule().n_planes) * plane);
   }
 
  private:
@@ -168,14 +170,17 @@ class RowSetBins {
   // The rows by label, so that a plane is counted in one go; sums over all; values as V.
   void group_rows() {
     const auto n = static_cast<std::size_t>(given_.n_rows);
-    const std::int32_t types = data_.task().n_types();
-    begin_.assign(static_cast<std::size_t>(std::max(types, data_.n_planes())) + 1, 0);
-    for (std::size_t k = 0; k < n; ++k) ++begin_[static_cast<std::size_t>(data_.type(given_.rows[k])) + 1];
-    for (std::size_t t = 1; t < begin_.size(); ++t) begin_[t] += begin_[t - 1];
-    next_ = begin_;
     std::int32_t* rows = rows_.ensure(n);
-    for (std::size_t k = 0; k < n; ++k)
-      rows[next_[static_cast<std::size_t>(data_.type(given_.rows[k]))]++] = given_.rows[k];
+    if (data_.adds_to_one_plane()) {
+      begin_.assign(static_cast<std::size_t>(data_.rule().n_planes) + 1, 0);
+      for (std::size_t k = 0; k < n; ++k) ++begin_[static_cast<std::size_t>(data_.plane(given_.rows[k])) + 1];
+      for (std::size_t t = 1; t < begin_.size(); ++t) begin_[t] += begin_[t - 1];
+      next_ = begin_;
+      for (std::size_t k = 0; k < n; ++k)
+        rows[next_[static_cast<std::size_t>(data_.plane(given_.rows[k]))]++] = given_.rows[k];
+    } else {
+      std::copy_n(given_.rows, n, rows);
+    }
     totals_.assign(static_cast<std::size_t>(n_planes_), 0);
     worst_ = 0;
     for (std::size_t k = 0; k < n; ++k) {
@@ -183,13 +188,13 @@ class RowSetBins {
       worst_ += data_.worst(rows[k]);
     }
     if (data_.has_unit_values()) return;
-    const bool by_label = data_.form() == PlaneForm::labels;
-    const std::int32_t planes = by_label ? 1 : data_.n_planes();
+    const bool by_label = data_.adds_to_one_plane();
+    const std::int32_t planes = by_label ? 1 : data_.rule().n_planes;
     values_.resize(n * static_cast<std::size_t>(planes));
     for (std::int32_t d = 0; d < planes; ++d)
       for (std::size_t k = 0; k < n; ++k)
         values_[static_cast<std::size_t>(d) * n + k] =
-            static_cast<V>(data_.value(rows[k], by_label ? data_.type(rows[k]) : d));
+            static_cast<V>(data_.value(rows[k], by_label ? data_.plane(rows[k]) : d));
   }
 
   void make_bins(std::int32_t f, std::int32_t target, std::int32_t few) {
@@ -246,8 +251,8 @@ class RowSetBins {
   void add_line(SetFeature<V>& own) {
     const auto n = static_cast<std::size_t>(given_.n_rows);
     own.line.assign(static_cast<std::size_t>(n_planes_) * static_cast<std::size_t>(own.stride), V{0});
-    const bool by_label = data_.form() == PlaneForm::labels;
-    for (std::int32_t d = 0; d < data_.n_planes(); ++d) {
+    const bool by_label = data_.adds_to_one_plane();
+    for (std::int32_t d = 0; d < data_.rule().n_planes; ++d) {
       V* line = own.line.data() + d * own.stride;
       const auto from = by_label ? static_cast<std::size_t>(begin_[static_cast<std::size_t>(d)]) : 0;
       const auto to = by_label ? static_cast<std::size_t>(begin_[static_cast<std::size_t>(d) + 1]) : n;
@@ -256,7 +261,7 @@ class RowSetBins {
         line[own.bins[k]] = static_cast<V>(line[own.bins[k]] + (data_.has_unit_values() ? V{1} : values_[shift + k]));
     }
     if (min_leaf_ <= 1) return;
-    V* line = own.line.data() + data_.n_planes() * own.stride;
+    V* line = own.line.data() + data_.rule().n_planes * own.stride;
     for (std::size_t k = 0; k < n; ++k) line[own.bins[k]] = static_cast<V>(line[own.bins[k]] + 1);
   }
 
@@ -269,8 +274,8 @@ class RowSetBins {
         left_[static_cast<std::size_t>(d)] = static_cast<V>(left_[static_cast<std::size_t>(d)] + more);
         right_[static_cast<std::size_t>(d)] = static_cast<V>(right_[static_cast<std::size_t>(d)] - more);
       }
-      own.leaf[0][b] = plane_cost(data_.form(), data_.n_planes(), left_.data());
-      own.leaf[1][b] = plane_cost(data_.form(), data_.n_planes(), right_.data());
+      own.leaf[0][b] = plane_cost(data_.rule(), left_.data());
+      own.leaf[1][b] = plane_cost(data_.rule(), right_.data());
       const std::int64_t below = own.start[b + 1];
       const bool fits = below >= min_leaf_ && given_.n_rows - below >= min_leaf_;
       for (int side = 0; side < 2; ++side) own.limited[side][b] = fits ? own.leaf[side][b] : kInfeasible<V>;

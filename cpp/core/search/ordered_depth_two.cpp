@@ -20,7 +20,7 @@ namespace {
 constexpr double kBinsPerRoot = 0.7;
 constexpr std::int32_t kMostCoarseBins = 240;
 // A threshold is evaluated this share of all cost past what could still win: a wider margin skips more of its neighbours.
-constexpr Cost kSlackShare = 128;
+constexpr Cost kSlackShare = 256;
 
 template <class V>
 class DepthTwoSearch final : public OrderedDepthTwo {
@@ -39,7 +39,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         scratch_(memory),
         lows_(memory),
         folded_(memory) {
-    scratch_.ensure(pair_scratch_size(data.n_planes()));
+    scratch_.ensure(pair_scratch_size(data.rule().n_planes));
   }
 
   OrderedFound solve(const OrderedRows& rows, Cost ceiling, Cost* by_root, OrderedSplit* split) override {
@@ -96,10 +96,17 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   }
 
   Cost leaf_value(const OrderedRows& rows, std::int32_t* label) override {
-    std::vector<Cost> counts(static_cast<std::size_t>(data_.task().n_types()));
-    for (std::int32_t k = 0; k < rows.n_rows; ++k)
-      counts[static_cast<std::size_t>(data_.type(rows.rows[k]))] += data_.view().weight(rows.rows[k]);
-    return objective_.leaf(data_.task().leaf_cost(counts.data(), label));
+    std::vector<Cost> sums(static_cast<std::size_t>(data_.rule().n_planes), 0);
+    for (std::int32_t k = 0; k < rows.n_rows; ++k) {
+      const std::int32_t row = rows.rows[k];
+      if (data_.adds_to_one_plane()) {
+        sums[static_cast<std::size_t>(data_.plane(row))] += data_.value(row, data_.plane(row));
+      } else {
+        for (std::int32_t d = 0; d < data_.rule().n_planes; ++d)
+          sums[static_cast<std::size_t>(d)] += data_.value(row, d);
+      }
+    }
+    return objective_.leaf(data_.leaf_cost(sums.data(), label));
   }
 
  private:
@@ -201,10 +208,9 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     const SetFeature<V>&first = set_->feature(f), &second = set_->feature(g);
     const std::int32_t stride = (second.n_bins + 15) / 16 * 16;
     const auto plane = static_cast<std::size_t>(first.n_bins) * static_cast<std::size_t>(stride);
-    const std::int32_t planes = data_.n_planes() + (limits_leaves() ? 1 : 0);
+    const std::int32_t planes = data_.rule().n_planes + (limits_leaves() ? 1 : 0);
     PairTable<V> table;
-    table.form = data_.form();
-    table.n_planes = data_.n_planes();
+    table.rule = data_.rule();
     table.n_first = first.n_bins;
     table.n_second = second.n_bins;
     table.stride = stride;
@@ -314,21 +320,31 @@ class DepthTwoSearch final : public OrderedDepthTwo {
            true_low_[static_cast<std::size_t>(f)] < limit();
   }
 
-  // Evaluates edges and thresholds inside of bins that may still be better, one by one.  False: stopped, with no better
-  // bound.
+  // Halves the range of thresholds until bounds close what is left.  False: stopped, with no better bound.
   bool refine(std::int32_t f) {
-    const SetFeature<V>& own = set_->feature(f);
     start_root(f);
     Cost loose = kInfinite, lower = kInfinite;
-    for (std::int32_t b = 0; b < own.n_bins; ++b) {
-      const bool has_edge = b + 1 < own.n_bins;
-      if (has_edge) refine_edge(f, b, loose, lower);
+    stack_.assign(1, {{0, {}}, {set_->n_rows(), {}}});
+    while (!stack_.empty()) {
       if (budget_.poll()) return false;
-      if (own.inner[b] != 0) continue;
-      const Point a{own.start[b], b > 0 ? ThresholdSides{sides_[0][b - 1], sides_[1][b - 1]} : ThresholdSides{}};
-      const Point e{own.start[b + 1], has_edge ? ThresholdSides{sides_[0][b], sides_[1][b]} : ThresholdSides{}};
-      if (!refine_inside(b, a, e, loose, lower)) return false;
+      const Interval at = stack_.back();
+      stack_.pop_back();
+      const Cost bound = bound_of(at);
+      const std::int32_t p = bound >= limit() ? -1 : open_middle(at);
+      if (p < 0) {  // nothing inside can be below the limit
+        loose = std::min(loose, std::max(bound, limit()));
+        lower = std::min(lower, std::max(bound, limit()));
+        continue;
+      }
+      const Evaluated found = evaluate(p);
+      loose = std::min(loose, objective_.split(found.sides.left + found.sides.right));
+      lower = std::min(lower, found.lower);
+      stack_.push_back({{p, found.sides}, at.b});
+      stack_.push_back({at.a, {p, found.sides}});
     }
+    // Edges that small leaves close may be open for leaves of any size.
+    for (std::size_t b = 0; limits_leaves() && b + 1 < sides_[0].size(); ++b)
+      loose = std::min(loose, objective_.split(sides_[0][b] + sides_[1][b]));
     low_[static_cast<std::size_t>(f)] = std::max(low_[static_cast<std::size_t>(f)], loose);
     true_low_[static_cast<std::size_t>(f)] = std::max(true_low_[static_cast<std::size_t>(f)], lower);
     return true;
@@ -350,62 +366,40 @@ class DepthTwoSearch final : public OrderedDepthTwo {
       sides_[side].assign(n, 0);
       for (std::size_t b = 0; b + 1 < n; ++b) sides_[side][b] = loose_side(f, static_cast<std::int32_t>(b), side);
     }
-    sides_[0][n - 1] = kInfinite;
-  }
-
-  void refine_edge(std::int32_t f, std::int32_t b, Cost& loose, Cost& lower) {
-    const SetFeature<V>& own = set_->feature(f);
-    const Cost known =
-        objective_.split(sides_[0][static_cast<std::size_t>(b)] + sides_[1][static_cast<std::size_t>(b)]);
-    const Cost left = true_side(f, b, 0), right = true_side(f, b, 1);
-    const bool is_feasible = left < kInfinite && right < kInfinite;
-    const Cost proven = is_feasible ? objective_.split(left + right) : kInfinite;
-    if (proven >= limit()) {
-      loose = std::min(loose, known);
-      lower = std::min(lower, proven);
-      return;
+    edge_low_.assign(n, kInfinite);
+    for (std::size_t b = 0; b + 1 < n; ++b) {
+      const Cost left = true_side(f, static_cast<std::int32_t>(b), 0),
+                 right = true_side(f, static_cast<std::int32_t>(b), 1);
+      if (left < kInfinite && right < kInfinite) edge_low_[b] = objective_.split(left + right);
     }
-    const Evaluated found = evaluate(own.start[b + 1], b, true);
-    sides_[0][static_cast<std::size_t>(b)] = std::max(sides_[0][static_cast<std::size_t>(b)], found.sides.left);
-    sides_[1][static_cast<std::size_t>(b)] = std::max(sides_[1][static_cast<std::size_t>(b)], found.sides.right);
-    loose = std::min(loose, objective_.split(found.sides.left + found.sides.right));
-    lower = std::min(lower, found.lower);
-  }
-
-  bool refine_inside(std::int32_t b, const Point& first, const Point& last, Cost& loose, Cost& lower) {
-    stack_.assign(1, {first, last});
-    while (!stack_.empty()) {
-      const Interval at = stack_.back();
-      stack_.pop_back();
-      const Cost bound = bound_of(at);
-      const std::int32_t p = bound >= limit() ? -1 : middle_of(at);
-      if (p < 0) {
-        const Cost skipped = std::max(bound, limit());  // nothing inside, or margins cover it
-        loose = std::min(loose, bound >= limit() ? bound : skipped);
-        lower = std::min(lower, skipped);
-        continue;
-      }
-      if (budget_.poll()) return false;
-      const Evaluated found = evaluate(p, b, false);
-      loose = std::min(loose, objective_.split(found.sides.left + found.sides.right));
-      lower = std::min(lower, found.lower);
-      stack_.push_back({{p, found.sides}, at.b});
-      stack_.push_back({at.a, {p, found.sides}});
-    }
-    return true;
   }
 
   Cost between(std::int32_t a, std::int32_t b) const {
     return worst_[static_cast<std::size_t>(b)] - worst_[static_cast<std::size_t>(a)];
   }
   Cost bound_of(const Interval& at) const {
-    const Cost dropped = dropped_rows_bound(objective_, at.a.sides.left, at.b.sides.right);
-    if (!options_.use_threshold_intervals) return options_.use_dropped_rows ? dropped : 0;
+    if (!options_.use_threshold_intervals) return 0;
     return interval_bound(objective_, at.a.sides, at.b.sides, between(at.a.position, at.b.position));
   }
 
-  // A threshold near the middle of those that the margins of the ends leave; -1: there is none.
-  std::int32_t middle_of(const Interval& at) const {
+  // The bin that holds a threshold, or ends there.
+  std::int32_t bin_of(std::int32_t position) const {
+    const SetFeature<V>& own = set_->feature(root_);
+    return static_cast<std::int32_t>(std::lower_bound(own.start, own.start + own.n_bins + 1, position) - own.start) - 1;
+  }
+  bool is_edge(std::int32_t position, std::int32_t bin) const {
+    return position == set_->feature(root_).start[bin + 1];
+  }
+  // Thresholds inside of a bin may be below the limit.
+  bool is_open(std::int32_t bin) const {
+    if (set_->feature(root_).inner[bin] != 0) return false;
+    if (!options_.use_dropped_rows) return true;
+    const auto b = static_cast<std::size_t>(bin);
+    return dropped_rows_bound(objective_, bin > 0 ? sides_[0][b - 1] : 0, sides_[1][b]) < limit();
+  }
+
+  // The threshold nearest to the middle of those that bins and the margins of the ends leave open; -1: there is none.
+  std::int32_t open_middle(const Interval& at) const {
     std::int32_t low = at.a.position + 1, high = at.b.position - 1;
     if (options_.use_threshold_margins) {
       low = std::max(low, first_beyond(at.a.position, margin(objective_, at.a.sides, limit())));
@@ -413,11 +407,27 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     }
     if (low > high) return -1;
     const std::int32_t middle = low + (high - low) / 2;
-    std::int32_t down = middle, up = middle + 1;
-    while (down >= low && !parts(down)) --down;
-    while (up <= high && !parts(up)) ++up;
-    if (down >= low && (up > high || middle - down <= up - middle)) return down;
-    return up <= high ? up : -1;
+    const std::int32_t down = open_from(middle, low, -1), up = open_from(middle + 1, high, 1);
+    if (down < 0 || up < 0) return std::max(down, up);
+    return middle - down <= up - middle ? down : up;
+  }
+  // The first open threshold from one position to another; -1: there is none.
+  std::int32_t open_from(std::int32_t position, std::int32_t last, std::int32_t step) const {
+    const SetFeature<V>& own = set_->feature(root_);
+    while ((last - position) * step >= 0) {
+      const std::int32_t bin = bin_of(position);
+      if (is_edge(position, bin)) {
+        if (edge_low_[static_cast<std::size_t>(bin)] < limit()) return position;
+        position += step;
+      } else if (!is_open(bin)) {
+        position = step > 0 ? own.start[bin + 1] : own.start[bin];
+      } else if (parts(position)) {
+        return position;
+      } else {
+        position += step;
+      }
+    }
+    return -1;
   }
   bool parts(std::int32_t position) const {
     return root_ranks_[root_order_[position - 1]] != root_ranks_[root_order_[position]];
@@ -439,11 +449,13 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   };
 
   // The best second splits of both sides of a threshold.  Second features that can bring neither side below what is wanted
-  // keep their bound.  `bin`: holds the threshold, or ends there.
-  Evaluated evaluate(std::int32_t position, std::int32_t bin, bool is_edge) {
+  // keep their bound.
+  Evaluated evaluate(std::int32_t position) {
     ++counters.thresholds;
     stump_.part(position);
-    const std::int32_t bins[2] = {is_edge ? bin : bin - 1, bin + 1 < set_->feature(root_).n_bins ? bin : -1};
+    const std::int32_t bin = bin_of(position);
+    const std::int32_t bins[2] = {is_edge(position, bin) ? bin : bin - 1,
+                                  bin + 1 < set_->feature(root_).n_bins ? bin : -1};
     Side sides[2];
     Cost known[2];
     for (int s = 0; s < 2; ++s) {
@@ -475,6 +487,10 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     Evaluated out;
     out.sides = {std::max(sides[0].loose, known[0]), std::max(sides[1].loose, known[1])};
     out.lower = fits ? objective_.split(sides[0].lower + sides[1].lower) : kInfinite;
+    if (is_edge(position, bin)) {
+      sides_[0][static_cast<std::size_t>(bin)] = out.sides.left;
+      sides_[1][static_cast<std::size_t>(bin)] = out.sides.right;
+    }
     return out;
   }
 
@@ -520,6 +536,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   const std::int32_t* root_order_ = nullptr;
   const std::int32_t* root_ranks_ = nullptr;
   std::vector<Cost> worst_;     // up to each position
+  std::vector<Cost> edge_low_;  // [bin]: bounds of the trees with the root test at the edge
   std::vector<Cost> sides_[2];  // [bin]: bounds at edges, for leaves of any size
   std::vector<Interval> stack_;
 };

@@ -19,7 +19,7 @@ class SiblingTables {
   SiblingTables(const OrderedData& data, const Options& options, MemoryBudget& memory)
       : data_(data),
         is_on_(options.use_sibling_subtraction),
-        n_planes_(data.n_planes() + (options.min_leaf > 1 ? 1 : 0)),
+        n_planes_(data.rule().n_planes + (options.min_leaf > 1 ? 1 : 0)),
         whole_(data, options.min_leaf, memory),
         part_(data, options.min_leaf, memory),
         whole_cells_(memory),

@@ -20,7 +20,7 @@ class Stump {
         lines_(static_cast<std::size_t>(data.n_features())),
         position_(static_cast<std::size_t>(data.n_rows())),
         scratch_(memory) {
-    scratch_.ensure(pair_scratch_size(data.n_planes()));
+    scratch_.ensure(pair_scratch_size(data.rule().n_planes));
   }
 
   // A new set of rows.
@@ -65,7 +65,7 @@ class Stump {
   }
 
   std::int64_t side_rows(int side) const { return side == 0 ? n_left_ : set_->n_rows() - n_left_; }
-  V side_cost(int side) const { return plane_cost(data_.form(), data_.n_planes(), totals_[side]); }
+  V side_cost(int side) const { return plane_cost(data_.rule(), totals_[side]); }
   V cost(bool limited) const {
     if (limited && (side_rows(0) < set_->min_leaf() || side_rows(1) < set_->min_leaf())) return kInfeasible<V>;
     return static_cast<V>(side_cost(0) + side_cost(1));
@@ -76,8 +76,7 @@ class Stump {
     if (!line.has_rows) lay_out(f, line);
     if (!line.has_positions) place(f, line);
     SecondRows<V> in;
-    in.form = data_.form();
-    in.n_planes = data_.n_planes();
+    in.rule = data_.rule();
     in.length = length_;
     in.position = line.position.data();
     in.values = line.values.data();
@@ -109,7 +108,7 @@ class Stump {
         use(k, static_cast<std::size_t>(i) * static_cast<std::size_t>(kLanes<V>) + lane);
   }
   bool has_two_labels() const {
-    return data_.form() == PlaneForm::labels && data_.n_planes() == 2 && set_->min_leaf() <= 1;
+    return data_.adds_to_one_plane() && data_.rule().n_planes == 2 && set_->min_leaf() <= 1;
   }
 
   void lay_out(std::int32_t f, Line& line) {
@@ -117,12 +116,12 @@ class Stump {
     const std::int32_t* ranks = data_.ranks(f);
     const std::int32_t n = set_->n_rows();
     const std::size_t size = static_cast<std::size_t>(length_) * static_cast<std::size_t>(kLanes<V>);
-    const bool by_label = data_.form() == PlaneForm::labels;
+    const bool by_label = data_.adds_to_one_plane();
     line.parts.assign(size, 0);
-    line.values.assign(by_label ? size : size * static_cast<std::size_t>(data_.n_planes()), 0);
+    line.values.assign(by_label ? size : size * static_cast<std::size_t>(data_.rule().n_planes), 0);
     if (by_label && !has_two_labels()) line.label.assign(size, static_cast<V>(-1));
     for_each_place([&](std::int32_t k, std::size_t at) {
-      const std::int32_t row = rows[k], type = data_.type(row);
+      const std::int32_t row = rows[k], type = by_label ? data_.plane(row) : 0;
       if (k + 1 < n && ranks[row] != ranks[rows[k + 1]]) line.parts[at] = static_cast<V>(-1);
       if (has_two_labels()) {
         line.values[at] = static_cast<V>(type == 1 ? data_.value(row, 1) : -data_.value(row, 0));
@@ -130,7 +129,7 @@ class Stump {
         line.values[at] = static_cast<V>(data_.value(row, type));
         line.label[at] = static_cast<V>(type);
       } else {
-        for (std::int32_t d = 0; d < data_.n_planes(); ++d)
+        for (std::int32_t d = 0; d < data_.rule().n_planes; ++d)
           line.values[static_cast<std::size_t>(d) * size + at] = static_cast<V>(data_.value(row, d));
       }
     });

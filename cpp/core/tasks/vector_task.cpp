@@ -1,6 +1,7 @@
 #include "tasks/vector_task.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "base/bits.hpp"
 #include "base/check.hpp"
@@ -20,6 +21,28 @@ Cost saved_squares(Cost scale, Cost s, Cost w) {
   const Wide square = static_cast<Wide>(size) * size * static_cast<std::uint64_t>(scale);
   const auto weight = static_cast<Wide>(w);
   return static_cast<Cost>((square + weight - 1) / weight);
+}
+
+void TargetRange::add(const Cost* sums) {
+  const Cost w = sums[0], s = sums[1];
+  if (w <= 0) throw std::invalid_argument("statistics of kind 'squares' need weights of at least 1");
+  least = std::min(least, s / w - (s % w < 0 ? 1 : 0));
+  most = std::max(most, s / w + (s % w > 0 ? 1 : 0));
+}
+
+Cost worst_square(const TargetRange& range, const Cost* sums, Cost scale, Cost largest) {
+  __extension__ using Signed = __int128;
+  Cost worst = 0;
+  for (const Cost end : {range.least, range.most}) {
+    const Signed distance = static_cast<Signed>(sums[2]) - 2 * static_cast<Signed>(end) * sums[1] +
+                            static_cast<Signed>(end) * end * sums[0];
+    const Signed scaled = distance * scale;
+    if (scaled < 0) throw std::invalid_argument("statistics of kind 'squares' must be w, w * y, w * y * y");
+    if (scaled > largest)
+      throw std::invalid_argument("the squared errors overflow 64-bit integers; scale the targets down");
+    worst = std::max(worst, static_cast<Cost>(scaled));
+  }
+  return worst;
 }
 
 Cost VectorTask::leaf_cost(const Cost* sums, std::int32_t* label) const {

@@ -38,6 +38,15 @@ struct VectorTask {
   Cost leaf_cost(const Cost* sums, std::int32_t* label = nullptr) const;
 };
 
+// Whole numbers around the means of vectors w, w y, w y^2; the mean of any leaf lies between them.
+struct TargetRange {
+  Cost least = kInfinite, most = -kInfinite;
+  void add(const Cost* sums);
+};
+// The largest scaled squared distance of rows with these sums from a point in the range.  It is convex in the point, so it is at
+// one of the two ends.  Throws std::invalid_argument if it is above `largest`.
+Cost worst_square(const TargetRange& range, const Cost* sums, Cost scale, Cost largest);
+
 // ceil(scale s^2 / w), 0 for w = 0: what a mean saves.
 Cost saved_squares(Cost scale, Cost s, Cost w);
 

@@ -165,7 +165,9 @@ def _features(tests: TestList) -> list[_Feature]:
     found: list[_Feature] = []
     for run in _runs(tests):
         before = found[-1] if found else None
-        if isinstance(run[0], Missing) and before is not None and _joins(before, run[0]):
+        # A cut point takes time to compute, so none is made to look at its kind.
+        first = None if isinstance(run, CutTests) else run[0]
+        if isinstance(first, Missing) and before is not None and _joins(before, first):
             found[-1] = replace(before, turned=True)
         else:
             found.append(_Feature(run))

@@ -102,6 +102,13 @@ def row_types(values: NDArray[np.int64]) -> RowTypes | None:
     return RowTypes(types, values[first], None, np.bincount(types).astype(np.int64))
 
 
+def few_types(rows: NDArray[np.int64] | RowTypes) -> RowTypes | None:
+    """Return the types of rows, or None if it is faster to add up their vectors."""
+    known = rows if isinstance(rows, RowTypes) else row_types(rows)
+    found = None if known is None else known.merged()
+    return found if found is not None and found.are_few else None
+
+
 def _multiples(values: NDArray[np.int64]) -> RowTypes | None:
     """Return the same, rows divided by what their numbers have in common."""
     flat = values.reshape(len(values), -1)

@@ -10,6 +10,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree import engine
 from certree.engine._within_limits import DualCut, LimitedProblem, LimitedResult
@@ -41,6 +42,8 @@ _MOST_TOTAL = 2**46
 @dataclass(frozen=True, kw_only=True)
 class LimitedStatement(TaskStatement):
     """A task with limits on the whole tree, or two objectives, on the rows of a table."""
+
+    columns: NDArray[np.uint8]
 
     @property
     def limited(self) -> LimitedOnRows:

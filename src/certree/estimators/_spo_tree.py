@@ -210,7 +210,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         if self.method == "milp" and self.max_depth is None:
             raise ValueError("method='milp' needs a max_depth: the program has a fixed size.")
 
-    def _state(self, task: Task, X: Any, y: Any, sample_weight: Any) -> DecisionStatement:
+    def _state(
+        self, task: Task, X: Any, y: Any, sample_weight: Any, path: bool = False
+    ) -> DecisionStatement:
         call = current()
         with nullcontext() if call is None else call.nothing_to_return():
             statement = state_task(self, task, X, y, sample_weight, DecisionStatement)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
@@ -12,7 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
+from certree.encoding import RankedColumns
+from certree.encoding._encoder import PrefersRanks
 from certree.engine import _vector
+from certree.engine._ordered import (
+    ORDERED_KINDS,
+    OrderedVectors,
+    expand,
+    prefers_ranks,
+    solve_ordered_vector,
+)
+from certree.engine._row_types import RowTypes, few_types
 from certree.numbers._exact import check_weights, read_fraction, scale_weights
 from certree.numbers._fractions import shown
 from certree.numbers._scale import Scale, fitting_penalty
@@ -63,7 +74,6 @@ class TaskStatement(Statement):
         Prices of tests.
     """
 
-    columns: NDArray[np.uint8]
     rows: Rows
     on_rows: LeafProblem | LimitedOnRows
     measurements: Measurements | None
@@ -85,16 +95,27 @@ class TaskStatement(Statement):
 
     @property
     def engine_problem(self) -> _vector.VectorProblem:
-        """What the core is asked to solve."""
+        """What the core is asked to solve, with a column per test."""
         settings = dict(self.problem.engine_settings())
         if self.measurements is not None:
             settings["test_costs"] = self.measurements.for_engine(self.problem)
             settings["weights"] = self.rows.weights
-        known = self.problem.types
-        vectors = self.problem.statistics if known is None else known
-        return _vector.VectorProblem(self.columns, vectors, kind=self.problem.kind, **settings)
+        columns, kind = expand(self.columns), self.problem.kind
+        return _vector.VectorProblem(columns, vectors_of(self.problem), kind=kind, **settings)
+
+    @property
+    def ranked_problem(self) -> OrderedVectors | None:
+        """The same with ranks; None if the columns are not ranked."""
+        if not isinstance(self.columns, RankedColumns):
+            return None
+        problem = self.problem
+        settings = problem.engine_settings()
+        return OrderedVectors(self.columns, vectors_of(problem), kind=problem.kind, **settings)
 
     def solve(self, options: engine.Options, watch: engine.Callback | None) -> engine.Result:
+        ranked = self.ranked_problem
+        if ranked is not None:
+            return solve_ordered_vector(ranked, options, watch)
         return _vector.solve(self.engine_problem, options, watch)
 
     def solve_path(
@@ -209,6 +230,11 @@ def first_problem(on_rows: LeafProblem | LimitedOnRows) -> LeafProblem:
     return on_rows if isinstance(on_rows, LeafProblem) else on_rows.problems[0]
 
 
+def vectors_of(problem: LeafProblem) -> NDArray[np.int64] | RowTypes:
+    """Return what rows add to their leaf, by type if they are known to be of a few types."""
+    return problem.statistics if problem.types is None else problem.types
+
+
 def hides_much(problem: LeafProblem) -> bool:
     """Return whether rounding is more than a thousandth of what a tree without splits costs."""
     return 0 < problem.single_leaf() < problem.hidden * _NEGLIGIBLE
@@ -234,16 +260,40 @@ def _notes(problem: LeafProblem, sums: NDArray[np.int64], payload: Payload) -> l
 
 
 def state_task(
-    model: BaseTaskTree, task: Any, X: Any, y: Any, sample_weight: Any, kind: type[S]
+    model: BaseTaskTree,
+    task: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    kind: type[S],
+    rank_depth: int | None = None,
 ) -> S:
-    """Encode the table and turn the task into integers."""
+    """Encode the table and turn the task into integers.
+
+    Parameters
+    ----------
+    model : BaseTaskTree
+        Parameters, and what encodes the table.
+    task : Task or Limited
+        What is minimised.
+    X, y, sample_weight
+        What users pass to `fit`.
+    kind : type
+        The statement to make.
+    rank_depth : int, optional
+        For searches that can use ranks: the limit on the depth. The columns are then ranks if the
+        core knows the task, and the search over ranks is expected to be the faster one.
+    """
     start = perf_counter()
     n_rows = model._row_count(X)
     budget = model._cost_budget(n_rows, Fraction(0))
     weights = scale_weights(sample_weight, n_rows, budget=budget)
     kept = None if weights.values.all() else np.flatnonzero(weights.values)
-    columns = model._encode(X, None if sample_weight is None else weights.values, kept)
-    measurements = None
+    for_encoder = None if sample_weight is None else weights.values
+    encode = partial(model._encode_or_rank, X, for_encoder, kept)
+    measurements = columns = None
+    if rank_depth is None or model.test_costs is not None:
+        columns = encode()
     if model.test_costs is not None:
         measurements = Measurements.read(
             model.test_costs,
@@ -265,6 +315,8 @@ def state_task(
         sample_weight,
     )
     rows, on_rows, scale = _finest(model, task, y, rows)
+    if columns is None:
+        columns = encode(_preference(first_problem(on_rows), rank_depth))
     return kind(
         task=task.name,
         columns=columns,
@@ -277,6 +329,17 @@ def state_task(
         on_rows=on_rows,
         measurements=measurements,
     )
+
+
+def _preference(problem: LeafProblem, max_depth: int | None) -> PrefersRanks | None:
+    """Return what says whether ranks are better; None if the search over ranks lacks the task."""
+    if problem.kind not in ORDERED_KINDS:
+        return None
+    types = few_types(vectors_of(problem)) if problem.kind == "min_label" else None
+    if types is not None:
+        return partial(prefers_ranks, n_classes=len(types.totals), max_depth=max_depth)
+    n_values = problem.statistics.shape[1]
+    return partial(prefers_ranks, n_classes=n_values, max_depth=max_depth, kind=problem.kind)
 
 
 def _finest(

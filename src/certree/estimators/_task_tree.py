@@ -58,14 +58,17 @@ class BaseTaskTree(BaseOptimalTree):
             return
         self._check_size_limits(path)
         with self._budget():
-            statement = self._state(task, X, y, sample_weight)
+            statement = self._state(task, X, y, sample_weight, path)
             watch = self._prove(statement, callback, path=path)
         self._finish(watch)
         self._warn_about_path(self._path)
 
-    def _state(self, task: Task, X: Any, y: Any, sample_weight: Any) -> TaskStatement:
-        """Return what is asked of the search."""
-        return state_task(self, task, X, y, sample_weight, TaskStatement)
+    def _state(
+        self, task: Task, X: Any, y: Any, sample_weight: Any, path: bool = False
+    ) -> TaskStatement:
+        """Return what is asked of the search, or of two, if there is to be a path."""
+        rank_depth = None if path else self._rank_depth()
+        return state_task(self, task, X, y, sample_weight, TaskStatement, rank_depth)
 
     def _keep(
         self,

@@ -1,0 +1,275 @@
+"""Tasks by ranks: the same proofs as with a column per test, for tables of any kind."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from certree import (
+    CostSensitiveTreeClassifier,
+    OptimalTreeRegressor,
+    PolicyTree,
+    solve,
+    tasks,
+    verify,
+)
+from certree.encoding import RankedColumns
+from certree.engine import _ordered
+from certree.engine._ordered import prefers_ranks
+from certree.estimators import _task_statement
+from certree.estimators._task_statement import TaskStatement, state_task
+
+from .test_ranks import mixed
+
+Fit = Callable[..., tuple[Any, dict[str, Any]]]
+"""From table, seed, weights and parameters to a fitted model, and what `verify` needs besides."""
+
+
+def fit_policy(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit a policy for three treatments to scores."""
+    rewards = np.random.default_rng(seed).normal(size=(len(X), 3))
+    model = PolicyTree(**options).fit_rewards(X, rewards, weights)
+    return model, {"y": rewards}
+
+
+def fit_costs(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit a classifier to costs per row."""
+    rng = np.random.default_rng(seed)
+    y, costs = rng.integers(0, 3, len(X)), rng.integers(0, 50, (len(X), 3)) / 10
+    model = CostSensitiveTreeClassifier(**options).fit(X, y, weights, costs=costs)
+    return model, {"y": y, "costs": costs}
+
+
+def fit_matrix(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit a classifier to costs per class."""
+    y = np.random.default_rng(seed).integers(0, 3, len(X))
+    matrix = [[0, 2, 5], [1, 0, 3], [4, 1, 0]]
+    model = CostSensitiveTreeClassifier(cost_matrix=matrix, **options).fit(X, y, weights)
+    return model, {"y": y}
+
+
+def fit_errors(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Solve the task of fewest errors."""
+    y = np.random.default_rng(seed).integers(0, 4, len(X))
+    return solve(tasks.Misclassification(), X, y, sample_weight=weights, **options), {"y": y}
+
+
+def fit_numbers(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit a regression tree."""
+    y = np.round(np.random.default_rng(seed).normal(size=len(X)), 2)
+    return OptimalTreeRegressor(**options).fit(X, y, weights), {"y": y}
+
+
+def fit_row_costs(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Solve a task of costs per row and label."""
+    costs = np.random.default_rng(seed).integers(0, 1000, (len(X), 4))
+    solution = solve(tasks.RowCosts(costs), X, sample_weight=weights, **options)
+    return solution, {"task": tasks.RowCosts(costs)}
+
+
+FITS: list[Fit] = [fit_policy, fit_costs, fit_matrix, fit_errors, fit_numbers, fit_row_costs]
+
+
+@pytest.fixture
+def forced(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return what chooses the search of all fits that follow."""
+
+    def force(by_ranks: bool) -> None:
+        monkeypatch.setattr(_task_statement, "prefers_ranks", lambda *_, **__: by_ranks)
+
+    return force
+
+
+@pytest.fixture
+def by_ranks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list of the number of tests of every search over ranks."""
+    found: list[int] = []
+
+    def search(problem: Any, *others: Any) -> Any:
+        found.append(problem.columns.shape[1])
+        return _ordered.solve_ordered_vector(problem, *others)
+
+    monkeypatch.setattr(_task_statement, "solve_ordered_vector", search)
+    return found
+
+
+def certificate_of(model: Any) -> Any:
+    """Return the certificate of an estimator or a solution."""
+    return model.certificate if hasattr(model, "certificate") else model.certificate_
+
+
+def fit_both(forced: Any, fit: Fit, X: Any, seed: int, weights: Any = None, **options: Any) -> Any:
+    """Fit by columns and by ranks, compare what is proven, and return both models."""
+    models = []
+    for choice in (False, True):
+        forced(choice)
+        model, given = fit(X, seed, weights, **options)
+        assert verify(model, X, sample_weight=weights, **given)
+        models.append(model)
+    first, second = map(certificate_of, models)
+    names = ("cost", "lower_bound", "status", "n_tests", "n_rows", "objective", "leaf_cost", "unit")
+    for name in (*names, "rounding", "weight_quantum"):
+        assert getattr(first, name) == getattr(second, name), name
+    # Of equally good trees, both return one of the smallest.
+    assert (first.n_splits, first.depth) == (second.n_splits, second.depth)
+    assert first.is_optimal
+    return models
+
+
+# ---- the same proofs -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fit", FITS, ids=lambda fit: fit.__name__)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"complexity": 0.05},
+        {"complexity": 0.02, "complexity_per": "leaf"},
+        {"min_samples_leaf": 4},
+        {"n_jobs": 2},
+        {"max_depth": 0},
+        {"max_depth": 1},
+        {"max_depth": 3, "thresholds": 4},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_both_searches_prove_the_same(
+    forced: Any, by_ranks: list[int], fit: Fit, options: dict[str, Any], seed: int
+) -> None:
+    """Tables with categories, levels and missing values; weights may be zero."""
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(0, 4, 50) if seed == 1 else None
+    thresholds = ("all", "auto", 4)[seed]
+    options = {"max_depth": 2, "thresholds": thresholds, **options}
+    models = fit_both(forced, fit, mixed(50, seed), seed, weights, **options)
+    assert by_ranks == [certificate_of(models[1]).n_tests]
+
+
+@pytest.mark.parametrize("fit", FITS, ids=lambda fit: fit.__name__)
+def test_both_searches_prove_the_same_of_larger_tables(forced: Any, fit: Fit) -> None:
+    X = np.random.default_rng(1).normal(size=(400, 6))
+    fit_both(forced, fit, X, 1, thresholds=60, max_depth=2)
+    fit_both(forced, fit, X, 2, thresholds=12, max_depth=3)
+
+
+@pytest.mark.parametrize("fit", FITS, ids=lambda fit: fit.__name__)
+@pytest.mark.parametrize("scale", [1.0, 1e-12, 1e12])
+def test_weights_that_are_rounded(forced: Any, fit: Fit, scale: float) -> None:
+    rng = np.random.default_rng(4)
+    weights = rng.random(60) * scale
+    weights[::7] = 0
+    fit_both(forced, fit, mixed(60, 4), 4, weights, thresholds="all", max_depth=2)
+
+
+@pytest.mark.parametrize("fit", [fit_policy, fit_costs, fit_numbers], ids=lambda fit: fit.__name__)
+def test_the_tree_costs_what_the_certificate_says(forced: Any, fit: Fit) -> None:
+    forced(True)
+    X = np.round(np.random.default_rng(2).normal(size=(80, 3)), 1)
+    model, given = fit(X, 2, None, max_depth=2, thresholds="all")
+    rows = np.arange(80)
+    if fit is fit_numbers:
+        cost = float(((model.predict(X) - given["y"]) ** 2).sum())
+    elif fit is fit_costs:
+        cost = float(given["costs"][rows, model.predict(X)].sum())
+    else:
+        rewards = given["y"]
+        cost = float((rewards.max(axis=1) - rewards[rows, model.predict(X)]).sum())
+    assert float(model.certificate_.cost) == pytest.approx(cost)
+    assert verify(model, X, **given)
+    counts = model.tree_.counts.sum(axis=1) if fit is fit_costs else None
+    if counts is not None:
+        leaves = model.apply(X)
+        assert counts[leaves].tolist() == np.bincount(leaves)[leaves].tolist()
+
+
+def test_brute_force_agrees(forced: Any) -> None:
+    forced(True)
+    X = np.random.default_rng(0).integers(0, 6, (16, 2)) / 2
+    for fit in FITS:
+        model, given = fit(X, 5, None, max_depth=2, thresholds="all")
+        assert verify(model, X, exhaustive=True, **given)
+
+
+# ---- which search --------------------------------------------------------------------------------
+
+
+def test_ranks_are_preferred_sooner_where_rows_have_vectors() -> None:
+    n_ranks = np.full(8, 33, dtype=np.int32)
+    assert not prefers_ranks(5000, n_ranks, 4, 3)
+    assert prefers_ranks(5000, n_ranks, 4, 3, kind="min_label")
+    # Squared errors leave many thresholds open.
+    assert not prefers_ranks(5000, n_ranks, 3, 3, kind="squares")
+    assert prefers_ranks(5000, n_ranks, 3, 2, kind="squares")
+    for kind in _ordered.ORDERED_KINDS:
+        few = np.array([33, 23, 33, 22], dtype=np.int32)
+        assert not prefers_ranks(150, few, 3, 4, kind=kind)
+        assert not prefers_ranks(10**6, np.full(1000, 2, dtype=np.int32), 2, 3, kind=kind)
+        assert prefers_ranks(2000, np.full(8, 2000, dtype=np.int32), 3, 3, kind=kind)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_depth": None, "complexity": 0.05},
+        {"max_splits": 2},
+        {"search": "best-first"},
+        {"test_costs": [0.1, 0.2]},
+        {"path": True, "max_depth": 1},
+    ],
+    ids=str,
+)
+def test_what_the_search_over_ranks_lacks_gets_a_column_per_test(
+    options: dict[str, Any], by_ranks: list[int]
+) -> None:
+    rng = np.random.default_rng(0)
+    X, costs = rng.normal(size=(700, 2)), rng.integers(0, 1000, (700, 2))
+    task = tasks.RowCosts(costs)
+    solve(task, X, **{"max_depth": 2, "thresholds": 60, "gap": 1e6, **options})
+    assert not by_ranks
+    solve(task, X, max_depth=2, thresholds=60)
+    assert by_ranks == [120]
+
+
+def test_limits_and_functions_get_a_column_per_test(forced: Any, by_ranks: list[int]) -> None:
+    forced(True)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
+    rewards = rng.normal(size=(40, 2))
+    PolicyTree(max_depth=1, thresholds=8, capacity={1: 10}).fit_rewards(X, rewards)
+    solve(tasks.gini(y), X, max_depth=1, thresholds=8)
+    front = tasks.Front(tasks.RowCosts(np.abs(rewards)), tasks.RowCosts(np.abs(rewards[::-1])))
+    solve(front, X, max_depth=1, thresholds=4)
+    assert not by_ranks
+
+
+def test_a_fit_with_every_midpoint_takes_memory_by_the_size_of_the_table() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 4))
+    rewards = np.column_stack([X[:, 0] > 0.2, X[:, 1] > 1]) + rng.random((20_000, 2))
+    tracemalloc.start()
+    model = PolicyTree(max_depth=1, thresholds="all").fit_rewards(X, rewards)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert model.certificate_.is_optimal
+    assert model.certificate_.n_tests == 4 * 19_999
+    # A column per test would take 1.6 GB.
+    assert peak < 50e6
+    assert verify(model, X, rewards)
+
+
+def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
+    forced(True)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 2)), rng.normal(size=100)
+    weights = (np.arange(100) % 3 > 0).astype(int)
+    model = OptimalTreeRegressor(2, thresholds="all")
+    statement = state_task(model, tasks.SquaredError(), X, y, weights, TaskStatement, rank_depth=2)
+    assert isinstance(statement.columns, RankedColumns)
+    assert statement.columns.shape == (66, 130)
+    assert statement.engine_problem.columns.shape == (66, 130)
