@@ -155,8 +155,8 @@ class PairScan {
         const V holds = below[n_ - 1], rest = static_cast<V>(all[n_ - 1] - holds);
         const Lanes<V> corner[kCorners] = {hh, all_lanes(holds) - hh, nh, all_lanes(rest) - nh};
         for (int c = 0; c < kCorners; ++c) {
-          sum[c] += corner[c];
           if constexpr (kForm == PlaneForm::labels) {
+            sum[c] += corner[c];
             best[c] = d == 0 ? corner[c] : (corner[c] > best[c] ? corner[c] : best[c]);
           } else {
             best[c] = d == 0 ? corner[c] : (corner[c] < best[c] ? corner[c] : best[c]);

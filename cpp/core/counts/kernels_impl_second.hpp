@@ -110,7 +110,7 @@ SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
   Lanes<V> limited[2] = {far, far}, loose[2] = {far, far};
   const V all[2] = {static_cast<V>(in.n_rows[0]), static_cast<V>(in.n_rows[1])};
   V weight[2] = {0, 0};
-  for (std::int32_t d = 0; d < planes; ++d)
+  for (std::int32_t d = 0; d < planes && kForm == PlaneForm::labels; ++d)
     for (int side = 0; side < 2; ++side) weight[side] = static_cast<V>(weight[side] + in.totals[side][d]);
   for (std::int32_t k = 0; k < in.length; ++k) {
     const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V>;

@@ -21,13 +21,13 @@ template <class V>
 inline V plane_cost(const PlaneRule& rule, const V* sums) {
   if (rule.form == PlaneForm::squares)
     return static_cast<V>(rule.scale * sums[2] - saved_squares(rule.scale, sums[1], sums[0]));
-  V sum = sums[0], top = sums[0], low = sums[0];
+  if (rule.form == PlaneForm::costs) return *std::min_element(sums, sums + rule.n_planes);
+  V sum = sums[0], top = sums[0];
   for (std::int32_t d = 1; d < rule.n_planes; ++d) {
     sum = static_cast<V>(sum + sums[d]);
     top = std::max(top, sums[d]);
-    low = std::min(low, sums[d]);
   }
-  return rule.form == PlaneForm::labels ? static_cast<V>(sum - top) : low;
+  return static_cast<V>(sum - top);
 }
 
 template <class V>

@@ -26,11 +26,12 @@ template <class V>
 class DepthTwoSearch final : public OrderedDepthTwo {
  public:
   DepthTwoSearch(const OrderedData& data, const Options& options, const Objective& objective, Budget& budget,
-                 MemoryBudget& memory)
+                 MemoryBudget& memory, Progress& progress)
       : data_(data),
         options_(options),
         objective_(objective),
         budget_(budget),
+        progress_(progress),
         kernels_(pair_kernels_for<V>(options.isa)),
         own_(data, options.min_leaf, memory),
         siblings_(data, options, memory),
@@ -128,6 +129,10 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     const auto bins = static_cast<std::int32_t>(kBinsPerRoot * std::sqrt(static_cast<double>(n_rows)));
     return std::clamp(bins, 4, kMostCoarseBins);
   }
+  bool poll() {
+    progress_.observe();
+    return budget_.poll();
+  }
   Cost limit() const { return std::min(best_, ceiling_); }
   // Pair tables say all: no threshold is inside of a bin, and no leaf too small.
   bool is_exact() const { return !set_->has_inner() && !limits_leaves(); }
@@ -197,7 +202,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
       for (std::size_t b = a; b < roots_.size(); ++b) scan_pair(roots_[a], roots_[b]);
       offer_edges(roots_[a]);
       const auto steps = static_cast<std::int64_t>(set_->n_rows()) * static_cast<std::int64_t>(roots_.size());
-      if (steps > (1 << 18) && budget_.poll()) return false;
+      if (steps > (1 << 18) && poll()) return false;
     }
     return true;
   }
@@ -287,6 +292,13 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   void bound_roots() {
     low_.assign(by_, by_ + data_.n_features());
     true_low_ = low_;
+    one_level_ = objective_.leaf(set_->leaf_cost());
+    for (const std::int32_t f : set_->live()) {
+      const SetFeature<V>& own = set_->feature(f);
+      for (std::int32_t b = 0; b + 1 < own.n_bins; ++b)
+        one_level_ =
+            std::min(one_level_, objective_.split(objective_.leaf(own.leaf[0][b]) + objective_.leaf(own.leaf[1][b])));
+    }
     for (const std::int32_t f : roots_) {
       if (!is_scanned_[static_cast<std::size_t>(f)]) continue;
       const SetFeature<V>& own = set_->feature(f);
@@ -305,7 +317,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         if (edge_left < kInfinite && edge_right < kInfinite)
           lower = std::min(lower, objective_.split(edge_left + edge_right));
       }
-      one_level_ = left_before;
+      one_level_ = std::min(one_level_, left_before);
       low_[static_cast<std::size_t>(f)] = std::max(by_[f], loose);
       true_low_[static_cast<std::size_t>(f)] = std::max(by_[f], lower);
     }
@@ -326,13 +338,13 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     Cost loose = kInfinite, lower = kInfinite;
     stack_.assign(1, {{0, {}}, {set_->n_rows(), {}}});
     while (!stack_.empty()) {
-      if (budget_.poll()) return false;
+      if (poll()) return false;
       const Interval at = stack_.back();
       stack_.pop_back();
       const Cost bound = bound_of(at);
       const std::int32_t p = bound >= limit() ? -1 : open_middle(at);
       if (p < 0) {  // nothing inside can be below the limit
-        loose = std::min(loose, std::max(bound, limit()));
+        loose = std::min(loose, limits_leaves() ? bound : std::max(bound, limit()));
         lower = std::min(lower, std::max(bound, limit()));
         continue;
       }
@@ -405,6 +417,10 @@ class DepthTwoSearch final : public OrderedDepthTwo {
       low = std::max(low, first_beyond(at.a.position, margin(objective_, at.a.sides, limit())));
       high = std::min(high, last_before(at.b.position, margin(objective_, at.b.sides, limit())));
     }
+    // Thresholds nearer to the ends leave too small a leaf; for leaves of any size the interval keeps its bound.
+    const auto smallest = static_cast<std::int32_t>(std::min<std::int64_t>(options_.min_leaf, set_->n_rows()));
+    low = std::max(low, smallest);
+    high = std::min(high, set_->n_rows() - smallest);
     if (low > high) return -1;
     const std::int32_t middle = low + (high - low) / 2;
     const std::int32_t down = open_from(middle, low, -1), up = open_from(middle + 1, high, 1);
@@ -486,7 +502,9 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     if (fits) offer(objective_.split(sides[0].upper + sides[1].upper), root_, root_ranks_[root_order_[position - 1]]);
     Evaluated out;
     out.sides = {std::max(sides[0].loose, known[0]), std::max(sides[1].loose, known[1])};
-    out.lower = fits ? objective_.split(sides[0].lower + sides[1].lower) : kInfinite;
+    out.lower = fits ? std::max(objective_.split(sides[0].lower + sides[1].lower),
+                                objective_.split(out.sides.left + out.sides.right))
+                     : kInfinite;
     if (is_edge(position, bin)) {
       sides_[0][static_cast<std::size_t>(bin)] = out.sides.left;
       sides_[1][static_cast<std::size_t>(bin)] = out.sides.right;
@@ -515,6 +533,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   const Options& options_;
   const Objective& objective_;
   Budget& budget_;
+  Progress& progress_;
   const PairKernels<V>& kernels_;
   RowSetBins<V> own_;
   SiblingTables<V> siblings_;
@@ -545,10 +564,10 @@ class DepthTwoSearch final : public OrderedDepthTwo {
 
 std::unique_ptr<OrderedDepthTwo> make_ordered_depth_two(const OrderedData& data, const Options& options,
                                                         const Objective& objective, Budget& budget,
-                                                        MemoryBudget& memory) {
+                                                        MemoryBudget& memory, Progress& progress) {
   if (data.largest() < kInfeasible<std::int32_t>)
-    return std::make_unique<DepthTwoSearch<std::int32_t>>(data, options, objective, budget, memory);
-  return std::make_unique<DepthTwoSearch<std::int64_t>>(data, options, objective, budget, memory);
+    return std::make_unique<DepthTwoSearch<std::int32_t>>(data, options, objective, budget, memory, progress);
+  return std::make_unique<DepthTwoSearch<std::int64_t>>(data, options, objective, budget, memory, progress);
 }
 
 }  // namespace certree

@@ -13,6 +13,7 @@
 #include "base/memory.hpp"
 #include "search/options.hpp"
 #include "search/ordered_node.hpp"
+#include "search/progress.hpp"
 
 namespace certree {
 
@@ -48,6 +49,6 @@ class OrderedDepthTwo {
 
 std::unique_ptr<OrderedDepthTwo> make_ordered_depth_two(const OrderedData& data, const Options& options,
                                                         const Objective& objective, Budget& budget,
-                                                        MemoryBudget& memory);
+                                                        MemoryBudget& memory, Progress& progress);
 
 }  // namespace certree

@@ -24,7 +24,7 @@ OrderedSearch::OrderedSearch(const OrderedData& data, const Options& options, co
       memory_(memory),
       table_(table),
       progress_(progress),
-      depth_two_(make_ordered_depth_two(data, options, objective, budget, memory)),
+      depth_two_(make_ordered_depth_two(data, options, objective, budget, memory, progress)),
       is_in_(static_cast<std::size_t>(data.n_rows()), 0) {
   const Cost total = objective.leaf(data.worst_total());
   slack_ = std::max(total / kSlackShare, kSlackRows * (total / data.n_rows()));
@@ -152,6 +152,11 @@ std::int32_t OrderedSearch::choose(std::size_t k, const OpenInterval& at) {
           std::min(high, static_cast<std::int32_t>(std::lower_bound(sums.begin(), to, *to - after) - sums.begin()) - 1);
     }
   }
+  // Thresholds nearer to the ends leave too small a leaf; for leaves of any size the interval keeps its bound.
+  low = std::max<std::int32_t>(
+      low, static_cast<std::int32_t>(std::min<std::int64_t>(options_.min_leaf, here.node.n_rows())));
+  high = std::min<std::int32_t>(high, here.node.n_rows() - static_cast<std::int32_t>(std::min<std::int64_t>(
+                                                               options_.min_leaf, here.node.n_rows())));
   if (low > high) return -1;
   const std::int32_t* order = here.node.order(at.feature);
   const std::int32_t* ranks = data_.ranks(at.feature);
@@ -195,7 +200,8 @@ OrderedFound OrderedSearch::search(std::size_t k, std::int32_t depth, Cost ceili
     const std::int32_t position = choose(k, at);
     here.open.pop();
     if (position < 0) {
-      settle(k, at.feature, std::max(at.bound, limit(k)), std::max(at.bound, limit(k)));
+      const Cost skipped = std::max(at.bound, limit(k));
+      settle(k, at.feature, skipped, options_.min_leaf > 1 ? at.bound : skipped);
     } else if (!evaluate(k, depth, at, position)) {
       here.open.push(at);
       break;

@@ -88,9 +88,10 @@ class OrderedSearch {
 
   // Trees.
   void publish(std::size_t k, std::int32_t depth, OrderedSplit split, Cost value);
-  std::int32_t add_leaf(const OrderedRows& rows, Tree& tree);
-  bool add_sides(std::size_t k, std::int32_t depth, OrderedSplit split, Cost value, Tree& tree, std::int32_t* root);
-  bool add_known(std::size_t k, std::int32_t depth, Cost value, Tree& tree, std::int32_t* root);
+  Cost add_stump(OrderedNode& node, const std::vector<std::int32_t>& rows, std::int32_t depth, Tree& tree,
+                 std::int32_t* root);
+  Cost add_sides(std::size_t k, std::int32_t depth, OrderedSplit split, Cost value, Tree& tree, std::int32_t* root);
+  Cost add_known(std::size_t k, std::int32_t depth, Cost value, Tree& tree, std::int32_t* root);
   Cost add_greedy(std::size_t k, std::int32_t depth, Tree& tree, std::int32_t* root);
 
   const OrderedData& data_;
