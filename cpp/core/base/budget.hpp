@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 
 namespace certree {
 
@@ -30,13 +31,7 @@ class Budget {
     return stopped();
   }
   bool stopped() const { return reason() != StopReason::none || is_paused(); }
-  // Unwinds a search as the end of the budget does, to be taken up again: `resume` lifts it.
-  void pause_after(std::int64_t more_work) { pause_at_.store(work() + more_work, std::memory_order_relaxed); }
-  void resume() { pause_at_.store(0, std::memory_order_relaxed); }
-  bool is_paused() const {
-    const auto at = pause_at_.load(std::memory_order_relaxed);
-    return at > 0 && work() >= at;
-  }
+  bool is_paused() const { return work() >= pause_at_.load(std::memory_order_relaxed); }
   StopReason reason() const { return reason_.load(std::memory_order_relaxed); }
   void stop(StopReason reason) {
     auto none = StopReason::none;
@@ -64,14 +59,35 @@ class Budget {
   std::int64_t work_left() const { return work_limit_ > 0 ? std::max<std::int64_t>(work_limit_ - work(), 1) : 0; }
 
  private:
+  friend class Turn;
+
   Clock::time_point start_;
   double time_limit_s_;
   std::int64_t work_limit_;
   std::int64_t earlier_work_;
   std::atomic<std::int64_t> work_{0};
   std::atomic<std::int64_t> effort_limit_{0};
-  std::atomic<std::int64_t> pause_at_{0};
+  std::atomic<std::int64_t> pause_at_{std::numeric_limits<std::int64_t>::max()};
   std::atomic<StopReason> reason_{StopReason::none};
+};
+
+// More work than anybody can do.
+inline constexpr std::int64_t kNoEnd = std::int64_t{1} << 60;
+
+// Unwinds a search after so much more work as the end of the budget does, to be taken up again once the turn is gone.
+// Turns nest: the one that is over first counts.
+class Turn {
+ public:
+  Turn(Budget& budget, std::int64_t more_work) : budget_(budget), outer_(budget.pause_at_.load()) {
+    budget.pause_at_.store(std::min(outer_, budget.work() + more_work));
+  }
+  ~Turn() { budget_.pause_at_.store(outer_); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  Budget& budget_;
+  std::int64_t outer_;
 };
 
 }  // namespace certree

@@ -4,6 +4,7 @@
 
 #include "search/best_first.hpp"
 #include "search/depth_first.hpp"
+#include "search/improver.hpp"
 
 namespace certree {
 
@@ -26,17 +27,21 @@ void run_alternating(const Context& context, std::int32_t depth, Counters& count
                             context.table,     unlimited,         false};
   unlimited_context.past = context.past;
   unlimited_context.tests = context.tests;
+  ImproverState improver;
+  limited_context.improver = &improver;
   bool unlimited_is_open = true;
   for (std::int64_t turn = kFirstTurn; !context.budget.stopped(); turn *= 2) {
-    if (unlimited_is_open) context.budget.pause_after(turn);
-    run_depth_first(limited_context, depth, counters);
-    const bool was_paused = context.budget.is_paused();
-    context.budget.resume();
+    bool was_paused = false;
+    {
+      const Turn limited_turn(context.budget, unlimited_is_open ? turn : kNoEnd);
+      run_depth_first(limited_context, depth, counters);
+      was_paused = context.budget.is_paused();
+    }
     if (!was_paused) return;
-
-    context.budget.pause_after(turn);
-    run_best_first(unlimited_context, counters);
-    context.budget.resume();
+    {
+      const Turn unlimited_turn(context.budget, turn);
+      run_best_first(unlimited_context, counters);
+    }
     const Interval found = unlimited.interval();
     context.progress.raise(std::min(found.lower, context.progress.interval().upper));
     if (unlimited.tree().depth() <= depth) context.progress.improve(found.upper, unlimited.tree());

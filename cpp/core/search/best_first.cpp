@@ -1,6 +1,10 @@
 #include "search/best_first.hpp"
 
 #include <algorithm>
+#include <limits>
+
+#include "search/column_grower.hpp"
+#include "search/improver.hpp"
 
 namespace certree {
 
@@ -105,9 +109,16 @@ Interval Worker::improve(std::size_t level, Cost threshold, Cost known_lower) {
 
 namespace {
 
+constexpr std::int64_t kFirstTurn = 2000;  // depth-two evaluations
+
 class BestFirst {
  public:
-  explicit BestFirst(const Context& context) : context_(context), worker_(context, true) {}
+  explicit BestFirst(const Context& context)
+      : context_(context),
+        worker_(context, true),
+        grower_(worker_),
+        improver_(grower_, kDeepestGrown, context.options.max_splits, context.objective, context.budget,
+                  context.progress, context.improver != nullptr ? *context.improver : own_state_) {}
 
   void run(Counters& counters) {
     try {
@@ -125,25 +136,34 @@ class BestFirst {
   }
 
   bool start() {
-    worker_.publish_first_trees(kUnlimitedDepth, context_.options.max_splits);
-    if (context_.options.use_greedy_incumbent) {
-      Tree tree;
-      std::int32_t root = -1;
-      const Cost value = worker_.add_greedy_tree(0, kUnlimitedDepth, tree, &root);
-      if (value < kInfinite) context_.progress.improve(value, std::move(tree));
-    }
+    improver_.start();
     if (!worker_.open_best_first(0, record_)) return false;
     Tree tree;
     worker_.add_depth_two_tree(0, 2, tree);
     context_.progress.improve(worker_.shallow_value(worker_.frame(0).expansion.errors, 2), std::move(tree));
     record_.interval.upper = context_.progress.interval().upper;
     context_.progress.raise(record_.interval.lower);
+    return is_done() || improve();
+  }
+
+  // Nobody knows how long the proof takes: a quarter of the pairs of root splits is a guess.  False: stopped.
+  bool improve() {
+    next_turn_ = std::numeric_limits<std::int64_t>::max();
+    if (!context_.options.use_greedy_incumbent || improver_.is_exhausted()) return true;
+    const std::int64_t n = worker_.frame(0).node.n_columns;
+    improver_.expect_proof(n * n / 4);
+    improver_.take_turn(context_.options.gap);
+    next_turn_ = 2 * context_.budget.work() + kFirstTurn;
+    // The root's frame was the improver's.
+    if (!worker_.open_best_first(0, record_)) return false;
+    record_.interval.upper = std::min(record_.interval.upper, context_.progress.interval().upper);
     return true;
   }
 
   void search() {
     Frame& root = worker_.frame(0);
     while (!is_done() && !worker_.poll()) {
+      if (context_.budget.work() >= next_turn_ && !improve()) break;
       const Cost before = record_.interval.upper;
       if (!worker_.improve_best_split(0, kInfinite, record_)) break;
       if (record_.interval.upper < before) publish();
@@ -169,12 +189,18 @@ class BestFirst {
       if (!worker_.add_known_tree(1, kUnlimitedDepth, root.child_upper[holds][s], tree, &below)) return;
       tree.nodes[static_cast<std::size_t>(index)].set_child(holds != 0, below);
     }
-    context_.progress.improve(record_.interval.upper, std::move(tree));
+    // Its parts may be better than they were when its value was added up.
+    const GrownTree found = measure(grower_, 0, tree);
+    context_.progress.improve(found.value, found.tree());
   }
 
   const Context& context_;
   Worker worker_;
+  ImproverState own_state_;
+  ColumnGrower grower_;
+  Improver improver_;
   Record record_;
+  std::int64_t next_turn_ = 0;
 };
 
 }  // namespace

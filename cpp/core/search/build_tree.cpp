@@ -1,4 +1,4 @@
-// From values to trees: the depth-two tree of a node, the greedy tree, and the tree behind a table entry.
+// From values to trees: the depth-two tree of a node, and the tree behind a table entry.
 #include <algorithm>
 
 #include "search/worker.hpp"
@@ -72,83 +72,6 @@ std::int32_t Worker::add_stump(std::size_t level, bool splits, Tree& tree) {
     tree.nodes[static_cast<std::size_t>(root)].set_child(holds != 0, leaf);
   }
   return root;
-}
-
-// Something to return if the first depth-two pass is cut short: a leaf, and, where that pass will take a while, a greedy
-// tree of the best single splits, which needs no pairs.
-void Worker::publish_first_trees(std::int32_t depth, std::int64_t max_splits) {
-  constexpr std::int64_t kLongPass = std::int64_t{1} << 28;  // words read: about a tenth of a second
-  Tree leaf;
-  std::int32_t root = add_stump(0, false, leaf);
-  const Node& node = frame(0).node;
-  context_.progress.improve(context_.objective.leaf(depth_two_->leaf_cost(node)), std::move(leaf));
-  if (static_cast<std::int64_t>(node.n_columns) * node.n_columns * node.n_words < kLongPass) return;
-  std::int32_t levels = std::min(depth, 6);
-  while (max_splits >= 0 && (std::int64_t{1} << levels) - 1 > max_splits) --levels;
-  Tree tree;
-  const Cost value = add_quick_tree(0, levels, tree, &root);
-  context_.progress.improve(value, std::move(tree));
-}
-
-Cost Worker::add_quick_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root) {
-  const Objective& objective = context_.objective;
-  const Node& node = frame(level).node;
-  const Cost leaf = objective.leaf(depth_two_->leaf_cost(node));
-  std::int32_t column = -1;
-  Cost test = 0;
-  const Cost split = depth > 0 && !poll() ? depth_two_->best_split(node, &column, &test) : kInfinite;
-  if (column < 0 || objective.split(objective.leaf(split)) >= leaf) {
-    *root = add_stump(level, false, tree);
-    return leaf;
-  }
-  *root = tree.add({node.column[static_cast<std::size_t>(column)], -1, -1, -1});
-  Cost value = objective.split(objective.leaf(test));
-  for (const int holds : {1, 0}) {
-    std::int32_t below = -1;
-    descend(level, column, holds != 0);
-    value += add_quick_tree(level + 1, depth - 1, tree, &below);
-    tree.nodes[static_cast<std::size_t>(*root)].set_child(holds != 0, below);
-  }
-  return value;
-}
-
-// SPLIT-like (Babbar et al., ICML 2025): the root of the best depth-two tree, then the same below, down to where the
-// depth-two optimum is the answer.  Every subtree's value goes to the table as an incumbent.
-Cost Worker::add_greedy_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root) {
-  Frame& f = frame(level);
-  Record record;
-  if (poll() || !open(level, depth, record)) return kInfinite;
-  const Objective& objective = context_.objective;
-  const std::size_t begin = tree.nodes.size();
-  const Cost shallow = shallow_value(f.expansion.errors, std::min(depth, 2));
-  std::int32_t best = -1;
-  if (depth > 2 && !record.interval.is_exact()) {
-    for (std::int32_t s = 0; s < f.node.n_columns; ++s) {
-      const auto k = static_cast<std::size_t>(s);
-      if (f.expansion.yes0[k] >= kInfinite) continue;
-      if (best < 0 || f.guess[k] < f.guess[static_cast<std::size_t>(best)]) best = s;
-    }
-  }
-  if (best >= 0) {
-    *root = tree.add({f.node.column[static_cast<std::size_t>(best)], -1, -1, -1});
-    const Fingerprint key = f.node.rows.key;
-    Cost value = value_of_split(f, static_cast<std::size_t>(best), 0);
-    for (const int holds : {1, 0}) {
-      descend(level, best, holds != 0);
-      std::int32_t child = -1;
-      const Cost below = add_greedy_tree(level + 1, depth_below(depth), tree, &child);
-      if (below >= kInfinite) return kInfinite;
-      value += below;
-      tree.nodes[static_cast<std::size_t>(*root)].set_child(holds != 0, child);
-    }
-    if (value < shallow) {
-      remember(key, depth, {{0, value}, f.node.column[static_cast<std::size_t>(best)]}, 1);
-      return value;
-    }
-    tree.nodes.resize(begin);
-  }
-  *root = add_depth_two_tree(level, depth, tree);
-  return shallow;
 }
 
 // Values of trees for both children of a split that are known without search, if together they meet the target.

@@ -6,14 +6,25 @@
 #include <thread>
 
 #include "bounds/split_count.hpp"
+#include "search/column_grower.hpp"
+#include "search/improver.hpp"
 
 namespace certree {
 
 namespace {
 
+constexpr std::int64_t kFirstTurn = 8000;  // depth-two evaluations
+constexpr std::int64_t kPruned = 8;        // bounds close so many times as much as is left
+
 class DepthFirst {
  public:
-  DepthFirst(const Context& context, std::int32_t depth) : context_(context), depth_(depth), main_(context, true) {
+  DepthFirst(const Context& context, std::int32_t depth)
+      : context_(context),
+        depth_(depth),
+        main_(context, true),
+        grower_(main_),
+        improver_(grower_, std::min(depth, kDeepestGrown), context.options.max_splits, context.objective,
+                  context.budget, context.progress, context.improver != nullptr ? *context.improver : own_state_) {
     const std::int32_t threads = depth == kUnlimitedDepth ? 1 : context.options.threads;
     for (std::int32_t t = 1; t < threads; ++t) {
       helpers_.push_back(std::make_unique<Worker>(context, false));
@@ -39,7 +50,7 @@ class DepthFirst {
   // The best tree of depth two and the bound that holds for every depth.
   void start() {
     Frame& root = main_.frame(0);
-    main_.publish_first_trees(depth_, context_.options.max_splits);
+    improver_.start();
     if (!main_.expand(root)) return;
     const SplitErrors& errors = root.expansion.errors;
     const Cost value = main_.shallow_value(errors, std::min(depth_, 2));
@@ -60,8 +71,9 @@ class DepthFirst {
   void search() {
     const bool deepens = context_.options.use_iterative_deepening && depth_ != kUnlimitedDepth;
     for (std::int32_t depth = deepens ? 3 : depth_; !is_done(); ++depth) {
-      if (context_.options.use_greedy_incumbent) improve_greedily(depth);
-      const Interval found = solve_root(depth, depth == depth_);
+      if (depth == 3) improver_.expect_proof(with_levels(1, n_branches(), n_levels() - 2) / kPruned);
+      if (context_.options.use_greedy_incumbent) improver_.take_turn(context_.options.gap);
+      const Interval found = solve_in_turns(depth);
       if (depth == depth_) {
         context_.progress.raise(found.lower);
         return;
@@ -69,20 +81,55 @@ class DepthFirst {
     }
   }
 
-  void improve_greedily(std::int32_t depth) {
-    Tree tree;
-    std::int32_t root = -1;
-    const Cost value = main_.add_greedy_tree(0, depth, tree, &root);
-    if (value < kInfinite) context_.progress.improve(value, std::move(tree));
+  // So much work was done for those of the root's splits that were tried; what does it take for the open ones, and for the
+  // levels that are missing?
+  void project(std::int32_t depth, std::int64_t work, Cost upper) {
+    const Frame& root = main_.frame(0);
+    std::int64_t open = 0;
+    for (std::size_t s = 0; s < static_cast<std::size_t>(root.node.n_columns); ++s)
+      open += root.closed[s] == 0 && root.lower[s] < upper;
+    const std::int64_t tried = std::max<std::int64_t>(tried_ - 1, 1);  // one was cut short
+    improver_.expect_proof(with_levels(work / tried * (tried + open) / kPruned, n_branches(), depth_ - depth));
+  }
+
+  // A tree that beats the incumbent affords only so many splits.
+  std::int32_t n_levels() const {
+    const Interval now = context_.progress.interval();
+    std::int64_t splits = (now.upper - now.lower) / std::max<Cost>(context_.objective.split_penalty, 1);
+    std::int32_t levels = 1;
+    for (; splits > 1; splits /= 2) ++levels;
+    return std::min(levels, depth_);
+  }
+
+  std::int64_t n_branches() { return std::max(main_.frame(0).node.n_columns / 2, 2); }
+
+  // The proof at some depth, with turns of the improver in between.
+  Interval solve_in_turns(std::int32_t depth) {
+    const bool is_last = depth == depth_;
+    if (!context_.options.use_greedy_incumbent) return solve_root(depth, is_last);
+    std::int64_t done = 0;
+    for (std::int64_t work = kFirstTurn;; work *= 3) {
+      Interval found;
+      {
+        const Turn turn(context_.budget, improver_.is_exhausted() ? kNoEnd : work);
+        found = solve_root(depth, is_last);
+        if (!context_.budget.is_paused()) return found;
+      }
+      if (is_last) context_.progress.raise(found.lower);
+      if (is_done()) return found;
+      project(depth, done += work, found.upper);
+      improver_.take_turn(context_.options.gap);
+    }
   }
 
   // The root's splits, shared among the workers.  Bounds of a round with less depth do not hold for the problem.
   Interval solve_root(std::int32_t depth, bool is_last) {
     Frame& root = main_.frame(0);
+    tried_ = 0;
     Cost shallow_lower = 0;
     Record record = main_.recall(root.node.rows.key, depth, &shallow_lower);
     if (record.interval.upper < context_.progress.interval().upper) restore(depth, record.interval.upper);
-    const Cost assumed = context_.progress.interval().upper;
+    const Cost assumed = is_last ? context_.progress.interval().upper : record.interval.upper;
     const bool is_in_table = record.interval.upper == assumed;
     record.interval.upper = assumed;
     const bool opens = !record.interval.is_exact() && main_.open(0, depth, record, shallow_lower);
@@ -109,7 +156,7 @@ class DepthFirst {
   void restore(std::int32_t depth, Cost value) {
     Tree tree;
     std::int32_t root = -1;
-    if (main_.add_known_tree(0, depth, value, tree, &root)) context_.progress.improve(value, std::move(tree));
+    if (main_.add_known_tree(0, depth, value, tree, &root)) offer(main_, tree);
   }
 
   void drive(Worker& worker, std::int32_t depth, bool is_last, Record& record) {
@@ -136,11 +183,12 @@ class DepthFirst {
       if (split < 0 || root.lower[static_cast<std::size_t>(split)] >= bound || worker.poll() || (is_last && is_done()))
         return false;
       root.closed[static_cast<std::size_t>(split)] = 1;  // taken
+      ++tried_;
       worker.start_split(0, split);
     }
     const Interval found = worker.finish_split(0, split, depth, bound);
     ++worker.counters().splits_tried;
-    if (found.upper < bound) publish(worker, split, depth, found.upper);
+    if (found.upper < bound) publish(worker, split, depth);
     const std::lock_guard lock(mutex_);
     const Cost before = record.interval.upper;
     worker.keep_children(0, split);
@@ -151,7 +199,7 @@ class DepthFirst {
   }
 
   // Rebuilds the better tree at once, while its parts are in the table.
-  void publish(Worker& worker, std::int32_t split, std::int32_t depth, Cost value) {
+  void publish(Worker& worker, std::int32_t split, std::int32_t depth) {
     Tree tree;
     const std::int32_t index = tree.add({main_.frame(0).node.column[static_cast<std::size_t>(split)], -1, -1, -1});
     const Cost values[] = {worker.child(0, false).interval.upper, worker.child(0, true).interval.upper};
@@ -161,7 +209,14 @@ class DepthFirst {
       if (!worker.add_known_tree(1, depth_below(depth), values[holds], tree, &below)) return;
       tree.nodes[static_cast<std::size_t>(index)].set_child(holds != 0, below);
     }
-    context_.progress.improve(value, std::move(tree));
+    offer(worker, tree);
+  }
+
+  // The parts of a tree may be better than they were when its value was added up.
+  void offer(Worker& worker, const Tree& tree) {
+    ColumnGrower grower(worker);
+    GrownTree found = measure(grower, 0, tree);
+    context_.progress.improve(found.value, found.tree());
   }
 
   void make_canonical() {
@@ -174,6 +229,10 @@ class DepthFirst {
   const Context& context_;
   std::int32_t depth_;
   Worker main_;
+  ImproverState own_state_;
+  ColumnGrower grower_;
+  Improver improver_;
+  std::int64_t tried_ = 0;  // splits of the root since it was opened
   std::vector<std::unique_ptr<Worker>> helpers_;
   std::mutex mutex_;
   std::exception_ptr failure_;

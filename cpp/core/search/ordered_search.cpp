@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "search/improver.hpp"
+#include "search/ordered_grower.hpp"
+
 namespace certree {
 
 namespace {
@@ -9,6 +12,12 @@ namespace {
 // Sides are solved this share of all cost past what could still win, and at least so many mean rows.
 constexpr Cost kSlackShare = 200;
 constexpr Cost kSlackRows = 5;
+
+// The turns of proof and improver: work is depth-two evaluations, of which a feature's thresholds take so many at a node, and
+// bounds close so many times as many as are left.
+constexpr std::int64_t kFirstTurn = 1000;
+constexpr std::int64_t kBranchesPerFeature = 8;
+constexpr std::int64_t kPruned = 8;
 
 // Bounds for leaves of any size are entries of their own.
 constexpr std::uint64_t kLooseKey = std::uint64_t{1} << 32;
@@ -48,28 +57,68 @@ void OrderedSearch::run(std::int32_t depth, Counters& counters) {
   const Cost value = depth_two_->leaf_value(rows, &label);
   leaf.add({-1, -1, -1, label});
   progress_.improve(value, std::move(leaf));
-  if (depth == 0 || value == 0) progress_.raise(value);
-  for (std::int32_t d = 1; d <= depth && !budget_.stopped(); ++d) {
-    if (d == 1 && depth > 1) continue;
-    const Interval now = progress_.interval();
-    if (now.upper - now.lower <= options_.gap) break;
-    is_last_ = d == depth;
-    Tree tree;
-    std::int32_t root = -1;
-    const Cost greedy = add_greedy(0, d, tree, &root);
-    progress_.improve(greedy, std::move(tree));
-    if (budget_.stopped()) break;
-    if (d <= 2) {
-      if (is_last_) progress_.raise(greedy);
-      continue;
-    }
-    std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
-    const OrderedFound found = search(0, d, kInfinite, by.data(), progress_.interval().upper);
-    if (is_last_) progress_.raise(std::min(found.lower, progress_.interval().upper));
+  if (depth == 0 || value == 0) {
+    progress_.raise(value);
+  } else {
+    OrderedGrower grower(*this);
+    ImproverState state;
+    Improver improver(grower, std::min(depth, kDeepestGrown), -1, objective_, budget_, progress_, state);
+    if (options_.use_greedy_incumbent) improver.start();
+    for (std::int32_t d = std::min(depth, 2); d <= depth && !is_done(); ++d) search_depth(d, depth, improver);
   }
   counters_.pair_tables = depth_two_->counters.pair_tables;
   counters_.thresholds = depth_two_->counters.thresholds;
   counters.add(counters_);
+}
+
+bool OrderedSearch::is_done() const {
+  const Interval now = progress_.interval();
+  return budget_.stopped() || now.upper - now.lower <= options_.gap;
+}
+
+// The best tree of depth d, with turns of the improver before it and in between.
+void OrderedSearch::search_depth(std::int32_t d, std::int32_t depth, Improver& improver) {
+  is_last_ = d == depth;
+  if (d <= 2) {
+    Tree tree;
+    std::int32_t root = -1;
+    const Cost value = add_shallow(0, d, tree, &root);
+    progress_.improve(value, std::move(tree));
+    return;
+  }
+  const std::int64_t branches = kBranchesPerFeature * data_.n_features();
+  if (d == 3) improver.expect_proof(with_levels(1, branches, depth - 2) / kPruned);
+  if (options_.use_greedy_incumbent) improver.take_turn(options_.gap);
+  std::int64_t done = 0;
+  for (std::int64_t work = kFirstTurn; !is_done(); work *= 3) {
+    {
+      const Turn turn(budget_, improver.is_exhausted() || !options_.use_greedy_incumbent ? kNoEnd : work);
+      is_last_ = d == depth;
+      search_root(d);
+      if (!budget_.is_paused()) return;
+    }
+    improver.expect_proof(with_levels((done += work) * branches / kPruned, branches, depth - d));
+    improver.take_turn(options_.gap);
+  }
+}
+
+// Trees of less depth than the problem's have another incumbent.
+void OrderedSearch::search_root(std::int32_t d) {
+  std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
+  const Fingerprint key = level(0).node.key();
+  const OrderedFound known = recall(key, d, nullptr);
+  if (known.lower >= known.upper && !is_last_) return;
+  const std::int64_t before = budget_.work();
+  OrderedFound found = search(0, d, kInfinite, by.data(), is_last_ ? progress_.interval().upper : known.upper);
+  if (is_last_) {
+    progress_.raise(std::min(std::max(found.lower, known.lower), progress_.interval().upper));
+  } else {
+    remember(key, d, found, test_of(level(0).split), budget_.work() - before);
+  }
+}
+
+std::int32_t OrderedSearch::test_of(OrderedSplit split) const {
+  return split.feature >= 0 ? data_.test(split.feature, split.rank) : kLeafTree;
 }
 
 OrderedRows OrderedSearch::part_of(OrderedNode& node, const std::int32_t* rows, std::int32_t n_rows) {
@@ -190,7 +239,7 @@ OrderedFound OrderedSearch::search(std::size_t k, std::int32_t depth, Cost ceili
   here.best = std::min(here.best, leaf);
   if (leaf <= objective_.split_penalty) return {leaf, leaf, leaf};
   if (!options_.use_root_feature_bounds) std::fill(by, by + data_.n_features(), Cost{0});
-  if (depth == 3 && k > 0) look_ahead(k);
+  if (depth == 3 && (k > 0 || known_upper >= kInfinite)) look_ahead(k);
   start(k, by);
   while (!here.open.empty()) {
     const OpenInterval at = here.open.top();
@@ -365,8 +414,7 @@ OrderedFound OrderedSearch::solve_side(const Side& side, std::int32_t depth, Cos
   }
   found.lower = std::max(found.lower, known.lower);
   found.loose = std::max(found.loose, known.loose);
-  const std::int32_t test = split.feature >= 0 ? data_.test(split.feature, split.rank) : kLeafTree;
-  remember(side.key, depth, found, test, budget_.work() - before);
+  remember(side.key, depth, found, test_of(split), budget_.work() - before);
   return found;
 }
 

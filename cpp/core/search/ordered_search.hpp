@@ -22,6 +22,8 @@
 
 namespace certree {
 
+class Improver;
+
 class OrderedSearch {
  public:
   OrderedSearch(const OrderedData& data, const Options& options, const Objective& objective, Budget& budget,
@@ -31,6 +33,8 @@ class OrderedSearch {
   void run(std::int32_t depth, Counters& counters);
 
  private:
+  friend class OrderedGrower;
+
   struct Point {
     std::int32_t position = 0;  // rows where the test holds
     ThresholdSides sides;       // for leaves of any size
@@ -65,6 +69,11 @@ class OrderedSearch {
     Fingerprint key;
   };
 
+  bool is_done() const;
+  void search_depth(std::int32_t d, std::int32_t depth, Improver& improver);
+  void search_root(std::int32_t d);
+  std::int32_t test_of(OrderedSplit split) const;
+
   Level& level(std::size_t k);
   bool poll();
   Cost limit(std::size_t k) const;
@@ -92,7 +101,9 @@ class OrderedSearch {
                  std::int32_t* root);
   Cost add_sides(std::size_t k, std::int32_t depth, OrderedSplit split, Cost value, Tree& tree, std::int32_t* root);
   Cost add_known(std::size_t k, std::int32_t depth, Cost value, Tree& tree, std::int32_t* root);
-  Cost add_greedy(std::size_t k, std::int32_t depth, Tree& tree, std::int32_t* root);
+  Cost add_shallow(std::size_t k, std::int32_t depth, Tree& tree, std::int32_t* root);
+  // Adds the best tree of the node at level k and returns its value; kInfinite: stopped.
+  Cost best_tree(std::size_t k, std::int32_t depth, Tree& tree, std::int32_t* root);
 
   const OrderedData& data_;
   const Options& options_;

@@ -106,31 +106,44 @@ Cost OrderedSearch::add_known(std::size_t k, std::int32_t depth, Cost value, Tre
   return leaf;
 }
 
-// Adds a tree whose tests are the roots of the best trees of depth two of the rows that reach them, and which ends with
-// such trees.  Once the budget is used up, single tests must do.  Returns its value.
-Cost OrderedSearch::add_greedy(std::size_t k, std::int32_t depth, Tree& tree, std::int32_t* root) {
+// Adds the best tree of depth two at most and returns its value; once the budget is used up, the best that is known.
+Cost OrderedSearch::add_shallow(std::size_t k, std::int32_t depth, Tree& tree, std::int32_t* root) {
   const OrderedRows rows = all_rows(k);
   OrderedNode& node = level(k).node;
-  if (depth <= 1) return add_stump(node, {rows.rows, rows.rows + rows.n_rows}, depth, tree, root);
-  std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
   OrderedSplit split;
-  const OrderedFound found = depth_two_->solve(rows, kInfinite, by.data(), &split);
-  if (k == 0 && depth == 2 && is_last_) progress_.raise(std::min(found.lower, found.upper));
-  if (split.feature < 0) return add_stump(node, {rows.rows, rows.rows + rows.n_rows}, 0, tree, root);
-  *root = tree.add({data_.test(split.feature, split.rank), -1, -1, -1});
-  Cost sum = objective_.split_penalty;
-  const std::int32_t* ranks = data_.ranks(split.feature);
-  for (int s = 0; s < 2; ++s) {
-    std::int32_t below = -1;
-    if (depth == 2 || poll()) {
-      sum += add_stump(node, rows_where(node.rows(), node.n_rows(), ranks, split.rank, s == 0), 1, tree, &below);
-    } else {
-      level(k + 1).node.make_child(node, split.feature, split.rank, s == 0);
-      sum += add_greedy(k + 1, depth - 1, tree, &below);
-    }
-    tree.nodes[static_cast<std::size_t>(*root)].set_child(s == 0, below);
+  OrderedFound found;
+  if (depth == 2) {
+    std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
+    found = depth_two_->solve(rows, kInfinite, by.data(), &split);
   }
-  return sum;
+  Cost value = 0;
+  if (split.feature >= 0) {
+    value = add_sides(k, 2, split, found.upper, tree, root);
+  } else {
+    value = add_stump(node, {rows.rows, rows.rows + rows.n_rows}, depth == 2 ? 0 : depth, tree, root);
+  }
+  if (k == 0 && is_last_) progress_.raise(depth == 2 ? std::min(found.lower, found.upper) : value);
+  return value;
+}
+
+Cost OrderedSearch::best_tree(std::size_t k, std::int32_t depth, Tree& tree, std::int32_t* root) {
+  if (!level(k).node.is_complete()) return kInfinite;
+  is_last_ = false;  // what is proven here holds for this depth and these rows
+  if (depth <= 2) {
+    const Cost value = add_shallow(k, depth, tree, root);
+    return budget_.stopped() ? kInfinite : value;
+  }
+  const Fingerprint key = level(k).node.key();
+  OrderedFound found = recall(key, depth, nullptr);
+  if (found.lower < found.upper) {
+    const std::int64_t before = budget_.work();
+    std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
+    found = search(k, depth, kInfinite, by.data(), found.upper);
+    remember(key, depth, found, test_of(level(k).split), budget_.work() - before);
+  }
+  if (found.lower < found.upper) return kInfinite;
+  const Cost value = add_known(k, depth, found.upper, tree, root);
+  return budget_.stopped() ? kInfinite : value;
 }
 
 }  // namespace certree

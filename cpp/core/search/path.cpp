@@ -5,6 +5,8 @@
 
 #include "bounds/nested_sets.hpp"
 #include "bounds/split_similarity.hpp"
+#include "search/column_grower.hpp"
+#include "search/improver.hpp"
 
 namespace certree {
 
@@ -257,10 +259,15 @@ void PathSearch::solve_child(std::size_t level, std::int32_t split, int holds, s
   solve(level + 1, depth - 1, need, mine);
 }
 
-// Below what cost a tree with k splits would beat the incumbent: S cost + P k < upper.
+// Below what cost a tree with k splits would beat the incumbent: S cost + P k < upper.  Where the curve has no tree of the
+// incumbent's value, one of the same value is wanted, too: ties are broken among the trees of the curve.
 PathSearch::Needs PathSearch::needs_for_objective(const Curve& curve) const {
   const Objective& o = context_.objective;
-  const Cost best = context_.progress.interval().upper;
+  Cost best = context_.progress.interval().upper;
+  bool has_incumbent = false;
+  for (std::size_t k = 0; k < curve.size(); ++k)
+    has_incumbent = has_incumbent || o.leaf(curve.upper[k]) + static_cast<Cost>(k) * o.split_penalty == best;
+  if (!has_incumbent) ++best;
   Needs need(curve.size());
   for (std::size_t k = 0; k < need.size(); ++k) {
     const Cost room = best - static_cast<Cost>(k) * o.split_penalty;
@@ -381,8 +388,15 @@ bool PathSearch::add_canonical_tree(std::size_t level, std::int32_t depth, std::
 }
 
 void PathSearch::run(Counters& counters) {
-  worker_.publish_first_trees(depth_, static_cast<std::int64_t>(max_splits_));
   try {
+    ColumnGrower grower(worker_);
+    ImproverState state;
+    Improver improver(grower, std::min(depth_, kDeepestGrown), static_cast<std::int64_t>(max_splits_),
+                      context_.objective, context_.budget, context_.progress, state);
+    improver.start();
+    const std::int64_t n = worker_.frame(0).node.n_columns;
+    improver.expect_proof(n * n);
+    if (context_.options.use_greedy_incumbent && depth_ > 3) improver.take_turn(context_.options.gap);
     Curve& curve = level_at(0).curve;
     curve.reset(capacity(depth_));
     follows_objective_ = true;

@@ -42,9 +42,10 @@ class Progress {
   Progress(Budget& budget, Observer observer, Cost unit)
       : budget_(budget), observer_(std::move(observer)), unit_(unit) {}
 
-  // A better tree.  Keeps it, so that stopping at any time has something to return.
+  // A better tree, or one of the same value and less depth.  Keeps it, so that stopping at any time has something to return.
   void improve(Cost value, Tree tree) {
     const std::lock_guard lock(mutex_);
+    if (value == now_.upper && !tree_.nodes.empty() && tree.depth() < tree_.depth()) tree_ = std::move(tree);
     if (value >= now_.upper) return;
     now_.upper = value;
     tree_ = std::move(tree);
@@ -66,6 +67,11 @@ class Progress {
   Interval interval() const {
     const std::lock_guard lock(mutex_);
     return {now_.lower, now_.upper};
+  }
+  // Nothing better than the gap is left to find, or nothing but a choice among trees of the same value to the caller.
+  bool is_closed(Cost gap) const {
+    const std::lock_guard lock(mutex_);
+    return now_.upper - now_.lower <= gap || (unit_ > 0 && now_.upper / unit_ == now_.lower / unit_);
   }
   void replace_tree(Tree tree) {
     const std::lock_guard lock(mutex_);

@@ -385,7 +385,6 @@ void Worker::start_split(std::size_t level, std::int32_t split) {
 Interval Worker::finish_split(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound) {
   Frame& f = frame(level);
   Scratch& s = scratch(level);
-  const Objective& objective = context_.objective;
   const std::int32_t below = depth_below(depth);
   for (const int holds : {0, 1}) {
     Interval& known = s.child[holds].interval;

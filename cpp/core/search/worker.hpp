@@ -9,6 +9,7 @@
 // Frames are the recursion's memory: one per level, reused, so that the search allocates nothing once it is warm.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -29,6 +30,8 @@
 #include "search/tree.hpp"
 
 namespace certree {
+
+struct ImproverState;
 
 // Remaining depth that never runs out.
 inline constexpr std::int32_t kUnlimitedDepth = 1 << 24;
@@ -53,6 +56,8 @@ struct Context {
   CurveTable* curves = nullptr;
   // What tests cost; null: nothing.
   const TestCosts* tests = nullptr;
+  // Where good trees are looked for over several runs of a search; null: it is this run's own.
+  ImproverState* improver = nullptr;
 };
 
 // A node under search.
@@ -132,10 +137,6 @@ class Worker {
   std::int32_t add_depth_two_tree(std::size_t level, std::int32_t depth, Tree& tree);
   // Adds the first tree of depth at most two with this many splits and this cost; -1: there is none.
   std::int32_t add_shallow_tree(std::size_t level, std::size_t splits, Cost errors, Tree& tree);
-  // The first incumbents, before any pass over pairs.
-  void publish_first_trees(std::int32_t depth, std::int64_t max_splits);
-  // Adds a greedy tree with depth-two look-ahead; returns its value, kInfinite if stopped.
-  Cost add_greedy_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root);
   // Adds a tree of value at most `target`, known to exist, from the table.  False: stopped before it was rebuilt.
   bool add_known_tree(std::size_t level, std::int32_t depth, Cost target, Tree& tree, std::int32_t* root);
   // Adds the canonical tree of the proven optimum `value` (search/build_tree.cpp).  False: stopped.
@@ -144,6 +145,11 @@ class Worker {
   // Makes frame(level + 1) the child of `split` on one side.
   void descend(std::size_t level, std::int32_t split, bool holds);
   bool poll();
+  // Gives back the memory of all levels but the first.
+  void release() {
+    frames_.resize(std::min<std::size_t>(frames_.size(), 1));
+    scratch_.clear();
+  }
   Counters& counters() { return counters_; }
   // The last try_split's children at this level.
   const Record& child(std::size_t level, bool holds) { return scratch(level).child[holds ? 1 : 0]; }
@@ -172,7 +178,6 @@ class Worker {
   void use_past(const Fingerprint& key, std::int32_t depth, Cost& lower);
   bool known_children(std::size_t level, std::int32_t split, std::int32_t depth, Cost target, Cost values[2]);
   std::int32_t add_stump(std::size_t level, bool splits, Tree& tree);
-  Cost add_quick_tree(std::size_t level, std::int32_t depth, Tree& tree, std::int32_t* root);
 
   void price_paths(Frame& frame, std::int32_t depth) const;
   void bound_children(Frame& frame, int holds, std::int32_t depth) const;
