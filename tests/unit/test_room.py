@@ -108,7 +108,7 @@ def test_every_objective_has_bounds_that_hold_for_all_tests() -> None:
         lambda m: CostSensitiveTreeClassifier(max_splits=3, **m).fit(X, costs=costs),
         lambda m: PolicyTree(max_depth=2, capacity={1: 0.3}, **m).fit_rewards(X, costs),
         lambda m: FairTreeClassifier(max_depth=2, tolerance=0.05, **m).fit(X, Y, groups),
-        lambda m: SPOTree(oracles.GridShortestPath(2, 2), max_depth=2, **m).fit(
+        lambda m: SPOTree(oracles.GridShortestPath(2, 2), max_depth=2, max_splits=3, **m).fit(
             X, np.column_stack([costs, costs])
         ),
     ]
