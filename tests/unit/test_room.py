@@ -101,14 +101,14 @@ def test_every_objective_has_bounds_that_hold_for_all_tests() -> None:
     costs = RNG.integers(0, 9, (N, 2))
     groups = RNG.integers(0, 2, N)
     doors: list[Any] = [
-        lambda m: OptimalTreeClassifier(2, objective="f1", **m).fit(X, Y),
+        lambda m: OptimalTreeClassifier(2, max_splits=3, objective="f1", **m).fit(X, Y),
         lambda m: OptimalTreeClassifier(2, objective="f1", complexity=0.01, **m).fit(X, Y),
         lambda m: OptimalTreeClassifier(1, objective="auc", **m).fit(X, Y),
         lambda m: OptimalTreeRegressor(2, max_splits=3, **m).fit(X, costs[:, 0]),
         lambda m: CostSensitiveTreeClassifier(max_splits=3, **m).fit(X, costs=costs),
         lambda m: PolicyTree(max_depth=2, capacity={1: 0.3}, **m).fit_rewards(X, costs),
         lambda m: FairTreeClassifier(max_depth=2, tolerance=0.05, **m).fit(X, Y, groups),
-        lambda m: SPOTree(oracles.GridShortestPath(2, 2), max_depth=2, **m).fit(
+        lambda m: SPOTree(oracles.GridShortestPath(2, 2), max_depth=2, max_splits=3, **m).fit(
             X, np.column_stack([costs, costs])
         ),
     ]

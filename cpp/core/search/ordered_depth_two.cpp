@@ -353,9 +353,11 @@ class DepthTwoSearch final : public OrderedDepthTwo {
       const Interval at = stack_.back();
       stack_.pop_back();
       const Cost bound = bound_of(at);
-      const std::int32_t p = bound >= limit() ? -1 : open_middle(at);
+      Inside inside;
+      const std::int32_t p = bound >= limit() ? -1 : open_middle(at, &inside);
       if (p < 0) {  // nothing inside can be below the limit
-        loose = std::min(loose, limits_leaves() ? bound : std::max(bound, limit()));
+        loose = std::min(loose, inside.leaves_small ? bound : std::max(bound, limit()));
+        if (limits_leaves()) loose = std::min(loose, loose_edges(inside.low, inside.high));
         lower = std::min(lower, std::max(bound, limit()));
         continue;
       }
@@ -365,9 +367,6 @@ class DepthTwoSearch final : public OrderedDepthTwo {
       stack_.push_back({{p, found.sides}, at.b});
       stack_.push_back({at.a, {p, found.sides}});
     }
-    // Edges that small leaves close may be open for leaves of any size.
-    for (std::size_t b = 0; limits_leaves() && b + 1 < sides_[0].size(); ++b)
-      loose = std::min(loose, objective_.split(sides_[0][b] + sides_[1][b]));
     low_[static_cast<std::size_t>(f)] = std::max(low_[static_cast<std::size_t>(f)], loose);
     true_low_[static_cast<std::size_t>(f)] = std::max(true_low_[static_cast<std::size_t>(f)], lower);
     return true;
@@ -422,21 +421,37 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   }
 
   // The threshold nearest to the middle of those that bins and the margins of the ends leave open; -1: there is none.
-  std::int32_t open_middle(const Interval& at) const {
+  struct Inside {
+    std::int32_t low = 0, high = -1;  // what margins, and the least size of a leaf, leave to look at
+    bool leaves_small = false;        // the latter left some out; for leaves of any size the interval keeps its bound
+  };
+  std::int32_t open_middle(const Interval& at, Inside* inside) const {
     std::int32_t low = at.a.position + 1, high = at.b.position - 1;
     if (options_.use_threshold_margins) {
       low = std::max(low, first_beyond(at.a.position, margin(objective_, at.a.sides, limit())));
       high = std::min(high, last_before(at.b.position, margin(objective_, at.b.sides, limit())));
     }
-    // Thresholds nearer to the ends leave too small a leaf; for leaves of any size the interval keeps its bound.
+    if (low > high) return -1;
     const auto smallest = static_cast<std::int32_t>(std::min<std::int64_t>(options_.min_leaf, set_->n_rows()));
+    inside->leaves_small = low < smallest || high > set_->n_rows() - smallest;
     low = std::max(low, smallest);
     high = std::min(high, set_->n_rows() - smallest);
+    inside->low = low;
+    inside->high = high;
     if (low > high) return -1;
     const std::int32_t middle = low + (high - low) / 2;
     const std::int32_t down = open_from(middle, low, -1), up = open_from(middle + 1, high, 1);
     if (down < 0 || up < 0) return std::max(down, up);
     return middle - down <= up - middle ? down : up;
+  }
+  // Bound of the edges in a range, for leaves of any size: those that small leaves close may be open for these.
+  Cost loose_edges(std::int32_t low, std::int32_t high) const {
+    const SetFeature<V>& own = set_->feature(root_);
+    Cost least = kInfinite;
+    for (std::int32_t b = low > 0 ? bin_of(low) : 0; b + 1 < own.n_bins && own.start[b + 1] <= high; ++b)
+      least = std::min(
+          least, objective_.split(sides_[0][static_cast<std::size_t>(b)] + sides_[1][static_cast<std::size_t>(b)]));
+    return least;
   }
   // The first open threshold from one position to another; -1: there is none.
   std::int32_t open_from(std::int32_t position, std::int32_t last, std::int32_t step) const {

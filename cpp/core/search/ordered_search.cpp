@@ -187,7 +187,8 @@ void OrderedSearch::push(std::size_t k, std::int32_t f, std::int32_t a, std::int
 }
 
 // The threshold to evaluate next in an interval: near the middle of what margins leave; -1: none is left.
-std::int32_t OrderedSearch::choose(std::size_t k, const OpenInterval& at) {
+// `leaves_small`: some are left out since a leaf would be too small; for leaves of any size the interval keeps its bound.
+std::int32_t OrderedSearch::choose(std::size_t k, const OpenInterval& at, bool* leaves_small) {
   Level& here = level(k);
   const Point &a = here.points[static_cast<std::size_t>(at.a)], &b = here.points[static_cast<std::size_t>(at.b)];
   std::int32_t low = a.position + 1, high = b.position - 1;
@@ -204,11 +205,11 @@ std::int32_t OrderedSearch::choose(std::size_t k, const OpenInterval& at) {
           std::min(high, static_cast<std::int32_t>(std::lower_bound(sums.begin(), to, *to - after) - sums.begin()) - 1);
     }
   }
-  // Thresholds nearer to the ends leave too small a leaf; for leaves of any size the interval keeps its bound.
-  low = std::max<std::int32_t>(
-      low, static_cast<std::int32_t>(std::min<std::int64_t>(options_.min_leaf, here.node.n_rows())));
-  high = std::min<std::int32_t>(high, here.node.n_rows() - static_cast<std::int32_t>(std::min<std::int64_t>(
-                                                               options_.min_leaf, here.node.n_rows())));
+  if (low > high) return -1;
+  const auto smallest = static_cast<std::int32_t>(std::min<std::int64_t>(options_.min_leaf, here.node.n_rows()));
+  *leaves_small = low < smallest || high > here.node.n_rows() - smallest;
+  low = std::max(low, smallest);
+  high = std::min(high, here.node.n_rows() - smallest);
   if (low > high) return -1;
   const std::int32_t* order = here.node.order(at.feature);
   const std::int32_t* ranks = data_.ranks(at.feature);
@@ -249,11 +250,12 @@ OrderedFound OrderedSearch::search(std::size_t k, std::int32_t depth, Cost ceili
       progress_.raise(settled);
     }
     if (at.bound >= limit(k) || poll()) break;
-    const std::int32_t position = choose(k, at);
+    bool leaves_small = false;
+    const std::int32_t position = choose(k, at, &leaves_small);
     here.open.pop();
     if (position < 0) {
       const Cost skipped = std::max(at.bound, limit(k));
-      settle(k, at.feature, skipped, options_.min_leaf > 1 ? at.bound : skipped);
+      settle(k, at.feature, skipped, leaves_small ? at.bound : skipped);
     } else if (!evaluate(k, depth, at, position)) {
       here.open.push(at);
       break;

@@ -81,7 +81,7 @@ class OrderedSearch {
   void look_ahead(std::size_t k);
   void start(std::size_t k, const Cost* by);
   void push(std::size_t k, std::int32_t f, std::int32_t a, std::int32_t b, Cost bound);
-  std::int32_t choose(std::size_t k, const OpenInterval& at);
+  std::int32_t choose(std::size_t k, const OpenInterval& at, bool* leaves_small);
   bool evaluate(std::size_t k, std::int32_t depth, const OpenInterval& at, std::int32_t position);
   void settle(std::size_t k, std::int32_t f, Cost lower, Cost loose);
   OrderedFound finish(std::size_t k, Cost* by);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from certree import _core
 from certree.encoding import RankedColumns
 
 from ._row_types import RowTypes, few_types
-from ._scalar import Callback, Options, Result, call_core, read_result
+from ._scalar import Callback, Options, PathResult, Result, Session, call_core, read_result
 
 Columns = NDArray[np.uint8] | RankedColumns
 """Answers of rows to tests: zeros and ones with a column per test, or ranks."""
@@ -76,6 +77,48 @@ def solve_ordered(
     """
     costs = (problem.row_types, problem.cost_matrix, problem.weights)
     return _call(_core.solve_ordered, problem.columns, costs, options, callback)
+
+
+class OrderedSession:
+    """Ranked rows, to be solved again and again with other costs, as a `Session` with columns.
+
+    What the search over ranks does not know gets a column per test.
+
+    Parameters
+    ----------
+    columns, row_types, weights
+        As in `OrderedProblem`.
+    """
+
+    def __init__(
+        self,
+        columns: RankedColumns,
+        row_types: NDArray[np.int32],
+        weights: NDArray[np.int64] | None = None,
+    ) -> None:
+        self.columns = columns
+        self.row_types = row_types
+        self.weights = weights
+
+    def solve(
+        self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
+    ) -> Result:
+        """Find the best tree for these costs."""
+        if options.max_depth is None or options.max_splits is not None:
+            return self.expanded.solve(cost_matrix, options, callback)
+        problem = OrderedProblem(self.columns, self.row_types, cost_matrix, self.weights)
+        return solve_ordered(problem, options, callback)
+
+    def solve_path(
+        self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
+    ) -> PathResult:
+        """Find the best tree for every number of splits."""
+        return self.expanded.solve_path(cost_matrix, options, callback)
+
+    @cached_property
+    def expanded(self) -> Session:
+        """The session with a column per test."""
+        return Session(self.columns.expand(), self.row_types, self.weights)
 
 
 @dataclass(frozen=True)

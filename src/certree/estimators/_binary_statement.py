@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
+from certree.encoding import RankedColumns
 from certree.engine._equal_rows import added_up
+from certree.engine._ordered import OrderedSession, expand
 from certree.numbers._fractions import to_float
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
@@ -37,7 +39,6 @@ class BinaryStatement(ErrorStatement):
         Their totals.
     """
 
-    columns: NDArray[np.uint8]
     positive: int
     row_types: NDArray[np.int32]
     type_weights: NDArray[np.int64] | None
@@ -51,8 +52,16 @@ class BinaryStatement(ErrorStatement):
 
     @property
     def problem(self) -> engine.Problem:
-        """The rows as the searches for metrics take them."""
-        return engine.Problem(self.columns, self.row_types, _ERRORS, self.type_weights)
+        """The rows as the searches for metrics take them, with a column per test."""
+        columns = expand(self.columns)
+        return engine.Problem(columns, self.row_types, _ERRORS, self.type_weights)
+
+    @property
+    def session(self) -> engine.Problem | OrderedSession:
+        """The rows for searches that solve for one pair of weights after the other."""
+        if isinstance(self.columns, RankedColumns):
+            return OrderedSession(self.columns, self.row_types, self.type_weights)
+        return self.problem
 
     def objective(self, cost: Exact) -> float:
         return to_float(1 - Fraction(cost))

@@ -52,15 +52,22 @@ def state_metric(
     metric_name: str,
     rows: TrainingRows,
     most_weight: Callable[[int], int] = most_metric_weight,
+    rank_depth: int | None = None,
 ) -> tuple[BinaryStatement, WarmTree | None]:
-    """Read labels, weights and table, and a tree to start from."""
+    """Read labels, weights and table, and a tree to start from; `rank_depth` as `state_errors`."""
     found: list[int] = []
 
     def check(classes: NDArray[Any], _: Any) -> None:
         found.append(check_binary(classes.tolist(), model.pos_label, metric_name))
 
     errors = state_errors(
-        model, rows.X, rows.y, rows.sample_weight, most_weight=most_weight, check=check
+        model,
+        rows.X,
+        rows.y,
+        rows.sample_weight,
+        most_weight=most_weight,
+        check=check,
+        rank_depth=rank_depth,
     )
     model.classes_ = errors.classes
     model.n_classes_ = len(errors.classes)
@@ -74,14 +81,18 @@ def fit_metric(
     model: OptimalTreeClassifier, metric: Metric, rows: TrainingRows, callback: Callback | None
 ) -> Fitted:
     """Maximise a metric of false positives and negatives."""
-    statement, warm = state_metric(model, metric.name, rows)
     complexity = parse_penalty(model.complexity, metric.name)
+    # With a penalty, trees are divided by their numbers of splits; fronts need columns, too.
+    by_weights = complexity == 0 and metric.kind != "monotone"
+    statement, warm = state_metric(
+        model, metric.name, rows, rank_depth=model._rank_depth() if by_weights else None
+    )
     scale = replace(statement.scale, complexity=complexity, penalty=complexity)
     statement = replace(statement, scale=scale)
     watch = model._watch(_decimal, None, callback)
     accepted = read_fraction(model.gap, "gap")
     result = solve_metric(
-        statement.problem,
+        statement.session,
         in_units(metric, statement.unit),
         model._engine_options(),
         complexity=complexity,

@@ -68,8 +68,6 @@ class DecidedNodes:
 class DecisionStatement(TaskStatement):
     """The SPO loss on the rows of a table; leaves hold decisions."""
 
-    columns: NDArray[np.uint8]
-
     @property
     def problem(self) -> SPOProblem:
         """What leaves lose."""

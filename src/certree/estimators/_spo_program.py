@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.engine import Nodes
+from certree.engine._ordered import expand
 from certree.oracles import Constraints, OracleError, _highs
 
 from ._spo_nodes import DecidedNodes, DecisionStatement
@@ -72,7 +73,8 @@ class Program:
         self.statement, self.problem, self.depth = statement, problem, depth
         self.costs = problem.sign * problem.true_costs
         self.weights = statement.rows.floats
-        self.tests = np.arange(statement.columns.shape[1])
+        self.columns = expand(statement.columns)
+        self.tests = np.arange(self.columns.shape[1])
         self.feasible: Constraints = problem.oracle.constraints()
         self.n_rows, self.n_leaves = len(self.costs), 2**depth
         self.n_branches = self.n_leaves - 1
@@ -127,7 +129,7 @@ class Program:
         least = min(least, int(weights.sum()))
         for i in range(self.n_rows):
             self.rows.add(1.0, self.r[i], np.ones(self.n_leaves), 1.0)
-            holds = np.flatnonzero(self.statement.columns[i])
+            holds = np.flatnonzero(self.columns[i])
             for leaf in range(self.n_leaves):
                 self.rows.add(0.0, [self.used[leaf], self.r[i, leaf]], [1.0, -1.0])
                 for t, is_left in self._above(leaf):
@@ -188,7 +190,7 @@ class Program:
     def point(self, decided: DecidedNodes) -> NDArray[np.float64]:
         """Return a tree as values of all variables but the auxiliary ones of decisions."""
         x = np.zeros(self.n_variables)
-        nodes, decisions, columns = decided.nodes, decided.decisions, self.statement.columns
+        nodes, decisions, columns = decided.nodes, decided.decisions, self.columns
         rest = self.feasible.lower[self.costs.shape[1] :]
         # Leaves that are not used may decide anything.
         x[self.w] = np.concatenate([decisions[0], rest])
@@ -219,7 +221,7 @@ class Program:
             node, place, rows = waiting.pop(0)
             while place < self.n_branches and asks[place].max() > 0.5:
                 column = int(asks[place].argmax())
-                holds = self.statement.columns[rows, column] != 0
+                holds = self.columns[rows, column] != 0
                 if holds.any() and not holds.all():
                     test[node], first_child[node] = column, len(test)
                     waiting.append((len(test), 2 * place + 1, rows[holds]))

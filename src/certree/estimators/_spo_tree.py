@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing, check_random_state
 
 from certree import engine
 from certree.engine._budget import current
+from certree.engine._ordered import expand
 from certree.numbers._exact import read_fraction
 from certree.results._answer import Answer
 from certree.results._certificate import exact
@@ -215,7 +216,10 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     ) -> DecisionStatement:
         call = current()
         with nullcontext() if call is None else call.nothing_to_return():
-            statement = state_task(self, task, X, y, sample_weight, DecisionStatement)
+            # The search over ranks counts rows, not their weight, and grows no greedy tree.
+            can_rank = self.method == "exact" and sample_weight is None and not path
+            depth = self._rank_depth() if can_rank else None
+            statement = state_task(self, task, X, y, sample_weight, DecisionStatement, depth)
         self.oracle_ = statement.problem.oracle
         self._loss_unit = statement.problem.unit
         self._asks = statement.problem.kind == "callback"
@@ -254,7 +258,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     def _grow(self, statement: DecisionStatement) -> DecidedNodes:
         """Grow a tree by the criterion, and leave out splits that do not pay."""
         problem, scale = statement.problem, statement.scale
-        growth = growth_of(problem, statement.columns, statement.rows.weights, self.criterion)
+        growth = growth_of(
+            problem, expand(statement.columns), statement.rows.weights, self.criterion
+        )
         penalty: Any = 0.0
         if self.criterion == "spo":
             penalty = Fraction(scale.split_penalty, scale.error_scale)

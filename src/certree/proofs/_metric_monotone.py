@@ -15,6 +15,7 @@ import numpy as np
 
 from certree import engine
 from certree.engine._front import FrontResult, solve_front
+from certree.engine._ordered import expand
 from certree.metrics import Custom, Metric
 from certree.metrics._monotonicity import check_monotone
 from certree.metrics._numbers import Number
@@ -22,7 +23,7 @@ from certree.metrics._numbers import Number
 from ._metric_cuts import edge_below, greatest_steps, lower_hull, minimal_below, rounded
 from ._metric_outer import Search, Slice
 from ._metric_path import MetricPath, MetricPathEntry
-from ._metric_solves import Found
+from ._metric_solves import Found, Weighable
 
 # Supported trees are quick to find and make the front smaller; more of them hardly do.
 _MOST_SOLVES = 16
@@ -164,7 +165,8 @@ class MonotoneSearch(Search):
             options = replace(options, max_splits=max_splits)
         session = self.solves.session
         unused = np.zeros((2, 2), dtype=np.int64)
-        problem = engine.Problem(session.columns, session.row_types, unused, session.weights)
+        columns = expand(session.columns)
+        problem = engine.Problem(columns, session.row_types, unused, session.weights)
         watch = None if self.solves.callback is None else self.solves.watch
         result = solve_front(problem, options, dominated, by_splits, watch)
         self.solves.account(result.status, result.counters)
@@ -172,7 +174,7 @@ class MonotoneSearch(Search):
 
 
 def monotone_path(
-    problem: engine.Session | engine.Problem,
+    problem: Weighable,
     metric: Metric,
     options: engine.Options,
     callback: Callable[[engine.Event], object] | None = None,

@@ -22,7 +22,7 @@ from certree.metrics._numbers import Number
 
 from ._metric_corners import Landscape, triangle
 from ._metric_cuts import Cut, Point, above, box, clip, edge_below, integers, lower_hull, rounded
-from ._metric_solves import Found, Relabellings, WeightedSolves
+from ._metric_solves import Found, Relabellings, Weighable, WeightedSolves
 
 # Values that differ by less than this in floating point are compared exactly.
 _NEAR = 1e-9
@@ -93,7 +93,7 @@ class Search:
 
     def __init__(
         self,
-        problem: engine.Session | engine.Problem,
+        problem: Weighable,
         metric: Metric,
         options: engine.Options,
         penalty: Fraction,

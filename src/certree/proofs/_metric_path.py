@@ -17,7 +17,7 @@ from certree.metrics._numbers import Number
 
 from ._metric_cuts import Cut, box
 from ._metric_outer import Search, Slice
-from ._metric_solves import Found, Relabellings
+from ._metric_solves import Found, Relabellings, Weighable
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class PathSearch(Search):
 
     def __init__(
         self,
-        problem: engine.Session | engine.Problem,
+        problem: Weighable,
         metric: Metric,
         options: engine.Options,
         callback: Callable[[engine.Event], object] | None = None,

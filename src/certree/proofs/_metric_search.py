@@ -16,6 +16,7 @@ from certree.metrics import Metric
 from ._metric_monotone import MonotoneSearch, monotone_path
 from ._metric_outer import MetricResult, Search
 from ._metric_path import MetricPath, PathSearch
+from ._metric_solves import Weighable
 from ._metric_supported import SupportedFront, SupportedSearch
 
 __all__ = [
@@ -29,7 +30,7 @@ __all__ = [
 
 
 def solve_metric(
-    problem: engine.Session | engine.Problem,
+    problem: Weighable,
     metric: Metric,
     options: engine.Options,
     *,
@@ -43,7 +44,7 @@ def solve_metric(
 
     Parameters
     ----------
-    problem : Session or Problem
+    problem : Session, OrderedSession or Problem
         Rows of the types 0 (negative) and 1 (positive); a cost matrix is not used.
     metric : Metric
         What is maximised.
@@ -82,7 +83,7 @@ def solve_metric(
 
 
 def solve_metric_path(
-    problem: engine.Session | engine.Problem,
+    problem: Weighable,
     metric: Metric,
     options: engine.Options,
     *,
@@ -117,7 +118,7 @@ def solve_metric_path(
 
 
 def supported_front(
-    problem: engine.Session | engine.Problem,
+    problem: Weighable,
     options: engine.Options,
     *,
     callback: Callable[[engine.Event], object] | None = None,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.engine._budget import Spending, current
+from certree.engine._ordered import OrderedSession
 from certree.numbers._exact import cost_budget
 
 from ._metric_cuts import Cut
@@ -18,6 +19,10 @@ from ._metric_cuts import Cut
 # Seconds between events outside of solves, and for what remains to do once a limit is reached.
 _BETWEEN_EVENTS = 0.2
 _TO_FINISH = 0.2
+
+
+Weighable = engine.Session | OrderedSession | engine.Problem
+"""Rows of two types, to be solved with weights of their errors."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class Relabellings:
 class BinaryRows:
     """The rows of a binary problem, with their weights by class."""
 
-    def __init__(self, problem: engine.Session | engine.Problem) -> None:
+    def __init__(self, problem: Weighable) -> None:
         self.columns = problem.columns
         types = np.unique(problem.row_types).tolist()
         if not set(types) <= {0, 1}:
@@ -151,11 +156,11 @@ class WeightedSolves(Spending):
         What has been proven.
     """
 
-    def __init__(self, problem: engine.Session | engine.Problem, options: engine.Options) -> None:
+    def __init__(self, problem: Weighable, options: engine.Options) -> None:
         if isinstance(problem, engine.Problem):
             problem = engine.Session(problem.columns, problem.row_types, problem.weights)
         super().__init__(options)
-        self.session = problem
+        self.session: engine.Session | OrderedSession = problem
         self.rows = BinaryRows(problem)
         self.cuts: list[Cut] = []
         self.callback: engine.Callback | None = None

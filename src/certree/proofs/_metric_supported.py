@@ -14,7 +14,7 @@ from math import ceil
 from certree import engine
 
 from ._metric_cuts import Cut, box, clip, integers, lower_hull, rounded
-from ._metric_solves import Found, WeightedSolves
+from ._metric_solves import Found, Weighable, WeightedSolves
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class SupportedSearch:
 
     def __init__(
         self,
-        problem: engine.Session | engine.Problem,
+        problem: Weighable,
         options: engine.Options,
         callback: Callable[[engine.Event], object] | None = None,
     ) -> None:
