@@ -180,52 +180,54 @@ def plot(runs: list[Run], limit: float, target: Path) -> None:
 
 def draw(axis: Any, run: Run, limit: float) -> None:
     """Draw one run."""
-    history, end = run["certree"]["history"], run["certree"]["seconds"]
-    moments = [s for s, _, _ in history] + [max(end, limit)]
-    upper = [u for _, u, _ in history] + [run["certree"]["errors"]]
-    lower = [low for _, _, low in history] + [run["certree"]["lower_bound"]]
-    peers = [(name, p) for name in run["peers"] for p in points(run, name)]
-    least = min([moments[0], *(p["seconds"] for _, p in peers)]) / 1.6
-    most = max([moments[-1], *(p["seconds"] for _, p in peers)]) * 2.5
+    certree = run["certree"]
+    moments = [s for s, _, _ in certree["history"]] + [max(certree["seconds"], limit)]
+    upper = [u for _, u, _ in certree["history"]] + [certree["errors"]]
+    lower = [low for _, _, low in certree["history"]] + [certree["lower_bound"]]
+    best = {name: found for name in run["peers"] if (found := best_point(run, name))}
+    times = [found["seconds"] for found in best.values()]
     # The first tree is one leaf: what follows is what the picture is about.
-    top = 1.25 * max([p["errors"] for _, p in peers] + [run["certree"]["errors"], 1])
-    axis.set_xlim(least, most)
-    axis.set_ylim(-0.02 * top, top)
+    top = 1.2 * max([found["errors"] for found in best.values()] + [certree["errors"], 1])
     axis.set_xscale("log")
+    axis.set_xlim(min([moments[0], *times]) / 1.6, max([moments[-1], *times]) * 1.6)
+    axis.set_ylim(-0.03 * top, top)
+    axis.xaxis.set_major_formatter(lambda x, _: f"{x:g}")
     axis.fill_between(moments, lower, upper, step="post", color="tab:blue", alpha=0.10, lw=0)
-    axis.step(
-        moments, upper, where="post", color="tab:blue", lw=2, label="certree: best tree so far"
-    )
-    axis.step(
-        moments, lower, where="post", color="tab:gray", lw=2, label="certree: no tree has fewer"
-    )
+    style: dict[str, Any] = {"where": "post", "lw": 2}
+    axis.step(moments, upper, color="tab:blue", label="certree: best tree so far", **style)
+    axis.step(moments, lower, color="tab:gray", label="certree: no tree has fewer", **style)
     axis.plot([], [], "o", color="tab:red", label="a peer's tree, when its fit ends")
-    label_points(axis, peers, top)
+    for name in best:
+        fits = sorted((p["seconds"], p["errors"]) for p in points(run, name))
+        if name == "DL8.5 LDS":  # one search with several time limits
+            axis.plot(*zip(*fits, strict=True), "o:", color="tab:red", ms=3, lw=1)
+    label_points(axis, best, top)
     axis.grid(alpha=0.25)
     shape = f"{run['rows']:,} rows, {run['columns']} columns"
     axis.set_title(f"{run['set']}, depth {run['depth']} ({shape})", fontsize=10)
 
 
-def label_points(axis: Any, peers: list[tuple[str, dict[str, Any]]], top: float) -> None:
-    """Draw the points with their names, from the lowest up, moved apart where they would meet."""
+def label_points(axis: Any, best: dict[str, dict[str, Any]], top: float) -> None:
+    """Draw the peers' points with their names, moved apart where they would meet."""
     taken: list[tuple[float, float]] = []
     low, high = (math.log(x) for x in axis.get_xlim())
-    for name, found in sorted(peers, key=lambda peer: peer[1]["errors"]):
-        axis.plot(found["seconds"], found["errors"], "o", color="tab:red", ms=5, zorder=5)
+    for name, found in sorted(best.items(), key=lambda item: item[1]["errors"]):
+        axis.plot(found["seconds"], found["errors"], "o", color="tab:red", ms=6, zorder=5)
         x = (math.log(found["seconds"]) - low) / (high - low)
-        y = found["errors"] / top + 0.035
-        while any(abs(x - a) < 0.2 and abs(y - b) < 0.05 for a, b in taken):
+        y = (found["errors"] + 0.03 * top) / (1.03 * top) + 0.045
+        while any(abs(x - a) < 0.3 and abs(y - b) < 0.05 for a, b in taken):
             y += 0.01
         taken.append((x, y))
-        side = "left" if x < 0.75 else "right"
         axis.annotate(
-            name,
+            f"{name}: {found['errors']}",
             (found["seconds"], found["errors"]),
-            xytext=(x + (0.012 if side == "left" else -0.012), y),
+            xytext=(x, y),
             textcoords="axes fraction",
-            ha=side,
+            ha="left" if x < 0.2 else "right" if x > 0.8 else "center",
             va="center",
-            fontsize=8,
-            color="tab:red",
-            arrowprops={"arrowstyle": "-", "color": "tab:red", "lw": 0.5, "alpha": 0.6},
+            fontsize=8.5,
+            color="darkred",
+            zorder=6,
+            bbox={"boxstyle": "square,pad=0.1", "color": "white", "alpha": 0.75, "lw": 0},
+            arrowprops={"arrowstyle": "-", "color": "tab:red", "lw": 0.6},
         )
