@@ -59,7 +59,8 @@ class Table:
     @cached_property
     def columns(self) -> Any:
         """The answers to the candidates, which is what the greedy tree sees."""
-        return TableEncoder(thresholds=self.thresholds).fit_transform(self.X)
+        encoder = TableEncoder(thresholds=self.thresholds)
+        return encoder.fit_transform(self.X, self.y, self.weights)
 
     def weight_list(self) -> list[int]:
         return [1] * len(self.y) if self.weights is None else [int(w) for w in self.weights]
@@ -123,8 +124,8 @@ CLASSES: dict[str, Callable[[], Table]] = {
     "numbers-4-classes": lambda: numbers(600, 10, 4, 3),
     "numbers-leaf": lambda: numbers(500, 10, 3, 4, options=LEAF),
     "numbers-weights": lambda: weighted(numbers(400, 8, 2, 5), 50),
-    "numbers-all": lambda: numbers(150, 6, 2, 6, thresholds="all"),
-    "numbers-all-leaf": lambda: numbers(150, 6, 3, 7, thresholds="all", options=LEAF),
+    "numbers-all": lambda: numbers(150, 8, 2, 6, thresholds="all"),
+    "numbers-all-leaf": lambda: numbers(150, 8, 3, 7, thresholds="all", options=LEAF),
     "numbers-best-first": lambda: numbers(400, 8, 2, 8, options={"search": "best-first"}),
     "bits-small": lambda: bits(80, 10, 2, 0),
     "bits": lambda: bits(700, 30, 2, 1),
