@@ -138,34 +138,35 @@ def sparse(wish: argparse.Namespace) -> None:
 
 
 def peers(wish: argparse.Namespace) -> None:
-    """Run certree beside its peers, print, store."""
+    """Run certree beside its peers, print, store; the record is complete after every set."""
     origin, limit, memory = report.provenance(), wish.limit or 10.0, int(wish.memory * 2**30)
     systems = tuple(wish.systems or anytime_peers.SYSTEMS)
     stored = {}
     if wish.reuse:
         old = json.loads(wish.reuse.read_text())["runs"]
         stored = {(run["set"], run["depth"]): run["peers"] for run in old}
+    target = wish.out or HERE / "results" / "anytime-peers.json"
     runs: list[dict[str, Any]] = []
-    checks = []
+    refits = []
     for instance, depths in anytime_peers.sets(tuple(wish.only)):
         chosen = tuple(depth for depth in depths if not wish.depths or depth in wish.depths)
         if "FastSmallTree" in systems and not runs and not stored:
             compile_first(instance, memory)
         for run in anytime_peers.measure(instance, chosen, systems, limit, memory, stored):
             runs.append(run)
-            print(anytime_report.table([run], limit).splitlines()[-1], file=sys.stderr, flush=True)
-            if len(checks) < wish.check and anytime_peers.points(run, "LicketySPLIT 1"):
-                moment = anytime_peers.points(run, "LicketySPLIT 1")[0]["seconds"]
-                checks.append(anytime_peers.refit(instance, run, moment, memory))
+            print(anytime_report.line(run), file=sys.stderr, flush=True)
+            quick = anytime_peers.points(run, "LicketySPLIT 1")
+            if quick and len(refits) < wish.refits:
+                moment = quick[0]["seconds"]
+                refits.append(anytime_peers.refit(instance, run, moment, memory))
+        found = anytime_report.summary(runs, limit) if runs else {}
+        record = {**origin, "limit": limit, "summary": found, "refits": refits, "runs": runs}
+        target.write_text(json.dumps(record, indent=1) + "\n")
     if not runs:
         raise SystemExit(f"no set is named {wish.only}, or none has the depths {wish.depths}.")
-    found = anytime_report.summary(runs, limit)
     print(anytime_report.table(runs, limit) + "\n\n" + anytime_report.summary_text(found))
-    for check in checks:
-        print("refit: " + ", ".join(f"{name} {value}" for name, value in check.items()))
-    record = {**origin, "limit": limit, "summary": found, "refits": checks, "runs": runs}
-    target = wish.out or HERE / "results" / "anytime-peers.json"
-    target.write_text(json.dumps(record, indent=1) + "\n")
+    for refit in refits:
+        print("refit: " + ", ".join(f"{name} {value}" for name, value in refit.items()))
     anytime_report.plot(runs, limit, target.with_suffix(".png"))
 
 
@@ -208,7 +209,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, metavar="S", help="seconds per fit (60; peers: 10)")
     parser.add_argument("--systems", nargs="+", choices=anytime_peers.SYSTEMS, help="these peers")
     parser.add_argument("--reuse", type=Path, metavar="FILE", help="take the peers' fits from it")
-    parser.add_argument("--check", type=int, default=2, metavar="N", help="refits (default 2)")
+    parser.add_argument("--refits", type=int, default=2, metavar="N", help="refits (default 2)")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the part scale")
     parser.add_argument("--memory", type=float, default=12, metavar="GB", help="per process")
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON of the part peers")

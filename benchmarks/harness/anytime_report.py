@@ -73,6 +73,17 @@ def table(runs: list[Run], limit: float) -> str:
     return report.markdown(header, lines)
 
 
+def line(run: Run) -> str:
+    """Write one run in a line, for those who watch."""
+    others = [
+        f"{name} {best['errors']} ({seconds(best['seconds'])} s)"
+        for name in run["peers"]
+        if (best := best_point(run, name))
+    ]
+    ours = f"certree {number(errors_at(run, 1.0))} (1 s), {run['certree']['errors']} (end)"
+    return f"{run['set']} (depth {run['depth']}): {ours}, " + ", ".join(others)
+
+
 def beside(runs: list[Run], system: str) -> dict[str, Any]:
     """Compare certree at the moment where a peer ends with that peer.
 
