@@ -209,7 +209,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, metavar="S", help="seconds per fit (60; peers: 10)")
     parser.add_argument("--systems", nargs="+", choices=anytime_peers.SYSTEMS, help="these peers")
     parser.add_argument("--reuse", type=Path, metavar="FILE", help="take the peers' fits from it")
-    parser.add_argument("--refits", type=int, default=2, metavar="N", help="refits (default 2)")
+    parser.add_argument("--refits", type=int, default=8, metavar="N", help="refits (default 8)")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the part scale")
     parser.add_argument("--memory", type=float, default=12, metavar="GB", help="per process")
     parser.add_argument("--out", type=Path, metavar="FILE", help="JSON of the part peers")
