@@ -323,6 +323,26 @@ def test_models_of_ranks_can_be_copied(forced: Any) -> None:
     assert Fraction(copied.certificate_.cost) == model.certificate_.cost
 
 
+@pytest.mark.parametrize(
+    "X", [np.full((30, 2), 3.5), np.full((30, 1), np.nan), np.arange(30.0)[:, None] * [1, 0]]
+)
+def test_a_table_without_tests_gives_a_leaf(forced: Any, X: Any) -> None:
+    """Once, an empty list of tests was asked for the test of the leaf."""
+    y = np.arange(30) % 3 // 2
+    first, second = fit_both(forced, X, y, max_depth=2, thresholds="all")
+    assert first.tree_.n_leaves == second.tree_.n_leaves
+    assert second.certificate_.n_tests == len(second.encoder_.tests_)
+
+
+@pytest.mark.parametrize("n_ranks", [[], [1], [1, 1], [3, 1]])
+def test_the_test_of_a_leaf_is_none(n_ranks: list[int]) -> None:
+    nothing = np.zeros(len(n_ranks), dtype=np.intp)
+    columns = RankedColumns(
+        np.zeros((len(n_ranks), 4), dtype=np.int32), np.array(n_ranks, np.int32), nothing, nothing
+    )
+    assert columns.tests_at(np.array([-1])).tolist() == [-1]
+
+
 def test_a_short_time_limit_leaves_tests_out(by_ranks: list[int]) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(3000, 3)), rng.integers(0, 2, 3000)

@@ -13,9 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.encoding import Level, Missing, RankedColumns, TableEncoder, Threshold, read_table
+from certree.encoding import (
+    Level,
+    Missing,
+    RankedColumns,
+    TableEncoder,
+    Threshold,
+    _room,
+    read_table,
+)
 from certree.encoding._ranks import count_ranks, rank_columns, rank_values
-from certree.encoding._room import Room
+from certree.encoding._room import Pace, Room
 from certree.encoding._test_list import Cuts, CutTests, TestList
 
 NO_LIMIT = Room(None, None)
@@ -185,6 +193,51 @@ def test_without_room_for_ranks_some_tests_are_answered(room: Room) -> None:
     assert columns.shape == (2000, len(encoder.tests_))
     assert len(encoder.tests_) + encoder._n_left_out == 2 * 1999
     assert encoder._stopped_by in ("memory_limit", "time_limit")
+
+
+def test_ranks_that_take_too_long_are_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(_room, "perf_counter", lambda: clock[0])
+    pace = Pace(lambda: Room(1.0 - clock[0], None), 20)
+    assert not pace.must_stop()
+    clock[0] = 0.04  # 0.8 seconds for all columns
+    assert not pace.must_stop()
+    clock[0] = 0.14  # 1.4 seconds
+    assert pace.must_stop()
+    unlimited = Pace(lambda: Room(None, None), 20)
+    assert not unlimited.must_stop()
+    clock[0] = 1000.0
+    assert not unlimited.must_stop()
+    assert Pace(lambda: Room(None, None, is_interrupted=True), 1).must_stop()
+
+
+@pytest.mark.parametrize("thresholds", ["all", 8])
+@pytest.mark.parametrize("n_asked", [1, 3, 5])
+def test_time_that_ends_while_ranking_leaves_tests_out(
+    thresholds: Any, n_asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = np.random.default_rng(0).normal(size=(2000, 2))
+    calls = 0
+
+    def must_stop(_: Pace) -> bool:
+        nonlocal calls
+        calls += 1
+        return calls > n_asked
+
+    monkeypatch.setattr(Pace, "must_stop", must_stop)
+    whole = TableEncoder(thresholds=thresholds).fit(X)
+    encoder = TableEncoder(thresholds=thresholds)
+    room = Room(0.001, None)
+    columns = encoder._fit_ranks_within(X, None, lambda: room, lambda *_: True)
+    if n_asked == 5:
+        assert isinstance(columns, RankedColumns)
+        return
+    assert isinstance(columns, np.ndarray)
+    assert columns.shape == (2000, len(encoder.tests_))
+    assert set(encoder.tests_) <= set(whole.tests_)
+    assert len(encoder.tests_) + encoder._n_left_out == len(whole.tests_)
+    # To answer a few tests takes no time.
+    assert encoder._stopped_by == ("time_limit" if thresholds == "all" else "")
 
 
 def test_tables_of_bits_are_not_ranked_but_read_as_they_are() -> None:

@@ -1,13 +1,16 @@
-// Memory that a solve owns: every large buffer is an `AlignedArray` charged to the solve's `MemoryBudget`, so that
-// memory_limit holds for the solve and not for the process.  Buffers grow and are reused; the inner loops never allocate.
+// Memory that a solve owns: every large buffer is an `AlignedArray` or a `ChargedVector` charged to the solve's
+// `MemoryBudget`, so that memory_limit holds for the solve and not for the process.  Buffers grow and are reused; the inner
+// loops never allocate.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 namespace certree {
 
@@ -113,5 +116,39 @@ class AlignedArray {
   std::size_t capacity_ = 0;
   MemoryBudget* memory_ = nullptr;
 };
+
+// For standard containers whose size grows with the data.
+template <class T>
+class ChargedAllocator {
+ public:
+  using value_type = T;
+  ChargedAllocator(MemoryBudget& memory) : memory_(&memory) {}  // implicit: containers are made from the budget
+  template <class U>
+  ChargedAllocator(const ChargedAllocator<U>& other) : memory_(other.memory()) {}
+
+  T* allocate(std::size_t count) {
+    memory_->charge(bytes(count));
+    try {
+      return std::allocator<T>().allocate(count);
+    } catch (const std::bad_alloc&) {
+      memory_->release(bytes(count));
+      throw MemoryLimitReached{};
+    }
+  }
+  void deallocate(T* data, std::size_t count) {
+    std::allocator<T>().deallocate(data, count);
+    memory_->release(bytes(count));
+  }
+  MemoryBudget* memory() const { return memory_; }
+  bool operator==(const ChargedAllocator& other) const { return memory_ == other.memory_; }
+
+ private:
+  static std::int64_t bytes(std::size_t count) { return static_cast<std::int64_t>(count * sizeof(T)); }
+
+  MemoryBudget* memory_;
+};
+
+template <class T>
+using ChargedVector = std::vector<T, ChargedAllocator<T>>;
 
 }  // namespace certree

@@ -42,7 +42,7 @@ void check_ranks(const OrderedView& view) {
   require(n_tests < std::numeric_limits<std::int32_t>::max(), "there are too many thresholds for 32-bit numbers");
 }
 
-OrderedData::OrderedData(const OrderedView& view, MemoryBudget& memory) : view_(view), keys_(memory) {
+OrderedData::OrderedData(const OrderedView& view, MemoryBudget& memory) : view_(view), worst_(memory), keys_(memory) {
   offset_.push_back(0);
   for (std::int32_t f = 0; f < view.n_features; ++f) offset_.push_back(offset_.back() + view.n_ranks[f] - 1);
   Fingerprint* keys = keys_.ensure(static_cast<std::size_t>(view.n_rows));
@@ -57,7 +57,7 @@ OrderedData::OrderedData(const OrderedView& view, const CountTask& task, MemoryB
   const bool is_matrix = task.form() == LeafForm::matrix;
   rule_.form = is_matrix ? PlaneForm::costs : PlaneForm::labels;
   rule_.n_planes = task.n_labels();
-  worst_ = task.worst();
+  worst_.assign(task.worst().begin(), task.worst().end());
   for (std::int32_t t = 0; t < task.n_types(); ++t)
     for (std::int32_t l = 0; l < task.n_labels(); ++l)
       unit_.push_back(is_matrix ? task.cost(t, l) : (t == l ? task.weights()[static_cast<std::size_t>(t)] : 0));

@@ -86,8 +86,8 @@ class OrderedData {
   bool has_unit_values_ = false;
   Cost largest_ = 0, worst_total_ = 0;
   std::vector<std::int32_t> offset_;
-  std::vector<Cost> unit_;   // [type][plane], per unit of weight
-  std::vector<Cost> worst_;  // [type], per unit of weight; or [row]
+  std::vector<Cost> unit_;     // [type][plane], per unit of weight
+  ChargedVector<Cost> worst_;  // [type], per unit of weight; or [row]
   AlignedArray<Fingerprint> keys_;
 };
 

@@ -32,6 +32,7 @@ inline V plane_cost(const PlaneRule& rule, const V* sums) {
 
 template <class V>
 struct SetFeature {
+  explicit SetFeature(MemoryBudget& memory) : line(memory), bins(memory) {}
   std::int32_t n_bins = 0;
   std::int32_t stride = 0;
   bool has_inner = false;
@@ -41,19 +42,21 @@ struct SetFeature {
   V inner[kMostBins + 17] = {};                // 0: thresholds inside of the bin exist; else kInfeasible
   V leaf[2][kMostBins + 1] = {};               // [side][edge]: cost of the side as a leaf
   V limited[2][kMostBins + 1] = {};            // the same, kInfeasible if either side is too small
-  std::vector<V> line;                         // [plane][stride]: sums of the rows by bin
-  std::vector<std::uint8_t> bins;              // of the rows
+  ChargedVector<V> line;                       // [plane][stride]: sums of the rows by bin
+  ChargedVector<std::uint8_t> bins;            // of the rows
 };
 
 template <class V>
 class RowSetBins {
  public:
-  RowSetBins(const OrderedData& data, std::int64_t min_leaf, MemoryBudget& memory)
+  RowSetBins(const OrderedData& data, std::int64_t min_leaf, Budget& budget, MemoryBudget& memory)
       : data_(data),
+        budget_(budget),
         min_leaf_(min_leaf),
         n_planes_(data.rule().n_planes + (min_leaf > 1 ? 1 : 0)),
-        features_(static_cast<std::size_t>(data.n_features())),
-        rows_(memory) {}
+        features_(static_cast<std::size_t>(data.n_features()), SetFeature<V>(memory)),
+        rows_(memory),
+        values_(memory) {}
 
   // Joins bins until there are about `target`, unless there are `few` at most.  `target` 0: the bins are the node's.
   void take(const OrderedRows& rows, std::int32_t target, std::int32_t few) {
@@ -61,7 +64,12 @@ class RowSetBins {
     group_rows();
     live_.clear();
     has_inner_ = false;
+    is_complete_ = rows.node->is_complete();
     for (std::int32_t f = 0; f < data_.n_features(); ++f) {
+      if (static_cast<std::int64_t>(f) * rows.n_rows > kGrace && budget_.poll()) {
+        is_complete_ = false;
+        return;
+      }
       make_bins(f, target, few);
       SetFeature<V>& own = features_[static_cast<std::size_t>(f)];
       own.has_inner = std::any_of(own.inner, own.inner + own.n_bins, [](V v) { return v == 0; });
@@ -82,6 +90,7 @@ class RowSetBins {
     for (std::size_t d = 0; d < totals_.size(); ++d) totals_[d] = static_cast<V>(whole.totals_[d] - part.totals_[d]);
     live_.clear();
     has_inner_ = false;
+    is_complete_ = true;
     for (std::int32_t f = 0; f < data_.n_features(); ++f) {
       const SetFeature<V>&all = whole.feature(f), &less = part.feature(f);
       SetFeature<V>& own = features_[static_cast<std::size_t>(f)];
@@ -116,6 +125,8 @@ class RowSetBins {
   // Features whose tests part the rows.
   const std::vector<std::int32_t>& live() const { return live_; }
   bool has_inner() const { return has_inner_; }
+  // False: the budget ended before all features were looked at, so that some that part the rows are not live.
+  bool is_complete() const { return is_complete_; }
   const SetFeature<V>& feature(std::int32_t f) const { return features_[static_cast<std::size_t>(f)]; }
   std::int32_t last_rank(std::int32_t f, std::int32_t bin) const {
     return given_.node->bins(f).last_rank[static_cast<std::size_t>(feature(f).last_fine[bin])];
@@ -161,6 +172,9 @@ class RowSetBins {
   }
 
  private:
+  // Where the budget has ended, so many rows and features more are looked at: a fraction of a second.
+  static constexpr std::int64_t kGrace = std::int64_t{1} << 25;
+
   static std::int32_t n_used(const SetFeature<V>& own) {
     std::int32_t used = 0;
     for (std::int32_t b = 0; b < own.n_bins; ++b) used += own.start[b + 1] > own.start[b];
@@ -283,16 +297,18 @@ class RowSetBins {
   }
 
   const OrderedData& data_;
+  Budget& budget_;
   std::int64_t min_leaf_;
   std::int32_t n_planes_;  // with the one that counts rows
   std::vector<SetFeature<V>> features_;
   OrderedRows given_;
   AlignedArray<std::int32_t> rows_;  // by label
   std::vector<std::int32_t> begin_, next_;
-  std::vector<V> values_, totals_, left_, right_;
+  ChargedVector<V> values_;
+  std::vector<V> totals_, left_, right_;
   std::vector<std::int32_t> live_;
   Cost worst_ = 0;
-  bool has_inner_ = false;
+  bool has_inner_ = false, is_complete_ = true;
 };
 
 }  // namespace certree

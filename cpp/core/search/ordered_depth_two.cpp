@@ -21,6 +21,8 @@ constexpr double kBinsPerRoot = 0.7;
 constexpr std::int32_t kMostCoarseBins = 240;
 // A threshold is evaluated this share of all cost past what could still win: a wider margin skips more of its neighbours.
 constexpr Cost kSlackShare = 256;
+// Looking at so many values takes some milliseconds.
+constexpr std::int64_t kManyValues = std::int64_t{1} << 18;
 
 template <class V>
 class DepthTwoSearch final : public OrderedDepthTwo {
@@ -33,24 +35,24 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         budget_(budget),
         progress_(progress),
         kernels_(pair_kernels_for<V>(options.isa)),
-        own_(data, options.min_leaf, memory),
-        siblings_(data, options, memory),
+        own_(data, options.min_leaf, budget, memory),
+        siblings_(data, options, budget, memory),
         stump_(data, memory),
         cells_(memory),
         scratch_(memory),
         lows_(memory),
-        folded_(memory) {
+        folded_(memory),
+        worst_(memory) {
     scratch_.ensure(pair_scratch_size(data.rule().n_planes));
   }
 
   OrderedFound solve(const OrderedRows& rows, Cost ceiling, Cost* by_root, OrderedSplit* split) override {
     budget_.add_work();
     *split = {};
-    set_ = &own_;
-    if (siblings_.fits(rows)) {
-      set_ = &siblings_.take(rows, own_);
-    } else {
+    set_ = siblings_.fits(rows) ? siblings_.take(rows, own_) : nullptr;
+    if (set_ == nullptr) {
       own_.take(rows, bins_for(rows.n_rows), kFewBins);
+      set_ = &own_;
     }
     stump_.start_set(*set_);
     best_ = objective_.leaf(set_->leaf_cost());
@@ -61,6 +63,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     slack_ = objective_.leaf(set_->worst()) / kSlackShare;
     if (best_ <= objective_.split_penalty || best_ == 0) return {best_, best_, best_};
     try_single_splits();
+    if (!set_->is_complete()) return {0, 0, best_};
     list_roots();
     if (!scan_pairs()) return {0, 0, best_};  // the trees found so far count
     bound_roots();
@@ -82,7 +85,13 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     *split = {};
     best_ = objective_.leaf(set_->leaf_cost());
     split_ = split;
+    const bool is_large = static_cast<std::int64_t>(rows.n_rows) * data_.n_features() > kManyValues;
     for (const std::int32_t f : set_->live()) {
+      // Where the budget has ended, the edges of bins must do.
+      if (!set_->feature(f).has_inner || (is_large && poll())) {
+        try_edges(f);
+        continue;
+      }
       const std::int32_t* order = stump_.order(f);
       const std::int32_t* ranks = data_.ranks(f);
       stump_.start_root(f);
@@ -164,13 +173,15 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   }
 
   void try_single_splits() {
-    for (const std::int32_t f : set_->live()) {
-      const SetFeature<V>& own = set_->feature(f);
-      for (std::int32_t b = 0; b + 1 < own.n_bins; ++b) {
-        const V left = own.limited[0][b], right = own.limited[1][b];
-        if (left >= kInfeasible<V> || right >= kInfeasible<V>) continue;
-        offer(objective_.split(objective_.leaf(left) + objective_.leaf(right)), f, set_->last_rank(f, b));
-      }
+    for (const std::int32_t f : set_->live()) try_edges(f);
+  }
+  // Single splits at the edges of bins.
+  void try_edges(std::int32_t f) {
+    const SetFeature<V>& own = set_->feature(f);
+    for (std::int32_t b = 0; b + 1 < own.n_bins; ++b) {
+      const V left = own.limited[0][b], right = own.limited[1][b];
+      if (left >= kInfeasible<V> || right >= kInfeasible<V>) continue;
+      offer(objective_.split(objective_.leaf(left) + objective_.leaf(right)), f, set_->last_rank(f, b));
     }
   }
 
@@ -202,7 +213,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
       for (std::size_t b = a; b < roots_.size(); ++b) scan_pair(roots_[a], roots_[b]);
       offer_edges(roots_[a]);
       const auto steps = static_cast<std::int64_t>(set_->n_rows()) * static_cast<std::int64_t>(roots_.size());
-      if (steps > (1 << 18) && poll()) return false;
+      if (steps > kManyValues && poll()) return false;
     }
     return true;
   }
@@ -554,7 +565,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   std::int32_t root_ = -1;
   const std::int32_t* root_order_ = nullptr;
   const std::int32_t* root_ranks_ = nullptr;
-  std::vector<Cost> worst_;     // up to each position
+  ChargedVector<Cost> worst_;   // up to each position
   std::vector<Cost> edge_low_;  // [bin]: bounds of the trees with the root test at the edge
   std::vector<Cost> sides_[2];  // [bin]: bounds at edges, for leaves of any size
   std::vector<Interval> stack_;

@@ -5,12 +5,21 @@
 
 namespace certree {
 
-OrderedNode::OrderedNode(const OrderedData& data, MemoryBudget& memory)
+namespace {
+
+// Where the budget has ended, so many rows and features more are looked at: a fraction of a second.
+constexpr std::int64_t kGrace = std::int64_t{1} << 23;
+
+}  // namespace
+
+OrderedNode::OrderedNode(const OrderedData& data, Budget& budget, MemoryBudget& memory)
     : data_(data),
+      budget_(budget),
       rows_(memory),
       has_order_(static_cast<std::size_t>(data.n_features())),
       bins_(static_cast<std::size_t>(data.n_features())),
-      bin_of_(memory) {
+      bin_of_(memory),
+      counts_(memory) {
   for (std::int32_t f = 0; f < data.n_features(); ++f) order_.emplace_back(memory);
 }
 
@@ -48,8 +57,12 @@ void OrderedNode::make_child(OrderedNode& parent, std::int32_t f, std::int32_t r
 void OrderedNode::describe() {
   key_ = {};
   for (std::int32_t k = 0; k < n_rows_; ++k) add_key(key_, data_.key(rows_[static_cast<std::size_t>(k)]));
+  is_complete_ = true;
   for (std::int32_t f = 0; f < data_.n_features(); ++f) {
-    if (data_.n_ranks(f) <= kMostBins) {
+    if (static_cast<std::int64_t>(f) * n_rows_ > kGrace && budget_.poll()) {
+      is_complete_ = false;
+      leave_out(f);
+    } else if (data_.n_ranks(f) <= kMostBins) {
       bin_by_rank(f);
     } else {
       bin_by_order(f);
@@ -86,6 +99,17 @@ void OrderedNode::sort_root(std::int32_t f, std::int32_t* out) {
   for (std::int32_t row = 0; row < n_rows_; ++row) ++counts_[static_cast<std::size_t>(ranks[row]) + 1];
   for (std::size_t r = 1; r < counts_.size(); ++r) counts_[r] += counts_[r - 1];
   for (std::int32_t row = 0; row < n_rows_; ++row) out[counts_[static_cast<std::size_t>(ranks[row])]++] = row;
+}
+
+// One bin, which no threshold parts.
+void OrderedNode::leave_out(std::int32_t f) {
+  FeatureBins& bins = bins_[static_cast<std::size_t>(f)];
+  std::uint8_t* bin_of = bin_of_.data() + static_cast<std::size_t>(f) * static_cast<std::size_t>(data_.n_rows());
+  bins.n_bins = 1;
+  bins.start.assign({0, n_rows_});
+  bins.last_rank.assign(1, data_.n_ranks(f) - 1);
+  bins.is_inner.assign(1, 0);
+  std::fill_n(bin_of, data_.n_rows(), std::uint8_t{0});
 }
 
 // Few ranks: every rank is a bin.

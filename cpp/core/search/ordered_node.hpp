@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/budget.hpp"
 #include "base/memory.hpp"
 #include "data/ordered_data.hpp"
 
@@ -20,7 +21,7 @@ struct FeatureBins {
 
 class OrderedNode {
  public:
-  explicit OrderedNode(const OrderedData& data, MemoryBudget& memory);
+  OrderedNode(const OrderedData& data, Budget& budget, MemoryBudget& memory);
 
   // All rows; or those rows of `parent` where the test at `rank` of feature f holds, or not.  The parent must stay.
   void make_root();
@@ -29,6 +30,8 @@ class OrderedNode {
   std::int32_t n_rows() const { return n_rows_; }
   const std::int32_t* rows() const { return rows_.data(); }  // ascending
   const Fingerprint& key() const { return key_; }
+  // False: the budget ended before all features had bins.  Those without have a single bin, and nothing is proven here.
+  bool is_complete() const { return is_complete_; }
   const FeatureBins& bins(std::int32_t f) const { return bins_[static_cast<std::size_t>(f)]; }
   // By row.
   const std::uint8_t* bin_of(std::int32_t f) const {
@@ -41,11 +44,14 @@ class OrderedNode {
  private:
   void start();
   void describe();
+  void leave_out(std::int32_t f);
   void bin_by_rank(std::int32_t f);
   void bin_by_order(std::int32_t f);
   void sort_root(std::int32_t f, std::int32_t* out);
 
   const OrderedData& data_;
+  Budget& budget_;
+  bool is_complete_ = true;
   OrderedNode* parent_ = nullptr;
   std::int32_t parent_feature_ = -1, parent_rank_ = 0;
   bool parent_holds_ = false;
@@ -56,7 +62,7 @@ class OrderedNode {
   std::vector<std::uint8_t> has_order_;
   std::vector<FeatureBins> bins_;
   AlignedArray<std::uint8_t> bin_of_;
-  std::vector<std::int32_t> counts_;
+  ChargedVector<std::int32_t> counts_;
 };
 
 // Some rows of a node.

@@ -25,14 +25,14 @@ OrderedSearch::OrderedSearch(const OrderedData& data, const Options& options, co
       table_(table),
       progress_(progress),
       depth_two_(make_ordered_depth_two(data, options, objective, budget, memory, progress)),
-      is_in_(static_cast<std::size_t>(data.n_rows()), 0) {
+      is_in_(static_cast<std::size_t>(data.n_rows()), std::uint8_t{0}, memory) {
   const Cost total = objective.leaf(data.worst_total());
   slack_ = std::max(total / kSlackShare, kSlackRows * (total / data.n_rows()));
   level(0).node.make_root();
 }
 
 OrderedSearch::Level& OrderedSearch::level(std::size_t k) {
-  while (levels_.size() <= k) levels_.push_back(std::make_unique<Level>(data_, memory_));
+  while (levels_.size() <= k) levels_.push_back(std::make_unique<Level>(data_, budget_, memory_));
   return *levels_[k];
 }
 
@@ -95,9 +95,9 @@ Cost OrderedSearch::limit(std::size_t k) const {
   return std::min(best, here.ceiling);
 }
 
-const std::vector<Cost>& OrderedSearch::worst(std::size_t k, std::int32_t f) {
+const ChargedVector<Cost>& OrderedSearch::worst(std::size_t k, std::int32_t f) {
   Level& here = level(k);
-  std::vector<Cost>& sums = here.worst[static_cast<std::size_t>(f)];
+  ChargedVector<Cost>& sums = here.worst[static_cast<std::size_t>(f)];
   if (!sums.empty()) return sums;
   const std::int32_t* order = here.node.order(f);
   sums.resize(static_cast<std::size_t>(here.node.n_rows()) + 1);
@@ -116,7 +116,7 @@ void OrderedSearch::start(std::size_t k, const Cost* by) {
   here.points[0].by[1].assign(by, by + n);
   here.points[1].by[0].assign(by, by + n);
   here.points[1].position = here.node.n_rows();
-  here.worst.assign(n, {});
+  here.worst.assign(n, ChargedVector<Cost>(memory_));
   here.low.assign(n, kInfinite);
   here.loose.assign(n, kInfinite);
   here.open = {};
@@ -127,8 +127,11 @@ void OrderedSearch::push(std::size_t k, std::int32_t f, std::int32_t a, std::int
   Level& here = level(k);
   const Point &first = here.points[static_cast<std::size_t>(a)], &last = here.points[static_cast<std::size_t>(b)];
   if (options_.use_threshold_intervals) {
-    const std::vector<Cost>& sums = worst(k, f);
-    const Cost between = sums[static_cast<std::size_t>(last.position)] - sums[static_cast<std::size_t>(first.position)];
+    Cost between = 0;
+    if (first.sides.right + last.sides.left > 0) {  // otherwise it does not matter
+      const ChargedVector<Cost>& sums = worst(k, f);
+      between = sums[static_cast<std::size_t>(last.position)] - sums[static_cast<std::size_t>(first.position)];
+    }
     bound = std::max(bound, interval_bound(objective_, first.sides, last.sides, between));
   }
   here.open.push({bound, f, a, b, last.position - first.position});
@@ -140,7 +143,7 @@ std::int32_t OrderedSearch::choose(std::size_t k, const OpenInterval& at) {
   const Point &a = here.points[static_cast<std::size_t>(at.a)], &b = here.points[static_cast<std::size_t>(at.b)];
   std::int32_t low = a.position + 1, high = b.position - 1;
   if (options_.use_threshold_margins) {
-    const std::vector<Cost>& sums = worst(k, at.feature);
+    const ChargedVector<Cost>& sums = worst(k, at.feature);
     const Cost before = margin(objective_, a.sides, limit(k)), after = margin(objective_, b.sides, limit(k));
     if (before >= 0) {
       const auto from = sums.begin() + a.position;
@@ -260,7 +263,7 @@ bool OrderedSearch::evaluate(std::size_t k, std::int32_t depth, const OpenInterv
   point.position = position;
   {
     const Point &a = here.points[static_cast<std::size_t>(at.a)], &b = here.points[static_cast<std::size_t>(at.b)];
-    const std::vector<Cost>& sums = worst(k, at.feature);
+    const ChargedVector<Cost>& sums = worst(k, at.feature);
     const Cost from_a = sums[static_cast<std::size_t>(position)] - sums[static_cast<std::size_t>(a.position)];
     const Cost to_b = sums[static_cast<std::size_t>(b.position)] - sums[static_cast<std::size_t>(position)];
     if (options_.use_threshold_intervals) point.sides = sides_between(a.sides, b.sides, from_a, to_b);

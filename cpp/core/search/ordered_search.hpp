@@ -46,12 +46,12 @@ class OrderedSearch {
   };
   // One level of the recursion.
   struct Level {
-    Level(const OrderedData& data, MemoryBudget& memory) : node(data, memory) {}
+    Level(const OrderedData& data, Budget& budget, MemoryBudget& memory) : node(data, budget, memory) {}
     OrderedNode node;
     std::vector<Point> points;
     std::priority_queue<OpenInterval> open;
-    std::vector<std::vector<Cost>> worst;  // [feature][position]: of the rows up to each; empty: not asked for yet
-    std::vector<Cost> low, loose;          // [feature]: least of what is settled
+    std::vector<ChargedVector<Cost>> worst;  // [feature][position]: of the rows up to each; empty: not asked for yet
+    std::vector<Cost> low, loose;            // [feature]: least of what is settled
     Cost best = 0, ceiling = 0;
     Cost shallow_lower = 0;  // bound of the trees of one level less, for leaves of any size
     OrderedSplit split;
@@ -80,7 +80,7 @@ class OrderedSearch {
   OrderedFound recall(const Fingerprint& key, std::int32_t depth, std::int32_t* test);
   void remember(const Fingerprint& key, std::int32_t depth, const OrderedFound& found, std::int32_t test,
                 std::int64_t effort);
-  const std::vector<Cost>& worst(std::size_t k, std::int32_t f);
+  const ChargedVector<Cost>& worst(std::size_t k, std::int32_t f);
   Side side_of(std::size_t k, std::int32_t f, std::int32_t position, bool holds, const Fingerprint& key) const;
   // Valid until the next call.
   OrderedRows part_of(OrderedNode& node, const std::int32_t* rows, std::int32_t n_rows);
@@ -103,7 +103,7 @@ class OrderedSearch {
   Progress& progress_;
   std::unique_ptr<OrderedDepthTwo> depth_two_;
   std::vector<std::unique_ptr<Level>> levels_;
-  std::vector<std::uint8_t> is_in_;
+  ChargedVector<std::uint8_t> is_in_;
   Cost slack_ = 0;
   bool is_last_ = false;
   Counters counters_;

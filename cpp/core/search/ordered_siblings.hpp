@@ -16,12 +16,12 @@ namespace certree {
 template <class V>
 class SiblingTables {
  public:
-  SiblingTables(const OrderedData& data, const Options& options, MemoryBudget& memory)
+  SiblingTables(const OrderedData& data, const Options& options, Budget& budget, MemoryBudget& memory)
       : data_(data),
         is_on_(options.use_sibling_subtraction),
         n_planes_(data.rule().n_planes + (options.min_leaf > 1 ? 1 : 0)),
-        whole_(data, options.min_leaf, memory),
-        part_(data, options.min_leaf, memory),
+        whole_(data, options.min_leaf, budget, memory),
+        part_(data, options.min_leaf, budget, memory),
         whole_cells_(memory),
         part_cells_(memory) {
     place_tables(options);
@@ -31,8 +31,8 @@ class SiblingTables {
     return is_on_ && rows.others != nullptr && rows.node->n_rows() >= kLeastRows;
   }
 
-  // The rows in the bins of their node: counted, or as what the other rows leave.
-  RowSetBins<V>& take(const OrderedRows& rows, RowSetBins<V>& own) {
+  // The rows in the bins of their node: counted, or as what the other rows leave.  Null: the budget ended on the way.
+  RowSetBins<V>* take(const OrderedRows& rows, RowSetBins<V>& own) {
     OrderedNode& node = *rows.node;
     if (!has_whole_ || !(node.key() == whole_key_)) {
       OrderedRows all;
@@ -58,9 +58,10 @@ class SiblingTables {
       has_part_ = true;
       part_has_.assign(part_has_.size(), 0);
     }
-    if (is_small) return part_;
+    if (!whole_.is_complete() || !part_.is_complete()) return nullptr;
+    if (is_small) return &part_;
     own.take_rest(whole_, part_, rows);
-    return own;
+    return &own;
   }
 
   // Sets the cells of a table of features f <= g.

@@ -17,8 +17,9 @@ class Stump {
  public:
   Stump(const OrderedData& data, MemoryBudget& memory)
       : data_(data),
-        lines_(static_cast<std::size_t>(data.n_features())),
-        position_(static_cast<std::size_t>(data.n_rows())),
+        lines_(static_cast<std::size_t>(data.n_features()), Line(memory)),
+        position_(static_cast<std::size_t>(data.n_rows()), V{0}, memory),
+        sums_(memory),
         scratch_(memory) {
     scratch_.ensure(pair_scratch_size(data.rule().n_planes));
   }
@@ -94,8 +95,10 @@ class Stump {
 
  private:
   struct Line {
-    std::vector<std::int32_t> order;
-    std::vector<V> position, values, label, parts;
+    explicit Line(MemoryBudget& memory)
+        : order(memory), position(memory), values(memory), label(memory), parts(memory) {}
+    ChargedVector<std::int32_t> order;
+    ChargedVector<V> position, values, label, parts;
     bool has_order = false, has_rows = false, has_positions = false;
   };
 
@@ -148,8 +151,8 @@ class Stump {
   RowSetBins<V>* set_ = nullptr;
   std::int32_t length_ = 0;
   std::vector<Line> lines_;
-  std::vector<V> position_;  // by row: along the root feature
-  std::vector<V> sums_;      // [position][plane]: of the rows up to each position of the root feature
+  ChargedVector<V> position_;  // by row: along the root feature
+  ChargedVector<V> sums_;      // [position][plane]: of the rows up to each position of the root feature
   std::vector<V> rest_;
   const V* totals_[2] = {};  // [side][plane]
   std::int32_t n_left_ = 0;

@@ -56,7 +56,12 @@ def count_cuts(counts: NDArray[np.int64], limit: int | None) -> int:
 def count_values(column: NDArray[Any], weights: NDArray[np.int64] | None = None) -> Counted:
     """Return the different values, in increasing order, and the weight of each."""
     if weights is None:
-        values, counts = np.unique(column, return_counts=True)
+        ordered = np.sort(column)
+        first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+        if first.all():
+            return ordered, np.ones(len(ordered), dtype=np.int64)
+        starts = np.flatnonzero(first)
+        values, counts = ordered[starts], np.diff(starts, append=len(ordered))
     else:
         values, groups = np.unique(column, return_inverse=True)
         counts = np.zeros(len(values), dtype=np.int64)

@@ -23,7 +23,7 @@ from ._encode import NoTimeLeftError, encode_tests
 from ._integers import check_integers
 from ._multiway import Multiway
 from ._ranks import MOST_TESTS, RankedColumns, count_ranks, rank_columns
-from ._room import Room, thin_out
+from ._room import Pace, Room, thin_out
 from ._table import Table, compare_columns, read_table, remember_columns
 from ._test_list import TestList
 from ._tests import Flag, Test
@@ -31,6 +31,9 @@ from ._tests import Flag, Test
 __all__ = ["TableEncoder"]
 
 SPLITS = ("binary", "multiway", "both")
+
+# So many tests are looked at one by one in an instant.
+_FEW_TESTS = 10_000
 
 PrefersRanks = Callable[[int, NDArray[np.int32]], bool]
 """From the number of rows, and of ranks of each feature, to whether ranks are wanted."""
@@ -238,7 +241,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ranks: dict[int, NDArray[np.int32]] = {}
         fits = False
         with suppress(MemoryError, NoTimeLeftError):
-            self._choose_tests(table, weights, ranks=ranks, must_stop=lambda: room().is_over)
+            pace = Pace(room, table.n_columns)
+            self._choose_tests(table, weights, ranks=ranks, must_stop=pace.must_stop)
             n_tests, n_ranks = len(self.tests_), count_ranks(self.tests_)
             fits = not room().most_tests(table.n_rows, n_tests)[1]
             # If ranks save memory, no test is left out.
@@ -246,7 +250,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             is_wanted = is_wanted or prefers_ranks(counted.n_rows, n_ranks)
             can_rank = room().holds_ranks(counted.n_rows, len(n_ranks), n_tests)
             if is_wanted and can_rank and n_tests <= MOST_TESTS:
-                return rank_columns(self.tests_, counted, ranks, lambda: room().is_over)
+                # If that takes too long, there is no time to choose once more.
+                in_memory = replace(room(), seconds=None, is_interrupted=False)
+                is_small = n_tests <= _FEW_TESTS
+                fits |= is_small and not in_memory.most_tests(table.n_rows, n_tests)[1]
+                pace = Pace(room, table.n_columns)
+                return rank_columns(self.tests_, counted, ranks, pace.must_stop)
         ranks.clear()
         return self._encode_within(table, weights, room, are_chosen=fits)
 

@@ -90,6 +90,8 @@ class RankedColumns:
 
     def tests_at(self, positions: NDArray[Any]) -> NDArray[np.int32]:
         """Return the tests at positions that are counted through all features; -1 stays -1."""
+        if self.shape[1] == 0:  # trees are leaves
+            return np.full(len(positions), -1, dtype=np.int32)
         features, places = self._find(np.maximum(positions, 0).astype(np.intp))
         turned = (places - self.turned[features]) % (self.n_ranks[features] - 1)
         return np.where(positions < 0, -1, self._offsets[features] + turned).astype(np.int32)

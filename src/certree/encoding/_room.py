@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from ._cuts import AUTO_THRESHOLDS, Counted, count_cuts, count_values
 from ._table import Table
 from ._tests import Category, Level, Test, Threshold, is_missing
 
-__all__ = ["Cap", "Room"]
+__all__ = ["Cap", "Pace", "Room"]
 
 # Bytes of a test in a row, of a test, and of a pair of tests (the core counts rows in pairs): the
 # least that they take, and what a search needs to make progress.
@@ -113,19 +114,16 @@ class Room:
         per_column = 2 * (table.n_rows if has_categories else most_cuts) + 1
         if not self.most_tests(table.n_rows, table.n_columns * per_column)[1]:
             return None
-        asked, known = [], {}
+        asked, sides, known = [], [], {}
         # To sort all numbers once more takes time, to keep them memory.
         is_kept = self.memory is None or 32 * table.n_rows * table.n_columns <= self.memory
         for i, is_category in enumerate(are_categories):
-            n_choices, counted = _count_choices(table, i, is_category, limit, weights)
+            n_choices, has_missing, counted = _count_choices(table, i, is_category, limit, weights)
             asked.append(n_choices)
+            # Missing values may join either side of a cut.
+            sides.append(1 if is_category else 1 + has_missing)
             if is_kept and counted is not None:
                 known[i] = counted
-        # Missing values may join either side of a cut.
-        sides = [
-            1 if is_category else 1 + bool(is_missing(table.column(i)).any())
-            for i, is_category in enumerate(are_categories)
-        ]
         n_tests = sum(n * k for n, k in zip(asked, sides, strict=True))
         room = self if later is None else later()
         most, stopped_by = room.most_tests(table.n_rows, n_tests)
@@ -140,6 +138,35 @@ class Room:
 
     def _seconds(self, n_rows: int, n_tests: int, rates: tuple[float, float, float]) -> float:
         return self._bytes(n_rows, n_tests, (rates[0], rates[1], rates[2] * n_rows / 64))
+
+
+class Pace:
+    """Whether a loop over columns can end in time, from how long the first ones took.
+
+    Work that will not be done in time is better not begun: what to do without it takes time, too.
+
+    Parameters
+    ----------
+    room : callable
+        What is left of the budget.
+    n_columns : int
+        Number of columns.
+    """
+
+    def __init__(self, room: Callable[[], Room], n_columns: int) -> None:
+        self._room = room
+        self._n_columns = n_columns
+        self._n_done = -1
+        self._start = perf_counter()
+
+    def must_stop(self) -> bool:
+        """Return whether to give up; to be asked before every column."""
+        self._n_done += 1
+        left = self._room()
+        if left.is_over or left.seconds is None or self._n_done == 0:
+            return left.is_over
+        each = (perf_counter() - self._start) / self._n_done
+        return each * (self._n_columns - self._n_done) > left.seconds
 
 
 def largest(fits: Callable[[int], bool], most: int) -> int:
@@ -236,12 +263,19 @@ def _count_choices(
     is_category: bool,
     limit: int | None,
     weights: NDArray[np.int64] | None,
-) -> tuple[int, Counted | None]:
-    """Return the number of cut points or categories of a column, and what numbers it has."""
-    column = table.column(index)
-    present = ~is_missing(column)
-    if is_category or column.dtype in (object, np.bool_) or not present.any():
-        return len(set(column[present].tolist())), None
-    numbers = column[present].astype(np.float64, copy=False)
-    counted = count_values(numbers, None if weights is None else weights[present])
-    return count_cuts(counted[1], limit), counted
+) -> tuple[int, bool, Counted | None]:
+    """Return the number of cut points or categories of a column, and what numbers it has.
+
+    The second value is whether some values are missing.
+    """
+    # A column of a matrix is spread over its memory, and read several times here.
+    column = np.ascontiguousarray(table.column(index))
+    absent = is_missing(column)
+    has_missing = bool(absent.any())
+    if has_missing:
+        column = column[~absent]
+        weights = None if weights is None else weights[~absent]
+    if is_category or column.dtype in (object, np.bool_) or not len(column):
+        return len(set(column.tolist())), has_missing, None
+    counted = count_values(column.astype(np.float64, copy=False), weights)
+    return count_cuts(counted[1], limit), has_missing, counted
