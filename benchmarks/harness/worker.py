@@ -246,17 +246,19 @@ SOLVERS: dict[str, type[Solver]] = {
 
 
 def solver_class(name: str) -> type[Solver]:
-    """Find a solver by name; those of tasks, metrics, limits and numbers have own files."""
+    """Find a solver by name; those of the other suites have files of their own."""
     if name in SOLVERS:
         return SOLVERS[name]
     # This file is the main program: the others must see the same classes.
     sys.modules.setdefault("worker", sys.modules[__name__])
+    from anytime_solvers import ANYTIME_SOLVERS
     from limit_solvers import LIMIT_SOLVERS
     from metric_solvers import METRIC_SOLVERS
     from number_solvers import NUMBER_SOLVERS
     from task_solvers import TASK_SOLVERS
 
-    return {**METRIC_SOLVERS, **TASK_SOLVERS, **LIMIT_SOLVERS, **NUMBER_SOLVERS}[name]
+    others = (METRIC_SOLVERS, TASK_SOLVERS, LIMIT_SOLVERS, NUMBER_SOLVERS, ANYTIME_SOLVERS)
+    return next(solvers[name] for solvers in others if name in solvers)
 
 
 def integer_objective(complexity: float, rows: int) -> tuple[int, int]:
