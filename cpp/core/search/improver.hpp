@@ -59,9 +59,9 @@ class Improver {
   // longer; twice as much while trees get better.
   void take_turn(Cost gap);
   bool is_exhausted() const { return state_.is_exhausted; }
+  std::int64_t likely_proof() const;
 
  private:
-  std::int64_t likely_proof() const;
   bool has_improved() const { return progress_.interval().upper < state_.value_before; }
   // Steps until the budget ends or pauses, the gap closes, or nothing is left to try.  A step that was cut short starts again
   // next time.
