@@ -43,8 +43,7 @@ std::vector<Improver::Step> Improver::steps() const {
     out.push_back({Kind::polish, window});
   };
   const auto score_greedily = [&](std::size_t candidates, std::int32_t window) {
-    for (const Impurity impurity : {Impurity::gini, Impurity::entropy})
-      add({Kind::scored, kGreedy, candidates, impurity}, window);
+    for (const Impurity impurity : impurities()) add({Kind::scored, kGreedy, candidates, impurity}, window);
   };
   for (std::int32_t window = 2; window < std::min(depth_, kLargestWindow); ++window) {
     add({Kind::rolling, window}, window);
@@ -55,6 +54,11 @@ std::vector<Improver::Step> Improver::steps() const {
   return out;
 }
 
+std::vector<Impurity> Improver::impurities() const {
+  if (!grower_.has_impurities()) return {Impurity::gini};
+  return {Impurity::gini, Impurity::entropy};
+}
+
 void Improver::offer(GrownTree found) {
   if (found.value < state_.best.value) state_.best = found;
   if (max_splits_ >= 0) found = found.cut(max_splits_);
@@ -63,7 +67,7 @@ void Improver::offer(GrownTree found) {
 
 void Improver::start() {
   within_memory([&] {
-    for (const Impurity impurity : {Impurity::gini, Impurity::entropy}) offer(greedy(0, depth_, impurity));
+    for (const Impurity impurity : impurities()) offer(greedy(0, depth_, impurity));
   });
 }
 
