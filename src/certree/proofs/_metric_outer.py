@@ -24,8 +24,8 @@ from ._metric_corners import Landscape, triangle
 from ._metric_cuts import Cut, Point, above, box, clip, edge_below, integers, lower_hull, rounded
 from ._metric_solves import Found, Relabellings, Weighable, WeightedSolves
 
-# Trees deeper than this are first looked for by short solves. Each takes a share of the time that is
-# left and at most so much work, the next one more, and they end when trees no longer get better.
+# Trees deeper than this are first looked for by short solves. Each takes a share of the time left
+# and at most so much work, the next one more; they end when trees no longer get better.
 _SHALLOW = 4
 _SHORT_SHARE = 0.15
 _SHORT_WORK = 3000
@@ -291,11 +291,13 @@ class Search:
         depth = self.solves.options.max_depth
         if not (self.positives and self.negatives):
             return
-        is_deep = (depth is None or depth > _SHALLOW) and not self._climb_fast()
-        if depth is None or 2 < depth <= (_DEEP if is_deep else depth):
+        is_easy = (depth is not None and depth <= _SHALLOW) or self._climb_fast()
+        if depth is None or 2 < depth <= (depth if is_easy else _DEEP):
             for _ in range(2):
-                less = 2 if depth is None else depth - 1
-                if not self._climb(less, _LESS_DEPTH if is_deep else None):
+                is_better = self._climb(2 if depth is None else depth - 1, _LESS_DEPTH)
+                if is_easy and not self.solves.is_proven:
+                    self._climb_fast()
+                if not (is_better and self.solves.is_proven):
                     break
         if self.penalty:
             while self._climb():
