@@ -21,7 +21,7 @@ from certree.metrics._monotonicity import check_monotone
 from certree.metrics._numbers import Number
 
 from ._metric_cuts import edge_below, greatest_steps, lower_hull, minimal_below, rounded
-from ._metric_outer import _SHALLOW, Search, Slice
+from ._metric_outer import DEEP, Search, Slice
 from ._metric_path import MetricPath, MetricPathEntry
 from ._metric_solves import Found, Weighable
 
@@ -63,12 +63,12 @@ class MonotoneSearch(Search):
         return self.solves.status != "optimal"
 
     def _start(self) -> None:
-        """Climb for an incumbent by short solves; with a penalty, first among shallow trees."""
+        """Climb for an incumbent: among shallow trees with a penalty, else where trees are deep."""
         if not (self.positives and self.negatives):
             return
         limit = self.solves.options.max_depth
         if not self.penalty:
-            if limit is None or limit > _SHALLOW:
+            if limit is None or limit > DEEP:
                 self._climb_fast()
             return
         for depth in _FIRST_DEPTHS:

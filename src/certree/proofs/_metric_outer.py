@@ -26,14 +26,15 @@ from ._metric_solves import Found, Relabellings, Weighable, WeightedSolves
 
 # Trees deeper than this are first looked for by short solves. Each takes a share of the time left
 # and at most so much work, the next one more; they end when trees no longer get better.
-_SHALLOW = 4
+SHALLOW = 4
 _SHORT_SHARE = 0.15
-_SHORT_WORK = 3000
-_MORE_WORK = 4
-_MOST_SHORT = 5
+_SHORT_WORK = 1000
+_MORE_WORK = 3
+_MOST_SHORT = 2
+_MOST_SHORT_OF_DEEP = 5
 
-# Trees with one level less are no help to much deeper ones, and take a share of the time at most.
-_DEEP = 6
+# Beyond this depth trees with one level less are no help; they take a share of the time at most.
+DEEP = 6
 _LESS_DEPTH = 0.25, 10**9
 
 # Values that differ by less than this in floating point are compared exactly.
@@ -291,8 +292,8 @@ class Search:
         depth = self.solves.options.max_depth
         if not (self.positives and self.negatives):
             return
-        is_easy = (depth is not None and depth <= _SHALLOW) or self._climb_fast()
-        if depth is None or 2 < depth <= (depth if is_easy else _DEEP):
+        is_easy = (depth is not None and depth <= SHALLOW) or self._climb_fast()
+        if depth is None or 2 < depth <= (depth if is_easy else DEEP):
             for _ in range(2):
                 is_better = self._climb(2 if depth is None else depth - 1, _LESS_DEPTH)
                 if is_easy and not self.solves.is_proven:
@@ -307,7 +308,9 @@ class Search:
 
     def _climb_fast(self) -> bool:
         """Climb by short solves; return whether the last one was not too short."""
-        for step in range(_MOST_SHORT):
+        depth = self.solves.options.max_depth
+        is_deep = depth is None or depth > DEEP
+        for step in range(_MOST_SHORT_OF_DEEP if is_deep else _MOST_SHORT):
             is_better = self._climb(part=(_SHORT_SHARE, _SHORT_WORK * _MORE_WORK**step))
             if self.solves.is_proven or not is_better:
                 break
