@@ -10,7 +10,19 @@ MultiwaySearch::MultiwaySearch(const MultiwayContext& context)
     : context_(context),
       nodes_(context.data, context.tests, context.settings.options, context.memory),
       pass_(make_multiway_pass(context.data, context.task, context.settings, context.budget, context.memory)),
-      rows_(context.memory) {}
+      rows_(context.memory) {
+  find_parts();
+}
+
+void MultiwaySearch::find_parts() {
+  std::vector<std::int32_t> outcomes;
+  for (const auto& columns : context_.tests)
+    if (columns.size() > 1) outcomes.insert(outcomes.end(), columns.begin(), columns.end());
+  std::sort(outcomes.begin(), outcomes.end());
+  for (const auto& columns : context_.tests)
+    is_part_.push_back(columns.size() == 1 && std::binary_search(outcomes.begin(), outcomes.end(), columns[0]));
+  has_parts_ = std::find(is_part_.begin(), is_part_.end(), 1) != is_part_.end();
+}
 
 MultiwayFrame& MultiwaySearch::frame(std::size_t level) {
   while (frames_.size() <= level) frames_.push_back(std::make_unique<MultiwayFrame>(context_.memory));
@@ -269,10 +281,12 @@ bool MultiwaySearch::start() {
   std::int32_t label = 0;
   const Cost errors = context_.task.leaf_cost(root.node.totals.data(), &label);
   keep(context_.settings.objective.leaf(errors), MultiwayTree{{{-1, -1, label}}});
-  if (context_.settings.options.use_greedy_incumbent) {
+  for (const Greedy kind : {Greedy::all_tests, Greedy::whole_tests}) {
+    if (!context_.settings.options.use_greedy_incumbent || (kind == Greedy::whole_tests && !has_parts_)) continue;
     MultiwayTree tree{{{}}};
     Cost value = kInfinite;
-    if (add_greedy_tree(0, context_.depth, tree, 0, &value)) keep(value, std::move(tree));
+    add_greedy_tree(0, context_.depth, kind, tree, 0, &value);
+    keep(value, std::move(tree));
   }
   if (!open(0, context_.depth, root_)) return false;
   MultiwayTree tree{{{}}};

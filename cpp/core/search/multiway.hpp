@@ -58,9 +58,14 @@ class MultiwaySearch {
   void refresh_tests(MultiwayFrame& frame, Record& record);
   Cost sum(const MultiwayFrame& frame, const NodeTest& test, const std::vector<Cost>& values) const;
   static Cost least_lower(const MultiwayFrame& frame);
+  void find_parts();
 
   // Trees (search/multiway_build.cpp): each fills node `slot`.
-  bool add_greedy_tree(std::size_t level, std::int32_t depth, MultiwayTree& tree, std::int32_t slot, Cost* value);
+  enum class Greedy { all_tests, whole_tests };  // whole: without outcomes of a test as tests of their own
+  void add_greedy_tree(std::size_t level, std::int32_t depth, Greedy kind, MultiwayTree& tree, std::int32_t slot,
+                       Cost* value);
+  void add_leaf(std::size_t level, MultiwayTree& tree, std::int32_t slot, Cost* value);
+  std::int32_t best_guess(const MultiwayFrame& frame, Greedy kind) const;
   bool add_known_tree(std::size_t level, std::int32_t depth, Cost target, MultiwayTree& tree, std::int32_t slot);
   bool add_shallow_tree(std::size_t level, std::int32_t depth, Cost target, MultiwayTree& tree, std::int32_t slot);
   std::int32_t split(const MultiwayFrame& frame, const NodeTest& test, MultiwayTree& tree, std::int32_t slot) const;
@@ -74,6 +79,8 @@ class MultiwaySearch {
   std::unique_ptr<MultiwayPass> pass_;
   std::vector<std::unique_ptr<MultiwayFrame>> frames_;
   RowSet rows_;
+  std::vector<std::uint8_t> is_part_;  // per test: its column is an outcome of another one
+  bool has_parts_ = false;
   Record root_;
   MultiwayTree best_;
   Counters counters_;

@@ -51,41 +51,57 @@ bool MultiwaySearch::add_shallow_tree(std::size_t level, std::int32_t depth, Cos
   return false;
 }
 
-// The root of the best depth-two tree, then the same below, down to where the depth-two optimum is the answer.
-bool MultiwaySearch::add_greedy_tree(std::size_t level, std::int32_t depth, MultiwayTree& tree, std::int32_t slot,
-                                     Cost* value) {
+void MultiwaySearch::add_leaf(std::size_t level, MultiwayTree& tree, std::int32_t slot, Cost* value) {
+  std::int32_t label = 0;
+  const Cost errors = context_.task.leaf_cost(frame(level).node.totals.data(), &label);
+  *value = context_.settings.objective.leaf(errors);
+  tree.nodes[static_cast<std::size_t>(slot)] = {-1, -1, label};
+}
+
+// The open test with the best depth-two tree; -1: none.
+std::int32_t MultiwaySearch::best_guess(const MultiwayFrame& f, Greedy kind) const {
+  std::int32_t best = -1;
+  for (std::size_t t = 0; t < f.tests.size(); ++t) {
+    if (f.closed[t] || (kind == Greedy::whole_tests && is_part_[static_cast<std::size_t>(f.tests[t].id)])) continue;
+    if (best < 0 || f.guess[t] < f.guess[static_cast<std::size_t>(best)]) best = static_cast<std::int32_t>(t);
+  }
+  return best;
+}
+
+// The root of the best depth-two tree, then the same below, down to where the depth-two optimum is the answer.  Once the
+// budget ends, what is left to do becomes leaves.
+void MultiwaySearch::add_greedy_tree(std::size_t level, std::int32_t depth, Greedy kind, MultiwayTree& tree,
+                                     std::int32_t slot, Cost* value) {
   MultiwayFrame& f = frame(level);
   Record record;
-  if (poll() || !open(level, depth, record)) return false;
+  if (poll() || !open(level, depth, record)) return add_leaf(level, tree, slot, value);
   const std::int32_t shallow = std::clamp(depth, 0, 2);
   *value = f.value[shallow];
   const std::size_t begin = tree.nodes.size();
-  if (depth > 2 && !record.interval.is_exact()) {
-    std::int32_t best = -1;
-    for (std::size_t t = 0; t < f.tests.size(); ++t)
-      if (!f.closed[t] && (best < 0 || f.guess[t] < f.guess[static_cast<std::size_t>(best)]))
-        best = static_cast<std::int32_t>(t);
-    if (best >= 0) {
-      const NodeTest test = f.tests[static_cast<std::size_t>(best)];
-      const Fingerprint key = f.node.rows.key;
-      const std::int32_t first = split(f, test, tree, slot);
-      Cost total = context_.settings.objective.split_penalty;
-      for (std::int32_t o = test.first; o < test.last; ++o) {
-        const Outcome outcome = f.outcomes[static_cast<std::size_t>(o)];
-        nodes_.make_child(f, outcome.part, frame(level + 1));
-        Cost below = kInfinite;
-        if (!add_greedy_tree(level + 1, depth_below(depth), tree, first + outcome.number, &below)) return false;
-        total += below;
-      }
-      if (total < *value) {
-        *value = total;
-        remember(key, depth, {{0, total}, test.id}, 1);
-        return true;
-      }
-      tree.nodes.resize(begin);
+  const std::int32_t best = depth > 2 && !record.interval.is_exact() ? best_guess(f, kind) : -1;
+  if (best >= 0) {
+    const NodeTest test = f.tests[static_cast<std::size_t>(best)];
+    const Fingerprint key = f.node.rows.key;
+    const std::int32_t first = split(f, test, tree, slot);
+    Cost total = context_.settings.objective.split_penalty;
+    for (std::int32_t o = test.first; o < test.last; ++o) {
+      const Outcome outcome = f.outcomes[static_cast<std::size_t>(o)];
+      nodes_.make_child(f, outcome.part, frame(level + 1));
+      Cost below = kInfinite;
+      add_greedy_tree(level + 1, depth_below(depth), kind, tree, first + outcome.number, &below);
+      total += below;
     }
+    if (total < *value) {
+      *value = total;
+      remember(key, depth, {{0, total}, test.id}, 1);
+      return;
+    }
+    tree.nodes.resize(begin);
   }
-  return add_shallow_tree(level, shallow, *value, tree, slot);
+  if (!add_shallow_tree(level, shallow, *value, tree, slot)) {
+    tree.nodes.resize(begin);
+    add_leaf(level, tree, slot, value);
+  }
 }
 
 // A tree of value at most `target`, known to exist.  False: stopped before it was rebuilt.

@@ -44,6 +44,9 @@ _FIT_ONCE = ("sklearn.pipeline", "sklearn.base", "sklearn.utils", "sklearn.compo
 # Counters of a size: the largest counts, not the sum.
 _SIZES = ("peak_bytes", "table_entries", "row_groups", "columns")
 
+# What ends a solve that has a part of the time and work left.
+_OVER = ("time_limit", "work_limit")
+
 
 class Budget:
     """The time and memory of a call, and the rest of them.
@@ -235,6 +238,19 @@ class Spending:
         """Time since the search began."""
         return perf_counter() - self._start
 
+    def part(self, share: float, work: int) -> Options | None:
+        """Return the options with a share of the time left and at most so much work, or None.
+
+        Nothing is over when a part is: `account` the solve as one that was a part.
+        """
+        options = self.remaining()
+        if options is None:
+            return None
+        if options.time_limit is not None:
+            options = replace(options, time_limit=max(options.time_limit * share, _LEAST_SECONDS))
+        left = options.extra.get("work_limit", 0) or work
+        return replace(options, extra={**options.extra, "work_limit": min(work, left)})
+
     def remaining(self) -> Options | None:
         """Return the options with what is left of the limits, or None if nothing is."""
         call = current()
@@ -259,12 +275,14 @@ class Spending:
             )
         return options
 
-    def account(self, status: str, counters: dict[str, int], work: int = 0) -> None:
-        """Add up the work of a solve, and remember what stopped it."""
+    def account(
+        self, status: str, counters: dict[str, int], work: int = 0, *, is_part: bool = False
+    ) -> None:
+        """Add up the work of a solve, and remember what stopped it, unless that was its part."""
         self.n_solves += 1
         self.work += work
         for name, count in counters.items():
             kept = self.counters[name]
             self.counters[name] = max(kept, count) if name in _SIZES else kept + count
-        if status != "optimal":
+        if status != "optimal" and not (is_part and status in _OVER):
             self.status = status

@@ -44,8 +44,8 @@ _FEW_PATHS = 1000
 # Curves are, too, if there are not more tests than this: with 141 tests that took 5 times as long.
 _FEW_TESTS = 70
 
-# Where trees may be deeper than by one, or the best of all is not found in time, fair trees of this
-# depth are looked for first.
+# Where the best tree of all is not found in time, fair trees of this depth are looked for first,
+# unless trees may be deeper than by one: the search then begins with small trees anyway.
 _SMALLER = 3
 
 
@@ -105,7 +105,7 @@ def _solve_fairly(
     if free.status == "interrupted":
         # Only other labels for the tree at hand are still looked for.
         options = replace(options, time_limit=1e-3)
-    elif free.status not in ("optimal", "gap") or _is_deep(options.max_depth):
+    elif free.status not in ("optimal", "gap") and not _is_deep(options.max_depth):
         smaller = _smaller(problem, options)
         options = _with_time_left(options)
         first = free.nodes if smaller.upper_bound is None else smaller.nodes

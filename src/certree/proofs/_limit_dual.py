@@ -63,6 +63,7 @@ class Dual:
         self.callback = callback
         self.points: dict[Values, None] = {}
         self.cuts: list[DualCut] = []
+        self.is_proven = False
         self.aim(rows.problem.bounds)
 
     def aim(self, bounds: Sequence[int]) -> None:
@@ -139,7 +140,9 @@ class Dual:
         self,
         is_enough: Callable[[Fraction | None, Fraction | None], bool],
         max_depth: int | None = None,
-    ) -> None:
+        part: tuple[float, int] | None = None,
+        most: int = _MOST_STEPS,
+    ) -> bool:
         """Improve the bound until the model has no more to offer, a limit, or enough is known.
 
         Parameters
@@ -148,35 +151,53 @@ class Dual:
             Asked before each solve: what is proven of the objective, and what might be at most.
         max_depth : int, optional
             A smaller limit on the depth, for trees to start with: nothing is then proven.
+        part : tuple, optional
+            For each solve a share of the time left and the most work, for trees to start with.
+        most : int
+            Number of solves.
+
+        Returns
+        -------
+        bool
+            Whether all solves ran to their end.
         """
+        are_proven = True
         tried: set[tuple[int, ...]] = set()
         best = None if max_depth is not None or self.best is None else self.best.bound
-        for _ in range(_MOST_STEPS):
+        for _ in range(most):
             step = self.propose()
             if is_enough(best, step.value):
-                return
+                return are_proven
             if best is not None and step.value is not None and step.value <= best:
-                return
+                return are_proven
             multipliers = self.scalars.whole(step.multipliers)
             if multipliers in tried or not any(multipliers):
-                return
+                return are_proven
             tried.add(multipliers)
-            proven = self.prove(multipliers, max_depth)
+            proven = self.prove(multipliers, max_depth, part)
+            are_proven = are_proven and self.is_proven
             if self.spent.status != "optimal" or self.is_infeasible:
-                return
+                return are_proven
             if proven is not None and (best is None or proven > best):
                 best = proven
+        return are_proven
 
-    def prove(self, multipliers: tuple[int, ...], max_depth: int | None = None) -> Fraction | None:
+    def prove(
+        self,
+        multipliers: tuple[int, ...],
+        max_depth: int | None = None,
+        part: tuple[float, int] | None = None,
+    ) -> Fraction | None:
         """Solve for a sum of planes; return what follows for the objective."""
         known = min(sum(m * v for m, v in zip(multipliers, p, strict=True)) for p in self.points)
-        answer = self.scalars.solve(multipliers, known, self.spent, self.callback, max_depth)
+        answer = self.scalars.solve(multipliers, known, self.spent, self.callback, max_depth, part)
+        self.is_proven = answer is not None and answer.is_proven
         if answer is None:
             return None
         if answer.tree is not None:
             self.add(self.rows.evaluate(answer.tree))
         cut = self._cut(multipliers, answer.value)
-        if max_depth is None:
+        if max_depth is None and (part is None or answer.is_proven):
             self.cuts.append(cut)
             self._take(cut)
         return cut.bound

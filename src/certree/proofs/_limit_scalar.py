@@ -27,6 +27,8 @@ class Scalar(NamedTuple):
 
     value: int
     tree: engine.Nodes | None
+    is_proven: bool
+    """Whether the solve ran to its end."""
 
 
 class Scalars:
@@ -99,6 +101,7 @@ class Scalars:
         spent: Spending,
         callback: engine.Callback | None = None,
         max_depth: int | None = None,
+        part: tuple[float, int] | None = None,
     ) -> Scalar | None:
         """Minimise a sum of planes.
 
@@ -114,13 +117,15 @@ class Scalars:
             As for `engine.solve`.
         max_depth : int, optional
             Another limit on the depth.
+        part : tuple, optional
+            A share of the time left and the most work.
 
         Returns
         -------
         Scalar or None
             None if a limit was reached before.
         """
-        options = spent.remaining()
+        options = spent.remaining() if part is None else spent.part(*part)
         if options is None:
             return None
         planes = self.rows.planes
@@ -135,7 +140,7 @@ class Scalars:
         spread = costs.max(axis=1)
         total = int(spread.sum() if types is None else spread @ types.totals)
         if total == 0:
-            return Scalar(constant, None)
+            return Scalar(constant, None, True)
         split = sum(m * s for m, s in zip(multipliers, self.rows.split_values, strict=True))
         options = replace(
             options,
@@ -149,9 +154,9 @@ class Scalars:
         result = self._call(costs, options, callback)
         self.n_solves += 1
         work = result.history[-1][1] if result.history else 0
-        spent.account(result.status, result.counters, work)
+        spent.account(result.status, result.counters, work, is_part=part is not None)
         lower, tree = result.lower_bound + constant, result.nodes
-        return Scalar(lower, tree if len(tree) else None)
+        return Scalar(lower, tree if len(tree) else None, result.status == "optimal")
 
     def _call(
         self, costs: Any, options: engine.Options, callback: engine.Callback | None

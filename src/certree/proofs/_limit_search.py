@@ -17,6 +17,8 @@ from certree.engine._budget import Spending
 from certree.engine._within_limits import Closest, LimitedProblem, LimitedResult, search_inside
 
 from ._limit_dual import Dual
+from ._limit_labels import repaired
+from ._limit_polish import Polish
 from ._limit_rows import EvaluatedTree, LimitedRows
 from ._limit_scalar import Scalars
 
@@ -33,6 +35,26 @@ _FIRST_SHARE = 8
 _FIRST_SHARE_OF_ONE = 4
 _FIRST_SHARE_WITHOUT_TREE = 64
 _GROWTH = 2
+
+# Trees deeper than this are first looked for by short scalar solves, each with a share of the time
+# left and so much work at most; then with fewer levels, within shares of the time and work, too;
+# and the best of them gets better subtrees of these depths.
+_SHALLOW = 4
+_SHORT = 0.05, 3000
+_MOST_SHORT = 6
+_FEWER_LEVELS = 0.1, 20000
+_WINDOWS = (1, 2, 3)
+_POLISH_SHARE = 0.4
+_POLISH_SHARE_OF_DEEP = 0.7
+_SUBTREE = 0.1, 2000
+_MOST_SUBTREES = 200  # where time has no limit
+
+# The labels of trees with fewer leaves are all tried.
+_MANY_LEAVES = 8
+
+# Multipliers for one level less are no help to much deeper trees.
+_DEEP = 6
+_LESS_DEPTH = 0.25, 10**9
 
 
 def solve_limited(
@@ -117,6 +139,8 @@ class LimitedSearch:
         self.scalars = Scalars(self.rows, self.options)
         self.dual = Dual(self.rows, self.scalars, self.spent, self._meet, watch)
         self.incumbent: EvaluatedTree | None = None
+        self.nearest: EvaluatedTree | None = None
+        """A tree with many leaves that is not within the limits, but near."""
         self.lower = self.rows.least[0]
         self.n_rounds = 0
         self.proof = ""
@@ -137,6 +161,16 @@ class LimitedSearch:
             other = self.rows.best_labels(tree, self.problem.bounds, self.upper)
             if other is not None:
                 self._consider(other)
+            elif len(tree.leaves) > _MANY_LEAVES:
+                self._repair(tree)
+
+    def _repair(self, tree: EvaluatedTree) -> None:
+        """Take a tree with labels chosen leaf by leaf: as the best, or for better subtrees."""
+        for near in repaired(self.rows, tree, self.problem.bounds):
+            if self.rows.is_inside(near, self.problem.bounds):
+                self._consider(near)
+            elif self.nearest is None or near.values[0] < self.nearest.values[0]:
+                self.nearest = near
 
     def _consider(self, tree: EvaluatedTree) -> None:
         size = tree.values[0], tree.nodes.n_splits
@@ -189,7 +223,7 @@ class LimitedSearch:
         depth = self.options.max_depth
         assert depth is not None
         if depth > 2:
-            self.dual.run(self._is_enough, depth - 1)
+            self._start(depth)
         self.dual.run(self._is_enough)
         self._raise_bound()
         if self.dual.is_infeasible:
@@ -197,6 +231,74 @@ class LimitedSearch:
         elif not self.is_closed() and self.spent.status == "optimal":
             self._rounds()
         return self._status()
+
+    def _start(self, depth: int) -> None:
+        """Look for multipliers with one level less, and for a good tree where that takes long."""
+        is_easy = depth <= _SHALLOW or self.dual.run(self._is_enough, None, _SHORT, _MOST_SHORT)
+        if not is_easy:
+            self._find_good_tree(depth)
+        if is_easy or depth <= _DEEP:
+            is_done = self.dual.run(self._is_enough, depth - 1, _LESS_DEPTH)
+            if is_easy and not is_done:
+                self._find_good_tree(depth)
+
+    def _find_good_tree(self, depth: int) -> None:
+        """Search for trees of few levels, while that takes little time, and improve the best."""
+        for levels in range(2, min(depth, _SHALLOW + 1)):
+            options = self.spent.part(*_FEWER_LEVELS)
+            if options is None or self.is_closed():
+                return
+            search = self._run_part(self.problem, replace(options, max_depth=levels), levels > 2)
+            if search.incumbent is not None:
+                self.dual.add(self.rows.evaluate(search.incumbent.nodes))
+            if search.spent.status != "optimal":
+                break
+        if not any(finer is not None for finer in self.problem.finer):
+            self._polish()
+
+    def _run_part(
+        self,
+        problem: LimitedProblem,
+        options: engine.Options,
+        dual: bool,
+        first: engine.Nodes | None = None,
+    ) -> LimitedSearch:
+        """Run a search that helps this one, within its options."""
+        watch = None if self.callback is None else self._watch
+        search = LimitedSearch(problem, replace(options, gap=0), watch)
+        search.run(first, dual)
+        spent = search.spent
+        self.spent.account(spent.status, spent.counters, spent.work, is_part=True)
+        return search
+
+    def _polish(self) -> None:
+        """Search for better subtrees of the best tree, and of one that is nearly allowed."""
+        left = self.spent.remaining()
+        if left is None:
+            return
+        n_before, end = self.spent.n_solves, None
+        if left.time_limit is not None:
+            is_deep = self.options.max_depth is None or self.options.max_depth > _DEEP
+            share = _POLISH_SHARE_OF_DEEP if is_deep else _POLISH_SHARE
+            end = self.spent.seconds + share * left.time_limit
+
+        def solve(
+            part: LimitedProblem, options: engine.Options, first: engine.Nodes
+        ) -> engine.Nodes | None:
+            now = self.spent.part(*_SUBTREE)
+            n_solves = self.spent.n_solves - n_before
+            is_over = n_solves >= _MOST_SUBTREES if end is None else self.spent.seconds > end
+            if now is None or is_over:
+                return None
+            options = replace(options, time_limit=now.time_limit, extra=now.extra)
+            found = self._run_part(part, options, False, first).incumbent
+            return first if found is None else found.nodes
+
+        polish = Polish(self.rows, self.options, solve)
+        for window in _WINDOWS:
+            for tree in (self.nearest, self.incumbent):
+                if tree is not None and not self.is_closed():
+                    self.dual.add(polish.run(tree, window))
 
     def _at_once(self) -> None:
         """Search up to the best tree known, without multipliers."""

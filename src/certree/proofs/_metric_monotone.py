@@ -21,7 +21,7 @@ from certree.metrics._monotonicity import check_monotone
 from certree.metrics._numbers import Number
 
 from ._metric_cuts import edge_below, greatest_steps, lower_hull, minimal_below, rounded
-from ._metric_outer import Search, Slice
+from ._metric_outer import DEEP, Search, Slice
 from ._metric_path import MetricPath, MetricPathEntry
 from ._metric_solves import Found, Weighable
 
@@ -63,15 +63,33 @@ class MonotoneSearch(Search):
         return self.solves.status != "optimal"
 
     def _start(self) -> None:
-        """With a penalty, climb for an incumbent, first among shallow trees."""
-        if not (self.penalty and self.positives and self.negatives):
+        """Climb for an incumbent: among shallow trees with a penalty, else where trees are deep."""
+        if not (self.positives and self.negatives):
             return
         limit = self.solves.options.max_depth
+        if not self.penalty:
+            if limit is None or limit > DEEP:
+                self._climb_fast()
+            return
         for depth in _FIRST_DEPTHS:
             if limit is None or depth < limit:
                 self._climb(depth)
         while self._climb():
             pass
+
+    def gradient(self) -> tuple[int, int, int]:
+        """Return weights in proportion to what a few more errors of each kind would cost."""
+        if self.penalty:
+            return super().gradient()
+        fp, fn = self.incumbent.point
+        step = max((self.positives + self.negatives) // 1000, 1)
+        if fp + step > self.negatives or fn + step > self.positives:
+            return super().gradient()
+        here = self._about(fp, fn)
+        loss = here - self._about(fp + step, fn), here - self._about(fp, fn + step)
+        if min(loss) <= 0:
+            return super().gradient()
+        return self._rounded(Fraction(loss[0]), Fraction(loss[1]), 0)
 
     def _look_around(self) -> None:
         """Evaluate a user's metric on a grid, so that errors in it show at once."""

@@ -24,6 +24,19 @@ from ._metric_corners import Landscape, triangle
 from ._metric_cuts import Cut, Point, above, box, clip, edge_below, integers, lower_hull, rounded
 from ._metric_solves import Found, Relabellings, Weighable, WeightedSolves
 
+# Trees deeper than this are first looked for by short solves. Each takes a share of the time left
+# and at most so much work, the next one more; they end when trees no longer get better.
+SHALLOW = 4
+_SHORT_SHARE = 0.15
+_SHORT_WORK = 1000
+_MORE_WORK = 3
+_MOST_SHORT = 2
+_MOST_SHORT_OF_DEEP = 5
+
+# Beyond this depth trees with one level less are no help; they take a share of the time at most.
+DEEP = 6
+_LESS_DEPTH = 0.25, 10**9
+
 # Values that differ by less than this in floating point are compared exactly.
 _NEAR = 1e-9
 
@@ -279,9 +292,13 @@ class Search:
         depth = self.solves.options.max_depth
         if not (self.positives and self.negatives):
             return
-        if depth is None or depth > 2:
+        is_easy = (depth is not None and depth <= SHALLOW) or self._climb_fast()
+        if depth is None or 2 < depth <= (depth if is_easy else DEEP):
             for _ in range(2):
-                if not self._climb(2 if depth is None else depth - 1):
+                is_better = self._climb(2 if depth is None else depth - 1, _LESS_DEPTH)
+                if is_easy and not self.solves.is_proven:
+                    self._climb_fast()
+                if not (is_better and self.solves.is_proven):
                     break
         if self.penalty:
             while self._climb():
@@ -289,10 +306,20 @@ class Search:
         elif self.metric.kind == "supported":
             self._climb()
 
-    def _climb(self, max_depth: int | None = None) -> bool:
+    def _climb_fast(self) -> bool:
+        """Climb by short solves; return whether the last one was not too short."""
+        depth = self.solves.options.max_depth
+        is_deep = depth is None or depth > DEEP
+        for step in range(_MOST_SHORT_OF_DEEP if is_deep else _MOST_SHORT):
+            is_better = self._climb(part=(_SHORT_SHARE, _SHORT_WORK * _MORE_WORK**step))
+            if self.solves.is_proven or not is_better:
+                break
+        return self.solves.is_proven
+
+    def _climb(self, max_depth: int | None = None, part: tuple[float, int] | None = None) -> bool:
         """Solve for the gradient at the incumbent, and return whether it got better."""
         before = self.objective
-        self._solve(self.gradient(), None, None, max_depth)
+        self._solve(self.gradient(), None, None, max_depth, part)
         return self.objective > before
 
     def _solve(
@@ -301,6 +328,7 @@ class Search:
         budget: int | None,
         max_splits: int | None,
         max_depth: int | None = None,
+        part: tuple[float, int] | None = None,
     ) -> None:
         """Solve for trees below the budget and below all trees met."""
         known = [
@@ -311,7 +339,9 @@ class Search:
         best = min(known)
         if budget is not None and budget < best[0]:
             best = (budget, 0)
-        found = self.solves.solve(weights, best, max_splits=max_splits, max_depth=max_depth)
+        found = self.solves.solve(
+            weights, best, max_splits=max_splits, max_depth=max_depth, part=part
+        )
         if found is not None:
             self.consider(found)
             self.consider_labels(found)

@@ -154,6 +154,8 @@ class WeightedSolves(Spending):
     ----------
     cuts : list of Cut
         What has been proven.
+    is_proven : bool
+        Whether the last solve ran to its end.
     """
 
     def __init__(self, problem: Weighable, options: engine.Options) -> None:
@@ -163,6 +165,7 @@ class WeightedSolves(Spending):
         self.session: engine.Session | OrderedSession = problem
         self.rows = BinaryRows(problem)
         self.cuts: list[Cut] = []
+        self.is_proven = False
         self.callback: engine.Callback | None = None
         self._next_event = _BETWEEN_EVENTS
         self._end: float | None = None
@@ -180,6 +183,7 @@ class WeightedSolves(Spending):
         *,
         max_splits: int | None = None,
         max_depth: int | None = None,
+        part: tuple[float, int] | None = None,
     ) -> Found | None:
         """Minimise ``fp * w_fp + fn * w_fn + splits * w_split``.
 
@@ -193,13 +197,15 @@ class WeightedSolves(Spending):
             A limit below that of the search; the cut then holds for so many splits only.
         max_depth : int, optional
             A limit below that of the search, for a first tree: nothing is then proven.
+        part : tuple, optional
+            A share of the time left and the most work, for a first tree.
 
         Returns
         -------
         Found or None
             None where no such tree was found.
         """
-        options = self.remaining()
+        options = self.remaining() if part is None else self.part(*part)
         if options is None:
             return None
         options = replace(options, split_penalty=weights[2], known=known)
@@ -212,8 +218,9 @@ class WeightedSolves(Spending):
         matrix = np.array([[0, weights[0]], [weights[1], 0]], dtype=np.int64)
         result = self.session.solve(matrix, options, self.watch if self.callback else None)
         work = result.history[-1][1] if result.history else 0
-        self.account(result.status, result.counters, work)
-        if max_depth is None:
+        self.account(result.status, result.counters, work, is_part=part is not None)
+        self.is_proven = result.status == "optimal"
+        if max_depth is None and (part is None or result.lower_bound > 0):
             self.cuts.append(Cut(*weights, result.lower_bound, max_splits))
         return self.rows.found(result.nodes) if len(result.nodes) else None
 
