@@ -69,7 +69,7 @@ void PathSearch::start_child(const Frame& frame, const Curve& parent, std::int32
     if (k < 2) child.offer(k, costs[k], k == 0 ? kLeafTree : kDepthTwoTree, 0);
     if (k > 0) child.offer(k, child.upper[k - 1], child.column[k - 1], child.yes_splits[k - 1]);
     child.lower[k] = k < 2 ? child.upper[k] : std::min(child.upper[k], unavoidable);
-    if (context_.options.use_nested_sets && k < parent.size())
+    if (context_.options.use_nested_sets && has_free_tests() && k < parent.size())
       child.lower[k] = std::max(child.lower[k], parent.lower[k] - sibling_worst);
   }
   child.make_monotone();
@@ -140,8 +140,8 @@ void PathSearch::solve(std::size_t level, std::int32_t depth, const Needs& need,
 
 // Bounds of all other splits from this one's, entry by entry (bounds/split_similarity.hpp).
 void PathSearch::spread(const Frame& f, Level& l, std::int32_t split, std::size_t width, const Cost* lower) {
-  if (!context_.options.use_split_similarity || !similarity_is_valid(context_.options.min_leaf) ||
-      !f.expansion.has_pairs)
+  if (!context_.options.use_split_similarity || !has_free_tests() ||
+      !similarity_is_valid(context_.options.min_leaf) || !f.expansion.has_pairs)
     return;
   Cost* common = l.common.ensure(static_cast<std::size_t>(f.node.stride));
   worker_.depth_two().common_worst(f.node, f.expansion, split, common);

@@ -54,6 +54,9 @@ class PathSearch {
   // `test`: what the test of the root costs.
   void combine(const Curve& yes, const Curve& no, Cost test, Curve& out) const;
   Cost test_cost(const Frame& frame, std::int32_t split) const;
+  // Whether a tree made for some rows bounds one for others.  Where tests cost, the other rows pay for its tests too
+  // (docs/theory/test-costs.md).
+  bool has_free_tests() const { return context_.tests == nullptr; }
   bool can_improve(const Cost* lower, const Needs& bound) const;
   void spread(const Frame& frame, Level& l, std::int32_t split, std::size_t width, const Cost* lower);
   void recall(const Fingerprint& key, std::int32_t depth, Curve& curve);
