@@ -54,6 +54,7 @@ void Improver::offer(GrownTree found) {
 }
 
 void Improver::start() {
+  if (!state_.best.nodes.empty()) return;  // an earlier run of the search has it
   within_memory([&] { offer(greedy(0, depth_)); });
 }
 
@@ -113,7 +114,7 @@ GrownTree Improver::complete(std::size_t level, std::int32_t depth, std::int32_t
 
 GrownTree Improver::greedy(std::size_t level, std::int32_t depth) {
   std::int32_t label = 0;
-  if (depth == 0 || grower_.leaf(level, &label) <= objective_.split_penalty || grower_.poll())
+  if (depth <= 0 || grower_.leaf(level, &label) <= objective_.split_penalty || grower_.poll())
     return grow_leaf(grower_, level);
   const std::int32_t test = depth == 1 ? grower_.cheapest_test(level) : grower_.purest_test(level);
   return grow_split(grower_, level, test, [&](bool) { return greedy(level + 1, depth - 1); });
