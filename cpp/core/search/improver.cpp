@@ -48,6 +48,7 @@ std::vector<Improver::Step> Improver::steps() const {
 }
 
 void Improver::offer(GrownTree found) {
+  if (watcher_) watcher_(found);
   if (found.value < state_.best.value) state_.best = found;
   if (max_splits_ >= 0) found = found.cut(max_splits_);
   progress_.improve(found.value, found.tree());

@@ -13,9 +13,12 @@
 
 #include "search/curve_table.hpp"
 #include "search/path_entry.hpp"
+#include "search/sized_trees.hpp"
 #include "search/worker.hpp"
 
 namespace certree {
+
+class Improver;
 
 class PathSearch {
  public:
@@ -44,6 +47,9 @@ class PathSearch {
   Level& level_at(std::size_t level);
   std::size_t capacity(std::int32_t depth) const;
   bool is_closed(const Curve& curve, const Needs& need) const;
+  // The curve of the whole problem, with turns of the improver before it and in between; `need` is asked for per turn.
+  template <class NeedNow>
+  void solve_in_turns(Improver& improver, Curve& curve, NeedNow need);
   // Narrows the curve of the node in frame(level); `need` per entry.
   void solve(std::size_t level, std::int32_t depth, const Needs& need, Curve& curve);
   void search_splits(std::size_t level, std::int32_t depth, const Needs& need, Curve& curve);
@@ -68,6 +74,10 @@ class PathSearch {
   bool add_canonical_tree(std::size_t level, std::int32_t depth, std::size_t splits, Cost cost, Tree& tree,
                           std::int32_t* root);
   void make_canonical(const Curve& curve);
+  void solve_whole(Curve& curve, SizedTrees& grown);
+  // Gives an entry its tree: the canonical one, the one found, or, where the budget ends before these are rebuilt, the best one
+  // grown, whose cost may be higher.  False: there is none.
+  bool add_entry_tree(const Curve& curve, const SizedTrees& grown, PathEntry& entry);
   bool is_done() const;
 
   const Context& context_;

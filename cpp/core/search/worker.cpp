@@ -120,9 +120,10 @@ Cost Worker::shallow_value(const SplitErrors& errors, std::int32_t depth) const 
 }
 
 bool Worker::expand(Frame& frame) {
-  frame.is_open = false;
+  frame.is_open = frame.is_expanded = false;
   ++counters_.nodes_expanded;
   if (!depth_two_->expand(frame.node, frame.expansion)) return false;
+  frame.is_expanded = true;
   frame.unavoidable = unavoidable_errors(frame.expansion.unavoidable, context_.options.use_equivalent_points);
   return true;
 }
@@ -362,7 +363,7 @@ void Worker::child_rows(const Frame& parent, std::int32_t split, bool holds, Row
 void Worker::descend(std::size_t level, std::int32_t split, bool holds) {
   Frame& parent = frame(level);
   Frame& child = frame(level + 1);
-  child.is_open = false;
+  child.is_open = child.is_expanded = false;
   child.parent_split = split;
   child.parent_holds = holds;
   child_rows(parent, split, holds, child.node.rows);

@@ -80,8 +80,9 @@ struct Frame {
   AlignedArray<std::uint8_t> closed;                  // per split: nothing more to find
   AlignedArray<Cost> child_lower[2], child_upper[2];  // [holds], per split: what is known of the children
   AlignedArray<std::uint8_t> looked_up;               // best-first, per split: the table was asked
-  bool is_open = false;                               // the arrays above are this node's
-  std::int32_t depth = 0;                             // and bound trees of this depth
+  bool is_expanded = false;                           // the expansion is this node's
+  bool is_open = false;                               // and so are the arrays above
+  std::int32_t depth = 0;                             // which bound trees of this depth
   std::int32_t parent_split = -1;                     // the split of the frame above that led here, and its side
   bool parent_holds = false;
   Cost unavoidable = 0;
