@@ -15,7 +15,7 @@ class ColumnGrower final : public Grower {
   explicit ColumnGrower(Worker& worker) : worker_(worker) {}
 
   Cost leaf(std::size_t level, std::int32_t* label) override;
-  std::int32_t purest_test(std::size_t level) override;
+  std::int32_t purest_test(std::size_t level, Impurity impurity) override;
   std::int32_t cheapest_test(std::size_t level) override;
   Cost split_value(std::size_t level, std::int32_t test) override;
   void candidates(std::size_t level, std::size_t most, std::vector<std::int32_t>& out) override;

@@ -14,7 +14,9 @@ namespace certree {
 namespace {
 
 constexpr std::int64_t kFirstTurn = 8000;  // depth-two evaluations
-constexpr std::int64_t kPruned = 8;        // bounds close so many times as much as is left
+constexpr std::int64_t kLongProof = 100'000;
+constexpr std::int64_t kFarProof = 1'000'000;
+constexpr std::int64_t kPruned = 8;  // bounds close so many times as much as is left
 
 class DepthFirst {
  public:
@@ -73,6 +75,8 @@ class DepthFirst {
     for (std::int32_t depth = deepens ? 3 : depth_; !is_done(); ++depth) {
       if (depth == 3) improver_.expect_proof(with_levels(1, n_branches(), n_levels() - 2) / kPruned);
       if (context_.options.use_greedy_incumbent) improver_.take_turn(context_.options.gap);
+      // The improver solves for smaller depths, too, as far as that leads to better trees.
+      if (depth < depth_ && is_far(0)) continue;
       const Interval found = solve_in_turns(depth);
       if (depth == depth_) {
         context_.progress.raise(found.lower);
@@ -108,10 +112,11 @@ class DepthFirst {
     const bool is_last = depth == depth_;
     if (!context_.options.use_greedy_incumbent) return solve_root(depth, is_last);
     std::int64_t done = 0;
-    for (std::int64_t work = kFirstTurn;; work *= 3) {
+    for (std::int64_t work = std::max(kFirstTurn, context_.budget.work() / 2);; work *= 3) {
       Interval found;
       {
         const Turn turn(context_.budget, improver_.is_exhausted() ? kNoEnd : work);
+        if (is_last && is_far(done)) raise_bound();
         found = solve_root(depth, is_last);
         if (!context_.budget.is_paused()) return found;
       }
@@ -120,6 +125,19 @@ class DepthFirst {
       project(depth, done += work, found.upper);
       improver_.take_turn(context_.options.gap);
     }
+  }
+
+  bool is_far(std::int64_t done) const { return done > kLongProof || improver_.likely_proof() > kFarProof; }
+
+  // A bound that rises long before the proof ends: that no tree costs less than a part of the incumbent is shown sooner, and
+  // what is proven on the way stays in the table.
+  void raise_bound() {
+    for (int part = 4; part > 0 && !is_done(); --part) {
+      const Interval now = context_.progress.interval();
+      ceiling_ = std::max(now.upper >> part, context_.progress.unit());
+      if (ceiling_ > now.lower && ceiling_ < now.upper) context_.progress.raise(solve_root(depth_, true).lower);
+    }
+    ceiling_ = kInfinite;
   }
 
   // The root's splits, shared among the workers.  Bounds of a round with less depth do not hold for the problem.
@@ -178,7 +196,7 @@ class DepthFirst {
     Cost bound = 0;
     {
       const std::lock_guard lock(mutex_);
-      bound = record.interval.upper;
+      bound = std::min(record.interval.upper, ceiling_);
       split = worker.next_split(root);
       if (split < 0 || root.lower[static_cast<std::size_t>(split)] >= bound || worker.poll() || (is_last && is_done()))
         return false;
@@ -232,7 +250,8 @@ class DepthFirst {
   ImproverState own_state_;
   ColumnGrower grower_;
   Improver improver_;
-  std::int64_t tried_ = 0;  // splits of the root since it was opened
+  Cost ceiling_ = kInfinite;  // what is looked for at the root costs less
+  std::int64_t tried_ = 0;    // splits of the root since it was opened
   std::vector<std::unique_ptr<Worker>> helpers_;
   std::mutex mutex_;
   std::exception_ptr failure_;

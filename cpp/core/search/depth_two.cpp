@@ -121,30 +121,25 @@ class DepthTwoSolver final : public DepthTwo {
     return best;
   }
 
-  // The least Gini impurity, where a row counts as much as it can cost.
-  std::int32_t purest_split(const Node& node) override {
+  // A row counts as much as it can cost.
+  std::int32_t purest_split(const Node& node, Impurity impurity) override {
     std::int32_t cheapest = -1;
-    best_split(node, &cheapest, nullptr);
-    if (cheapest < 0) return -1;
+    best_split(node, &cheapest, nullptr);  // leaves the counts of all columns behind
     const auto stride = static_cast<std::size_t>(node.stride);
     const V* columns = scratch_columns_.data();
     std::int32_t best = -1;
-    double purest = -1;
-    for (std::int32_t j = 0; j < node.n_columns; ++j) {
+    double purest = 0;
+    for (std::int32_t j = 0; cheapest >= 0 && j < node.n_columns; ++j) {
       const auto at = static_cast<std::size_t>(j);
       if (yes_.yes0[at] >= kInfeasible<V>) continue;
-      double sums[2] = {0, 0}, squares[2] = {0, 0};
+      Purity yes(impurity), no(impurity);
       for (std::size_t t = 0; t < n_pair_types_; ++t) {
-        const double yes = static_cast<double>(worst_[t]) * static_cast<double>(columns[t * stride + at]);
-        const double no = static_cast<double>(worst_[t]) * static_cast<double>(node.totals[t]) - yes;
-        sums[0] += no;
-        sums[1] += yes;
-        squares[0] += no * no;
-        squares[1] += yes * yes;
+        const auto count = static_cast<Cost>(columns[t * stride + at]);
+        yes.add(static_cast<double>(worst_[t] * count));
+        no.add(static_cast<double>(worst_[t] * (node.totals[t] - count)));
       }
-      double purity = 0;
-      for (const int side : {0, 1}) purity += sums[side] > 0 ? squares[side] / sums[side] : 0;
-      if (purity <= purest) continue;
+      const double purity = yes.get() + no.get();
+      if (best >= 0 && purity <= purest) continue;
       purest = purity;
       best = j;
     }

@@ -16,6 +16,7 @@
 #include "base/cost.hpp"
 #include "base/memory.hpp"
 #include "data/node.hpp"
+#include "search/impurity.hpp"
 #include "tasks/count_task.hpp"
 
 namespace certree {
@@ -79,8 +80,9 @@ class DepthTwo {
   virtual Cost leaf_cost(const Node& node, std::int32_t* label = nullptr) const = 0;
   // Least cost of one split and the first column that attains it (-1: none is feasible).  `test`: what its test costs.
   virtual Cost best_split(const Node& node, std::int32_t* column, Cost* test = nullptr) = 0;
-  // The column whose two sides are purest (-1: none is feasible).  No proof depends on it.
-  virtual std::int32_t purest_split(const Node& node) {
+  // The column whose two sides are purest (-1: none is feasible).  No proof depends on it.  Where purity makes no sense: the
+  // cheapest.
+  virtual std::int32_t purest_split(const Node& node, Impurity) {
     std::int32_t column = -1;
     best_split(node, &column);
     return column;

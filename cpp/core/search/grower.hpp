@@ -8,6 +8,7 @@
 
 #include "base/cost.hpp"
 #include "search/grown_tree.hpp"
+#include "search/impurity.hpp"
 
 namespace certree {
 
@@ -18,7 +19,7 @@ class Grower {
   // Value of the node as a leaf.
   virtual Cost leaf(std::size_t level, std::int32_t* label) = 0;
   // The test whose two sides are purest, and the one whose two sides cost least as leaves; -1: none is feasible.
-  virtual std::int32_t purest_test(std::size_t level) = 0;
+  virtual std::int32_t purest_test(std::size_t level, Impurity impurity) = 0;
   virtual std::int32_t cheapest_test(std::size_t level) = 0;
   // Value of the split alone, without its two sides.
   virtual Cost split_value(std::size_t level, std::int32_t test) = 0;

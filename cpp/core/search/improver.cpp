@@ -8,8 +8,9 @@ namespace certree {
 
 namespace {
 
-// Tests scored by windows of depth three and more; by less, all are.
+// Tests that are scored.
 constexpr std::size_t kFewCandidates = 8;
+constexpr std::size_t kSomeCandidates = 32;
 constexpr std::size_t kAllCandidates = std::size_t{1} << 30;
 // Trees of windows beyond this would be proofs of their own.
 constexpr std::int32_t kLargestWindow = 16;
@@ -37,12 +38,19 @@ Improver::Improver(Grower& grower, std::int32_t depth, std::int64_t max_splits, 
 
 std::vector<Improver::Step> Improver::steps() const {
   std::vector<Step> out;
+  const auto add = [&](Step step, std::int32_t window) {
+    out.push_back(step);
+    out.push_back({Kind::polish, window});
+  };
+  const auto score_greedily = [&](std::size_t candidates, std::int32_t window) {
+    for (const Impurity impurity : {Impurity::gini, Impurity::entropy})
+      add({Kind::scored, kGreedy, candidates, impurity}, window);
+  };
   for (std::int32_t window = 2; window < std::min(depth_, kLargestWindow); ++window) {
-    out.push_back({Kind::rolling, window, 0});
-    out.push_back({Kind::polish, window, 0});
-    const std::int32_t base = window == 2 ? kGreedy : window - 1;
-    out.push_back({Kind::scored, base, base < 3 ? kAllCandidates : kFewCandidates});
-    out.push_back({Kind::polish, window, 0});
+    add({Kind::rolling, window}, window);
+    if (window == 2) score_greedily(kSomeCandidates, window);
+    if (window == 3) score_greedily(kAllCandidates, window);
+    if (window >= 3) add({Kind::scored, window - 1, window == 3 ? kSomeCandidates : kFewCandidates}, window);
   }
   return out;
 }
@@ -55,8 +63,10 @@ void Improver::offer(GrownTree found) {
 }
 
 void Improver::start() {
-  if (!state_.best.nodes.empty()) return;  // an earlier run of the search has it
-  within_memory([&] { offer(greedy(0, depth_)); });
+  if (!state_.best.nodes.empty()) return;  // an earlier run of the search has them
+  within_memory([&] {
+    for (const Impurity impurity : {Impurity::gini, Impurity::entropy}) offer(greedy(0, depth_, impurity));
+  });
 }
 
 // Trees can be had without more memory, if not as good ones.
@@ -109,16 +119,16 @@ GrownTree Improver::take(const Step& step) {
   return polished(0, depth_, step.window, old, 0);
 }
 
-GrownTree Improver::complete(std::size_t level, std::int32_t depth, std::int32_t window) {
-  return window == kGreedy ? greedy(level, depth) : rolling(level, depth, window);
+GrownTree Improver::complete(std::size_t level, std::int32_t depth, const Step& step) {
+  return step.window == kGreedy ? greedy(level, depth, step.impurity) : rolling(level, depth, step.window);
 }
 
-GrownTree Improver::greedy(std::size_t level, std::int32_t depth) {
+GrownTree Improver::greedy(std::size_t level, std::int32_t depth, Impurity impurity) {
   std::int32_t label = 0;
   if (depth <= 0 || grower_.leaf(level, &label) <= objective_.split_penalty || grower_.poll())
     return grow_leaf(grower_, level);
-  const std::int32_t test = depth == 1 ? grower_.cheapest_test(level) : grower_.purest_test(level);
-  return grow_split(grower_, level, test, [&](bool) { return greedy(level + 1, depth - 1); });
+  const std::int32_t test = depth == 1 ? grower_.cheapest_test(level) : grower_.purest_test(level, impurity);
+  return grow_split(grower_, level, test, [&](bool) { return greedy(level + 1, depth - 1, impurity); });
 }
 
 GrownTree Improver::rolling(std::size_t level, std::int32_t depth, std::int32_t window) {
@@ -132,7 +142,8 @@ GrownTree Improver::rolling(std::size_t level, std::int32_t depth, std::int32_t 
   if (value >= kInfinite) return greedy(level, depth);
   if (depth <= window || value <= floor) return measure(grower_, level, exact);
   // A leaf is best within the window: beyond it, the purest test may still pay.
-  const std::int32_t test = exact.nodes[0].column >= 0 ? exact.nodes[0].column : grower_.purest_test(level);
+  const std::int32_t test =
+      exact.nodes[0].column >= 0 ? exact.nodes[0].column : grower_.purest_test(level, Impurity::gini);
   GrownTree out = grow_split(grower_, level, test, [&](bool) { return rolling(level + 1, depth - 1, window); });
   return out.value < value ? out : measure(grower_, level, exact);
 }
@@ -164,7 +175,7 @@ std::int32_t Improver::best_scored(std::size_t level, std::int32_t depth, const 
     for (const bool holds : {true, false}) {
       if (value >= least) break;
       grower_.descend(level, test, holds);
-      value += complete(level + 1, depth - 1, step.window).value;
+      value += complete(level + 1, depth - 1, step).value;
     }
     if (step.window == kGreedy) count_passes(depth, static_cast<std::int64_t>(tests.size()));
     if (value >= least) continue;

@@ -55,7 +55,7 @@ class Improver {
 
   // Is called with every tree that is grown, before it is cut to the number of splits.
   void watch(std::function<void(const GrownTree&)> watcher) { watcher_ = std::move(watcher); }
-  // The greedy tree: needs no pass over pairs of columns.
+  // Greedy trees: they need no pass over pairs of columns.
   void start();
   // A guess at the work of the proof.
   void expect_proof(std::int64_t work) { state_.expected = work; }
@@ -63,9 +63,9 @@ class Improver {
   // longer; twice as much while trees get better.
   void take_turn(Cost gap);
   bool is_exhausted() const { return state_.is_exhausted; }
+  std::int64_t likely_proof() const;
 
  private:
-  std::int64_t likely_proof() const;
   bool has_improved() const { return progress_.interval().upper < state_.value_before; }
   // Steps until the budget ends or pauses, the gap closes, or nothing is left to try.  A step that was cut short starts again
   // next time.
@@ -74,8 +74,9 @@ class Improver {
   enum class Kind { rolling, scored, polish };
   struct Step {
     Kind kind;
-    std::int32_t window;     // kGreedy: complete trees greedily
-    std::size_t candidates;  // scored
+    std::int32_t window;         // kGreedy: complete trees greedily
+    std::size_t candidates = 0;  // scored
+    Impurity impurity = Impurity::gini;
   };
   static constexpr std::int32_t kGreedy = 0;
 
@@ -83,8 +84,8 @@ class Improver {
   void offer(GrownTree found);
   // Each grows a tree for the node at a level.  Once the budget ends they go on greedily.
   GrownTree take(const Step& step);
-  GrownTree complete(std::size_t level, std::int32_t depth, std::int32_t window);
-  GrownTree greedy(std::size_t level, std::int32_t depth);
+  GrownTree complete(std::size_t level, std::int32_t depth, const Step& step);
+  GrownTree greedy(std::size_t level, std::int32_t depth, Impurity impurity = Impurity::gini);
   GrownTree rolling(std::size_t level, std::int32_t depth, std::int32_t window);
   GrownTree scored(std::size_t level, std::int32_t depth, const Step& step);
   GrownTree polished(std::size_t level, std::int32_t depth, std::int32_t window, const GrownTree& old,

@@ -91,23 +91,19 @@ void OrderedGrower::set_right() {
   for (std::size_t d = 0; d < planes_; ++d) right_[d] = total_[d] - left_[d];
 }
 
-double OrderedGrower::purity_of(const Cost* sums) const {
+double OrderedGrower::purity_of(const Cost* sums, Impurity impurity) const {
   if (data_.rule().form == PlaneForm::squares)
     return sums[0] > 0 ? static_cast<double>(sums[1]) / static_cast<double>(sums[0]) * static_cast<double>(sums[1]) : 0;
-  double sum = 0, squares = 0;
-  for (std::size_t d = 0; d < planes_; ++d) {
-    const auto mine = static_cast<double>(sums[d]);
-    sum += mine;
-    squares += mine * mine;
-  }
-  return sum > 0 ? squares / sum : 0;
+  Purity purity(impurity);
+  for (std::size_t d = 0; d < planes_; ++d) purity.add(static_cast<double>(sums[d]));
+  return purity.get();
 }
 
 // Where a row has a cost per label, purity says nothing.
-double OrderedGrower::purity() {
+double OrderedGrower::purity(Impurity impurity) {
   if (!data_.adds_to_one_plane() && data_.rule().form != PlaneForm::squares) return cheapness();
   set_right();
-  return purity_of(left_.data()) + purity_of(right_.data());
+  return purity_of(left_.data(), impurity) + purity_of(right_.data(), impurity);
 }
 
 double OrderedGrower::cheapness() {
@@ -130,8 +126,8 @@ OrderedGrower::Scored OrderedGrower::best_test(std::size_t level, Score score) {
   return best;
 }
 
-std::int32_t OrderedGrower::purest_test(std::size_t level) {
-  return best_test(level, [&] { return purity(); }).test;
+std::int32_t OrderedGrower::purest_test(std::size_t level, Impurity impurity) {
+  return best_test(level, [&] { return purity(impurity); }).test;
 }
 
 std::int32_t OrderedGrower::cheapest_test(std::size_t level) {
@@ -146,7 +142,7 @@ void OrderedGrower::candidates(std::size_t level, std::size_t most, std::vector<
     Scored best{-std::numeric_limits<double>::infinity(), -1};
     std::int64_t part = 1;
     for_each_threshold(node, f, [&](std::int32_t rank, std::int32_t n_left) {
-      const Scored here{purity(), data_.test(f, rank)};
+      const Scored here{purity(Impurity::gini), data_.test(f, rank)};
       if (here.score > best.score) best = here;
       if (std::int64_t{n_left} * kParts < part * node.n_rows()) return;
       part = std::int64_t{n_left} * kParts / node.n_rows() + 1;

@@ -15,7 +15,7 @@ class OrderedGrower final : public Grower {
   explicit OrderedGrower(OrderedSearch& search);
 
   Cost leaf(std::size_t level, std::int32_t* label) override;
-  std::int32_t purest_test(std::size_t level) override;
+  std::int32_t purest_test(std::size_t level, Impurity impurity) override;
   std::int32_t cheapest_test(std::size_t level) override;
   Cost split_value(std::size_t level, std::int32_t test) override;
   void candidates(std::size_t level, std::size_t most, std::vector<std::int32_t>& out) override;
@@ -43,8 +43,8 @@ class OrderedGrower final : public Grower {
   void add_row(std::int32_t row, Cost* sums) const;
   // All rows of the node.
   void add_totals(const OrderedNode& node);
-  double purity();
-  double purity_of(const Cost* sums) const;
+  double purity(Impurity impurity);
+  double purity_of(const Cost* sums, Impurity impurity) const;
   double cheapness();
   void set_right();
 

@@ -94,11 +94,24 @@ void OrderedSearch::search_depth(std::int32_t d, std::int32_t depth, Improver& i
     {
       const Turn turn(budget_, improver.is_exhausted() || !options_.use_greedy_incumbent ? kNoEnd : work);
       is_last_ = d == depth;
+      if (is_last_ && done > kFirstTurn) raise_bound(d);
       search_root(d);
       if (!budget_.is_paused()) return;
     }
     improver.expect_proof(with_levels((done += work) * branches / kPruned, branches, depth - d));
     improver.take_turn(options_.gap);
+  }
+}
+
+// A bound that rises long before the proof ends: that no tree costs less than a part of the incumbent is shown sooner, and what
+// is proven on the way stays in the table.
+void OrderedSearch::raise_bound(std::int32_t d) {
+  std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
+  for (int part = 4; part > 0 && !is_done(); --part) {
+    const Interval now = progress_.interval();
+    const Cost ceiling = std::max(now.upper >> part, progress_.unit());
+    if (ceiling > now.lower && ceiling < now.upper)
+      progress_.raise(std::min(search(0, d, ceiling, by.data(), now.upper).lower, progress_.interval().upper));
   }
 }
 

@@ -72,6 +72,7 @@ class OrderedSearch {
   bool is_done() const;
   void search_depth(std::int32_t d, std::int32_t depth, Improver& improver);
   void search_root(std::int32_t d);
+  void raise_bound(std::int32_t d);
   std::int32_t test_of(OrderedSplit split) const;
 
   Level& level(std::size_t k);

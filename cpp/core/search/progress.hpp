@@ -77,6 +77,7 @@ class Progress {
     const std::lock_guard lock(mutex_);
     tree_ = std::move(tree);
   }
+  Cost unit() const { return unit_; }
   Observer release_observer() { return std::move(observer_); }
   const Tree& tree() const { return tree_; }
   const std::vector<ProgressEvent>& history() const { return history_; }
