@@ -16,9 +16,13 @@ std::int32_t ColumnGrower::test_of(std::size_t level, std::int32_t split) {
   return split < 0 ? -1 : worker_.frame(level).node.column[static_cast<std::size_t>(split)];
 }
 
+// Prices are part of what a split costs; impurity knows nothing of them.
+bool ColumnGrower::has_impurities() const {
+  return worker_.context().tests == nullptr && worker_.depth_two().has_impurities();
+}
+
 std::int32_t ColumnGrower::purest_test(std::size_t level, Impurity impurity) {
-  // Prices are part of what a split costs; impurity knows nothing of them.
-  if (worker_.context().tests != nullptr) return cheapest_test(level);
+  if (!has_impurities()) return cheapest_test(level);
   return test_of(level, worker_.depth_two().purest_split(worker_.frame(level).node, impurity));
 }
 

@@ -15,6 +15,7 @@ class ColumnGrower final : public Grower {
   explicit ColumnGrower(Worker& worker) : worker_(worker) {}
 
   Cost leaf(std::size_t level, std::int32_t* label) override;
+  bool has_impurities() const override;
   std::int32_t purest_test(std::size_t level, Impurity impurity) override;
   std::int32_t cheapest_test(std::size_t level) override;
   Cost split_value(std::size_t level, std::int32_t test) override;

@@ -121,6 +121,7 @@ class DepthTwoSolver final : public DepthTwo {
     return best;
   }
 
+  bool has_impurities() const override { return true; }
   // A row counts as much as it can cost.
   std::int32_t purest_split(const Node& node, Impurity impurity) override {
     std::int32_t cheapest = -1;

@@ -80,13 +80,10 @@ class DepthTwo {
   virtual Cost leaf_cost(const Node& node, std::int32_t* label = nullptr) const = 0;
   // Least cost of one split and the first column that attains it (-1: none is feasible).  `test`: what its test costs.
   virtual Cost best_split(const Node& node, std::int32_t* column, Cost* test = nullptr) = 0;
-  // The column whose two sides are purest (-1: none is feasible).  No proof depends on it.  Where purity makes no sense: the
-  // cheapest.
-  virtual std::int32_t purest_split(const Node& node, Impurity) {
-    std::int32_t column = -1;
-    best_split(node, &column);
-    return column;
-  }
+  // The column whose two sides are purest (-1: none is feasible), where the rows of a leaf have classes.  No proof depends on
+  // it.
+  virtual bool has_impurities() const { return false; }
+  virtual std::int32_t purest_split(const Node&, Impurity) { return -1; }
   // For every column h, the cost if all rows where both `column` and h hold are at their worst, and pay the price of a path
   // each.  Needs stored pairs.
   virtual void common_worst(const Node& node, const Expansion& pairs, std::int32_t column, Cost* out) const = 0;

@@ -18,6 +18,8 @@ class Grower {
 
   // Value of the node as a leaf.
   virtual Cost leaf(std::size_t level, std::int32_t* label) = 0;
+  // Whether leaves have impurities: without them the purest test is the cheapest one.
+  virtual bool has_impurities() const = 0;
   // The test whose two sides are purest, and the one whose two sides cost least as leaves; -1: none is feasible.
   virtual std::int32_t purest_test(std::size_t level, Impurity impurity) = 0;
   virtual std::int32_t cheapest_test(std::size_t level) = 0;

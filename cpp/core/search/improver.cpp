@@ -43,8 +43,7 @@ std::vector<Improver::Step> Improver::steps() const {
     out.push_back({Kind::polish, window});
   };
   const auto score_greedily = [&](std::size_t candidates, std::int32_t window) {
-    for (const Impurity impurity : {Impurity::gini, Impurity::entropy})
-      add({Kind::scored, kGreedy, candidates, impurity}, window);
+    for (const Impurity impurity : impurities()) add({Kind::scored, kGreedy, candidates, impurity}, window);
   };
   for (std::int32_t window = 2; window < std::min(depth_, kLargestWindow); ++window) {
     add({Kind::rolling, window}, window);
@@ -53,6 +52,11 @@ std::vector<Improver::Step> Improver::steps() const {
     if (window >= 3) add({Kind::scored, window - 1, window == 3 ? kSomeCandidates : kFewCandidates}, window);
   }
   return out;
+}
+
+std::vector<Impurity> Improver::impurities() const {
+  if (!grower_.has_impurities()) return {Impurity::gini};
+  return {Impurity::gini, Impurity::entropy};
 }
 
 void Improver::offer(GrownTree found) {
@@ -65,7 +69,7 @@ void Improver::offer(GrownTree found) {
 void Improver::start() {
   if (!state_.best.nodes.empty()) return;  // an earlier run of the search has them
   within_memory([&] {
-    for (const Impurity impurity : {Impurity::gini, Impurity::entropy}) offer(greedy(0, depth_, impurity));
+    for (const Impurity impurity : impurities()) offer(greedy(0, depth_, impurity));
   });
 }
 

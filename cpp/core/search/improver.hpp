@@ -81,6 +81,7 @@ class Improver {
   static constexpr std::int32_t kGreedy = 0;
 
   std::vector<Step> steps() const;
+  std::vector<Impurity> impurities() const;
   void offer(GrownTree found);
   // Each grows a tree for the node at a level.  Once the budget ends they go on greedily.
   GrownTree take(const Step& step);

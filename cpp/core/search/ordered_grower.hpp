@@ -15,6 +15,7 @@ class OrderedGrower final : public Grower {
   explicit OrderedGrower(OrderedSearch& search);
 
   Cost leaf(std::size_t level, std::int32_t* label) override;
+  bool has_impurities() const override { return data_.adds_to_one_plane(); }
   std::int32_t purest_test(std::size_t level, Impurity impurity) override;
   std::int32_t cheapest_test(std::size_t level) override;
   Cost split_value(std::size_t level, std::int32_t test) override;
