@@ -14,13 +14,12 @@ namespace certree {
 namespace {
 
 // Only bounds whose laws the task has (docs/theory/vector-statistics.md).
-Options lawful_options(const VectorTask& task, bool has_prices, bool is_path, const Options& options) {
+Options lawful_options(const VectorTask& task, bool has_prices, const Options& options) {
   Options out = options;
   if (!task.superadditive) out.use_equivalent_points = out.use_split_similarity = false;
   if (!task.has_worst) out.use_nested_sets = out.use_split_similarity = out.use_leaf_support = false;
   // Rows outside of the set for which a tree was made would pay for its tests too (docs/theory/test-costs.md).
   if (has_prices) out.use_leaf_support = false;
-  if (has_prices && is_path) out.use_nested_sets = out.use_split_similarity = false;
   // The interpreter runs one thread at a time, and threads would wait for it and for each other.
   if (task.kind == VectorKind::callback) out.threads = 1;
   return out;
@@ -99,7 +98,7 @@ Result leaf_of(const VectorTable& table, const VectorTask& task, const Options& 
 Result solve_vector(const VectorTable& table, const VectorTask& task, const Options& given, Observer observer) {
   check(table, task);
   check_options(table.table.n_rows, given);
-  const Options options = lawful_options(task, table.tests.feature != nullptr, false, given);
+  const Options options = lawful_options(task, table.tests.feature != nullptr, given);
   const auto session = open_session(table, task, options, std::move(observer));
   if (session == nullptr) return leaf_of(table, task, options);
   Run& run = session->run;
@@ -113,7 +112,7 @@ PathResult solve_vector_path(const VectorTable& table, const VectorTask& task, c
                              Observer observer) {
   check(table, task);
   check_path_options(table.table.n_rows, given);
-  const Options options = lawful_options(task, table.tests.feature != nullptr, true, given);
+  const Options options = lawful_options(task, table.tests.feature != nullptr, given);
   PathResult result;
   const auto session = open_session(table, task, options, std::move(observer));
   if (session != nullptr) run_within(session->budget, [&] { session->run.find_path(result); });

@@ -11,7 +11,7 @@ import pytest
 
 from certree import _core, regularization_path
 from tests.oracle.evaluate import check_result, tree_value
-from tests.problems import Problem, random_problems
+from tests.problems import Problem, make_problem, random_problems
 from tests.registry import all_searches, all_switches, solve
 
 
@@ -73,6 +73,51 @@ def test_a_path_that_is_stopped_has_valid_bounds() -> None:
             facts = tree_value(entry, problem)
             assert facts.splits <= entry.splits
             assert entry.lower <= costs[entry.splits] <= entry.upper == facts.cost, problem
+
+
+def hard_table(seed: int) -> Problem:
+    """A table of which no path of depth eight is proven in a moment."""
+    rng = np.random.default_rng(seed)
+    columns = rng.integers(0, 2, size=(400, 25), dtype=np.uint8)
+    parity = columns[:, :3].sum(axis=1) % 2 == 1
+    return make_problem(columns, parity ^ (rng.random(400) < 0.2), max_depth=8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("limits", [{"work_limit": 1}, {"work_limit": 300}, {"time_limit": 0.3}])
+def test_a_path_that_is_stopped_has_good_trees_of_every_size(seed: int, limits: Any) -> None:
+    """Its largest tree is no worse than one found by itself; sizes in between cost in between."""
+    problem = hard_table(seed)
+    status, entries = solve_path(problem, **limits)
+    assert status in limits
+    single = solve(problem, work_limit=1).upper_bound
+    assert entries[-1].upper <= single
+    for entry in entries:
+        facts = tree_value(entry, problem)
+        assert facts.cost == entry.upper
+        assert facts.splits == entry.splits
+    # The trees of a greedy tree's sizes are on the way to it.
+    assert len(entries) > min(entries[-1].splits, 40) / 2
+
+
+def test_a_path_that_is_stopped_is_the_same_every_time() -> None:
+    """For the same work."""
+    problem = hard_table(5)
+    for work in (1, 10, 300, 3000):
+        first, second = (solve_path(problem, work_limit=work)[1] for _ in range(2))
+        for one, other in zip(first, second, strict=True):
+            assert (one.splits, one.lower, one.upper) == (other.splits, other.lower, other.upper)
+            assert np.array_equal(one.test, other.test)
+
+
+def test_a_path_with_little_memory_still_has_trees() -> None:
+    """Curves and tables may fill it."""
+    problem = hard_table(6)
+    for memory in (2**18, 2**20, 2**22):
+        status, entries = solve_path(problem, memory_limit=memory, time_limit=1.0)
+        assert status in ("memory_limit", "time_limit")
+        for entry in entries:
+            assert tree_value(entry, problem).cost == entry.upper >= entry.lower
 
 
 def test_break_points_are_where_brute_force_changes_its_mind() -> None:

@@ -172,3 +172,18 @@ def test_unknown_options_are_refused() -> None:
     """With the name that was given."""
     with pytest.raises(ValueError, match="no_such_option"):
         solve(hard_problem(), no_such_option=1)
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("max_depth", [4, 5, 6])
+def test_a_callback_that_stops_the_search_is_not_called_again(search: str, max_depth: int) -> None:
+    """Also while the search, on its way out, still finds trees."""
+    calls = []
+
+    def stop(event: Any) -> bool:
+        calls.append(event)
+        return True
+
+    result = solve(hard_problem(2).but(max_depth=max_depth), stop, search=search)
+    assert result.status == "interrupted"
+    assert len(calls) == 1

@@ -27,8 +27,9 @@ void run_alternating(const Context& context, std::int32_t depth, Counters& count
                             context.table,     unlimited,         false};
   unlimited_context.past = context.past;
   unlimited_context.tests = context.tests;
-  ImproverState improver;
+  ImproverState improver, unlimited_improver;
   limited_context.improver = &improver;
+  unlimited_context.improver = &unlimited_improver;
   bool unlimited_is_open = true;
   for (std::int64_t turn = kFirstTurn; !context.budget.stopped(); turn *= 2) {
     bool was_paused = false;
@@ -44,7 +45,9 @@ void run_alternating(const Context& context, std::int32_t depth, Counters& count
     }
     const Interval found = unlimited.interval();
     context.progress.raise(std::min(found.lower, context.progress.interval().upper));
-    if (unlimited.tree().depth() <= depth) context.progress.improve(found.upper, unlimited.tree());
+    // Where memory ends early there is none.
+    const bool has_tree = !unlimited.tree().nodes.empty();
+    if (has_tree && unlimited.tree().depth() <= depth) context.progress.improve(found.upper, unlimited.tree());
     unlimited_is_open = !found.is_exact();
     const Interval now = context.progress.interval();
     if (now.upper - now.lower <= context.options.gap) {

@@ -42,7 +42,7 @@ Cost ColumnGrower::split_value(std::size_t level, std::int32_t test) {
   const bool is_priced =
       level < cheapest_.size() && cheapest_[level].test == test && cheapest_[level].rows == frame.node.rows.key;
   if (is_priced) return context.objective.split(context.objective.leaf(cheapest_[level].price));
-  if (!frame.is_open && !worker_.expand(frame)) return kInfinite;
+  if (!frame.is_expanded && !worker_.expand(frame)) return kInfinite;
   return worker_.value_of_split(frame, static_cast<std::size_t>(local_column(frame.node, test)), 0);
 }
 

@@ -63,6 +63,13 @@ std::int32_t add_cut(const std::vector<GrownNode>& nodes, const std::vector<Cuts
   return index;
 }
 
+GrownTree make_cut(const std::vector<GrownNode>& nodes, const std::vector<Cuts>& cuts, std::size_t splits) {
+  GrownTree out;
+  out.value = cuts[0].value[splits];
+  add_cut(nodes, cuts, 0, splits, out);
+  return out;
+}
+
 }  // namespace
 
 std::int32_t GrownTree::append(const GrownTree& other) {
@@ -92,10 +99,14 @@ std::int64_t GrownTree::n_splits() const {
 }
 
 GrownTree GrownTree::cut(std::int64_t max_splits) const {
-  const std::vector<Cuts> cuts = all_cuts(nodes, static_cast<std::size_t>(std::max<std::int64_t>(max_splits, 0)));
-  GrownTree out;
-  out.value = cuts[0].value.back();
-  add_cut(nodes, cuts, 0, cuts[0].value.size() - 1, out);
+  const std::vector<Cuts> all = all_cuts(nodes, static_cast<std::size_t>(std::max<std::int64_t>(max_splits, 0)));
+  return make_cut(nodes, all, all[0].value.size() - 1);
+}
+
+std::vector<GrownTree> GrownTree::cuts(std::int64_t max_splits) const {
+  const std::vector<Cuts> all = all_cuts(nodes, static_cast<std::size_t>(std::max<std::int64_t>(max_splits, 0)));
+  std::vector<GrownTree> out;
+  for (std::size_t k = 0; k < all[0].value.size(); ++k) out.push_back(make_cut(nodes, all, k));
   return out;
 }
 

@@ -26,6 +26,8 @@ struct GrownTree {
   std::int64_t n_splits() const;
   // The best tree with at most this many splits that is this one with subtrees replaced by leaves.
   GrownTree cut(std::int64_t max_splits) const;
+  // The same for 0, 1, ... splits, up to this many or as many as it has.
+  std::vector<GrownTree> cuts(std::int64_t max_splits) const;
   Tree tree() const;
 
  private:

@@ -60,12 +60,14 @@ std::vector<Impurity> Improver::impurities() const {
 }
 
 void Improver::offer(GrownTree found) {
+  if (watcher_) watcher_(found);
   if (found.value < state_.best.value) state_.best = found;
   if (max_splits_ >= 0) found = found.cut(max_splits_);
   progress_.improve(found.value, found.tree());
 }
 
 void Improver::start() {
+  if (!state_.best.nodes.empty()) return;  // an earlier run of the search has them
   within_memory([&] {
     for (const Impurity impurity : impurities()) offer(greedy(0, depth_, impurity));
   });
@@ -127,7 +129,7 @@ GrownTree Improver::complete(std::size_t level, std::int32_t depth, const Step& 
 
 GrownTree Improver::greedy(std::size_t level, std::int32_t depth, Impurity impurity) {
   std::int32_t label = 0;
-  if (depth == 0 || grower_.leaf(level, &label) <= objective_.split_penalty || grower_.poll())
+  if (depth <= 0 || grower_.leaf(level, &label) <= objective_.split_penalty || grower_.poll())
     return grow_leaf(grower_, level);
   const std::int32_t test = depth == 1 ? grower_.cheapest_test(level) : grower_.purest_test(level, impurity);
   return grow_split(grower_, level, test, [&](bool) { return greedy(level + 1, depth - 1, impurity); });

@@ -15,6 +15,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "base/budget.hpp"
@@ -51,6 +53,8 @@ class Improver {
   Improver(Grower& grower, std::int32_t depth, std::int64_t max_splits, const Objective& objective, Budget& budget,
            Progress& progress, ImproverState& state);
 
+  // Is called with every tree that is grown, before it is cut to the number of splits.
+  void watch(std::function<void(const GrownTree&)> watcher) { watcher_ = std::move(watcher); }
   // Greedy trees: they need no pass over pairs of columns.
   void start();
   // A guess at the work of the proof.
@@ -100,6 +104,7 @@ class Improver {
   Budget& budget_;
   Progress& progress_;
   ImproverState& state_;
+  std::function<void(const GrownTree&)> watcher_;
 };
 
 }  // namespace certree

@@ -10,6 +10,12 @@
 
 namespace certree {
 
+namespace {
+
+constexpr std::int64_t kFirstTurn = 20000;  // depth-two evaluations
+
+}  // namespace
+
 PathSearch::PathSearch(const Context& context, std::int32_t depth, std::int64_t max_splits)
     : context_(context),
       depth_(static_cast<std::int32_t>(std::min<std::int64_t>(depth, max_splits))),
@@ -69,7 +75,7 @@ void PathSearch::start_child(const Frame& frame, const Curve& parent, std::int32
     if (k < 2) child.offer(k, costs[k], k == 0 ? kLeafTree : kDepthTwoTree, 0);
     if (k > 0) child.offer(k, child.upper[k - 1], child.column[k - 1], child.yes_splits[k - 1]);
     child.lower[k] = k < 2 ? child.upper[k] : std::min(child.upper[k], unavoidable);
-    if (context_.options.use_nested_sets && k < parent.size())
+    if (context_.options.use_nested_sets && has_free_tests() && k < parent.size())
       child.lower[k] = std::max(child.lower[k], parent.lower[k] - sibling_worst);
   }
   child.make_monotone();
@@ -140,7 +146,7 @@ void PathSearch::solve(std::size_t level, std::int32_t depth, const Needs& need,
 
 // Bounds of all other splits from this one's, entry by entry (bounds/split_similarity.hpp).
 void PathSearch::spread(const Frame& f, Level& l, std::int32_t split, std::size_t width, const Cost* lower) {
-  if (!context_.options.use_split_similarity || !similarity_is_valid(context_.options.min_leaf) ||
+  if (!context_.options.use_split_similarity || !has_free_tests() || !similarity_is_valid(context_.options.min_leaf) ||
       !f.expansion.has_pairs)
     return;
   Cost* common = l.common.ensure(static_cast<std::size_t>(f.node.stride));
@@ -387,6 +393,28 @@ bool PathSearch::add_canonical_tree(std::size_t level, std::int32_t depth, std::
   return false;
 }
 
+template <class NeedNow>
+void PathSearch::solve_in_turns(Improver& improver, Curve& curve, NeedNow need) {
+  const Options& options = context_.options;
+  const auto take_turn = [&](std::int64_t expected) {
+    improver.expect_proof(expected);
+    if (options.use_greedy_incumbent && depth_ > 3) improver.take_turn(options.gap);
+  };
+  const std::int64_t n = worker_.frame(0).node.n_columns;
+  take_turn(n * n);
+  for (std::int64_t work = kFirstTurn;; work *= 3) {
+    {
+      // What was found before a pause is in the table.
+      const bool pauses = options.use_greedy_incumbent && options.use_table && !improver.is_exhausted();
+      const Turn turn(context_.budget, pauses ? work : kNoEnd);
+      solve(0, depth_, need(), curve);
+      if (!context_.budget.is_paused()) return;
+    }
+    if (context_.budget.stopped()) return;
+    take_turn(0);
+  }
+}
+
 void PathSearch::run(Counters& counters) {
   try {
     ColumnGrower grower(worker_);
@@ -394,16 +422,13 @@ void PathSearch::run(Counters& counters) {
     Improver improver(grower, std::min(depth_, kDeepestGrown), static_cast<std::int64_t>(max_splits_),
                       context_.objective, context_.budget, context_.progress, state);
     improver.start();
-    const std::int64_t n = worker_.frame(0).node.n_columns;
-    improver.expect_proof(n * n);
-    if (context_.options.use_greedy_incumbent && depth_ > 3) improver.take_turn(context_.options.gap);
     Curve& curve = level_at(0).curve;
     curve.reset(capacity(depth_));
     follows_objective_ = true;
-    solve(0, depth_, Needs(curve.size(), kInfinite), curve);
+    solve_in_turns(improver, curve, [&] { return Needs(curve.size(), kInfinite); });
     follows_objective_ = false;
     // An earlier solve may have answered all.
-    if (worker_.counters().nodes_expanded > 0 || worker_.expand(worker_.frame(0))) publish(curve);
+    if (worker_.frame(0).is_expanded || worker_.expand(worker_.frame(0))) publish(curve);
     const Objective& o = context_.objective;
     Cost lower = kInfinite;
     for (std::size_t k = 0; k < curve.size(); ++k)
@@ -428,33 +453,64 @@ void PathSearch::make_canonical(const Curve& curve) {
   }
 }
 
+// The improver has a progress of its own: one entry that is proven says nothing of the others.
+void PathSearch::solve_whole(Curve& curve, SizedTrees& grown) {
+  ColumnGrower grower(worker_);
+  Progress progress(context_.budget, {}, 0);
+  ImproverState state;
+  Improver improver(grower, std::min(depth_, kDeepestGrown), static_cast<std::int64_t>(max_splits_), context_.objective,
+                    context_.budget, progress, state);
+  improver.watch([&](const GrownTree& tree) { grown.offer(tree); });
+  improver.start();
+  // Trees as good as those grown are wanted too, so that the curve has trees of its own.
+  solve_in_turns(improver, curve, [&] {
+    Needs need(curve.size(), kInfinite);
+    for (std::size_t k = 0; k < need.size(); ++k)
+      if (grown.cost(k) < kInfinite) need[k] = grown.cost(k) + 1;
+    return need;
+  });
+}
+
+bool PathSearch::add_entry_tree(const Curve& curve, const SizedTrees& grown, PathEntry& entry) {
+  const auto k = static_cast<std::size_t>(entry.splits);
+  std::int32_t root = -1;
+  if (context_.options.smallest && entry.lower == entry.upper &&
+      add_canonical_tree(0, depth_, k, entry.upper, entry.tree, &root))
+    return true;
+  entry.tree = {};
+  Frame& whole = worker_.frame(0);
+  if (curve.upper[k] == entry.upper && (whole.is_expanded || worker_.expand(whole)) &&
+      add_tree(0, depth_, k, &curve, entry.tree, &root) < kInfinite)
+    return true;
+  entry.tree = grown.tree(k);
+  entry.upper = grown.cost(k);
+  return !entry.tree.nodes.empty();
+}
+
 std::vector<PathEntry> PathSearch::run_whole(Counters& counters) {
   std::vector<PathEntry> path;
   Curve& curve = level_at(0).curve;
   curve.reset(capacity(depth_));
-  try {
-    solve(0, depth_, Needs(curve.size(), kInfinite), curve);
-    for (std::size_t k = 0; k < curve.size(); ++k) {
-      if (k > 0 && curve.upper[k] == curve.upper[k - 1]) continue;
-      PathEntry entry{static_cast<std::int64_t>(k), curve.lower[k], curve.upper[k], {}};
-      std::int32_t root = -1;
-      const bool is_canonical = context_.options.smallest && curve.lower[k] == curve.upper[k] &&
-                                add_canonical_tree(0, depth_, k, curve.upper[k], entry.tree, &root);
-      if (!is_canonical) {
-        entry.tree = {};
-        if (curve.upper[k] >= kInfinite || !worker_.expand(worker_.frame(0)) ||
-            add_tree(0, depth_, k, &curve, entry.tree, &root) >= kInfinite) {
-          is_whole_ = false;
-          continue;
-        }
-      }
-      is_whole_ = is_whole_ && entry.lower == entry.upper;
-      path.push_back(std::move(entry));
+  SizedTrees grown(context_.objective, curve.size());
+  const auto within_memory = [&](auto&& part) {
+    try {
+      part();
+    } catch (const std::bad_alloc&) {
+      context_.budget.stop(StopReason::memory);
+      is_whole_ = false;
     }
-  } catch (const std::bad_alloc&) {
-    context_.budget.stop(StopReason::memory);
-    is_whole_ = false;
-  }
+  };
+  within_memory([&] { solve_whole(curve, grown); });
+  within_memory([&] {
+    for (std::size_t k = 0; k < curve.size(); ++k) {
+      const Cost upper = std::min(curve.upper[k], grown.cost(k));
+      PathEntry entry{static_cast<std::int64_t>(k), std::min(curve.lower[k], upper), upper, {}};
+      const bool is_better = path.empty() || upper < path.back().upper;
+      const bool has_tree = is_better && add_entry_tree(curve, grown, entry);
+      is_whole_ = is_whole_ && has_tree == is_better && entry.lower == entry.upper;
+      if (has_tree && (path.empty() || entry.upper < path.back().upper)) path.push_back(std::move(entry));
+    }
+  });
   counters.add(worker_.counters());
   return path;
 }

@@ -13,9 +13,12 @@
 
 #include "search/curve_table.hpp"
 #include "search/path_entry.hpp"
+#include "search/sized_trees.hpp"
 #include "search/worker.hpp"
 
 namespace certree {
+
+class Improver;
 
 class PathSearch {
  public:
@@ -44,6 +47,9 @@ class PathSearch {
   Level& level_at(std::size_t level);
   std::size_t capacity(std::int32_t depth) const;
   bool is_closed(const Curve& curve, const Needs& need) const;
+  // The curve of the whole problem, with turns of the improver before it and in between; `need` is asked for per turn.
+  template <class NeedNow>
+  void solve_in_turns(Improver& improver, Curve& curve, NeedNow need);
   // Narrows the curve of the node in frame(level); `need` per entry.
   void solve(std::size_t level, std::int32_t depth, const Needs& need, Curve& curve);
   void search_splits(std::size_t level, std::int32_t depth, const Needs& need, Curve& curve);
@@ -54,6 +60,9 @@ class PathSearch {
   // `test`: what the test of the root costs.
   void combine(const Curve& yes, const Curve& no, Cost test, Curve& out) const;
   Cost test_cost(const Frame& frame, std::int32_t split) const;
+  // Whether a tree made for some rows bounds one for others.  Where tests cost, the other rows pay for its tests too
+  // (docs/theory/test-costs.md).
+  bool has_free_tests() const { return context_.tests == nullptr; }
   bool can_improve(const Cost* lower, const Needs& bound) const;
   void spread(const Frame& frame, Level& l, std::int32_t split, std::size_t width, const Cost* lower);
   void recall(const Fingerprint& key, std::int32_t depth, Curve& curve);
@@ -65,6 +74,10 @@ class PathSearch {
   bool add_canonical_tree(std::size_t level, std::int32_t depth, std::size_t splits, Cost cost, Tree& tree,
                           std::int32_t* root);
   void make_canonical(const Curve& curve);
+  void solve_whole(Curve& curve, SizedTrees& grown);
+  // Gives an entry its tree: the canonical one, the one found, or, where the budget ends before these are rebuilt, the best one
+  // grown, whose cost may be higher.  False: there is none.
+  bool add_entry_tree(const Curve& curve, const SizedTrees& grown, PathEntry& entry);
   bool is_done() const;
 
   const Context& context_;

@@ -82,9 +82,9 @@ class Progress {
   const Tree& tree() const { return tree_; }
   const std::vector<ProgressEvent>& history() const { return history_; }
 
-  // To be called often from the main thread.
+  // To be called often from the main thread.  Who asked to stop is not asked again.
   void observe() {
-    if (!observer_) return;
+    if (!observer_ || budget_.reason() == StopReason::interrupted) return;
     const double seconds = budget_.seconds();
     ProgressEvent event;
     {

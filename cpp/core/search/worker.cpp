@@ -120,9 +120,10 @@ Cost Worker::shallow_value(const SplitErrors& errors, std::int32_t depth) const 
 }
 
 bool Worker::expand(Frame& frame) {
-  frame.is_open = false;
+  frame.is_open = frame.is_expanded = false;
   ++counters_.nodes_expanded;
   if (!depth_two_->expand(frame.node, frame.expansion)) return false;
+  frame.is_expanded = true;
   frame.unavoidable = unavoidable_errors(frame.expansion.unavoidable, context_.options.use_equivalent_points);
   return true;
 }
@@ -192,7 +193,7 @@ bool Worker::open(std::size_t level, std::int32_t depth, Record& record, Cost sh
   if (e.has_tests) price_paths(f, depth);
   bound_children(f, 0, depth);
   bound_children(f, 1, depth);
-  inherit_bounds(level);
+  inherit_bounds(level, depth);
 
   const auto n = static_cast<std::size_t>(f.node.n_columns);
   Cost* lower = f.lower.ensure(n);
@@ -208,19 +209,22 @@ bool Worker::open(std::size_t level, std::int32_t depth, Record& record, Cost sh
                                             : static_cast<Cost>(s);
   }
   f.is_open = true;
+  f.depth = depth;
   return true;
 }
 
 // What is known of the parent's children serves the node's: with g the split that led here, the rows where f holds in the
 // node are those where f holds in the parent, less those on the other side of g (bounds/nested_sets.hpp).
-void Worker::inherit_bounds(std::size_t level) {
+void Worker::inherit_bounds(std::size_t level, std::int32_t depth) {
   // The root's bounds change under the eyes of other threads.
   if (!context_.options.use_nested_sets || level == 0 || (level == 1 && context_.options.threads > 1)) return;
   // Prices of paths are those below the node's own splits.
   if (context_.tests != nullptr) return;
   Frame& f = frame(level);
   const Frame& parent = frame(level - 1);
-  if (!parent.is_open || !parent.expansion.has_pairs) return;
+  // Trees are also grown from node to node: the parent may have been opened last for shallower trees, whose bounds deeper
+  // ones can pass.
+  if (!parent.is_open || parent.depth < depth || !parent.expansion.has_pairs) return;
   Cost* common = common_.ensure(static_cast<std::size_t>(parent.node.stride));
   depth_two_->common_worst(parent.node, parent.expansion, f.parent_split, common);
   const Expansion& e = parent.expansion;
@@ -359,7 +363,7 @@ void Worker::child_rows(const Frame& parent, std::int32_t split, bool holds, Row
 void Worker::descend(std::size_t level, std::int32_t split, bool holds) {
   Frame& parent = frame(level);
   Frame& child = frame(level + 1);
-  child.is_open = false;
+  child.is_open = child.is_expanded = false;
   child.parent_split = split;
   child.parent_holds = holds;
   child_rows(parent, split, holds, child.node.rows);

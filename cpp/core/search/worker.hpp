@@ -80,7 +80,9 @@ struct Frame {
   AlignedArray<std::uint8_t> closed;                  // per split: nothing more to find
   AlignedArray<Cost> child_lower[2], child_upper[2];  // [holds], per split: what is known of the children
   AlignedArray<std::uint8_t> looked_up;               // best-first, per split: the table was asked
-  bool is_open = false;                               // the arrays above are this node's
+  bool is_expanded = false;                           // the expansion is this node's
+  bool is_open = false;                               // and so are the arrays above
+  std::int32_t depth = 0;                             // which bound trees of this depth
   std::int32_t parent_split = -1;                     // the split of the frame above that led here, and its side
   bool parent_holds = false;
   Cost unavoidable = 0;
@@ -181,7 +183,7 @@ class Worker {
 
   void price_paths(Frame& frame, std::int32_t depth) const;
   void bound_children(Frame& frame, int holds, std::int32_t depth) const;
-  void inherit_bounds(std::size_t level);
+  void inherit_bounds(std::size_t level, std::int32_t depth);
   void look_children_up(std::size_t level, std::int32_t split);
   void look_ahead(std::size_t level, std::int32_t split, Cost bound, Scratch& s);
   void try_terminal(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound, Scratch& s);

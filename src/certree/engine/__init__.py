@@ -13,6 +13,7 @@ from ._scalar import (
     Problem,
     Result,
     Session,
+    SizedTree,
     solve,
     solve_path,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "Problem",
     "Result",
     "Session",
+    "SizedTree",
     "solve",
     "solve_path",
 ]

@@ -10,8 +10,8 @@ table use `Session`; `solve_path` answers all numbers of splits at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -91,6 +91,12 @@ class Options:
         """Return a lower bound in terms of all tests, given the `least` that any tree has."""
         return min(lower, least) if self.partial else lower
 
+    def sized(self, result: Result) -> SizedTree:
+        """Return the tree of a solve with these options as one of a path, without a bound."""
+        splits = result.nodes.n_splits
+        cost = (result.upper_bound - self.split_penalty * splits) // self.error_scale
+        return SizedTree(splits, 0, cost, result.nodes)
+
     def most_splits(self, n_rows: int) -> int:
         """Return the number of splits of binary tests for which the core makes room."""
         return most_splits(n_rows, self.max_depth, self.max_splits)
@@ -150,6 +156,27 @@ class PathResult:
     entries: list[SizedTree]
     counters: dict[str, int]
     seconds: float
+
+    def with_trees(self, known: Iterable[SizedTree]) -> PathResult:
+        """Return the path with further trees within its limits, where they cost less.
+
+        Their lower bounds count for nothing. A path that is proven stays as it is.
+        """
+        if self.status == "optimal":
+            return self
+        entries: list[SizedTree] = []
+        mine = {entry.splits: entry.lower_bound for entry in self.entries}
+        # Of trees of the same size and cost those of the path come first.
+        for tree in sorted(
+            [*self.entries, *known], key=lambda tree: (tree.splits, tree.upper_bound)
+        ):
+            if entries and tree.upper_bound >= entries[-1].upper_bound:
+                continue
+            # What holds for more splits holds for fewer.
+            proven = max((low for size, low in mine.items() if size >= tree.splits), default=0)
+            lower = min(proven, tree.upper_bound)
+            entries.append(replace(tree, lower_bound=lower))
+        return replace(self, entries=entries)
 
 
 def most_splits(n_rows: int, max_depth: int | None, max_splits: int | None = None) -> int:

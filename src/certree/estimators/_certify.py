@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from certree import engine
 from certree._version import __version__
 from certree.numbers._exact import read_fraction
 from certree.results._answer import Answer
@@ -110,13 +112,38 @@ def find_path(
     statement: Statement,
     callback: Callback | None = None,
     *,
-    share: float = 1.0,
+    known: Iterable[engine.SizedTree] = (),
     seconds_before: float = 0.0,
 ) -> RegularizationPath:
-    """Find the best tree for every number of splits, in a share of the time left."""
+    """Find the best tree for every number of splits.
+
+    Trees that are `known` replace those of a search that was stopped, where they cost less.
+    """
+    result = solve_path(model, statement, callback, known=known)
+    return state_path(model, statement, result, seconds_before)
+
+
+def solve_path(
+    model: BaseOptimalTree,
+    statement: Statement,
+    callback: Callback | None = None,
+    *,
+    share: float = 1.0,
+    known: Iterable[engine.SizedTree] = (),
+) -> engine.PathResult:
+    """Search for the trees of a path in a share of the time left."""
     watch = None if callback is None else Observer(statement.leaf_cost, callback)
-    options = model._engine_options(share)
-    result = statement.solve_path(options, watch)
+    return statement.solve_path(model._engine_options(share), watch).with_trees(known)
+
+
+def state_path(
+    model: BaseOptimalTree,
+    statement: Statement,
+    result: engine.PathResult,
+    seconds_before: float = 0.0,
+) -> RegularizationPath:
+    """Return a path in the user's terms."""
+    options = model._engine_options()
     # Nothing costs less than what every tree pays.
     least = statement.leaf_cost(0)
     entries = []

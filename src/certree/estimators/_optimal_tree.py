@@ -147,7 +147,9 @@ class BaseOptimalTree(
         if warm is not None:
             result = better_of(result, warm, warm.value(scale))
         self._keep(statement, Answer.of(result, scale))
-        self._path = find_path(self, statement, callback) if path else None
+        self._path = (
+            find_path(self, statement, callback, known=[options.sized(result)]) if path else None
+        )
         return watch
 
     @abstractmethod

@@ -7,12 +7,14 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from certree.engine import SizedTree
 from certree.exceptions import OptimalityWarning
 from certree.metrics import Metric
 from certree.proofs._metric_search import solve_metric_path
+from certree.proofs._metric_solves import Found
 from certree.tree import Tree
 
-from ._certify import find_path
+from ._certify import solve_path, state_path
 from ._classifier import OptimalTreeClassifier
 from ._error_statement import state_errors
 from ._metric_fit import TrainingRows, in_units, state_metric
@@ -38,7 +40,8 @@ def trees_of_all_sizes(
     """Return for each depth the best trees of all sizes within the model's other limits.
 
     One search per depth, on a table that is encoded once; an area under the ROC curve takes one
-    search per size.
+    search per size. The trees of one depth are known to the search of the next, so that no depth is
+    worse than a smaller one, wherever searches are stopped.
     """
     metric = read_metric(model.objective)
     if metric is None:
@@ -55,9 +58,12 @@ def _by_errors(
     model: OptimalTreeClassifier, rows: TrainingRows, depths: Sequence[int]
 ) -> Iterator[TreesOfSizes]:
     statement = state_errors(model, rows.X, rows.y, rows.sample_weight, model.objective)
+    known: list[SizedTree] = []
     for number, depth in enumerate(depths):
         model.max_depth = depth
-        path = find_path(model, statement, share=1 / (len(depths) - number))
+        result = solve_path(model, statement, share=1 / (len(depths) - number), known=known)
+        known = result.entries
+        path = state_path(model, statement, result)
         yield TreesOfSizes(depth, path.status, tuple((entry.splits, entry.tree) for entry in path))
 
 
@@ -65,13 +71,16 @@ def _by_metric(
     model: OptimalTreeClassifier, metric: Metric, rows: TrainingRows, depths: Sequence[int]
 ) -> Iterator[TreesOfSizes]:
     statement, _ = state_metric(model, metric.name, rows)
+    known: list[Found] = []
     for number, depth in enumerate(depths):
         model.max_depth = depth
         path = solve_metric_path(
             statement.problem,
             in_units(metric, statement.unit),
             model._engine_options(1 / (len(depths) - number)),
+            known=known,
         )
+        known = [entry.tree for entry in path.entries]
         trees = []
         for entry in path.entries:
             nodes = statement.with_class_labels(entry.tree.nodes)

@@ -7,7 +7,7 @@ decides, restricted to points that could be better. See docs/theory/metrics.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from fractions import Fraction
 
@@ -196,13 +196,14 @@ def monotone_path(
     metric: Metric,
     options: engine.Options,
     callback: Callable[[engine.Event], object] | None = None,
+    known: Iterable[Found] = (),
 ) -> MetricPath:
     """Find the best tree for every number of splits, from one front over errors and splits."""
     search = MonotoneSearch(problem, metric, options, Fraction(0), callback)
     search._look_around()
     leaf = search.incumbent
     result = search.front(search.objective, search.solves.max_splits, by_splits=True)
-    found: list[Found] = [leaf]
+    found: list[Found] = [leaf, *known]
     lower: list[tuple[int, int, int]] = [(0, 0, 0)]
     if result is not None:
         found += map(search.solves.rows.found, result.trees)

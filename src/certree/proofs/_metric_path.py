@@ -7,7 +7,7 @@ first; the other slices profit from its cuts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -60,10 +60,13 @@ class PathSearch(Search):
         metric: Metric,
         options: engine.Options,
         callback: Callable[[engine.Event], object] | None = None,
+        known: Iterable[Found] = (),
     ) -> None:
         self.best: dict[int, Found] = {}
         super().__init__(problem, metric, options, Fraction(0), callback)
         self.is_sliced = True
+        for tree in known:
+            self.consider(tree)
 
     def _slices(self) -> list[Slice]:
         start, perfect = box(self.positives, self.negatives), self.value((0, 0))

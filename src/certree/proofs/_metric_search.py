@@ -6,7 +6,7 @@ two errors. See docs/theory/metrics.md for the theorems.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Literal
 
@@ -16,7 +16,7 @@ from certree.metrics import Metric
 from ._metric_monotone import MonotoneSearch, monotone_path
 from ._metric_outer import MetricResult, Search
 from ._metric_path import MetricPath, PathSearch
-from ._metric_solves import Weighable
+from ._metric_solves import Found, Weighable
 from ._metric_supported import SupportedFront, SupportedSearch
 
 __all__ = [
@@ -88,6 +88,7 @@ def solve_metric_path(
     options: engine.Options,
     *,
     callback: Callable[[engine.Event], object] | None = None,
+    known: Iterable[Found] = (),
 ) -> MetricPath:
     """Find the best tree for every number of splits.
 
@@ -101,6 +102,8 @@ def solve_metric_path(
         Limits, of which `max_depth` or `max_splits` is needed.
     callback : callable, optional
         As for `solve_metric`; the bounds are those of the largest trees.
+    known : iterable of Found
+        Trees within the limits that are known: only better ones are looked for.
 
     Returns
     -------
@@ -113,8 +116,8 @@ def solve_metric_path(
             "A path over numbers of splits needs max_depth or max_splits; give one of them."
         )
     if metric.kind == "monotone":
-        return monotone_path(problem, metric, options, callback)
-    return PathSearch(problem, metric, options, callback).find()
+        return monotone_path(problem, metric, options, callback, known)
+    return PathSearch(problem, metric, options, callback, known).find()
 
 
 def supported_front(

@@ -1,0 +1,91 @@
+"""Trees that one search found are known to the next: sizes and depths never get worse."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from certree import OptimalityWarning, OptimalTreeClassifier, OptimalTreeRegressor, engine, verify
+from certree.estimators._metric_fit import TrainingRows
+from certree.estimators._sizes import trees_of_all_sizes
+
+
+def table(seed: int, numeric: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
+    """A parity of three columns with noise, which takes long to prove anything about."""
+    rng = np.random.default_rng(seed)
+    bits = rng.integers(0, 2, size=(300, 20))
+    labels = (bits[:, :3].sum(axis=1) + (rng.random(300) < 0.2)) % 2
+    return (bits + rng.normal(0, 0.3, bits.shape) if numeric else bits), labels
+
+
+class Stopped(OptimalTreeClassifier):
+    """Stops after less work the deeper its trees may be."""
+
+    def _engine_options(self, share: float = 1.0) -> engine.Options:
+        options = super()._engine_options(share)
+        return replace(options, extra={"work_limit": 40_000 if self.max_depth == 4 else 1})
+
+
+def sized(*pairs: tuple[int, int], lower: int = 0) -> list[engine.SizedTree]:
+    return [engine.SizedTree(k, lower, cost, engine.Nodes.leaf(0)) for k, cost in pairs]
+
+
+def test_known_trees_fill_and_replace_entries() -> None:
+    path = engine.PathResult("time_limit", sized((0, 50), (2, 40), (5, 20), lower=7), {}, 0.0)
+    merged = path.with_trees(sized((1, 45), (2, 41), (3, 18), (9, 10)))
+    assert [(e.splits, e.upper_bound) for e in merged.entries] == [
+        (0, 50),
+        (1, 45),
+        (2, 40),
+        (3, 18),
+        (9, 10),
+    ]
+    # A bound for five splits holds for fewer, and says nothing of nine.
+    assert [e.lower_bound for e in merged.entries] == [7, 7, 7, 7, 0]
+
+
+def test_a_proven_path_stays_as_it_is() -> None:
+    path = engine.PathResult("optimal", sized((0, 50), (2, 40)), {}, 0.0)
+    assert path.with_trees(sized((1, 45))) is path
+
+
+@pytest.mark.parametrize("objective", ["accuracy", "mcc"])
+def test_no_depth_is_worse_than_a_smaller_one(objective: str) -> None:
+    """However early the deeper search is stopped."""
+    X, y = table(1)
+    rows = TrainingRows(X, y, None)
+    model = Stopped(objective=objective, max_splits=15)
+    smaller, larger = trees_of_all_sizes(model, rows, [4, 6])
+    assert larger.status == "work_limit"
+    for size in range(1, 16):
+        few, many = (sizes.best(size).predict(X) for sizes in (smaller, larger))
+        if objective == "accuracy":
+            assert (many != y).sum() <= (few != y).sum()
+        else:
+            assert np.corrcoef(many, y)[0, 1] >= np.corrcoef(few, y)[0, 1] - 1e-9
+
+
+@pytest.mark.parametrize("numeric", [False, True])
+@pytest.mark.parametrize("kind", [OptimalTreeClassifier, OptimalTreeRegressor])
+def test_the_path_of_a_model_has_its_tree_or_a_better_one(kind: Any, numeric: bool) -> None:
+    """Also where the path was stopped."""
+    X, y = table(2, numeric)
+    model = kind(max_depth=6, time_limit=0.6, thresholds="all" if numeric else "auto")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OptimalityWarning)
+        model.fit(X, y, path=True)
+    n_splits = model.tree_.n_splits
+    assert model.path_.status == "time_limit"
+    best = [entry.errors for entry in model.path_ if entry.splits <= n_splits][-1]
+    assert best <= model.certificate_.cost
+    costs = [float(entry.errors) for entry in model.path_]
+    assert costs == sorted(costs, reverse=True)
+    for entry in model.path_:
+        assert entry.lower_bound <= entry.errors
+        assert float(entry.errors) == pytest.approx(((entry.tree.predict(X) - y) ** 2).sum())
+    assert verify(model, X, y)
