@@ -10,7 +10,7 @@ namespace {
 
 // Tests that are scored.
 constexpr std::size_t kFewCandidates = 8;
-constexpr std::size_t kSomeCandidates = 32;
+constexpr std::size_t kSomeCandidates = 48;
 constexpr std::size_t kAllCandidates = std::size_t{1} << 30;
 // Trees of windows beyond this would be proofs of their own.
 constexpr std::int32_t kLargestWindow = 16;
@@ -46,9 +46,9 @@ std::vector<Improver::Step> Improver::steps() const {
     for (const Impurity impurity : impurities()) add({Kind::scored, kGreedy, candidates, impurity}, window);
   };
   for (std::int32_t window = 2; window < std::min(depth_, kLargestWindow); ++window) {
+    if (window == 3) score_greedily(kAllCandidates, window - 1);
     add({Kind::rolling, window}, window);
     if (window == 2) score_greedily(kSomeCandidates, window);
-    if (window == 3) score_greedily(kAllCandidates, window);
     if (window >= 3) add({Kind::scored, window - 1, window == 3 ? kSomeCandidates : kFewCandidates}, window);
   }
   return out;

@@ -15,7 +15,10 @@ constexpr Cost kSlackRows = 5;
 
 // The turns of proof and improver: work is depth-two evaluations, of which a feature's thresholds take so many at a node, and
 // bounds close so many times as many as are left.
-constexpr std::int64_t kFirstTurn = 1000;
+constexpr std::int64_t kFirstTurn = 5000;
+constexpr std::int64_t kShortTurn = 1000;  // where the proof is far
+constexpr std::int64_t kLongProof = 50'000;
+constexpr std::int64_t kFarProof = 100'000;
 constexpr std::int64_t kBranchesPerFeature = 8;
 constexpr std::int64_t kPruned = 8;
 
@@ -87,14 +90,17 @@ void OrderedSearch::search_depth(std::int32_t d, std::int32_t depth, Improver& i
     return;
   }
   const std::int64_t branches = kBranchesPerFeature * data_.n_features();
-  if (d == 3) improver.expect_proof(with_levels(1, branches, depth - 2) / kPruned);
+  const std::int64_t guess = with_levels(1, branches, depth - 2) / kPruned;
+  if (d == 3) improver.expect_proof(guess);
   if (options_.use_greedy_incumbent) improver.take_turn(options_.gap);
+  const bool is_far = guess > kFarProof;
+  if (is_far && d < depth) return;  // the improver solves for smaller depths, too
   std::int64_t done = 0;
-  for (std::int64_t work = kFirstTurn; !is_done(); work *= 3) {
+  for (std::int64_t work = is_far ? kShortTurn : kFirstTurn; !is_done(); work *= 3) {
     {
       const Turn turn(budget_, improver.is_exhausted() || !options_.use_greedy_incumbent ? kNoEnd : work);
       is_last_ = d == depth;
-      if (is_last_ && done > kFirstTurn) raise_bound(d);
+      if (is_last_ && (is_far || done > kLongProof)) raise_bound(d);
       search_root(d);
       if (!budget_.is_paused()) return;
     }
