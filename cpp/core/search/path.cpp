@@ -265,14 +265,19 @@ void PathSearch::solve_child(std::size_t level, std::int32_t split, int holds, s
   solve(level + 1, depth - 1, need, mine);
 }
 
+// Of the tree behind entry k; kInfinite: there is none.
+Cost PathSearch::value_of(const Curve& curve, std::size_t k) const {
+  if (curve.upper[k] >= kInfinite) return kInfinite;
+  return context_.objective.leaf(curve.upper[k]) + static_cast<Cost>(k) * context_.objective.split_penalty;
+}
+
 // Below what cost a tree with k splits would beat the incumbent: S cost + P k < upper.  Where the curve has no tree of the
 // incumbent's value, one of the same value is wanted, too: ties are broken among the trees of the curve.
 PathSearch::Needs PathSearch::needs_for_objective(const Curve& curve) const {
   const Objective& o = context_.objective;
   Cost best = context_.progress.interval().upper;
   bool has_incumbent = false;
-  for (std::size_t k = 0; k < curve.size(); ++k)
-    has_incumbent = has_incumbent || o.leaf(curve.upper[k]) + static_cast<Cost>(k) * o.split_penalty == best;
+  for (std::size_t k = 0; k < curve.size(); ++k) has_incumbent = has_incumbent || value_of(curve, k) == best;
   if (!has_incumbent) ++best;
   Needs need(curve.size());
   for (std::size_t k = 0; k < need.size(); ++k) {
@@ -284,12 +289,11 @@ PathSearch::Needs PathSearch::needs_for_objective(const Curve& curve) const {
 
 // Offers the best point of the curve as incumbent.
 void PathSearch::publish(const Curve& curve) {
-  const Objective& o = context_.objective;
   Cost best = kInfinite;
   std::size_t at = 0;
   for (std::size_t k = 0; k < curve.size(); ++k) {
-    const Cost value = o.leaf(curve.upper[k]) + static_cast<Cost>(k) * o.split_penalty;
-    if (curve.upper[k] < kInfinite && value < best) best = value, at = k;
+    const Cost value = value_of(curve, k);
+    if (value < best) best = value, at = k;
   }
   if (best >= context_.progress.interval().upper) return;
   Tree tree;
@@ -442,10 +446,9 @@ void PathSearch::run(Counters& counters) {
 }
 
 void PathSearch::make_canonical(const Curve& curve) {
-  const Objective& o = context_.objective;
   const Cost value = context_.progress.interval().upper;
   for (std::size_t k = 0; k < curve.size(); ++k) {
-    if (o.leaf(curve.upper[k]) + static_cast<Cost>(k) * o.split_penalty != value) continue;
+    if (value_of(curve, k) != value) continue;
     Tree tree;
     std::int32_t root = -1;
     if (add_canonical_tree(0, depth_, k, curve.upper[k], tree, &root)) context_.progress.replace_tree(std::move(tree));

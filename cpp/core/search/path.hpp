@@ -67,6 +67,7 @@ class PathSearch {
   void spread(const Frame& frame, Level& l, std::int32_t split, std::size_t width, const Cost* lower);
   void recall(const Fingerprint& key, std::int32_t depth, Curve& curve);
   void remember(const Fingerprint& key, std::int32_t depth, const Curve& curve);
+  Cost value_of(const Curve& curve, std::size_t k) const;
   Needs needs_for_objective(const Curve& curve) const;
   void publish(const Curve& curve);
   Cost add_tree(std::size_t level, std::int32_t depth, std::size_t splits, const Curve* given, Tree& tree,
