@@ -65,6 +65,7 @@ Options read_options(const OptionDict& given) {
     else if (is("time_limit")) options.time_limit_s = read_option<double>(value, name);
     else if (is("memory_limit")) options.memory_limit = read_option<std::int64_t>(value, name);
     else if (is("work_limit")) options.work_limit = read_option<std::int64_t>(value, name);
+    else if (is("turn_work")) options.turn_work = read_option<std::int64_t>(value, name);
     else if (is("threads")) options.threads = read_option<std::int32_t>(value, name);
     else if (is("search")) options.search = read_search(read_option<std::string>(value, name));
     else if (is("smallest")) options.smallest = read_option<bool>(value, name);

@@ -117,8 +117,8 @@ class BestFirst {
       : context_(context),
         worker_(context, true),
         grower_(worker_),
-        improver_(grower_, kDeepestGrown, context.options.max_splits, context.objective, context.budget,
-                  context.progress, context.improver != nullptr ? *context.improver : own_state_) {}
+        improver_(grower_, kDeepestGrown, context.options.max_splits, context_.options, context_.objective,
+                  context.budget, context.progress, context.improver != nullptr ? *context.improver : own_state_) {}
 
   void run(Counters& counters) {
     try {
@@ -149,11 +149,11 @@ class BestFirst {
   // Nobody knows how long the proof takes: a quarter of the pairs of root splits is a guess.  False: stopped.
   bool improve() {
     next_turn_ = std::numeric_limits<std::int64_t>::max();
-    if (!context_.options.use_greedy_incumbent || improver_.is_exhausted()) return true;
+    if (improver_.is_exhausted()) return true;
     const std::int64_t n = worker_.frame(0).node.n_columns;
     improver_.expect_proof(n * n / 4);
-    improver_.take_turn(context_.options.gap);
-    next_turn_ = 2 * context_.budget.work() + kFirstTurn;
+    improver_.take_turn();
+    next_turn_ = 2 * context_.budget.work() + improver_.first_turn(kFirstTurn);
     // The root's frame was the improver's.
     if (!worker_.open_best_first(0, record_)) return false;
     record_.interval.upper = std::min(record_.interval.upper, context_.progress.interval().upper);

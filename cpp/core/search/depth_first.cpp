@@ -25,8 +25,9 @@ class DepthFirst {
         depth_(depth),
         main_(context, true),
         grower_(main_),
-        improver_(grower_, std::min(depth, kDeepestGrown), context.options.max_splits, context.objective,
-                  context.budget, context.progress, context.improver != nullptr ? *context.improver : own_state_) {
+        improver_(grower_, std::min(depth, kDeepestGrown), context.options.max_splits, context_.options,
+                  context_.objective, context.budget, context.progress,
+                  context.improver != nullptr ? *context.improver : own_state_) {
     const std::int32_t threads = depth == kUnlimitedDepth ? 1 : context.options.threads;
     for (std::int32_t t = 1; t < threads; ++t) {
       helpers_.push_back(std::make_unique<Worker>(context, false));
@@ -74,9 +75,9 @@ class DepthFirst {
     const bool deepens = context_.options.use_iterative_deepening && depth_ != kUnlimitedDepth;
     for (std::int32_t depth = deepens ? 3 : depth_; !is_done(); ++depth) {
       if (depth == 3) improver_.expect_proof(with_levels(1, n_branches(), n_levels() - 2) / kPruned);
-      if (context_.options.use_greedy_incumbent) improver_.take_turn(context_.options.gap);
+      improver_.take_turn();
       // The improver solves for smaller depths, too, as far as that leads to better trees.
-      if (depth < depth_ && is_far(0)) continue;
+      if (depth < depth_ && !improver_.is_exhausted() && is_far(0)) continue;
       const Interval found = solve_in_turns(depth);
       if (depth == depth_) {
         context_.progress.raise(found.lower);
@@ -110,24 +111,25 @@ class DepthFirst {
   // The proof at some depth, with turns of the improver in between.
   Interval solve_in_turns(std::int32_t depth) {
     const bool is_last = depth == depth_;
-    if (!context_.options.use_greedy_incumbent) return solve_root(depth, is_last);
     std::int64_t done = 0;
-    for (std::int64_t work = std::max(kFirstTurn, context_.budget.work() / 2);; work *= 3) {
+    for (std::int64_t work = improver_.first_turn(std::max(kFirstTurn, context_.budget.work() / 2));; work *= 3) {
       Interval found;
       {
         const Turn turn(context_.budget, improver_.is_exhausted() ? kNoEnd : work);
-        if (is_last && is_far(done)) raise_bound();
+        if (is_last && context_.options.use_rising_bound && is_far(done)) raise_bound();
         found = solve_root(depth, is_last);
         if (!context_.budget.is_paused()) return found;
       }
       if (is_last) context_.progress.raise(found.lower);
       if (is_done()) return found;
       project(depth, done += work, found.upper);
-      improver_.take_turn(context_.options.gap);
+      improver_.take_turn();
     }
   }
 
-  bool is_far(std::int64_t done) const { return done > kLongProof || improver_.likely_proof() > kFarProof; }
+  bool is_far(std::int64_t done) const {
+    return context_.options.turn_work > 0 || done > kLongProof || improver_.likely_proof() > kFarProof;
+  }
 
   // A bound that rises long before the proof ends: that no tree costs less than a part of the incumbent is shown sooner, and
   // what is proven on the way stays in the table.

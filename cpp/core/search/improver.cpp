@@ -26,11 +26,12 @@ std::int64_t with_levels(std::int64_t work, std::int64_t factor, std::int32_t le
   return work;
 }
 
-Improver::Improver(Grower& grower, std::int32_t depth, std::int64_t max_splits, const Objective& objective,
-                   Budget& budget, Progress& progress, ImproverState& state)
+Improver::Improver(Grower& grower, std::int32_t depth, std::int64_t max_splits, const Options& options,
+                   const Objective& objective, Budget& budget, Progress& progress, ImproverState& state)
     : grower_(grower),
       depth_(depth),
       max_splits_(max_splits),
+      options_(options),
       objective_(objective),
       budget_(budget),
       progress_(progress),
@@ -93,21 +94,22 @@ std::int64_t Improver::likely_proof() const {
   return std::max(state_.expected, with_levels(last, std::max<std::int64_t>(last / before, 2), depth_ - known));
 }
 
-void Improver::take_turn(Cost gap) {
+void Improver::take_turn() {
   const std::int64_t before = budget_.work();
   const std::int64_t allowed = std::max(likely_proof(), before) / (has_improved() ? kLargerShare : kSmallerShare);
-  if (state_.is_exhausted || allowed <= state_.work) return;
+  const std::int64_t left = options_.turn_work > 0 ? options_.turn_work : allowed - state_.work;
+  if (is_exhausted() || left <= 0) return;
   state_.value_before = progress_.interval().upper;
   {
-    const Turn turn(budget_, std::min(allowed - state_.work, std::max(before, kLeastTurn)));
-    within_memory([&] { run(gap); });
+    const Turn turn(budget_, std::min(left, std::max(before, kLeastTurn)));
+    within_memory([&] { run(); });
   }
   state_.work += budget_.work() - before;
 }
 
-void Improver::run(Cost gap) {
+void Improver::run() {
   const std::vector<Step> all = steps();
-  while (state_.step < all.size() && !progress_.is_closed(gap) && !grower_.poll()) {
+  while (state_.step < all.size() && !progress_.is_closed(options_.gap) && !grower_.poll()) {
     offer(take(all[state_.step]));
     if (!budget_.stopped()) ++state_.step;
   }

@@ -23,6 +23,7 @@
 #include "base/cost.hpp"
 #include "search/grower.hpp"
 #include "search/grown_tree.hpp"
+#include "search/options.hpp"
 #include "search/progress.hpp"
 
 namespace certree {
@@ -50,8 +51,8 @@ struct ImproverState {
 class Improver {
  public:
   // `max_splits` < 0: any number.
-  Improver(Grower& grower, std::int32_t depth, std::int64_t max_splits, const Objective& objective, Budget& budget,
-           Progress& progress, ImproverState& state);
+  Improver(Grower& grower, std::int32_t depth, std::int64_t max_splits, const Options& options,
+           const Objective& objective, Budget& budget, Progress& progress, ImproverState& state);
 
   // Is called with every tree that is grown, before it is cut to the number of splits.
   void watch(std::function<void(const GrownTree&)> watcher) { watcher_ = std::move(watcher); }
@@ -61,15 +62,18 @@ class Improver {
   void expect_proof(std::int64_t work) { state_.expected = work; }
   // Takes a small part of the work that is done or that the proof is likely to take, so that a proof that is near takes hardly
   // longer; twice as much while trees get better.
-  void take_turn(Cost gap);
-  bool is_exhausted() const { return state_.is_exhausted; }
+  void take_turn();
+  // No more turns.
+  bool is_exhausted() const { return state_.is_exhausted || !options_.use_greedy_incumbent; }
+  // Work of the first turn of the proof.
+  std::int64_t first_turn(std::int64_t usual) const { return options_.turn_work > 0 ? options_.turn_work : usual; }
   std::int64_t likely_proof() const;
 
  private:
   bool has_improved() const { return progress_.interval().upper < state_.value_before; }
   // Steps until the budget ends or pauses, the gap closes, or nothing is left to try.  A step that was cut short starts again
   // next time.
-  void run(Cost gap);
+  void run();
 
   enum class Kind { rolling, scored, polish };
   struct Step {
@@ -100,6 +104,7 @@ class Improver {
   Grower& grower_;
   std::int32_t depth_;
   std::int64_t max_splits_;
+  const Options& options_;
   const Objective& objective_;
   Budget& budget_;
   Progress& progress_;

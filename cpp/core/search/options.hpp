@@ -23,6 +23,9 @@ struct Options {
   double time_limit_s = 0;
   std::int64_t memory_limit = 0;  // bytes
   std::int64_t work_limit = 0;    // depth-two evaluations
+  // Proof and improver take turns of this much work from the start, as where the proof is far (search/improver.hpp); 0: the
+  // expected work decides.  For tests: small problems have no turns otherwise.
+  std::int64_t turn_work = 0;
   std::int32_t threads = 1;
   SearchKind search = SearchKind::automatic;
   bool smallest = true;  // of the best trees, the one with the fewest splits, the least depth, the first columns

@@ -65,9 +65,10 @@ void OrderedSearch::run(std::int32_t depth, Counters& counters) {
   } else {
     OrderedGrower grower(*this);
     ImproverState state;
-    Improver improver(grower, std::min(depth, kDeepestGrown), -1, objective_, budget_, progress_, state);
+    Improver improver(grower, std::min(depth, kDeepestGrown), -1, options_, objective_, budget_, progress_, state);
     if (options_.use_greedy_incumbent) improver.start();
     for (std::int32_t d = std::min(depth, 2); d <= depth && !is_done(); ++d) search_depth(d, depth, improver);
+    if (options_.smallest && progress_.interval().is_exact()) lessen_depth();
   }
   counters_.pair_tables = depth_two_->counters.pair_tables;
   counters_.thresholds = depth_two_->counters.thresholds;
@@ -92,20 +93,20 @@ void OrderedSearch::search_depth(std::int32_t d, std::int32_t depth, Improver& i
   const std::int64_t branches = kBranchesPerFeature * data_.n_features();
   const std::int64_t guess = with_levels(1, branches, depth - 2) / kPruned;
   if (d == 3) improver.expect_proof(guess);
-  if (options_.use_greedy_incumbent) improver.take_turn(options_.gap);
-  const bool is_far = guess > kFarProof;
-  if (is_far && d < depth) return;  // the improver solves for smaller depths, too
+  improver.take_turn();
+  const bool is_far = options_.turn_work > 0 || guess > kFarProof;
+  if (is_far && d < depth && !improver.is_exhausted()) return;  // the improver solves for smaller depths, too
   std::int64_t done = 0;
-  for (std::int64_t work = is_far ? kShortTurn : kFirstTurn; !is_done(); work *= 3) {
+  for (std::int64_t work = improver.first_turn(is_far ? kShortTurn : kFirstTurn); !is_done(); work *= 3) {
     {
-      const Turn turn(budget_, improver.is_exhausted() || !options_.use_greedy_incumbent ? kNoEnd : work);
+      const Turn turn(budget_, improver.is_exhausted() ? kNoEnd : work);
       is_last_ = d == depth;
-      if (is_last_ && (is_far || done > kLongProof)) raise_bound(d);
+      if (is_last_ && options_.use_rising_bound && (is_far || done > kLongProof)) raise_bound(d);
       search_root(d);
       if (!budget_.is_paused()) return;
     }
     improver.expect_proof(with_levels((done += work) * branches / kPruned, branches, depth - d));
-    improver.take_turn(options_.gap);
+    improver.take_turn();
   }
 }
 
@@ -119,6 +120,24 @@ void OrderedSearch::raise_bound(std::int32_t d) {
     if (ceiling > now.lower && ceiling < now.upper)
       progress_.raise(std::min(search(0, d, ceiling, by.data(), now.upper).lower, progress_.interval().upper));
   }
+}
+
+// Of equal trees one of the least depth: rounds of less depth may have been left out.
+void OrderedSearch::lessen_depth() {
+  const Cost value = progress_.interval().upper;
+  const Fingerprint key = level(0).node.key();
+  is_last_ = false;
+  for (std::int32_t d = 3; has_deeper_tree(d) && !budget_.stopped(); ++d) {
+    if (recall(key, d, nullptr).lower > value) continue;
+    std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
+    const std::int64_t before = budget_.work();
+    const OrderedFound found = search(0, d, value + 1, by.data(), kInfinite);  // offers what it finds
+    remember(key, d, found, test_of(level(0).split), budget_.work() - before);
+  }
+}
+
+bool OrderedSearch::has_deeper_tree(std::int32_t d) const {
+  return !progress_.tree().nodes.empty() && progress_.tree().depth() > d;
 }
 
 // Trees of less depth than the problem's have another incumbent.

@@ -73,6 +73,8 @@ class OrderedSearch {
   void search_depth(std::int32_t d, std::int32_t depth, Improver& improver);
   void search_root(std::int32_t d);
   void raise_bound(std::int32_t d);
+  void lessen_depth();
+  bool has_deeper_tree(std::int32_t d) const;
   std::int32_t test_of(OrderedSplit split) const;
 
   Level& level(std::size_t k);

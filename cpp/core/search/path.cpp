@@ -402,14 +402,14 @@ void PathSearch::solve_in_turns(Improver& improver, Curve& curve, NeedNow need) 
   const Options& options = context_.options;
   const auto take_turn = [&](std::int64_t expected) {
     improver.expect_proof(expected);
-    if (options.use_greedy_incumbent && depth_ > 3) improver.take_turn(options.gap);
+    if (depth_ > 3) improver.take_turn();
   };
   const std::int64_t n = worker_.frame(0).node.n_columns;
   take_turn(n * n);
-  for (std::int64_t work = kFirstTurn;; work *= 3) {
+  for (std::int64_t work = improver.first_turn(kFirstTurn);; work *= 3) {
     {
       // What was found before a pause is in the table.
-      const bool pauses = options.use_greedy_incumbent && options.use_table && !improver.is_exhausted();
+      const bool pauses = options.use_table && !improver.is_exhausted();
       const Turn turn(context_.budget, pauses ? work : kNoEnd);
       solve(0, depth_, need(), curve);
       if (!context_.budget.is_paused()) return;
@@ -423,7 +423,7 @@ void PathSearch::run(Counters& counters) {
   try {
     ColumnGrower grower(worker_);
     ImproverState state;
-    Improver improver(grower, std::min(depth_, kDeepestGrown), static_cast<std::int64_t>(max_splits_),
+    Improver improver(grower, std::min(depth_, kDeepestGrown), static_cast<std::int64_t>(max_splits_), context_.options,
                       context_.objective, context_.budget, context_.progress, state);
     improver.start();
     Curve& curve = level_at(0).curve;
@@ -461,8 +461,8 @@ void PathSearch::solve_whole(Curve& curve, SizedTrees& grown) {
   ColumnGrower grower(worker_);
   Progress progress(context_.budget, {}, 0);
   ImproverState state;
-  Improver improver(grower, std::min(depth_, kDeepestGrown), static_cast<std::int64_t>(max_splits_), context_.objective,
-                    context_.budget, progress, state);
+  Improver improver(grower, std::min(depth_, kDeepestGrown), static_cast<std::int64_t>(max_splits_), context_.options,
+                    context_.objective, context_.budget, progress, state);
   improver.watch([&](const GrownTree& tree) { grown.offer(tree); });
   improver.start();
   // Trees as good as those grown are wanted too, so that the curve has trees of its own.
