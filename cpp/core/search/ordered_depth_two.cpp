@@ -48,39 +48,37 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   OrderedFound solve(const OrderedRows& rows, std::int64_t splits, Cost ceiling, Cost* by_root,
                      OrderedSplit* split) override {
     budget_.add_work();
-    *split = {};
     set_ = siblings_.fits(rows) ? siblings_.take(rows, own_) : nullptr;
     if (set_ == nullptr) {
       own_.take(rows, bins_for(rows.n_rows), kFewBins);
       set_ = &own_;
     }
     stump_.start_set(*set_);
-    best_ = objective_.leaf(set_->leaf_cost());
-    split_ = split;
-    by_ = by_root;
-    ceiling_ = ceiling;
-    is_short_ = splits == 2;
-    loose_ = lower_ = best_;
     slack_ = objective_.leaf(set_->worst()) / kSlackShare;
-    if (best_ <= objective_.split_penalty || best_ == 0) return {best_, best_, best_};
+    start(splits, ceiling, by_root, split);
+    has_pairs_ = false;
+    if (is_leaf_best()) return {best_, best_, best_};
     try_single_splits();
     if (!set_->is_complete()) return {0, 0, best_};
     list_roots();
     if (!scan_pairs()) return {0, 0, best_};  // the trees found so far count
-    bound_roots();
+    has_pairs_ = true;
+    return close();
+  }
+
+  OrderedFound solve_again(std::int64_t splits, Cost ceiling, Cost* by_root, OrderedSplit* split) override {
+    start(splits, ceiling, by_root, split);
+    if (is_leaf_best()) return {best_, best_, best_};
+    try_single_splits();
+    if (!has_pairs_) return {0, 0, best_};
     for (const std::int32_t f : roots_)
-      if (low_[static_cast<std::size_t>(f)] < limit() && has_open_bins(f) && !refine(f)) break;
-    for (const std::int32_t f : set_->live()) {
-      const auto at = static_cast<std::size_t>(f);
-      lower_ = std::min(lower_, std::max(low_[at], true_low_[at]));
-      loose_ = std::min(loose_, low_[at]);
-      by_[f] = std::max(by_[f], std::min(low_[at], one_level_));
-    }
-    return {std::min(lower_, best_), std::min(loose_, best_), best_};
+      if (is_scanned_[static_cast<std::size_t>(f)]) offer_edges(f);
+    return close();
   }
 
   OrderedFound best_split(const OrderedRows& rows, OrderedSplit* split) override {
     set_ = &own_;
+    has_pairs_ = false;
     own_.take(rows, kMostBins, kMostBins);
     stump_.start_set(*set_);
     *split = {};
@@ -124,6 +122,33 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     V* inner;
     V* loose;
   };
+  void start(std::int64_t splits, Cost ceiling, Cost* by_root, OrderedSplit* split) {
+    *split = {};
+    best_ = objective_.leaf(set_->leaf_cost());
+    split_ = split;
+    by_ = by_root;
+    ceiling_ = ceiling;
+    is_short_ = splits == 2;
+  }
+  bool is_leaf_best() const { return best_ <= objective_.split_penalty || best_ == 0; }
+
+  // What pair tables leave open.
+  OrderedFound close() {
+    bound_roots();
+    for (const std::int32_t f : roots_)
+      if (low_[static_cast<std::size_t>(f)] < limit() && has_open_bins(f) && !refine(f)) break;
+    OrderedFound found{objective_.leaf(set_->leaf_cost()), objective_.leaf(set_->leaf_cost()), best_};
+    for (const std::int32_t f : set_->live()) {
+      const auto at = static_cast<std::size_t>(f);
+      found.lower = std::min(found.lower, std::max(low_[at], true_low_[at]));
+      found.loose = std::min(found.loose, low_[at]);
+      by_[f] = std::max(by_[f], std::min(low_[at], one_level_));
+    }
+    found.lower = std::min(found.lower, best_);
+    found.loose = std::min(found.loose, best_);
+    return found;
+  }
+
   static std::int32_t bins_for(std::int32_t n_rows) {
     const auto bins = static_cast<std::int32_t>(kBinsPerRoot * std::sqrt(static_cast<double>(n_rows)));
     return std::clamp(bins, 4, kMostCoarseBins);
@@ -481,11 +506,12 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   // [feature]: bounds of the trees with a root test that parts the rows; for leaves of any size, and for large enough ones.
   std::vector<Cost> low_, true_low_;
   Cost one_level_ = 0;  // bound of the trees of depth one, for leaves of any size
-  Cost best_ = 0, ceiling_ = 0, lower_ = 0, loose_ = 0, slack_ = 0;
+  Cost best_ = 0, ceiling_ = 0, slack_ = 0;
+  bool has_pairs_ = false;  // of the rows at hand: they are scanned as far as they mattered
   OrderedSplit* split_ = nullptr;
   Cost* by_ = nullptr;
-  bool is_short_ = false;    // two splits at most, where three fit
-  RootThresholds<V> root_;   // the one under refinement
+  bool is_short_ = false;   // two splits at most, where three fit
+  RootThresholds<V> root_;  // the one under refinement
   std::vector<RootInterval> stack_;
 };
 

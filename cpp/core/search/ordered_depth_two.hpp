@@ -42,6 +42,9 @@ class OrderedDepthTwo {
   // `by_root`: for every feature a lower bound, for leaves of any size, of the trees with it at the root; raised here.
   virtual OrderedFound solve(const OrderedRows& rows, std::int64_t splits, Cost ceiling, Cost* by_root,
                              OrderedSplit* split) = 0;
+  // The same for the same rows as the last call, with fewer splits: what was counted then bounds this, too.  It ends before
+  // pairs are counted that did not matter then.
+  virtual OrderedFound solve_again(std::int64_t splits, Cost ceiling, Cost* by_root, OrderedSplit* split) = 0;
   // The best tree of depth one; a lower bound of 0: the budget ended before all was looked at.
   virtual OrderedFound best_split(const OrderedRows& rows, OrderedSplit* split) = 0;
   virtual Cost leaf_value(const OrderedRows& rows, std::int32_t* label) = 0;

@@ -62,6 +62,7 @@ void OrderedSearch::search_entry(Shape shape, Improver& improver) {
 }
 
 std::vector<PathEntry> OrderedSearch::run_path(Shape shape, Counters& counters, bool* is_whole) {
+  has_sizes_ = true;
   OrderedGrower grower(*this);
   Progress grown_progress(budget_, {}, 0);  // one entry that is proven says nothing of the others
   ImproverState state;

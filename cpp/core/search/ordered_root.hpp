@@ -100,8 +100,8 @@ class RootThresholds {
     std::int32_t low = 0, high = -1;  // what margins, and the least size of a leaf, leave to look at
     bool leaves_small = false;        // the latter left some out; for leaves of any size the interval keeps its bound
   };
-  // The threshold nearest to the middle of those that bins and the margins of the ends leave open below the limit; -1: there
-  // is none.
+  // The threshold nearest to the middle of those that bins and the margins of the ends leave open below the limit; -1: all are
+  // closed.
   std::int32_t open_middle(const RootInterval& at, Cost limit, Inside* inside) const {
     std::int32_t low = at.a.position + 1, high = at.b.position - 1;
     if (options_.use_threshold_margins) {
@@ -139,7 +139,7 @@ class RootThresholds {
     if (!options_.use_dropped_rows) return true;
     return dropped_rows_bound(objective_, bin > 0 ? edge(bin - 1) : RootSides{}, edge(bin), is_short_) < limit;
   }
-  // The first open threshold from one position to another; -1: there is none.
+  // The first open threshold from one position to another; -1: all are closed.
   std::int32_t open_from(std::int32_t position, std::int32_t last, std::int32_t step, Cost limit) const {
     const SetFeature<V>& own = feature();
     while ((last - position) * step >= 0) {

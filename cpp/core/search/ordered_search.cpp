@@ -334,7 +334,8 @@ void OrderedSearch::look_ahead(std::size_t k, std::int64_t splits) {
   Level& here = level(k);
   std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
   OrderedSplit split;
-  const OrderedFound found = depth_two_->solve(all_rows(k), std::min<std::int64_t>(splits, 3), here.ceiling + slack_, by.data(), &split);
+  const OrderedFound found =
+      depth_two_->solve(all_rows(k), std::min<std::int64_t>(splits, 3), here.ceiling + slack_, by.data(), &split);
   here.shallow_lower = found.loose;
   if (found.upper >= here.best) return;
   here.best = found.upper;
@@ -524,7 +525,18 @@ OrderedFound OrderedSearch::solve_shallow(const Side& side, Shape shape, Cost ce
   if (shape.splits == 1) return depth_two_->best_split(part, split);
   part.others = side.holds ? order + side.position : order;
   part.key = side.key;
-  return depth_two_->solve(part, shape.splits, ceiling, by, split);
+  const OrderedFound found = depth_two_->solve(part, shape.splits, ceiling, by, split);
+  if (has_sizes_ && shape.is_full()) keep_shorter(side, ceiling, by);
+  return found;
+}
+
+// Trees with two splits are wanted sooner or later, and pairs of features are counted now.
+void OrderedSearch::keep_shorter(const Side& side, Cost ceiling, const Cost* by) {
+  const Shape shape{2, 2};
+  OrderedSplit split;
+  std::vector<Cost> shorter_by(by, by + data_.n_features());
+  const OrderedFound found = depth_two_->solve_again(shape.splits, ceiling, shorter_by.data(), &split);
+  remember(side.key, shape, found, test_of(split), 1);
 }
 
 }  // namespace certree

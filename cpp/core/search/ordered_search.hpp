@@ -104,9 +104,9 @@ class OrderedSearch {
   OrderedFound finish(std::size_t k, Cost* by);
   OrderedFound solve_side(const Side& side, Shape shape, Cost ceiling, Cost* by);
   OrderedFound solve_shallow(const Side& side, Shape shape, Cost ceiling, Cost* by, OrderedSplit* split);
+  void keep_shorter(const Side& side, Cost ceiling, const Cost* by);
   OrderedFound recall(const Fingerprint& key, Shape shape, std::int32_t* test);
-  void remember(const Fingerprint& key, Shape shape, const OrderedFound& found, std::int32_t test,
-                std::int64_t effort);
+  void remember(const Fingerprint& key, Shape shape, const OrderedFound& found, std::int32_t test, std::int64_t effort);
   const ChargedVector<Cost>& worst(std::size_t k, std::int32_t f);
   Side side_of(std::size_t k, std::int32_t f, std::int32_t position, bool holds, const Fingerprint& key) const;
   // Valid until the next call.
@@ -137,6 +137,7 @@ class OrderedSearch {
   ChargedVector<std::uint8_t> is_in_;
   Cost slack_ = 0;
   bool is_last_ = false;
+  bool has_sizes_ = false;  // trees of several sizes are looked for
   Counters counters_;
 };
 

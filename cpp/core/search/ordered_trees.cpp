@@ -73,8 +73,8 @@ Cost OrderedSearch::add_sides(std::size_t k, Shape shape, OrderedSplit split, Co
     for (int s = 0; s < 2; ++s) {
       std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
       const Cost ceiling = value - objective_.split_penalty - found[1 - s].lower + 1;
-      found[s] = solve_side(side_of(k, split.feature, position, s == 0, keys[s]), divisions[j].side[s], ceiling,
-                            by.data());
+      found[s] =
+          solve_side(side_of(k, split.feature, position, s == 0, keys[s]), divisions[j].side[s], ceiling, by.data());
     }
     if (found[0].upper >= kInfinite || found[1].upper >= kInfinite) continue;
     const Cost sum = objective_.split(found[0].upper + found[1].upper);
@@ -105,7 +105,8 @@ Cost OrderedSearch::add_stumps(std::size_t k, Shape shape, OrderedSplit split, s
     for (int s = 0; s < 2; ++s) {
       Tree unused;
       std::int32_t label = 0, top = -1;
-      leaf[s] = depth_two_->leaf_value(part_of(node, rows[s].data(), static_cast<std::int32_t>(rows[s].size())), &label);
+      leaf[s] =
+          depth_two_->leaf_value(part_of(node, rows[s].data(), static_cast<std::int32_t>(rows[s].size())), &label);
       best[s] = add_stump(node, rows[s], 1, unused, &top);
     }
     levels[best[0] + leaf[1] <= leaf[0] + best[1] ? 1 : 0] = 0;

@@ -232,7 +232,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
             sample_weight,
             self.objective,
             check=check,
-            rank_depth=None if path else self._rank_depth(),
+            rank_limits=self._rank_limits(path),
         )
         statement = statement.with_multiway_leaves(self.complexity_per)
         warm = None

@@ -11,6 +11,7 @@ from typing import Any
 
 from certree import engine
 from certree.engine._budget import Budget, budget, current
+from certree.engine._ordered import RankLimits
 from certree.engine._scalar import most_splits
 from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.numbers._exact import cost_budget, read_fraction
@@ -105,10 +106,13 @@ class BaseOptimalTree(
             partial=self.encoder_._stopped_by,
         )
 
-    def _rank_depth(self) -> int | None:
-        """Return the limit on the depth, or None if the search over ranks lacks some parameter."""
-        is_known = self.splits == "binary" and self.max_splits is None and self.search == "auto"
-        return None if self.max_depth is None or not is_known else int(self.max_depth)
+    def _rank_limits(self, path: bool = False) -> RankLimits | None:
+        """Return the limits of a search over ranks, or None if it lacks some parameter."""
+        limits = [int(one) for one in (self.max_depth, self.max_splits) if one is not None]
+        is_known = self.splits == "binary" and self.search == "auto"
+        if not limits or not is_known:
+            return None
+        return RankLimits(min(limits), path or self.max_splits is not None)
 
     def _most_splits(self, n_rows: int) -> int:
         """Return a number of splits that no tree within the limits exceeds."""

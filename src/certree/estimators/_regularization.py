@@ -91,5 +91,7 @@ def _find(
     metric = read_metric(model.objective)
     if metric is not None:
         model._refuse_with_metric(metric, None, path=True)
-    statement = state_errors(model, X, y, sample_weight, model.objective)
+    statement = state_errors(
+        model, X, y, sample_weight, model.objective, rank_limits=model._rank_limits(path=True)
+    )
     return find_path(model, statement, callback, seconds_before=perf_counter() - start)

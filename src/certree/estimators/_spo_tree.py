@@ -217,9 +217,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         call = current()
         with nullcontext() if call is None else call.nothing_to_return():
             # The search over ranks counts rows, not their weight, and grows no greedy tree.
-            can_rank = self.method == "exact" and sample_weight is None and not path
-            depth = self._rank_depth() if can_rank else None
-            statement = state_task(self, task, X, y, sample_weight, DecisionStatement, depth)
+            can_rank = self.method == "exact" and sample_weight is None
+            limits = self._rank_limits(path) if can_rank else None
+            statement = state_task(self, task, X, y, sample_weight, DecisionStatement, limits)
         self.oracle_ = statement.problem.oracle
         self._loss_unit = statement.problem.unit
         self._asks = statement.problem.kind == "callback"
