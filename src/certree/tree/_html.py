@@ -134,8 +134,9 @@ def _ramp(shades: Colours) -> str:
     low, high = f"{shades.low:.6g}", f"{shades.high:.6g}"
     return (
         f'<div class="scale" role="img" aria-label="Colours from {low} (light) to {high} (dark)">'
-        f'<span>{low}</span><span class="ramp" style="background:linear-gradient(to right,'
-        f'{",".join(SCALE)})"></span><span>{high}</span></div>'
+        f"<span>Prediction</span><span>{low}</span>"
+        f'<span class="ramp" style="background:linear-gradient(to right,{",".join(SCALE)})"></span>'
+        f"<span>{high}</span></div>"
     )
 
 

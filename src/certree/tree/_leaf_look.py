@@ -58,7 +58,7 @@ class Colours:
 
     def ink(self, content: int) -> str:
         """Return the colour of text upon the colour of a content."""
-        return _WHITE if _lightness(self.contents[content]) < 0.36 else _INK
+        return _WHITE if _lightness(self.contents[content]) < 0.19 else _INK
 
 
 def colours(tree: Tree) -> Colours:

@@ -117,7 +117,7 @@ class TreeView {
     const { scale, contents, colours, classes } = this.data;
     if (scale) {
       return element("div", { class: "scale", role: "img", "aria-label": `Colours from ${scale.low} (light) to ${scale.high} (dark)` },
-        element("span", null, scale.low),
+        element("span", null, "Prediction"), element("span", null, scale.low),
         element("span", { class: "ramp", style: { background: `linear-gradient(to right,${scale.stops.join(",")})` } }),
         element("span", null, scale.high));
     }
