@@ -183,9 +183,11 @@ def _shown(
     tree = choice.tree
     total = float(tree.weights[0])
     # Weights that sum up to the number of rows are taken for rows.
-    is_rows = train is not None and total == train.table.n_rows
+    is_rows = total == (found.n_rows if train is None else train.table.n_rows)
     data: dict[str, Any] = {
-        "view": view(tree, choice.name, unit="rows" if is_rows else "weight"),
+        "view": view(
+            tree, choice.name, unit="rows" if is_rows else "weight", noun=_noun(tree, kind)
+        ),
         "tests": tree.test.tolist(),
         "name": choice.name,
         "place": choice.place,
@@ -200,6 +202,11 @@ def _shown(
     data["quality"] = [told for rows in both if (told := quality(found.model, kind, tree, rows))]
     data["groups"] = _groups(found, choice, both)
     return data
+
+
+def _noun(tree: Tree, kind: str) -> str:
+    """Return what a tree predicts, in one word."""
+    return "treatment" if kind == "treatments" else tree.payload.noun
 
 
 def _codes(tree: Tree, kind: str, rows: GivenRows) -> NDArray[np.intp] | None:
@@ -255,7 +262,7 @@ def _document(
     texts = {
         "TITLE": escape(heading),
         "STYLE": style_of_trees() + asset("certree.report", "report.css"),
-        "LEAD": escape(_lead(own, train, test)),
+        "LEAD": escape(_lead(own, data["trees"][0]["view"]["noun"], train, test)),
         "MADE": escape(_made(found)),
         "STATIC": static_figure(own.tree, own.name, None),
         "STATEMENT": escape(own.statement),
@@ -274,11 +281,10 @@ def _document(
     return "".join(filled)
 
 
-def _lead(own: Choice, train: GivenRows | None, test: GivenRows | None) -> str:
+def _lead(own: Choice, noun: str, train: GivenRows | None, test: GivenRows | None) -> str:
     """Return the model in one sentence."""
     tree = own.tree
-    noun = {"class": "classes"}.get(tree.payload.noun, f"{tree.payload.noun}s")
-    told = f"A decision tree that predicts {noun}"
+    told = f"A decision tree that predicts {'classes' if noun == 'class' else noun + 's'}"
     if isinstance(tree.payload, Labels) and tree.payload.n_contents <= 6:
         names = [one_line(tree.payload.name(k)) for k in range(tree.payload.n_contents)]
         told += f" ({', '.join(names)})"

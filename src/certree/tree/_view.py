@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 
 def view(
-    tree: Tree, title: str, decimals: int | None = None, unit: str = "weight"
+    tree: Tree,
+    title: str,
+    decimals: int | None = None,
+    *,
+    unit: str = "weight",
+    noun: str | None = None,
 ) -> dict[str, Any]:
     """Return what a page needs to know of a tree.
 
@@ -28,6 +33,8 @@ def view(
         Digits after the point of thresholds and weights.
     unit : str
         What the training weight counts.
+    noun : str, optional
+        What a leaf predicts, in one word; by default as the leaves say.
     """
     shades, shares = colours(tree), bars(tree)
     scale = None
@@ -36,7 +43,7 @@ def view(
     contents = range(tree.payload.n_contents)
     return {
         "title": one_line(title),
-        "noun": tree.payload.noun,
+        "noun": tree.payload.noun if noun is None else noun,
         "unit": unit,
         "classes": isinstance(tree.payload, Labels) and scale is None,
         "contents": [one_line(content_name(tree, content)) for content in contents],
