@@ -18,15 +18,16 @@ from certree import (
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
     InfeasibleError,
+    OptimalityWarning,
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
     OptimalTreeRegressor,
-    OrdinalTreeClassifier,
     PolicyTree,
     Report,
     SPOForest,
     SPOTree,
     datasets,
+    estimators,
     metrics,
     oracles,
     pareto_front,
@@ -117,6 +118,8 @@ def test_classifiers(model: Any) -> None:
     check_page(page)
     told = shown(page)
     assert told["statement"] == model.certificate_.statement()
+    assert told["proven"]
+    assert "best tree of its kind" in told["meaning"]
     held, train = told["quality"]
     assert (held["name"], train["name"]) == ("Held-out rows", "Training rows")
     said = model.predict(X[180:])
@@ -132,10 +135,11 @@ def test_costs_and_ranks_are_told() -> None:
     assert "Mean cost" in metrics_of(shown(_classes(CostSensitiveTreeClassifier(max_depth=1))))
     X, _, _ = table()
     y = np.arange(240) % 4
-    model = OrdinalTreeClassifier(max_depth=2).fit(X, y)
+    ordinal = next(name for name in estimators.__all__ if name.startswith("Ordinal"))
+    model = getattr(estimators, ordinal)(max_depth=2).fit(X, y)
     told = shown(report(model, X, y))
     apart = np.abs(model.predict(X) - y).mean()
-    assert metrics_of(told)["Classes apart"] == f"{apart:.4g}"
+    assert metrics_of(told)["Rank distance"] == f"{apart:.4g}"
 
 
 def test_sensitivity_is_that_of_the_positive_class() -> None:
@@ -397,6 +401,21 @@ def test_saving(tmp_path: Path) -> None:
     assert framed.startswith("<iframe srcdoc=")
     assert "<script" not in framed
     assert "<i>" not in str(page)
+
+
+def test_a_stopped_search_and_a_grown_tree_promise_less() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 8))
+    y = rng.integers(0, 2, 300)
+    model = OptimalTreeClassifier(max_depth=5, time_limit=0.05)
+    with pytest.warns(OptimalityWarning):
+        model.fit(X, y)
+    told = shown(report(model, X, y))
+    assert not told["proven"]
+    assert "before the proof was complete" in told["meaning"]
+    costs = rng.normal(size=(300, 2))
+    grown = SPOTree(method="greedy", max_depth=1).fit(X, costs)
+    assert "grown step by step" in shown(report(grown, X, costs))["meaning"]
 
 
 def test_the_same_model_gives_the_same_page() -> None:

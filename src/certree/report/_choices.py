@@ -189,9 +189,16 @@ def _family(family: Family, own: Choice, model: Any) -> Choices:
 
 def _measure(path: RegularizationPath, own: Choice) -> str:
     """Return what the path calls accuracy or, of a task, what its certificate calls it."""
-    objective = dict(own.facts).get("objective", "")
-    named = re.match(r"(.*?) ~?-?\d", objective)
-    return path.measures[1] if path.measures[1] == "accuracy" or not named else named[1]
+    objective = dict(own.facts).get("objective")
+    if path.measures[1] == "accuracy" or objective is None:
+        return path.measures[1]
+    return objective_name(objective)
+
+
+def objective_name(fact: str) -> str:
+    """Return the name of an objective, given the name and the number that a certificate states."""
+    named = re.match(r"(.*?) ~?-?\d", fact)
+    return named[1] if named else "objective"
 
 
 def _of_path(path: RegularizationPath, place: int) -> Choice:

@@ -16,7 +16,7 @@ from certree.tree._leaf_look import colours
 
 
 @dataclass(frozen=True)
-class GivenRows:
+class ReportRows:
     """Some rows.
 
     Attributes
@@ -55,7 +55,7 @@ def kind_of(model: Any, tree: Tree) -> str:
 
 def read_rows(
     tree: Tree, kind: str, X: Any, y: Any, groups: Any, names: tuple[str, str, str]
-) -> GivenRows | None:
+) -> ReportRows | None:
     """Read rows and what is known of them; None if there are none.
 
     Parameters
@@ -81,7 +81,7 @@ def read_rows(
         raise ValueError(
             f"{called} has {table.n_rows} rows, but there are {len(groups)} sensitive features."
         )
-    return GivenRows(name, table, X, known, groups)
+    return ReportRows(name, table, X, known, groups)
 
 
 def _read_target(y: Any, n_rows: int, kind: str, names: tuple[str, str]) -> NDArray[Any]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from certree._version import __version__
 from certree.estimators import FairTreeClassifier
 from certree.results._certificate import many
+from certree.results._record import status_text
 from certree.tree import Labels, Tree
 from certree.tree._html import (
     asset,
@@ -27,7 +28,7 @@ from certree.tree._wording import one_line
 
 from ._choices import Choice, Choices, read_choices
 from ._distributions import MOST_SERIES, distributions
-from ._given import GivenRows, kind_of, read_rows
+from ._given import ReportRows, kind_of, read_rows
 from ._quality import class_codes, quality
 from ._row_form import row_form
 
@@ -160,7 +161,7 @@ def _title(fitted: Any, model: Any) -> str:
 
 
 def _data(
-    found: Choices, kind: str, train: GivenRows | None, test: GivenRows | None
+    found: Choices, kind: str, train: ReportRows | None, test: ReportRows | None
 ) -> dict[str, Any]:
     """Return what the script of the page reads."""
     trees = [choice.tree for choice in found.trees]
@@ -177,7 +178,7 @@ def _data(
 
 
 def _shown(
-    found: Choices, choice: Choice, kind: str, train: GivenRows | None, test: GivenRows | None
+    found: Choices, choice: Choice, kind: str, train: ReportRows | None, test: ReportRows | None
 ) -> dict[str, Any]:
     """Return all that the page says about one tree."""
     tree = choice.tree
@@ -194,6 +195,7 @@ def _shown(
         "statement": choice.statement,
         "status": choice.status,
         "proven": choice.is_proven,
+        "meaning": _meaning(choice),
         "facts": [[_fact(name), one_line(text)] for name, text in choice.facts],
     }
     if train is not None:
@@ -204,12 +206,29 @@ def _shown(
     return data
 
 
+def _meaning(choice: Choice) -> str:
+    """Return what the statement means to a reader who has never seen a proof about a tree."""
+    if not choice.statement:
+        return ""
+    if choice.is_proven:
+        return (
+            "This is the best tree of its kind for the training rows: no other method can find a "
+            "better one within these limits."
+        )
+    if choice.status == status_text("greedy"):
+        return "The tree was grown step by step; a better one of this size may exist."
+    return (
+        "The search ended before the proof was complete. A better tree may exist, but none that is "
+        "better than the statement says."
+    )
+
+
 def _noun(tree: Tree, kind: str) -> str:
     """Return what a tree predicts, in one word."""
     return "treatment" if kind == "treatments" else tree.payload.noun
 
 
-def _codes(tree: Tree, kind: str, rows: GivenRows) -> NDArray[np.intp] | None:
+def _codes(tree: Tree, kind: str, rows: ReportRows) -> NDArray[np.intp] | None:
     """Return the classes of rows, if they can be told apart in a chart."""
     if kind != "classes" or rows.y is None or tree.payload.n_contents > MOST_SERIES:
         return None
@@ -220,7 +239,7 @@ def _fact(name: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-def _groups(found: Choices, choice: Choice, both: Sequence[GivenRows]) -> list[dict[str, Any]]:
+def _groups(found: Choices, choice: Choice, both: Sequence[ReportRows]) -> list[dict[str, Any]]:
     """Return tables of rates of groups."""
     tables = []
     model = found.model
@@ -255,8 +274,8 @@ def _document(
     heading: str,
     found: Choices,
     data: dict[str, Any],
-    train: GivenRows | None,
-    test: GivenRows | None,
+    train: ReportRows | None,
+    test: ReportRows | None,
 ) -> str:
     own = found.trees[found.shown]
     texts = {
@@ -281,7 +300,7 @@ def _document(
     return "".join(filled)
 
 
-def _lead(own: Choice, noun: str, train: GivenRows | None, test: GivenRows | None) -> str:
+def _lead(own: Choice, noun: str, train: ReportRows | None, test: ReportRows | None) -> str:
     """Return the model in one sentence."""
     tree = own.tree
     told = f"A decision tree that predicts {'classes' if noun == 'class' else noun + 's'}"
@@ -301,7 +320,7 @@ def _made(found: Choices) -> str:
     return f"{model}certree {__version__}"
 
 
-def _advice(train: GivenRows | None, test: GivenRows | None, data: dict[str, Any]) -> str:
+def _advice(train: ReportRows | None, test: ReportRows | None, data: dict[str, Any]) -> str:
     """Return what a reader may add to see more."""
     if train is None and test is None:
         told = (

@@ -15,17 +15,18 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from certree.estimators import CostSensitiveTreeClassifier, OrdinalTreeClassifier
+from certree.estimators._task_tree import BaseTaskTree
 from certree.tree import Labels, Tree
 from certree.tree._wording import one_line, plain
 
-from ._given import GivenRows
+from ._choices import objective_name
+from ._given import ReportRows
 
 _N_BINS = 24
 Metric = tuple[str, float, str]
 
 
-def quality(model: Any, kind: str, tree: Tree, rows: GivenRows) -> dict[str, Any] | None:
+def quality(model: Any, kind: str, tree: Tree, rows: ReportRows) -> dict[str, Any] | None:
     """Return the quality of a tree on rows, as far as something is known of them.
 
     Parameters
@@ -36,7 +37,7 @@ def quality(model: Any, kind: str, tree: Tree, rows: GivenRows) -> dict[str, Any
         What the tree predicts.
     tree : Tree
         The tree.
-    rows : GivenRows
+    rows : ReportRows
         The rows.
     """
     told = {"name": rows.name, "n": rows.table.n_rows}
@@ -72,7 +73,7 @@ def class_codes(tree: Tree, y: NDArray[Any]) -> NDArray[np.intp] | None:
 # ---- classes -------------------------------------------------------------------------------------
 
 
-def _of_classes(model: Any, tree: Tree, rows: GivenRows) -> dict[str, Any]:
+def _of_classes(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any]:
     y = rows.y
     assert y is not None
     classes = [plain(label) for label in tree.classes]
@@ -102,7 +103,7 @@ def _of_classes(model: Any, tree: Tree, rows: GivenRows) -> dict[str, Any]:
     if not unseen and len(classes) > 1:
         loss = _quietly(log_loss, true, shares, labels=list(range(len(classes))))
         metrics.append(("Log loss", float(loss), "how well shares of leaves fit; less is better"))
-    metrics += _of_model(model, tree, rows, true, said)
+    metrics += _of_task(model, tree, rows)
     return {
         "metrics": metrics,
         "confusion": {"names": [one_line(name) for name in names], "counts": table.tolist()},
@@ -159,22 +160,21 @@ def _positive(model: Any, classes: list[Any]) -> int:
     return classes.index(wanted) if wanted is not None and wanted in classes else 1
 
 
-def _of_model(model: Any, tree: Tree, rows: GivenRows, true: Any, said: Any) -> list[Metric]:
-    """Return what some estimators count beside."""
-    if isinstance(model, OrdinalTreeClassifier):
-        apart = float(np.mean(np.abs(true - said)))
-        return [("Classes apart", apart, "mean distance to the true class; less is better")]
-    if isinstance(model, CostSensitiveTreeClassifier) and tree is model.tree_:
-        try:
-            cost = float(model.expected_cost(rows.X, rows.y))
-        except ValueError:  # the costs of rows were given to fit alone
-            return []
-        return [("Mean cost", cost, "of a row, tests included; less is better")]
-    return []
+def _of_task(model: Any, tree: Tree, rows: ReportRows) -> list[Metric]:
+    """Return what estimators with a cost of their own minimise, by their score."""
+    if not isinstance(model, BaseTaskTree) or tree is not model.tree_:
+        return []
+    scored: Any = model
+    try:
+        cost = -float(scored.score(rows.X, rows.y))
+    except ValueError:  # the costs of rows were given to fit alone
+        return []
+    name = objective_name(dict(model.certificate_._facts())["objective"])
+    return [(name[:1].upper() + name[1:], cost, "what the model minimises; less is better")]
 
 
 def _calibration(
-    model: Any, tree: Tree, rows: GivenRows, true: Any, shares: NDArray[np.float64]
+    model: Any, tree: Tree, rows: ReportRows, true: Any, shares: NDArray[np.float64]
 ) -> dict[str, Any]:
     """Return for each leaf the share that it states, and the share among these rows."""
     leaves = tree.apply(rows.table)
@@ -203,7 +203,7 @@ def _quietly(score: Any, *arguments: Any, **parameters: Any) -> Any:
 # ---- numbers -------------------------------------------------------------------------------------
 
 
-def _of_numbers(tree: Tree, rows: GivenRows) -> dict[str, Any]:
+def _of_numbers(tree: Tree, rows: ReportRows) -> dict[str, Any]:
     y = rows.y
     assert y is not None
     leaves = tree.apply(rows.table)
@@ -251,7 +251,7 @@ def _residuals(errors: NDArray[np.float64]) -> dict[str, Any]:
 # ---- treatments and decisions --------------------------------------------------------------------
 
 
-def _of_treatments(model: Any, tree: Tree, rows: GivenRows) -> dict[str, Any] | None:
+def _of_treatments(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any] | None:
     """Return the value of a policy, by rewards of all treatments; or whom it gives what."""
     said = tree.label[tree.apply(rows.table)]
     names = [one_line(str(plain(label))) for label in tree.classes]
@@ -281,7 +281,7 @@ def _of_treatments(model: Any, tree: Tree, rows: GivenRows) -> dict[str, Any] | 
     return {"metrics": metrics, "counts": bars}
 
 
-def _agreement(tree: Tree, rows: GivenRows, bars: dict[str, Any]) -> dict[str, Any]:
+def _agreement(tree: Tree, rows: ReportRows, bars: dict[str, Any]) -> dict[str, Any]:
     """Return how often rows were given what the tree recommends."""
     assert rows.y is not None
     said = tree.predict(rows.table)
@@ -292,7 +292,7 @@ def _agreement(tree: Tree, rows: GivenRows, bars: dict[str, Any]) -> dict[str, A
     return {"metrics": metrics, "counts": bars}
 
 
-def _of_decisions(model: Any, tree: Tree, rows: GivenRows) -> dict[str, Any] | None:
+def _of_decisions(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any] | None:
     """Return what decisions cost, beside the best ones."""
     leaves = tree.apply(rows.table)
     taken = np.bincount(tree.label[leaves], minlength=tree.payload.n_contents)

@@ -98,6 +98,7 @@ function showProof(tree) {
   body.replaceChildren(
     element("span", { class: "badge" + (tree.proven ? " proven" : "") }, tree.status),
     element("p", { class: "statement" }, tree.statement),
+    element("p", { class: "hint meaning" }, tree.meaning),
     element("details", null, element("summary", null, "The certificate in full"), list));
 }
 
