@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from certree.encoding import Table, Test, Threshold, format_value
 from certree.tree import Tree
-from certree.tree._wording import answer, one_line
+from certree.tree._wording import answer, one_line, shorten
+
+from ._given import MOST_LETTERS
 
 _N_BINS = 24
 _MOST_VALUES = 12
@@ -52,7 +54,7 @@ def _of_node(
 ) -> dict[str, Any]:
     test = tree.node_test(node)
     sides = [one_line(answer(tree, child)) for child in tree.children(node)]
-    base = {"name": one_line(test.name), "sides": sides, "rows": len(column)}
+    base = {"name": shorten(test.name, MOST_LETTERS), "sides": sides, "rows": len(column)}
     series = _series(codes)
     if isinstance(test, Threshold) and column.dtype != object:
         return {**base, **_bins(test, column.astype(np.float64), codes, series)}
@@ -98,7 +100,6 @@ def _bins(
         "low": low,
         "high": high,
         "cut": cut,
-        "cut_text": one_line(test.silent().describe(0)),
         "bins": counts,
         "series": series,
         "missing": missing,
@@ -131,4 +132,4 @@ def _values(test: Test, column: NDArray[Any], codes: Any, series: list[int]) -> 
 def _text(value: Any) -> str:
     if value is None or value != value:
         return "missing"
-    return one_line(format_value(value))
+    return shorten(format_value(value), MOST_LETTERS)

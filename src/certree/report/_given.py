@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,14 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
 from certree.encoding import Table, read_table
+from certree.encoding._classes import check_labels, encode_labels
 from certree.estimators import PolicyTree
 from certree.tree import ChosenDecisions, Labels, Numbers, Tree
 from certree.tree._leaf_look import colours
+from certree.tree._wording import plain
+
+MOST_LETTERS = 60
+"""The most letters of a name in tables and forms; longer ones lose their middle."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,13 @@ class ReportRows:
     X: Any
     y: NDArray[Any] | None
     groups: Any = None
+
+    @cached_property
+    def labels(self) -> tuple[list[Any], NDArray[np.intp]]:
+        """The classes of the rows as plain values, and the number of the class of each row."""
+        assert self.y is not None
+        classes, codes = encode_labels(self.y)
+        return [plain(label) for label in classes], np.asarray(codes, dtype=np.intp)
 
 
 def kind_of(model: Any, tree: Tree) -> str:
@@ -94,6 +107,8 @@ def _read_target(y: Any, n_rows: int, kind: str, names: tuple[str, str]) -> NDAr
         raise ValueError(f"{target} must have one value per row, got shape {array.shape}.")
     if len(array) != n_rows:
         raise ValueError(f"{called} has {n_rows} rows, but {target} has {len(array)} values.")
+    if kind == "classes":
+        return check_labels(array, n_rows, "report")
     if kind == "numbers":
         try:
             array = array.astype(np.float64)

@@ -232,7 +232,8 @@ def _codes(tree: Tree, kind: str, rows: ReportRows) -> NDArray[np.intp] | None:
     """Return the classes of rows, if they can be told apart in a chart."""
     if kind != "classes" or rows.y is None or tree.payload.n_contents > MOST_SERIES:
         return None
-    return class_codes(tree, rows.y)
+    codes, names = class_codes(tree, rows)
+    return codes if len(names) == tree.payload.n_contents else None
 
 
 def _fact(name: str) -> str:

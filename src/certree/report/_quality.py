@@ -16,11 +16,11 @@ from sklearn.metrics import (
 )
 
 from certree.estimators._task_tree import BaseTaskTree
-from certree.tree import Labels, Tree
-from certree.tree._wording import one_line, plain
+from certree.tree import Tree
+from certree.tree._wording import one_line, plain, shorten
 
 from ._choices import objective_name
-from ._given import ReportRows
+from ._given import MOST_LETTERS, ReportRows
 
 _N_BINS = 24
 Metric = tuple[str, float, str]
@@ -61,28 +61,26 @@ def _number(value: float) -> str:
     return "not defined" if not np.isfinite(value) else f"{value:.4g}"
 
 
-def class_codes(tree: Tree, y: NDArray[Any]) -> NDArray[np.intp] | None:
-    """Return the class of each row among those of the tree; None if there are others."""
-    if not isinstance(tree.payload, Labels):
-        return None
+def class_codes(tree: Tree, rows: ReportRows) -> tuple[NDArray[np.intp], list[str]]:
+    """Return the class of each row, and the names of all classes: those of the tree come first."""
     known = {plain(label): code for code, label in enumerate(tree.classes)}
-    codes = [known.get(plain(label), -1) for label in y]
-    return None if -1 in codes else np.array(codes, dtype=np.intp)
+    names = [str(label) for label in known]
+    labels, codes = rows.labels
+    places = []
+    for label in labels:
+        if label not in known:
+            names.append(str(label))
+        places.append(known.get(label, len(names) - 1))
+    return np.array(places, dtype=np.intp)[codes], names
 
 
 # ---- classes -------------------------------------------------------------------------------------
 
 
 def _of_classes(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any]:
-    y = rows.y
-    assert y is not None
+    true, names = class_codes(tree, rows)
     classes = [plain(label) for label in tree.classes]
-    truth = [plain(label) for label in y]
-    unseen = sorted({str(label) for label in truth if label not in classes})
-    names = [*map(str, classes), *unseen]
-    place = {label: k for k, label in enumerate(classes)}
-    other = {label: len(classes) + k for k, label in enumerate(unseen)}
-    true = np.array([place.get(label, other.get(str(label), -1)) for label in truth])
+    unseen = len(names) > len(classes)
     said = tree.label[tree.apply(rows.table)]
     table = np.zeros((len(names), len(names)), dtype=np.int64)
     np.add.at(table, (true, said), 1)
@@ -106,7 +104,10 @@ def _of_classes(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any]:
     metrics += _of_task(model, tree, rows)
     return {
         "metrics": metrics,
-        "confusion": {"names": [one_line(name) for name in names], "counts": table.tolist()},
+        "confusion": {
+            "names": [shorten(name, MOST_LETTERS) for name in names],
+            "counts": table.tolist(),
+        },
         "calibration": _calibration(model, tree, rows, true, shares),
     }
 

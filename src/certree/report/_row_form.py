@@ -19,7 +19,9 @@ from certree.encoding import (
     format_value,
 )
 from certree.tree import Tree
-from certree.tree._wording import one_line
+from certree.tree._wording import shorten
+
+from ._given import MOST_LETTERS
 
 _MOST_OPTIONS = 200
 _UNSEEN = "\x00another value"
@@ -53,7 +55,7 @@ def _field(
     tests: list[Test], column: NDArray[Any] | None
 ) -> tuple[dict[str, Any], NDArray[Any] | None]:
     """Return a field, and the values of its options if it has such."""
-    name = one_line(tests[0].name)
+    name = shorten(tests[0].name, MOST_LETTERS)
     kinds = {isinstance(test, Threshold) for test in tests if not isinstance(test, Missing)}
     if kinds == {True}:
         return {"name": name, "kind": "number", **_number(tests, column)}, None
@@ -118,7 +120,8 @@ def _values_of(test: Test) -> list[Any]:
 def _text(value: Any, tests: list[Test]) -> str:
     if any(isinstance(test, Flag) and test.boolean for test in tests):
         return "yes" if value else "no"
-    return one_line(format_value(float(value) if isinstance(value, bool) else value))
+    plain = float(value) if isinstance(value, bool) else value
+    return shorten(format_value(plain), MOST_LETTERS)
 
 
 def _most_common(values: NDArray[Any], column: NDArray[Any]) -> int:

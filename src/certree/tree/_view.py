@@ -12,6 +12,8 @@ from ._wording import answer, one_line
 if TYPE_CHECKING:
     from ._tree import Tree
 
+_MOST_STEPS = 100  # of a rule
+
 
 def view(
     tree: Tree,
@@ -54,6 +56,14 @@ def view(
     }
 
 
+def _rule(tree: Tree, node: int) -> list[str]:
+    """Return the conditions of a node; of a very deep one, how many there are."""
+    depth = int(tree.node_depth[node])
+    if depth > _MOST_STEPS:
+        return [f"the {depth} answers above"]
+    return list(merged(steps(tree, node)))
+
+
 def _node(
     tree: Tree, node: int, decimals: int | None, shares: list[tuple[int, float]]
 ) -> dict[str, Any]:
@@ -68,6 +78,6 @@ def _node(
         "label": int(tree.label[node]),
         "weight": float(tree.weights[node]),
         "mix": [[content, float(f"{share:.6g}")] for content, share in shares],
-        "rule": list(merged(steps(tree, node))),
+        "rule": _rule(tree, node),
         "note": "" if tree.notes is None else one_line(tree.notes[node]),
     }
