@@ -235,7 +235,7 @@ class TreeView {
 
   /* Place the nodes of the picture: subtrees side by side, as close as their outlines allow. */
   arrange(shown) {
-    const GAP = 14, TURN = 26;
+    const GAP = 10, TURN = 26;
     const seen = new Set(shown), width = [], height = [], outline = [], offset = [];
     for (const node of shown) {
       width[node] = this.nodes[node].offsetWidth;
