@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import Table, Test, Threshold, format_value
+from certree.encoding import Table, Test, Threshold
 from certree.tree import Tree
 from certree.tree._wording import answer, one_line, shorten
 
-from ._given import MOST_LETTERS
+from ._given import MOST_LETTERS, distinct_values, text_of
 
 _N_BINS = 24
 _MOST_VALUES = 12
@@ -113,23 +113,17 @@ def _values(test: Test, column: NDArray[Any], codes: Any, series: list[int]) -> 
     if not len(column):
         return []
     outcome = test.outcome(column)
-    texts = np.array([_text(value) for value in column.tolist()], dtype=object)
-    names, inverse = np.unique(texts.astype(str), return_inverse=True)
-    sizes = np.bincount(inverse)
-    listed = np.argsort(-sizes, kind="stable")[:_MOST_VALUES].tolist()
+    values, places = distinct_values(column)
+    names = [*map(text_of, values), "missing"]  # place -1 is the last one
+    sizes = np.bincount(places % len(names), minlength=len(names))
+    listed = [place for place in np.argsort(-sizes, kind="stable").tolist() if sizes[place]]
     result = []
-    for place in listed:
-        chosen = inverse == place
-        first = int(np.flatnonzero(chosen)[0])
-        result.append([str(names[place]), int(outcome[first]), _counts(codes, chosen, series)])
-    rest = ~np.isin(inverse, listed)
+    for place in listed[:_MOST_VALUES]:
+        chosen = places % len(names) == place
+        side = int(outcome[np.argmax(chosen)])
+        result.append([names[place], side, _counts(codes, chosen, series)])
+    rest = np.isin(places % len(names), listed[_MOST_VALUES:])
     if rest.any():
-        n_more = len(names) - len(listed)
+        n_more = len(listed) - _MOST_VALUES
         result.append([f"{n_more} other values", -1, _counts(codes, rest, series)])
     return result
-
-
-def _text(value: Any) -> str:
-    if value is None or value != value:
-        return "missing"
-    return shorten(format_value(value), MOST_LETTERS)

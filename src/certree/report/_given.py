@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from certree.encoding import Table, read_table
+from certree.encoding import Table, format_value, read_table
 from certree.encoding._classes import check_labels, encode_labels
+from certree.encoding._tests import is_missing
 from certree.estimators import PolicyTree
 from certree.tree import ChosenDecisions, Labels, Numbers, Tree
 from certree.tree._leaf_look import colours
-from certree.tree._wording import plain
+from certree.tree._wording import plain, shorten
 
 MOST_LETTERS = 60
 """The most letters of a name in tables and forms; longer ones lose their middle."""
@@ -51,6 +52,22 @@ class ReportRows:
         assert self.y is not None
         classes, codes = encode_labels(self.y)
         return [plain(label) for label in classes], np.asarray(codes, dtype=np.intp)
+
+
+def distinct_values(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the different values of a column, and the place of each row's; -1 if it is missing."""
+    absent = is_missing(column)
+    values, inverse = np.unique(column[~absent], return_inverse=True)
+    places = np.full(len(column), -1, dtype=np.intp)
+    places[~absent] = inverse.ravel()
+    return values, places
+
+
+def text_of(value: Any) -> str:
+    """Return a value of a column as a short text."""
+    known = plain(value) if isinstance(value, np.number | np.bool_) else value
+    is_plain = isinstance(known, str | int | float)
+    return shorten(format_value(known) if is_plain else str(known), MOST_LETTERS)
 
 
 def kind_of(model: Any, tree: Tree) -> str:
