@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score, confusion_matrix, mean_absolute_error, r2_score
 from sklearn.tree import DecisionTreeClassifier
 
+import certree.encoding
 from certree import (
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
@@ -26,6 +27,7 @@ from certree import (
     Report,
     SPOForest,
     SPOTree,
+    Tree,
     datasets,
     estimators,
     metrics,
@@ -311,6 +313,30 @@ def test_the_form_knows_all_values() -> None:
     assert {"Bonn", "Ulm", "another value", "missing"} <= set(city["options"])
     number = next(field for field in fields.values() if field["kind"] == "number")
     assert "in the data" in number["hint"]
+
+
+class Odd(certree.encoding.Test):
+    """A test of a kind that reports do not know: whether a number is odd."""
+
+    kind, feature, name = "odd", 0, "x0"
+
+    def holds(self, column: Any) -> Any:
+        return column % 2 == 1
+
+    def describe(self, outcome: int = 0) -> str:
+        return ("x0 is odd", "x0 is even")[outcome]
+
+
+def test_any_test_has_a_form_if_rows_are_known() -> None:
+    tree = Tree(
+        *([Odd()], [0, -1, -1], [1, -1, -1], [-1, 0, 1]),
+        counts=[[2, 2], [2, 0], [0, 2]],
+        classes=["odd", "even"],
+    )
+    assert data_of(report(tree))["form"]["fields"] == []
+    form = data_of(report(tree, [[1], [2], [3], [4]], ["odd", "even", "odd", "even"]))["form"]
+    assert form["fields"][0]["options"] == ["1", "2", "3", "4", "another value", "missing"]
+    assert form["tests"][0][0]["outcomes"][:4] == [0, 1, 0, 1]
 
 
 def test_rows_with_classes_unseen_in_training() -> None:

@@ -240,7 +240,8 @@ function exchange(k) {
     told.replaceChildren(`Shown is another tree than that of the model: ${tree.name}. `,
       element("button", { type: "button", onclick: () => exchange(data.shown) }, "Back to the model\u2019s tree"));
   }
-  const used = new Set(tree.tests.filter((test) => test >= 0).map((test) => data.form.tests[k][test].field));
+  const tests = data.form.fields.length ? tree.tests.filter((test) => test >= 0) : [];
+  const used = new Set(tests.map((test) => data.form.tests[k][test].field));
   document.querySelectorAll("#form label").forEach((label, field) => { label.hidden = !used.has(field); });
   byId("row").hidden = !used.size;
   if (isAsked) ask();
