@@ -9,6 +9,7 @@ from .estimators._solve import Solution, solve
 from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
 from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
 from .exceptions import CertificateError, InfeasibleError, OptimalityWarning
+from .report import Report, report
 from .results._certificate import Certificate
 from .results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from .results._limit_certificate import LimitedCertificate, LimitValue, Reach
@@ -40,6 +41,7 @@ __all__ = [
     "Progress",
     "Reach",
     "RegularizationPath",
+    "Report",
     "SeparableCertificate",
     "SeparablePoint",
     "SeparableSolution",
@@ -58,6 +60,7 @@ __all__ = [
     "metrics",
     "oracles",
     "plot_roc",
+    "report",
     "solve",
     "tasks",
     "verify",
