@@ -20,13 +20,17 @@ from .results._progress import Progress
 from .results._summary import ClassificationSummary, classification_summary
 from .results._task_certificate import TaskCertificate
 from .tasks._check_task import TaskReport, check_task
-from .tree import Tree
+from .tree import Change, ColumnChange, Explanation, Explanations, PathStep, Tree
 from .verify import VerificationReport, verify
 
 __all__ = [
     "Certificate",
     "CertificateError",
+    "Change",
     "ClassificationSummary",
+    "ColumnChange",
+    "Explanation",
+    "Explanations",
     "FairnessCertificate",
     "FairnessCurve",
     "FairnessReport",
@@ -38,6 +42,7 @@ __all__ = [
     "OptimalityWarning",
     "ParetoFront",
     "PathEntry",
+    "PathStep",
     "Progress",
     "Reach",
     "RegularizationPath",
