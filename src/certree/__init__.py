@@ -10,6 +10,7 @@ from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertifica
 from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
 from .exceptions import CertificateError, InfeasibleError, OptimalityWarning
 from .files import load
+from .report import Report, report
 from .results._certificate import Certificate
 from .results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from .results._limit_certificate import LimitedCertificate, LimitValue, Reach
@@ -46,6 +47,7 @@ __all__ = [
     "Progress",
     "Reach",
     "RegularizationPath",
+    "Report",
     "SeparableCertificate",
     "SeparablePoint",
     "SeparableSolution",
@@ -65,6 +67,7 @@ __all__ = [
     "metrics",
     "oracles",
     "plot_roc",
+    "report",
     "solve",
     "tasks",
     "verify",
