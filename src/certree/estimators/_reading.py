@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from certree.encoding import RankedColumns, TableEncoder, compare_columns, read_table
@@ -20,6 +21,7 @@ from certree.tree import Tree
 
 from ._budgets import encode_within
 from ._explaining import explain
+from ._notebook import model_html
 from ._sklearn_bases import BaseEstimator, ClassifierMixin
 from ._vocabulary import TableParameters, fitted, with_parameters
 
@@ -241,6 +243,18 @@ class PredictsByTree(ReadsTables):
         self._check_tree()
         return self.tree_.feature_importances
 
+    def _repr_html_inner(self) -> str:
+        # scikit-learn's property `_repr_html_` asks this, if its configuration wants HTML.
+        if _is_certified(self):
+            return model_html(self)
+        return super()._repr_html_inner()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle and _is_certified(self):
+            bundle["text/html"] = model_html(self)
+        return bundle
+
     def _check_tree(self) -> None:
         """Refuse to go on if there is no fitted tree."""
         check_is_fitted(self)
@@ -250,6 +264,13 @@ class PredictsByTree(ReadsTables):
         table = read_table(X)
         compare_columns(self, X, table)
         return getattr(self.tree_, method)(table)
+
+
+def _is_certified(model: Any) -> bool:
+    try:
+        return model.certificate_ is not None
+    except (AttributeError, NotFittedError):
+        return False
 
 
 class PredictsClasses(ClassifierMixin, PredictsByTree):
