@@ -60,7 +60,7 @@ def _ours() -> Iterator[tuple[Path, str, bool]]:
 
 
 def test_a_folder_imports_only_itself_and_those_below() -> None:
-    """numbers < encoding < tree < engine < ... < estimators; verify stands by itself."""
+    """numbers < encoding < tree < engine < ... < report; verify stands by itself."""
     bad = []
     for path, module, _ in _ours():
         own, other = _folder(path), module.split(".")[1]
