@@ -24,6 +24,7 @@ from ._tests import (
     kind_of_test,
     test_from_dict,
 )
+from ._time_tests import TimeThreshold
 
 __all__ = [
     "Category",
@@ -39,6 +40,7 @@ __all__ = [
     "TableEncoder",
     "Test",
     "Threshold",
+    "TimeThreshold",
     "check_columns",
     "compare_columns",
     "encode_tests",

@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 
 from certree.exceptions import warn
 
-from ._cuts import Counted, choose_gaps
+from ._cuts import Counted, as_ordered, choose_gaps
 from ._integers import EXACT_INTEGERS
 from ._multiway import Multiway
 from ._ranks import rank_values
 from ._table import Table
 from ._test_list import Cuts, CutTests
 from ._tests import Category, Flag, Level, Missing, Test, is_missing, level_ranks
+from ._time_tests import TimeCuts
+from ._times import form_of, is_time
 
 __all__ = ["ColumnRules", "column_tests", "is_binary", "multiway_test"]
 
@@ -79,7 +81,8 @@ def column_tests(table: Table, index: int, rules: ColumnRules) -> list[Sequence[
         # All values are missing, so the column is the same for all rows.
         return []
     is_flag = table.kinds[index] == "flag"
-    has_two = is_flag or (column.dtype != object and is_binary(column))
+    has_numbers = column.dtype != object and not is_time(column)
+    has_two = is_flag or (has_numbers and is_binary(column))
     # Missing values may join either side of a threshold, a level or a flag.
     sides = (False, True) if has_missing else (None,)
     parts: list[Sequence[Test]]
@@ -96,20 +99,24 @@ def column_tests(table: Table, index: int, rules: ColumnRules) -> list[Sequence[
     elif has_two:
         parts = [[Flag(index, name, is_flag, side) for side in sides]]
     else:
-        cuts = _choose_cuts(index, column, rules)
+        cuts = _choose_cuts(table, index, column, rules)
         parts = [CutTests(index, name, cuts, side) for side in sides]
     return [*parts, [Missing(index, name)]] if has_missing else parts
 
 
-def _choose_cuts(index: int, column: NDArray[Any], rules: ColumnRules) -> Cuts:
-    """Return the cut points of a column of numbers."""
+def _choose_cuts(table: Table, index: int, column: NDArray[Any], rules: ColumnRules) -> Cuts:
+    """Return the cut points of a column of numbers or times."""
+    gaps: NDArray[np.intp] | None = None
     if rules.ranks is not None and rules.limit is None and rules.most is None:
         values, rules.ranks[index] = rank_values(column)
-        return Cuts(values)
-    numbers = column.astype(np.float64, copy=False)
-    return Cuts.between(
-        *choose_gaps(numbers, rules.limit, rules.weights, rules.most, rules.counted)
-    )
+    else:
+        values, gaps = choose_gaps(
+            as_ordered(column), rules.limit, rules.weights, rules.most, rules.counted
+        )
+    if is_time(values):
+        form = form_of(values, table.kinds[index] == "zoned")
+        return TimeCuts.of(values, gaps, form, table.zones.get(index))
+    return Cuts(values) if gaps is None else Cuts.between(values, gaps)
 
 
 def _category_tests(

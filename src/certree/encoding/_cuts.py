@@ -7,13 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AUTO_THRESHOLDS", "choose_gaps", "midpoints"]
+__all__ = ["AUTO_THRESHOLDS", "as_ordered", "choose_gaps", "midpoints"]
 
 AUTO_THRESHOLDS = 32
 """Number of cut points (and of distinct values without loss) for ``thresholds="auto"``."""
 
 Counted = tuple[NDArray[Any], NDArray[np.int64]]
 """Different values in increasing order, and the weight of each."""
+
+
+def as_ordered(column: NDArray[Any]) -> NDArray[Any]:
+    """Return values that have an order as float64; dates and durations stay as they are."""
+    return column if column.dtype.kind in "mM" else column.astype(np.float64, copy=False)
+
 
 _POWERS = np.array([float(f"1e{power}") for power in range(309)])
 

@@ -27,6 +27,7 @@ from ._room import Pace, Room, thin_out
 from ._table import Table, compare_columns, read_table, remember_columns
 from ._test_list import TestList
 from ._tests import Flag, Test
+from ._times import parse_time
 
 __all__ = ["TableEncoder"]
 
@@ -47,6 +48,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     =====================================  =====================================================
     booleans; numbers that are all 0 or 1  ``smoker``; ``smoker = 1``
     numbers                                ``age <= t`` for cut points between observed values
+    dates, times, durations                ``admitted <= 2024-03-01``, in the same way
     ordered categories                     ``stage <= II`` for levels that occur
     strings, other categories              ``color = a`` for each category; if there are just two
                                            and none is missing, for the last in sorted order
@@ -96,7 +98,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     -----
     A cut point is the shortest decimal in the middle half between two observed values, and of
     several the nearest to the middle. It separates the two values also where float64 has no number
-    between them, and as float32 numbers wherever these differ.
+    between them, and as float32 numbers wherever these differ. A cut point of dates is the first of
+    a year, of a month, a day, or a time of day, whatever is the first to lie in that middle half.
 
     .. versionadded:: 0.1
 
@@ -321,6 +324,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Choose the tests: all, or those that fit; on the way, perhaps, ranks of the values."""
         limit = self._threshold_limit()
         declared = self._declared_categories(table)
+        _refuse_dates(table, declared)
         if self.splits not in SPLITS:
             raise ValueError(f"splits must be one of {', '.join(SPLITS)}, got {self.splits!r}.")
         if weights is not None and not weights.all():
@@ -502,19 +506,42 @@ def _find_column(entry: Any, table: Table) -> int:
     )
 
 
+def _refuse_dates(table: Table, declared: Sequence[bool]) -> None:
+    """Refuse columns of times that are declared to be categories."""
+    for name, kind, is_declared in zip(table.names, table.kinds, declared, strict=True):
+        if is_declared and kind in ("date", "zoned", "duration"):
+            raise ValueError(
+                f"categorical_features names the column {name!r}, which holds dates, times or "
+                "durations; leave it out, or give its month, weekday or text as a column of its "
+                "own."
+            )
+
+
 def _warn_of_numbers(table: Table, declared: Sequence[bool]) -> None:
-    """Warn of columns of text in which all values are numbers, unless they are declared."""
+    """Warn of columns of text in which all values are numbers or dates, unless declared."""
     for i, name in enumerate(table.names):
         if table.kinds[i] != "text" or declared[i]:
             continue
-        present = (value for value in table.column(i) if value is not None)
-        example = next(present, "")
-        if _is_number(example) and all(map(_is_number, set(present))):
-            warn(
-                f"The column {name!r} holds numbers as text, such as {example!r}, and is read as "
-                "categories without an order. Convert it to numbers, for instance with "
-                "astype(float), or name it in categorical_features if it holds categories."
-            )
+        present = [value for value in table.column(i) if value is not None]
+        example = present[0] if present else ""
+        for what, method, is_one in (
+            ("numbers", "astype(float)", _is_number),
+            ("dates", "pandas.to_datetime", _is_date),
+        ):
+            if is_one(example) and all(map(is_one, set(present))):
+                warn(
+                    f"The column {name!r} holds {what} as text, such as {example!r}, and is read "
+                    f"as categories without an order. Convert it to {what}, for instance with "
+                    f"{method}, or name it in categorical_features if it holds categories."
+                )
+
+
+def _is_date(text: str) -> bool:
+    try:
+        parse_time(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_number(text: str) -> bool:

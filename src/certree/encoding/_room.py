@@ -14,9 +14,10 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from ._cuts import AUTO_THRESHOLDS, Counted, count_cuts, count_values
+from ._cuts import AUTO_THRESHOLDS, Counted, as_ordered, count_cuts, count_values
 from ._table import Table
 from ._tests import Category, Level, Test, Threshold, is_missing
+from ._time_tests import TimeThreshold
 
 __all__ = ["Cap", "Pace", "Room"]
 
@@ -211,7 +212,7 @@ def thin_out(tests: Sequence[Test], most: int) -> tuple[list[Test], dict[int, in
     """
     cuts: dict[int, dict[float | str, int]] = {}
     for test in tests:
-        if isinstance(test, Threshold | Level):
+        if isinstance(test, Threshold | Level | TimeThreshold):
             own = cuts.setdefault(test.feature, {})
             own[_cut(test)] = own.get(_cut(test), 0) + 1
     n_cuts = [len(own) for own in cuts.values()]
@@ -224,14 +225,17 @@ def thin_out(tests: Sequence[Test], most: int) -> tuple[list[Test], dict[int, in
     left_out: dict[int, int] = {}
     result = []
     for test in tests:
-        if isinstance(test, Threshold | Level) and (test.feature, _cut(test)) not in kept:
+        if (
+            isinstance(test, Threshold | Level | TimeThreshold)
+            and (test.feature, _cut(test)) not in kept
+        ):
             left_out[test.feature] = left_out.get(test.feature, 0) + 1
         else:
             result.append(test)
     return result, left_out
 
 
-def _cut(test: Threshold | Level) -> float | str:
+def _cut(test: Threshold | Level | TimeThreshold) -> float | str:
     return test.threshold if isinstance(test, Threshold) else test.value
 
 
@@ -249,7 +253,8 @@ class Cap:
 
     def count_left_out(self, index: int, found: Sequence[Test]) -> int:
         """Return how many tests of a column are missing among those found."""
-        of_choices = [test for test in found if isinstance(test, Threshold | Category | Level)]
+        kinds = (Threshold, Category, Level, TimeThreshold)
+        of_choices = [test for test in found if isinstance(test, kinds)]
         if self.asked[index] <= self.most or not of_choices:
             return 0
         kept = {getattr(test, "threshold", getattr(test, "value", None)) for test in of_choices}
@@ -277,5 +282,5 @@ def _count_choices(
         weights = None if weights is None else weights[~absent]
     if is_category or column.dtype in (object, np.bool_) or not len(column):
         return len(set(column.tolist())), has_missing, None
-    counted = count_values(column.astype(np.float64, copy=False), weights)
+    counted = count_values(as_ordered(column), weights)
     return count_cuts(counted[1], limit), has_missing, counted

@@ -16,7 +16,17 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from certree.encoding import Category, Flag, Level, Missing, Multiway, Test, Threshold
+from certree.encoding import (
+    Category,
+    Flag,
+    Level,
+    Missing,
+    Multiway,
+    Test,
+    Threshold,
+    TimeThreshold,
+)
+from certree.encoding._times import DAY, write_time
 
 from ._collapsed import default_last
 from ._rules import decision_list
@@ -97,6 +107,8 @@ def _condition(test: Test, outcome: int, column: str, quote: str) -> str:
             return _or_null(
                 column, [f"{column} <= {_literal(test.threshold, quote)}"], test.missing
             )
+        if isinstance(test, TimeThreshold):
+            return _or_null(column, [f"{column} <= {_time(test, quote)}"], test.missing)
         if isinstance(test, Flag):
             holds = f"{column} > 0.5"
             if test.boolean:
@@ -136,6 +148,35 @@ def _literal(value: Any, quote: str) -> str:
         f"{value!r} of type {type(value).__name__} has no literal in standard SQL; "
         "train with strings, finite numbers or booleans."
     )
+
+
+def _time(test: TimeThreshold, quote: str) -> str:
+    """Return a date, a time or a duration in standard SQL.
+
+    Databases count microseconds, and what is at most a time is at most its last microsecond.
+    """
+    moment = test.moment // 1000 * 1000
+    if test.form == "duration":
+        if quote == "[":
+            raise TypeError(
+                f"to_sql cannot express {test.describe(0)!r} for SQL Server, which has no type for "
+                "durations; train with numbers, such as days."
+            )
+        sign, size = "-" if moment < 0 else "", abs(moment)
+        days, clock = divmod(size, DAY)
+        seconds, fraction = divmod(clock // 1000, 10**6)
+        ending = f".{fraction:06}" if fraction else ""
+        time = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{ending}"
+        return f"INTERVAL '{sign}{days} days {sign}{time}'"
+    text = write_time("date", moment).replace("T", " ")
+    if test.form == "date" and len(text) == len("2024-03-01") and quote != "[":
+        return f"DATE '{text}'"
+    text = text if len(text) > len("2024-03-01") else f"{text} 00:00"
+    text = text if len(text) > len("2024-03-01 12:00") else f"{text}:00"
+    if test.form == "zoned":
+        text, kind = f"{text}+00:00", "TIMESTAMP WITH TIME ZONE"
+        return f"CAST('{text}' AS datetimeoffset)" if quote == "[" else f"{kind} '{text}'"
+    return f"CAST('{text}' AS datetime2)" if quote == "[" else f"TIMESTAMP '{text}'"
 
 
 def _checked(text: str) -> str:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from certree.exceptions import CertificateError
 
 from ._plain_numbers import Exact
+from ._plain_times import nanoseconds_of_text
 from ._raw_table import Column, RawTable
 
 Test = Mapping[str, Any]
@@ -37,6 +38,7 @@ _ROUNDED = Fraction(1, 2**18)
 
 _FIELDS = {
     "threshold": {"feature", "name", "threshold", "missing"},
+    "time": {"feature", "name", "value", "missing"},
     "category": {"feature", "name", "value", "missing"},
     "flag": {"feature", "name", "boolean", "missing"},
     "missing": {"feature", "name"},
@@ -89,6 +91,8 @@ def outcome_of(test: Test, value: Any) -> int:
         return int(test["missing"] is not True)
     if kind == "threshold":
         return int(not value <= test["threshold"])
+    if kind == "time":
+        return int(not value <= nanoseconds_of_text(test["value"]))
     if kind == "flag":
         return int(not value > 0.5)
     if kind == "level":
@@ -225,8 +229,10 @@ class Candidates:
         """Return how a test divides the rows."""
         feature, kind, side = test["feature"], test["kind"], test["missing"] is True
         column, values = self.table.columns[feature], self.seen[feature].values
-        if kind == "threshold" and not (values and isinstance(values[0], str)):
+        if kind == "threshold" and column.kind != "time" and not _are_texts(values):
             return feature, "cut", bisect_right(values, test["threshold"]), side
+        if kind == "time" and column.kind == "time":
+            return feature, "cut", bisect_right(values, nanoseconds_of_text(test["value"])), side
         if kind == "level" and tuple(test["levels"]) == column.levels:
             rank = column.levels.index(test["value"])
             return (
@@ -297,8 +303,10 @@ class Candidates:
             return "flag"
         if not seen.values:
             return "nothing"
+        if column.kind == "time":
+            return "number"
         is_binary = column.kind == "flag" or (
-            not isinstance(seen.values[0], str) and set(seen.values) <= {0, 1}
+            not _are_texts(seen.values) and set(seen.values) <= {0, 1}
         )
         is_category = self.is_category[feature]
         if is_category and self.wishes.splits != "binary" and (seen.has_missing or not is_binary):
@@ -402,6 +410,10 @@ class Candidates:
             if not (may_have_more or gaps <= set().union(*asked)):
                 return "cut points that are nearest to no quantile"
         return None
+
+
+def _are_texts(values: Sequence[Any]) -> bool:
+    return bool(values) and isinstance(values[0], str)
 
 
 def _see(column: Column, weights: Mapping[int, Exact]) -> _Seen:
