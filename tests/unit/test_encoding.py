@@ -297,7 +297,7 @@ class TestTests:
 
     @pytest.mark.parametrize("thresholds", ["some", 0, -1, 2.5, True, None])
     def test_bad_thresholds_are_refused(self, thresholds: Any) -> None:
-        with pytest.raises(ValueError, match="thresholds must be 'auto', 'all' or a number"):
+        with pytest.raises(ValueError, match="thresholds must be 'auto', 'all', a number"):
             TableEncoder(thresholds=thresholds).fit([[1], [2]])
 
     @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from certree.exceptions import warn
 
+from ._asked import Asked
 from ._cuts import Counted, as_ordered, choose_gaps
 from ._integers import EXACT_INTEGERS
 from ._multiway import Multiway
@@ -38,14 +39,16 @@ class ColumnRules:
         Whether its values are categories.
     is_multiway : bool
         Whether one test asks for all categories at once.
-    limit, weights, most, counted
+    asked : Asked
+        The cut points.
+    weights, most, counted
         As for :func:`~certree.encoding._cuts.choose_gaps`; `most` holds for categories, too.
     ranks : dict or None
         Takes the ranks of numbers, by column, where finding all cut points gives them, too.
     """
 
     is_category: bool
-    limit: int | None
+    asked: Asked
     weights: NDArray[np.int64] | None
     is_multiway: bool = False
     most: int | None = None
@@ -93,10 +96,10 @@ def column_tests(table: Table, index: int, rules: ColumnRules) -> list[Sequence[
     elif table.kinds[index] == "ordered" and not rules.is_category:
         levels = table.levels[index]
         ranks = level_ranks(levels, column)
-        values, gaps = choose_gaps(ranks, rules.limit, rules.weights, rules.most)
+        values, gaps = _choose_gaps(ranks, rules)
         chosen = [levels[rank] for rank in values[gaps].tolist()]
         parts = [[Level(index, name, levels, v, side) for v in chosen] for side in sides]
-    elif has_two:
+    elif has_two and rules.asked.points is None:
         parts = [[Flag(index, name, is_flag, side) for side in sides]]
     else:
         cuts = _choose_cuts(table, index, column, rules)
@@ -107,16 +110,27 @@ def column_tests(table: Table, index: int, rules: ColumnRules) -> list[Sequence[
 def _choose_cuts(table: Table, index: int, column: NDArray[Any], rules: ColumnRules) -> Cuts:
     """Return the cut points of a column of numbers or times."""
     gaps: NDArray[np.intp] | None = None
-    if rules.ranks is not None and rules.limit is None and rules.most is None:
+    asked = rules.asked
+    if rules.ranks is not None and (asked.limit, asked.points, rules.most) == (None,) * 3:
         values, rules.ranks[index] = rank_values(column)
     else:
-        values, gaps = choose_gaps(
-            as_ordered(column), rules.limit, rules.weights, rules.most, rules.counted
-        )
+        values, gaps = _choose_gaps(as_ordered(column), rules)
     if is_time(values):
         form = form_of(values, table.kinds[index] == "zoned")
-        return TimeCuts.of(values, gaps, form, table.zones.get(index))
-    return Cuts(values) if gaps is None else Cuts.between(values, gaps)
+        cuts: Cuts = TimeCuts.of(values, gaps, form, table.zones.get(index))
+    else:
+        cuts = Cuts(values) if gaps is None else Cuts.between(values, gaps)
+    if asked.points is None:
+        return cuts
+    # The first point in each gap.
+    chosen = np.searchsorted(asked.points, cuts.low)
+    return replace(cuts, given=(asked.points if asked.texts is None else asked.texts)[chosen])
+
+
+def _choose_gaps(column: NDArray[Any], rules: ColumnRules) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct values in increasing order, and after which of them to cut."""
+    asked = rules.asked
+    return choose_gaps(column, asked.limit, rules.weights, rules.most, rules.counted, asked.points)
 
 
 def _category_tests(

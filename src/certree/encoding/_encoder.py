@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from certree.exceptions import warn
 from certree.numbers._exact import scale_weights
 
+from ._asked import asked_cuts, declared_categories, warn_of_texts
 from ._choose import ColumnRules, column_tests, is_binary, multiway_test
 from ._encode import NoTimeLeftError, encode_tests
 from ._integers import check_integers
@@ -27,7 +27,6 @@ from ._room import Pace, Room, thin_out
 from ._table import Table, compare_columns, read_table, remember_columns
 from ._test_list import TestList
 from ._tests import Flag, Test
-from ._times import parse_time
 
 __all__ = ["TableEncoder"]
 
@@ -63,11 +62,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    thresholds : {"auto", "all"} or int, default="auto"
+    thresholds : {"auto", "all"}, int or dict, default="auto"
         Cut points of number columns. ``"all"``: one between any two consecutive distinct values,
         so that trees lose nothing on the training data. An integer ``k``: at most ``k``, near the
         :math:`1/(k+1), \dots, k/(k+1)` quantiles. ``"auto"``: all for columns with up to 32
-        distinct values, 32 quantiles otherwise.
+        distinct values, 32 quantiles otherwise. A dict has one of these, or a list of cut points,
+        for some columns by name or index, such as ``{"bmi": [18.5, 25, 30], "age": "all"}``; other
+        columns have ``"auto"``. Cut points of dates may be texts, those of ordered categories are
+        levels. Of several cut points between the same two neighbouring values the lowest is kept,
+        and one with all values on one side is left out.
     categorical_features : {"auto", "all"} or sequence of str, int or bool, default="auto"
         Columns to treat as categories without an order. ``"auto"``: strings and categorical types
         that are not ordered. ``"all"``: every column. A sequence of names, indices or one truth
@@ -115,7 +118,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        thresholds: str | int = "auto",
+        thresholds: str | int | Mapping[Any, Any] = "auto",
         categorical_features: str | Sequence[Any] = "auto",
         splits: str = "binary",
     ) -> None:
@@ -322,33 +325,33 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         must_stop: Callable[[], bool] | None = None,
     ) -> None:
         """Choose the tests: all, or those that fit; on the way, perhaps, ranks of the values."""
-        limit = self._threshold_limit()
-        declared = self._declared_categories(table)
-        _refuse_dates(table, declared)
+        declared = declared_categories(self.categorical_features, table)
         if self.splits not in SPLITS:
             raise ValueError(f"splits must be one of {', '.join(SPLITS)}, got {self.splits!r}.")
         if weights is not None and not weights.all():
             counts = weights > 0
             table, weights = table.select(counts), weights[counts]
-        self._is_binary = table.matrix is not None and is_binary(table.matrix)
         self._multiway: list[tuple[Multiway, NDArray[np.int32]]] = []
         are_categories = [
             is_declared or kind in ("text", "category")
             for is_declared, kind in zip(declared, table.kinds, strict=True)
         ]
+        asked = asked_cuts(self.thresholds, table, are_categories)
+        are_given = any(cuts.points is not None for cuts in asked)
+        self._is_binary = not are_given and table.matrix is not None and is_binary(table.matrix)
         if self.splits == "multiway" and not any(are_categories):
             raise ValueError(
                 "splits='multiway' needs columns of categories, but the table has none: strings "
                 "and categorical types are categories, other columns if categorical_features "
                 "names them."
             )
-        _warn_of_numbers(table, declared)
+        warn_of_texts(table, declared)
         self._left_out, self._stopped_by = {}, ""
         if self._is_binary:
             boolean = table.kinds[0] == "flag"
             self.tests_ = TestList([[Flag(i, name, boolean) for i, name in enumerate(table.names)]])
             return
-        cap = None if room is None else room().cap(table, are_categories, limit, weights, room)
+        cap = None if room is None else room().cap(table, are_categories, asked, weights, room)
         self._stopped_by = "" if cap is None else cap.stopped_by
         parts: list[Sequence[Test]] = []
         n_tests = 0
@@ -359,7 +362,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             rules = ColumnRules(
                 is_category=is_category,
                 is_multiway=is_multiway,
-                limit=limit,
+                asked=asked[i],
                 weights=weights,
                 most=None if cap is None or is_multiway else cap.most,
                 counted=None if cap is None else cap.known.get(i),
@@ -422,46 +425,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return bits.view(np.uint8)
         return encode_tests(self.tests_, table, must_stop)
 
-    def _threshold_limit(self) -> int | None:
-        """Return the largest number of cut points per column, 0 for "auto", None for all."""
-        thresholds: Any = self.thresholds
-        if isinstance(thresholds, str) and thresholds in ("auto", "all"):
-            return 0 if thresholds == "auto" else None
-        if _is_index(thresholds) and thresholds >= 1:
-            return int(thresholds)
-        raise ValueError(
-            "thresholds must be 'auto', 'all' or a number of quantiles of at least 1, got "
-            f"{thresholds!r}."
-        )
-
-    def _declared_categories(self, table: Table) -> list[bool]:
-        """Return for each column whether the user declares it to be categorical."""
-        given = self.categorical_features
-        if isinstance(given, str):
-            if given in ("auto", "all"):
-                return [given == "all"] * table.n_columns
-            raise ValueError(
-                "categorical_features must be 'auto', 'all', or a list of column names, column "
-                f"indices or truth values, got {given!r}; write [{given!r}] for a single column."
-            )
-        if not isinstance(given, Iterable):
-            raise TypeError(
-                "categorical_features must be 'auto', 'all', or a list of column names, column "
-                f"indices or truth values, got {given!r}."
-            )
-        entries = list(given)
-        if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
-            if len(entries) != table.n_columns:
-                raise ValueError(
-                    f"categorical_features has {len(entries)} truth values, but the table has "
-                    f"{table.n_columns} columns."
-                )
-            return [bool(entry) for entry in entries]
-        declared = [False] * table.n_columns
-        for entry in entries:
-            declared[_find_column(entry, table)] = True
-        return declared
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -473,80 +436,3 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _with_memory(room: Callable[[], Room], memory: int) -> Room:
     return replace(room(), memory=memory)
-
-
-def _is_index(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _find_column(entry: Any, table: Table) -> int:
-    """Return the index of a column given by name or index."""
-    if isinstance(entry, str):
-        if not table.has_names:
-            raise ValueError(
-                f"categorical_features names the column {entry!r}, but the table has no column "
-                "names; give indices, or a data frame."
-            )
-        if entry not in table.names:
-            raise ValueError(
-                f"categorical_features names the column {entry!r}, which the table does not have; "
-                f"its columns are {table.names}."
-            )
-        return table.names.index(entry)
-    if _is_index(entry):
-        if not -table.n_columns <= entry < table.n_columns:
-            raise ValueError(
-                f"categorical_features holds the column index {entry}, but the table has "
-                f"{table.n_columns} columns."
-            )
-        return int(entry) % int(table.n_columns)
-    raise TypeError(
-        "categorical_features must hold column names, column indices, or one truth value per "
-        f"column, got {entry!r}."
-    )
-
-
-def _refuse_dates(table: Table, declared: Sequence[bool]) -> None:
-    """Refuse columns of times that are declared to be categories."""
-    for name, kind, is_declared in zip(table.names, table.kinds, declared, strict=True):
-        if is_declared and kind in ("date", "zoned", "duration"):
-            raise ValueError(
-                f"categorical_features names the column {name!r}, which holds dates, times or "
-                "durations; leave it out, or give its month, weekday or text as a column of its "
-                "own."
-            )
-
-
-def _warn_of_numbers(table: Table, declared: Sequence[bool]) -> None:
-    """Warn of columns of text in which all values are numbers or dates, unless declared."""
-    for i, name in enumerate(table.names):
-        if table.kinds[i] != "text" or declared[i]:
-            continue
-        present = [value for value in table.column(i) if value is not None]
-        example = present[0] if present else ""
-        for what, method, is_one in (
-            ("numbers", "astype(float)", _is_number),
-            ("dates", "pandas.to_datetime", _is_date),
-        ):
-            if is_one(example) and all(map(is_one, set(present))):
-                warn(
-                    f"The column {name!r} holds {what} as text, such as {example!r}, and is read "
-                    f"as categories without an order. Convert it to {what}, for instance with "
-                    f"{method}, or name it in categorical_features if it holds categories."
-                )
-
-
-def _is_date(text: str) -> bool:
-    try:
-        parse_time(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

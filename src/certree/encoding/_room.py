@@ -7,6 +7,7 @@ fit, from a few measured rates. The search also checks its budget itself.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -14,6 +15,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from ._asked import Asked
 from ._cuts import AUTO_THRESHOLDS, Counted, as_ordered, count_cuts, count_values
 from ._table import Table
 from ._tests import Category, Level, Test, Threshold, is_missing
@@ -90,7 +92,7 @@ class Room:
         self,
         table: Table,
         are_categories: Sequence[bool],
-        limit: int | None,
+        cuts: Sequence[Asked],
         weights: NDArray[np.int64] | None,
         later: Callable[[], Room] | None = None,
     ) -> Cap | None:
@@ -102,15 +104,15 @@ class Room:
             The rows that count.
         are_categories : sequence of bool
             Which columns hold categories.
-        limit : int or None
-            Of cut points, as for :func:`~certree.encoding._cuts.choose_gaps`.
+        cuts : sequence of Asked
+            The cut points of each column.
         weights : ndarray of int64, optional
             Weights of the rows.
         later : callable, optional
             What is left when the numbers have been looked at.
         """
         # Counting the different numbers takes time, and is useless where all cut points fit.
-        most_cuts = table.n_rows if limit is None else min(table.n_rows, limit or AUTO_THRESHOLDS)
+        most_cuts = min(table.n_rows, max(map(_most_cuts, cuts)))
         has_categories = any(are_categories) or "ordered" in table.kinds
         per_column = 2 * (table.n_rows if has_categories else most_cuts) + 1
         if not self.most_tests(table.n_rows, table.n_columns * per_column)[1]:
@@ -119,7 +121,9 @@ class Room:
         # To sort all numbers once more takes time, to keep them memory.
         is_kept = self.memory is None or 32 * table.n_rows * table.n_columns <= self.memory
         for i, is_category in enumerate(are_categories):
-            n_choices, has_missing, counted = _count_choices(table, i, is_category, limit, weights)
+            n_choices, has_missing, counted = _count_choices(
+                table, i, is_category, cuts[i], weights
+            )
             asked.append(n_choices)
             # Missing values may join either side of a cut.
             sides.append(1 if is_category else 1 + has_missing)
@@ -266,7 +270,7 @@ def _count_choices(
     table: Table,
     index: int,
     is_category: bool,
-    limit: int | None,
+    cuts: Asked,
     weights: NDArray[np.int64] | None,
 ) -> tuple[int, bool, Counted | None]:
     """Return the number of cut points or categories of a column, and what numbers it has.
@@ -283,4 +287,11 @@ def _count_choices(
     if is_category or column.dtype in (object, np.bool_) or not len(column):
         return len(set(column.tolist())), has_missing, None
     counted = count_values(as_ordered(column), weights)
-    return count_cuts(counted[1], limit), has_missing, counted
+    return count_cuts(counted, cuts.limit, cuts.points), has_missing, counted
+
+
+def _most_cuts(cuts: Asked) -> int:
+    """Return how many cut points a column of any length may have."""
+    if cuts.points is not None:
+        return len(cuts.points)
+    return sys.maxsize if cuts.limit is None else cuts.limit or AUTO_THRESHOLDS

@@ -35,10 +35,13 @@ class Cuts:
         Different values, in increasing order: float64, or times.
     gaps : int array or None
         After which of them to cut; None: after each, except the last.
+    given : array or None
+        The cut points, if a user chose them.
     """
 
     values: NDArray[Any]
     gaps: NDArray[np.intp] | None = None
+    given: NDArray[Any] | None = None
 
     @classmethod
     def between(cls, values: NDArray[Any], gaps: NDArray[np.intp]) -> Cuts:
@@ -58,6 +61,8 @@ class Cuts:
 
     def points(self, start: int, stop: int) -> NDArray[Any]:
         """Return some of the cut points."""
+        if self.given is not None:
+            return self.given[start:stop]
         if self.gaps is None:
             return midpoints(self.values[start:stop], self.values[start + 1 : stop + 1])
         below = self.gaps[start:stop]

@@ -209,9 +209,9 @@ class TimeCuts(Cuts):
         steps = tuple(step for step in steps if step <= DAY)
         step = next(s for s in steps if s <= size or not (numbers % (s // size)).any())
         if gaps is None or len(gaps) == len(values) - 1:
-            return cls(values, None, form, step, zone)
+            return cls(values, None, None, form, step, zone)
         chosen = Cuts.between(values, gaps)
-        return cls(chosen.values, chosen.gaps, form, step, zone)
+        return cls(chosen.values, chosen.gaps, None, form, step, zone)
 
     def test(self, feature: int, name: str, cut: Any, missing: bool | None) -> Test:
         """Return the test at a cut point."""
@@ -223,6 +223,8 @@ class TimeCuts(Cuts):
 
     def points(self, start: int, stop: int) -> NDArray[Any]:
         """Return some of the cut points, as texts."""
+        if self.given is not None:
+            return self.given[start:stop]
         numbers, size = self._ticks
         below = np.arange(start, stop) if self.gaps is None else self.gaps[start:stop]
         texts = [

@@ -74,9 +74,10 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         search chooses. A limit on splits needs "binary".
     categorical_features : "auto", "all" or list, default="auto"
         Columns whose values are names and not numbers; see :class:`TableEncoder`.
-    thresholds : "auto", "all" or int, default="auto"
+    thresholds : "auto", "all", int or dict, default="auto"
         Cut points of numeric columns; "all" considers every midpoint, so that the tree is best
-        among all threshold trees. See :class:`TableEncoder`. With a depth limit and no other on
+        among all threshold trees. A dict has cut points, or one of these, for some columns. See
+        :class:`TableEncoder`. With a depth limit and no other on
         the size, accuracies are searched by the order of the numbers, so that many cut points
         take no memory.
     search : {"auto", "depth-first", "best-first"}, default="auto"

@@ -19,7 +19,7 @@ class TableSettings(TypedDict, total=False):
 
     min_samples_leaf: int
     categorical_features: Any
-    thresholds: Literal["auto", "all"] | int
+    thresholds: Literal["auto", "all"] | int | Mapping[Any, Any]
     time_limit: float | None
     memory_limit: int | str | None
     n_jobs: int | None

@@ -123,7 +123,7 @@ class TableParameters:
 
     min_samples_leaf: int = parameter(default=1, check=WholeNumber(1))
     categorical_features: Any = "auto"
-    thresholds: Literal["auto", "all"] | int = "auto"
+    thresholds: Literal["auto", "all"] | int | Mapping[Any, Any] = "auto"
 
 
 @with_parameters

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from certree.exceptions import CertificateError
 
 from ._plain_numbers import Exact
-from ._plain_times import nanoseconds_of_text
+from ._plain_times import nanoseconds, nanoseconds_of_text
 from ._raw_table import Column, RawTable
 
 Test = Mapping[str, Any]
@@ -118,11 +118,15 @@ class CandidateRules:
     categorical_features: Any = "auto"
     splits: str = "binary"
 
-    def limit(self) -> int | None:
-        """Return the most cut points of a column, 0 for "auto", None for all."""
-        if isinstance(self.thresholds, str):
-            return 0 if self.thresholds == "auto" else None
-        return int(self.thresholds)
+    def of_column(self, table: RawTable, feature: int) -> Any:
+        """Return what is asked of a column: "auto", "all", a number, or a list of cut points."""
+        if not isinstance(self.thresholds, Mapping):
+            return self.thresholds
+        for key, value in self.thresholds.items():
+            place = None if isinstance(key, str) else _place(table, key)
+            if feature == place or table.name(feature) == key:
+                return value if isinstance(value, str | int | np.integer) else list(value)
+        return "auto"
 
     def declared(self, table: RawTable) -> list[bool]:
         """Return which columns the user declares to be categories."""
@@ -133,8 +137,12 @@ class CandidateRules:
         if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
             return [bool(entry) for entry in entries]
         names = list(table.names or ())
-        places = {names.index(e) if isinstance(e, str) else int(e) % n_columns for e in entries}
+        places = {names.index(e) if isinstance(e, str) else _place(table, e) for e in entries}
         return [place in places for place in range(n_columns)]
+
+
+def _place(table: RawTable, index: Any) -> int:
+    return int(index) % len(table.columns)
 
 
 @dataclass(frozen=True)
@@ -221,8 +229,10 @@ class Candidates:
         self.is_category = [
             d or c.kind == "category" for d, c in zip(declared, table.columns, strict=True)
         ]
+        self.asked = [wishes.of_column(table, i) for i in range(len(table.columns))]
         self.all_flags = table.is_matrix and all(
-            not seen.has_missing and set(seen.values) <= {0, 1} for seen in self.seen
+            not seen.has_missing and set(seen.values) <= {0, 1} and not isinstance(asked, list)
+            for seen, asked in zip(self.seen, self.asked, strict=True)
         )
 
     def key(self, test: Test) -> Key:
@@ -235,12 +245,7 @@ class Candidates:
             return feature, "cut", bisect_right(values, nanoseconds_of_text(test["value"])), side
         if kind == "level" and tuple(test["levels"]) == column.levels:
             rank = column.levels.index(test["value"])
-            return (
-                feature,
-                "cut",
-                bisect_right([column.levels.index(v) for v in values], rank),
-                side,
-            )
+            return feature, "cut", bisect_right(self._in_order(feature), rank), side
         if kind == "category":
             return feature, "is", test["value"], side
         if kind == "multiway":
@@ -278,7 +283,7 @@ class Candidates:
             if wrong is not None:
                 found.append(
                     f"candidates of column {self.table.name(feature)!r} for "
-                    f"thresholds={self.wishes.thresholds!r}: {wrong}"
+                    f"thresholds={self.asked[feature]!r}: {wrong}"
                 )
         wanted = Counter(self._fixed())
         if stated.n_repeated and not may_have_more:
@@ -315,7 +320,7 @@ class Candidates:
             return "category"
         if column.kind == "ordered" and not is_category:
             return "level"
-        return "flag" if is_binary else "number"
+        return "flag" if is_binary and not isinstance(self.asked[feature], list) else "number"
 
     def _sides(self, feature: int) -> tuple[bool, ...]:
         """Return whether missing values hold: they may join either side of a cut or flag."""
@@ -343,12 +348,20 @@ class Candidates:
                 yield feature, "missing", False
 
     def _asked_gaps(self, feature: int) -> list[set[int]] | None:
-        """Return for each quantile the gaps nearest to it; None: all gaps are candidates."""
-        seen, limit = self.seen[feature], self.wishes.limit()
+        """Return for each quantile the gaps nearest to it; None: all gaps are candidates.
+
+        Of cut points that are given, the gap of each, if it has values on both sides.
+        """
+        seen, asked_for = self.seen[feature], self.asked[feature]
         n_gaps = len(seen.values) - 1
-        if limit == 0:
+        if isinstance(asked_for, list):
+            order = self._in_order(feature)
+            places = {bisect_right(order, self._point(feature, cut)) for cut in asked_for}
+            return [{place} for place in places if 1 <= place <= n_gaps]
+        limit = n_gaps if asked_for == "all" else asked_for
+        if asked_for == "auto":
             limit = n_gaps if len(seen.values) <= _AUTO else _AUTO
-        if limit is None or n_gaps <= limit:
+        if n_gaps <= limit:
             return None
         total, below, sums = sum(seen.weights), Fraction(0), []
         for weight in seen.weights[:-1]:
@@ -368,6 +381,20 @@ class Candidates:
                 asked.append({nearest + 1})
         return asked
 
+    def _in_order(self, feature: int) -> list[Any]:
+        """Return the values of a column as numbers, levels by their places."""
+        levels, values = self.table.columns[feature].levels, self.seen[feature].values
+        return [levels.index(value) for value in values] if levels else list(values)
+
+    def _point(self, feature: int, cut: Any) -> Any:
+        """Return a given cut point as a number of the same kind."""
+        column = self.table.columns[feature]
+        if column.kind == "ordered":
+            return column.levels.index(cut)
+        if column.kind != "time":
+            return float(cut)
+        return nanoseconds_of_text(cut) if isinstance(cut, str) else nanoseconds(cut)
+
     def count(self) -> int | None:
         """Return the number of candidates; None if rounded weights leave some of them open."""
         total = len(list(self._fixed()))
@@ -377,7 +404,7 @@ class Candidates:
             asked = self._asked_gaps(feature)
             if asked is None:
                 n_cuts = len(self.seen[feature].values) - 1
-            elif self.slack:
+            elif self.slack and not isinstance(self.asked[feature], list):
                 return None
             else:
                 n_cuts = len(set().union(*asked))
