@@ -58,6 +58,7 @@ def test_the_constructor_has_the_documented_parameters_and_defaults() -> None:
     assert {name: p.default for name, p in signature.parameters.items()} == {
         "max_depth": 3,
         "max_splits": None,
+        "max_leaf_nodes": None,
         "complexity": 0.0,
         "complexity_per": "split",
         "objective": "accuracy",

@@ -31,7 +31,7 @@ class OrdinalTreeClassifier(PredictsClasses, BaseTargetTree):
     ----------
     order : array-like of shape (n_classes,), default=None
         The classes from first to last; None: those of y, sorted.
-    max_depth, max_splits, min_samples_leaf
+    max_depth, max_splits, max_leaf_nodes, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf), in units of the mean distance of a row.

@@ -16,6 +16,7 @@ from certree.results._path import RegularizationPath
 from certree.tree import Tree
 
 from ._budgets import encode_within
+from ._parameters import least_rows
 from ._sklearn_bases import BaseEstimator, ClassifierMixin
 from ._vocabulary import TableParameters, fitted, with_parameters
 
@@ -57,6 +58,9 @@ class EncodesTables(TableParameters, ReadsTables):
     n_features_in_: int = fitted()
     feature_names_in_: NDArray[Any] = fitted()
 
+    _least_rows: int = fitted()
+    """Fewest rows in a leaf, once the rows that count are known."""
+
     if TYPE_CHECKING:
 
         @property
@@ -97,9 +101,10 @@ class EncodesTables(TableParameters, ReadsTables):
             self.feature_names_in_ = self.encoder_.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if rows is None or isinstance(columns, RankedColumns):
-            return columns
-        return np.asfortranarray(columns[rows])
+        if rows is not None and not isinstance(columns, RankedColumns):
+            columns = np.asfortranarray(columns[rows])
+        self._least_rows = least_rows(self.min_samples_leaf, len(columns))
+        return columns
 
 
 class PredictsByTree(ReadsTables):

@@ -30,7 +30,7 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
 
     Parameters
     ----------
-    max_depth, max_splits, min_samples_leaf
+    max_depth, max_splits, max_leaf_nodes, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf) in units of R2, from 0 to 1: a split must raise R2 by as much.

@@ -17,7 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class TableSettings(TypedDict, total=False):
     """What all functions take."""
 
-    min_samples_leaf: int
+    min_samples_leaf: int | float
     categorical_features: Any
     thresholds: Literal["auto", "all"] | int | Mapping[Any, Any]
     time_limit: float | None
