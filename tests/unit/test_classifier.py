@@ -68,6 +68,7 @@ def test_the_constructor_has_the_documented_parameters_and_defaults() -> None:
         "splits": "binary",
         "categorical_features": "auto",
         "thresholds": "auto",
+        "min_category_rows": 1,
         "search": "auto",
         "time_limit": 60.0,
         "memory_limit": "auto",

@@ -11,6 +11,7 @@ from ._encoder import TableEncoder
 from ._multiway import Multiway
 from ._named import NamedArray
 from ._ranks import RankedColumns
+from ._subsets import Subset
 from ._table import Kind, Table, check_columns, compare_columns, read_table, remember_columns
 from ._tests import (
     Category,
@@ -36,6 +37,7 @@ __all__ = [
     "NamedArray",
     "RankedColumns",
     "SidedTest",
+    "Subset",
     "Table",
     "TableEncoder",
     "Test",

@@ -18,7 +18,7 @@ from certree.exceptions import warn
 from ._table import Table
 from ._times import form_of, parse_time, read_time_objects, ticks, write_time
 
-__all__ = ["Asked", "asked_cuts", "declared_categories", "warn_of_texts"]
+__all__ = ["Asked", "asked_cuts", "declared_categories", "is_index", "warn_of_texts"]
 
 _TIMES = ("date", "zoned", "duration")
 
@@ -71,7 +71,7 @@ def _limit(value: Any, where: str) -> int | None:
     """Return the largest number of cut points, 0 for "auto", None for all."""
     if isinstance(value, str) and value in ("auto", "all"):
         return 0 if value == "auto" else None
-    if _is_index(value) and value >= 1:
+    if is_index(value) and value >= 1:
         return int(value)
     others = "a list of cut points" if "[" in where else "a dict by columns"
     raise ValueError(
@@ -177,7 +177,8 @@ def _declared(given: Any, table: Table) -> list[bool]:
     return declared
 
 
-def _is_index(value: Any) -> bool:
+def is_index(value: Any) -> bool:
+    """Return whether a value is an integer, and not a truth value."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -195,7 +196,7 @@ def _find_column(entry: Any, table: Table, where: str) -> int:
                 f"its columns are {table.names}."
             )
         return table.names.index(entry)
-    if _is_index(entry):
+    if is_index(entry):
         if not -table.n_columns <= entry < table.n_columns:
             raise ValueError(
                 f"{where} holds the column index {entry}, but the table has "

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from certree.numbers._exact import scale_weights
 
-from ._asked import asked_cuts, declared_categories, warn_of_texts
+from ._asked import asked_cuts, declared_categories, is_index, warn_of_texts
 from ._choose import ColumnRules, column_tests, is_binary, multiway_test
 from ._encode import NoTimeLeftError, encode_tests
 from ._integers import check_integers
@@ -81,6 +81,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         What trees may ask of a category column: one category against all others, all categories
         at once (:class:`Multiway`, with missing values as one more category), or either. There
         is one output column per category in any case.
+    min_category_rows : int, default=1
+        Categories with fewer rows are joined: trees ask ``city is rare`` in place of one question
+        for each. A category that training did not see is then rare, too.
 
     Attributes
     ----------
@@ -121,10 +124,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         thresholds: str | int | Mapping[Any, Any] = "auto",
         categorical_features: str | Sequence[Any] = "auto",
         splits: str = "binary",
+        min_category_rows: int = 1,
     ) -> None:
         self.thresholds = thresholds
         self.categorical_features = categorical_features
         self.splits = splits
+        self.min_category_rows = min_category_rows
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableEncoder:
         """Choose the tests.
@@ -328,6 +333,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         declared = declared_categories(self.categorical_features, table)
         if self.splits not in SPLITS:
             raise ValueError(f"splits must be one of {', '.join(SPLITS)}, got {self.splits!r}.")
+        if not is_index(self.min_category_rows) or self.min_category_rows < 1:
+            raise ValueError(
+                "min_category_rows must be an integer of at least 1, got "
+                f"{self.min_category_rows!r}."
+            )
         if weights is not None and not weights.all():
             counts = weights > 0
             table, weights = table.select(counts), weights[counts]
@@ -351,7 +361,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             boolean = table.kinds[0] == "flag"
             self.tests_ = TestList([[Flag(i, name, boolean) for i, name in enumerate(table.names)]])
             return
-        cap = None if room is None else room().cap(table, are_categories, asked, weights, room)
+        cap = (
+            None
+            if room is None
+            else room().cap(table, are_categories, asked, weights, room, self.min_category_rows)
+        )
         self._stopped_by = "" if cap is None else cap.stopped_by
         parts: list[Sequence[Test]] = []
         n_tests = 0
@@ -362,6 +376,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             rules = ColumnRules(
                 is_category=is_category,
                 is_multiway=is_multiway,
+                min_category_rows=self.min_category_rows,
                 asked=asked[i],
                 weights=weights,
                 most=None if cap is None or is_multiway else cap.most,
@@ -373,7 +388,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 self._left_out[i] = cap.count_left_out(i, found)
             if is_multiway and len(found) > 1:
                 columns = np.arange(n_tests, n_tests + len(found), dtype=np.int32)
-                self._multiway.append((multiway_test(found), columns))
+                self._multiway.append((multiway_test(found, table.column(i)), columns))
             parts += found.parts
             n_tests += len(found)
         self.tests_ = TestList(parts)

@@ -8,6 +8,7 @@ fit, from a few measured rates. The search also checks its budget itself.
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -95,6 +96,7 @@ class Room:
         cuts: Sequence[Asked],
         weights: NDArray[np.int64] | None,
         later: Callable[[], Room] | None = None,
+        min_category_rows: int = 1,
     ) -> Cap | None:
         """Return how many cut points or categories columns may have if not all of them fit.
 
@@ -110,6 +112,8 @@ class Room:
             Weights of the rows.
         later : callable, optional
             What is left when the numbers have been looked at.
+        min_category_rows : int
+            Categories of fewer rows are one choice.
         """
         # Counting the different numbers takes time, and is useless where all cut points fit.
         most_cuts = min(table.n_rows, max(map(_most_cuts, cuts)))
@@ -122,7 +126,7 @@ class Room:
         is_kept = self.memory is None or 32 * table.n_rows * table.n_columns <= self.memory
         for i, is_category in enumerate(are_categories):
             n_choices, has_missing, counted = _count_choices(
-                table, i, is_category, cuts[i], weights
+                table, i, is_category, cuts[i], weights, min_category_rows
             )
             asked.append(n_choices)
             # Missing values may join either side of a cut.
@@ -272,6 +276,7 @@ def _count_choices(
     is_category: bool,
     cuts: Asked,
     weights: NDArray[np.int64] | None,
+    min_category_rows: int = 1,
 ) -> tuple[int, bool, Counted | None]:
     """Return the number of cut points or categories of a column, and what numbers it has.
 
@@ -285,7 +290,10 @@ def _count_choices(
         column = column[~absent]
         weights = None if weights is None else weights[~absent]
     if is_category or column.dtype in (object, np.bool_) or not len(column):
-        return len(set(column.tolist())), has_missing, None
+        # All rare categories are one choice, which is always kept.
+        counts = Counter(column.tolist())
+        frequent = [value for value, count in counts.items() if count >= min_category_rows]
+        return len(frequent), has_missing, None
     counted = count_values(as_ordered(column), weights)
     return count_cuts(counted, cuts.limit, cuts.points), has_missing, counted
 

@@ -83,6 +83,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         :class:`TableEncoder`. With a depth limit and no other on
         the size, accuracies are searched by the order of the numbers, so that many cut points
         take no memory.
+    min_category_rows : int, default=1
+        Categories with fewer rows are joined: trees ask ``city is rare``.
     search : {"auto", "depth-first", "best-first"}, default="auto"
         How the search proceeds. The value found is the same.
     time_limit : float or None, default=60.0

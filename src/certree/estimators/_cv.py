@@ -85,7 +85,9 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
     rule : {"best", "one_se"}, default="best"
         "best": the best mean score, of equal ones the fewest splits. "one_se": the fewest splits
         whose mean score is within one standard error of the best.
-    objective, pos_label, min_samples_leaf, class_weight, categorical_features, thresholds
+    objective, pos_label, min_samples_leaf, class_weight
+        As for :class:`OptimalTreeClassifier`.
+    categorical_features, thresholds, min_category_rows
         As for :class:`OptimalTreeClassifier`.
     time_limit : float or None, default=60.0
         Seconds for all searches together: each fold has an equal share of what is left, and so has

@@ -88,6 +88,7 @@ class EncodesTables(TableParameters, ReadsTables):
             thresholds=self.thresholds,
             categorical_features=self.categorical_features,
             splits=self.splits,
+            min_category_rows=self.min_category_rows,
         ).set_output(transform="default")
         columns = encode_within(
             self.encoder_,

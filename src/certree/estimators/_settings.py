@@ -20,6 +20,7 @@ class TableSettings(TypedDict, total=False):
     min_samples_leaf: int | float
     categorical_features: Any
     thresholds: Literal["auto", "all"] | int | Mapping[Any, Any]
+    min_category_rows: int
     time_limit: float | None
     memory_limit: int | str | None
     n_jobs: int | None

@@ -141,6 +141,7 @@ class TableParameters:
     min_samples_leaf: int | float = parameter(default=1, check=RowsOrShare())
     categorical_features: Any = "auto"
     thresholds: Literal["auto", "all"] | int | Mapping[Any, Any] = "auto"
+    min_category_rows: int = parameter(default=1, check=WholeNumber(1))
 
 
 @with_parameters

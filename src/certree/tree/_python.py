@@ -21,6 +21,7 @@ from certree.encoding import (
     Level,
     Missing,
     Multiway,
+    Subset,
     Test,
     Threshold,
     TimeThreshold,
@@ -185,6 +186,12 @@ def _condition(test: Test, outcome: int, variable: str) -> str:
             return is_missing
         if isinstance(test, Category):
             return _is_one_of(variable, [test.value])
+        if isinstance(test, Subset):
+            holds = _is_one_of(variable, test.values)
+            if test.rest:
+                # Missing values equal no category.
+                holds = f"not ({holds} or {is_missing})"
+            return f"{is_missing} or {holds}" if test.missing else holds
         if isinstance(test, Level):
             holds = _is_one_of(variable, test.held)
             return f"{is_missing} or {holds}" if test.missing else holds

@@ -22,6 +22,7 @@ from certree.encoding import (
     Level,
     Missing,
     Multiway,
+    Subset,
     Test,
     Threshold,
     TimeThreshold,
@@ -101,6 +102,9 @@ def _condition(test: Test, outcome: int, column: str, quote: str) -> str:
             return _or_null(column, [], True)
         if isinstance(test, Category):
             return _is_one_of(column, [test.value], quote)
+        if isinstance(test, Subset):
+            known = _is_one_of(column, test.values, quote, excluded=test.rest)
+            return _or_null(column, [known], test.missing)
         if isinstance(test, Level):
             return _or_null(column, [_is_one_of(column, test.held, quote)], test.missing)
         if isinstance(test, Threshold):
@@ -124,10 +128,12 @@ def _or_null(column: str, holds: list[str], is_missing_too: bool | None) -> str:
     return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
 
 
-def _is_one_of(column: str, values: Sequence[Any], quote: str) -> str:
-    """Return the predicate that is true for some values."""
+def _is_one_of(column: str, values: Sequence[Any], quote: str, excluded: bool = False) -> str:
+    """Return the predicate that is true for some values, or for all but these."""
     texts = [_literal(value, quote) for value in values]
-    return f"{column} = {texts[0]}" if len(texts) == 1 else f"{column} IN ({', '.join(texts)})"
+    if len(texts) == 1:
+        return f"{column} {'<>' if excluded else '='} {texts[0]}"
+    return f"{column} {'NOT IN' if excluded else 'IN'} ({', '.join(texts)})"
 
 
 def _identifier(name: str, quote: str) -> str:

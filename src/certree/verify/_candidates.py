@@ -42,6 +42,7 @@ _FIELDS = {
     "category": {"feature", "name", "value", "missing"},
     "flag": {"feature", "name", "boolean", "missing"},
     "missing": {"feature", "name"},
+    "subset": {"feature", "name", "values", "rest", "missing"},
     "level": {"feature", "name", "levels", "value", "missing"},
     "multiway": {"feature", "name", "categories", "default"},
 }
@@ -98,6 +99,9 @@ def outcome_of(test: Test, value: Any) -> int:
     if kind == "level":
         held = test["levels"][: test["levels"].index(test["value"]) + 1]
         return int(not any(_is_category(value, level) for level in held))
+    if kind == "subset":
+        is_listed = any(_is_category(value, category) for category in test["values"])
+        return int(is_listed == test["rest"])
     return int(not _is_category(value, test["value"]))
 
 
@@ -117,6 +121,7 @@ class CandidateRules:
     thresholds: Any = "auto"
     categorical_features: Any = "auto"
     splits: str = "binary"
+    min_category_rows: int = 1
 
     def of_column(self, table: RawTable, feature: int) -> Any:
         """Return what is asked of a column: "auto", "all", a number, or a list of cut points."""
@@ -153,6 +158,8 @@ class _Seen:
     has_missing: bool
     weights: Sequence[Exact]
     """Weight of the rows of each value."""
+    n_rows: Sequence[int]
+    """Number of rows of each value."""
 
 
 class StatedTests(Sequence[Test]):
@@ -248,6 +255,9 @@ class Candidates:
             return feature, "cut", bisect_right(self._in_order(feature), rank), side
         if kind == "category":
             return feature, "is", test["value"], side
+        if kind == "subset":
+            held = frozenset(v for v in values if outcome_of(test, v) == 0)
+            return feature, "in", held, side
         if kind == "multiway":
             return feature, "multiway", tuple(tuple(group) for group in test["categories"])
         return feature, kind, side
@@ -329,23 +339,47 @@ class Candidates:
     def _fixed(self) -> Iterable[Key]:
         """Yield all candidates except the cuts between numbers or levels."""
         for feature, seen in enumerate(self.seen):
-            kind, values = self._kind(feature), list(seen.values)
+            kind = self._kind(feature)
             if kind == "flag":
                 yield from ((feature, "flag", side) for side in self._sides(feature))
             elif kind == "category":
-                if not seen.has_missing and len(values) <= 2:
-                    values = values[1:]
-                elif len(values) == 1:
-                    values = []
-                yield from ((feature, "is", value, False) for value in values)
-            elif kind == "multiway" and len(values) + seen.has_missing > 1:
-                groups = [(value,) for value in values] + [(None,)] * seen.has_missing
+                single = self._single_groups(feature)
+                if not seen.has_missing and len(single) <= 2:
+                    single = single[1:]
+                elif len(single) == 1:
+                    single = []
+                yield from single
+            elif kind == "multiway" and len(self._groups(feature)) + seen.has_missing > 1:
+                groups = self._groups(feature) + [(None,)] * seen.has_missing
                 yield feature, "multiway", tuple(groups)
                 if self.wishes.splits == "both":
-                    yield from ((feature, "is", value, False) for value in values)
+                    yield from self._single_groups(feature)
             is_asked = kind != "multiway" or self.wishes.splits == "both"
+            is_asked = is_asked or not self._groups(feature)
             if seen.has_missing and kind != "nothing" and is_asked:
                 yield feature, "missing", False
+
+    def _groups(self, feature: int) -> list[tuple[Any, ...]]:
+        """Return the categories one by one, and the rare ones together at the end.
+
+        If all are rare, they say nothing.
+        """
+        seen, least = self.seen[feature], self.wishes.min_category_rows
+        rows = dict(zip(seen.values, seen.n_rows, strict=True))
+        rare = tuple(value for value in seen.values if rows[value] < least)
+        known: list[tuple[Any, ...]] = [(v,) for v in seen.values if rows[v] >= least]
+        return [*known, rare] if rare and known else known
+
+    def _single_groups(self, feature: int) -> list[Key]:
+        """Return how each category, and all rare ones together, divide the rows."""
+        groups, least = self._groups(feature), self.wishes.min_category_rows
+        rows = dict(zip(self.seen[feature].values, self.seen[feature].n_rows, strict=True))
+        return [
+            (feature, "is", group[0], False)
+            if rows[group[0]] >= least
+            else (feature, "in", frozenset(group), False)
+            for group in groups
+        ]
 
     def _asked_gaps(self, feature: int) -> list[set[int]] | None:
         """Return for each quantile the gaps nearest to it; None: all gaps are candidates.
@@ -445,6 +479,7 @@ def _are_texts(values: Sequence[Any]) -> bool:
 
 def _see(column: Column, weights: Mapping[int, Exact]) -> _Seen:
     totals: dict[Any, Exact] = {}
+    n_rows: Counter[Any] = Counter()
     has_missing = False
     for row, weight in weights.items():
         value = column.values[row]
@@ -452,5 +487,7 @@ def _see(column: Column, weights: Mapping[int, Exact]) -> _Seen:
             has_missing = True
         else:
             totals[value] = totals.get(value, 0) + weight
+            n_rows[value] += 1
     values = sorted(totals, key=column.levels.index if column.levels else None)
-    return _Seen(values, has_missing, [totals[value] for value in values])
+    weights_of, rows_of = [totals[value] for value in values], [n_rows[value] for value in values]
+    return _Seen(values, has_missing, weights_of, rows_of)
