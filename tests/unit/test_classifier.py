@@ -89,7 +89,7 @@ def test_tags_say_what_tables_are_welcome() -> None:
     assert tags.input_tags.allow_nan
     assert tags.input_tags.categorical
     assert tags.classifier_tags.multi_class
-    assert not tags.input_tags.sparse
+    assert tags.input_tags.sparse
 
 
 # ---- the value ---------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from certree.encoding import TableEncoder, check_columns, read_table
 
@@ -131,11 +130,6 @@ class TestObjects:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.coo_array, sparse.csc_array])
-    def test_sparse(self, make: Any) -> None:
-        with pytest.raises(TypeError, match=r"Sparse data.*toarray"):
-            read_table(make(np.eye(3)))
-
     def test_complex(self) -> None:
         with pytest.raises(ValueError, match="Complex data not supported"):
             read_table(np.array([[1j, 2]]))

@@ -18,13 +18,13 @@ from certree.exceptions import warn
 from ._table import Table
 from ._times import form_of, parse_time, read_time_objects, ticks, write_time
 
-__all__ = ["Asked", "asked_cuts", "declared_categories", "is_index", "warn_of_texts"]
+__all__ = ["AskedCuts", "asked_cuts", "declared_categories", "is_index", "warn_of_texts"]
 
 _TIMES = ("date", "zoned", "duration")
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class AskedCuts:
     """The cut points that are asked of a column.
 
     Attributes
@@ -43,11 +43,11 @@ class Asked:
     texts: NDArray[Any] | None = None
 
 
-def asked_cuts(thresholds: Any, table: Table, are_categories: Sequence[bool]) -> list[Asked]:
+def asked_cuts(thresholds: Any, table: Table, are_categories: Sequence[bool]) -> list[AskedCuts]:
     """Return what the parameter `thresholds` asks of each column."""
     if not isinstance(thresholds, Mapping):
-        return [Asked(_limit(thresholds, "thresholds"))] * table.n_columns
-    asked: dict[int, Asked] = {}
+        return [AskedCuts(_limit(thresholds, "thresholds"))] * table.n_columns
+    asked: dict[int, AskedCuts] = {}
     for key, value in thresholds.items():
         column = _find_column(key, table, "thresholds")
         name = table.names[column]
@@ -63,8 +63,8 @@ def asked_cuts(thresholds: Any, table: Table, are_categories: Sequence[bool]) ->
         if isinstance(value, Iterable) and not isinstance(value, str | bytes):
             asked[column] = _given(list(value), table, column, where)
         else:
-            asked[column] = Asked(_limit(value, where))
-    return [asked.get(column, Asked()) for column in range(table.n_columns)]
+            asked[column] = AskedCuts(_limit(value, where))
+    return [asked.get(column, AskedCuts()) for column in range(table.n_columns)]
 
 
 def _limit(value: Any, where: str) -> int | None:
@@ -80,7 +80,7 @@ def _limit(value: Any, where: str) -> int | None:
     )
 
 
-def _given(values: list[Any], table: Table, column: int, where: str) -> Asked:
+def _given(values: list[Any], table: Table, column: int, where: str) -> AskedCuts:
     """Return cut points that a user lists."""
     if table.kinds[column] == "ordered":
         levels = table.levels[column]
@@ -90,7 +90,7 @@ def _given(values: list[Any], table: Table, column: int, where: str) -> Asked:
                     f"{where} holds {value!r}, which is not a level of the column; its levels are "
                     f"{list(levels)}."
                 )
-        return Asked(points=np.array(sorted({levels.index(v) for v in values}), dtype=np.intp))
+        return AskedCuts(points=np.array(sorted({levels.index(v) for v in values}), dtype=np.intp))
     if table.kinds[column] in _TIMES:
         return _given_times(values, table.column(column), table.kinds[column], where)
     for value in values:
@@ -100,10 +100,10 @@ def _given(values: list[Any], table: Table, column: int, where: str) -> Asked:
                 f"{where} must hold finite numbers, since the column {table.names[column]!r} holds "
                 f"numbers, got {value!r}."
             )
-    return Asked(points=np.unique(np.array([float(value) for value in values])))
+    return AskedCuts(points=np.unique(np.array([float(value) for value in values])))
 
 
-def _given_times(values: list[Any], column: NDArray[Any], kind: str, where: str) -> Asked:
+def _given_times(values: list[Any], column: NDArray[Any], kind: str, where: str) -> AskedCuts:
     """Return times that a user lists, in the unit of a column; rounding down divides it alike."""
     found = {}
     for value in values:
@@ -123,7 +123,7 @@ def _given_times(values: list[Any], column: NDArray[Any], kind: str, where: str)
     moments = sorted(found)
     numbers = [min(max(moment // size, -(2**63) + 1), 2**63 - 1) for moment in moments]
     texts = np.array([found[moment] for moment in moments], dtype=object)
-    return Asked(points=np.array(numbers, dtype=np.int64).view(column.dtype), texts=texts)
+    return AskedCuts(points=np.array(numbers, dtype=np.int64).view(column.dtype), texts=texts)
 
 
 def _read_time(value: Any) -> tuple[str, int, int]:

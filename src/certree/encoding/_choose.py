@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from certree.exceptions import warn
 
-from ._asked import Asked
+from ._asked import AskedCuts
 from ._cuts import Counted, as_ordered, choose_gaps
 from ._integers import EXACT_INTEGERS
 from ._multiway import Multiway
@@ -42,7 +42,7 @@ class ColumnRules:
         Whether one test asks for all categories at once.
     min_category_rows : int
         Categories of fewer rows are joined.
-    asked : Asked
+    asked : AskedCuts
         The cut points.
     weights, most, counted
         As for :func:`~certree.encoding._cuts.choose_gaps`; `most` holds for categories, too.
@@ -51,7 +51,7 @@ class ColumnRules:
     """
 
     is_category: bool
-    asked: Asked
+    asked: AskedCuts
     weights: NDArray[np.int64] | None
     is_multiway: bool = False
     min_category_rows: int = 1

@@ -444,6 +444,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags

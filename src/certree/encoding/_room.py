@@ -16,7 +16,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from ._asked import Asked
+from ._asked import AskedCuts
 from ._cuts import AUTO_THRESHOLDS, Counted, as_ordered, count_cuts, count_values
 from ._table import Table
 from ._tests import Category, Level, Test, Threshold, is_missing
@@ -93,7 +93,7 @@ class Room:
         self,
         table: Table,
         are_categories: Sequence[bool],
-        cuts: Sequence[Asked],
+        cuts: Sequence[AskedCuts],
         weights: NDArray[np.int64] | None,
         later: Callable[[], Room] | None = None,
         min_category_rows: int = 1,
@@ -106,7 +106,7 @@ class Room:
             The rows that count.
         are_categories : sequence of bool
             Which columns hold categories.
-        cuts : sequence of Asked
+        cuts : sequence of AskedCuts
             The cut points of each column.
         weights : ndarray of int64, optional
             Weights of the rows.
@@ -274,7 +274,7 @@ def _count_choices(
     table: Table,
     index: int,
     is_category: bool,
-    cuts: Asked,
+    cuts: AskedCuts,
     weights: NDArray[np.int64] | None,
     min_category_rows: int = 1,
 ) -> tuple[int, bool, Counted | None]:
@@ -298,7 +298,7 @@ def _count_choices(
     return count_cuts(counted, cuts.limit, cuts.points), has_missing, counted
 
 
-def _most_cuts(cuts: Asked) -> int:
+def _most_cuts(cuts: AskedCuts) -> int:
     """Return how many cut points a column of any length may have."""
     if cuts.points is not None:
         return len(cuts.points)

@@ -1,10 +1,10 @@
 """Read tables of any kind into columns of numbers, flags and categories.
 
-The table may be a NumPy array, a list of lists, a pandas or a polars frame. The rest of the package
-sees a :class:`Table`, in which a column is one of three arrays: float64 (or bool) with NaN for
-missing, object with strings and None for missing, or datetime64 or timedelta64 with NaT
-(:mod:`~certree.encoding._times`). Neither pandas nor polars is imported: a frame
-of theirs can only arrive when the user has imported them.
+The table may be a NumPy array, a list of lists, a sparse matrix, a pandas or a polars frame. The
+rest of the package sees a :class:`Table`, in which a column is one of three arrays: float64 (or
+bool) with NaN for missing, object with strings and None for missing, or datetime64 or timedelta64
+with NaT (:mod:`~certree.encoding._times`). Neither pandas nor polars is imported: a frame of theirs
+can only arrive when the user has imported them.
 
 A column of Python objects is numbers or text, never both: a category 1 and a category "1" would
 read the same in a tree and yet be different, so mixtures are refused with a hint.
@@ -26,6 +26,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 from ._named import NamedArray
+from ._sparse import SparseColumns
 from ._times import form_of, read_time_array, read_time_objects
 
 __all__ = ["Kind", "Table", "check_columns", "read_table"]
@@ -74,7 +75,7 @@ class Table:
 
     def __init__(
         self,
-        columns: list[Column] | None,
+        columns: Sequence[Column] | None,
         kinds: list[Kind],
         names: list[str] | None,
         *,
@@ -106,7 +107,11 @@ class Table:
         """Return the table of some rows, given by a mask or by indices."""
         names = self.names if self.has_names else None
         if self._columns is not None:
-            columns = [column[rows] for column in self._columns]
+            columns: Sequence[Column] = (
+                self._columns.select(rows)
+                if isinstance(self._columns, SparseColumns)
+                else [column[rows] for column in self._columns]
+            )
             return Table(columns, self.kinds, names, levels=self.levels, zones=self.zones)
         assert self.matrix is not None
         return Table(None, self.kinds, names, matrix=self.matrix[rows])
@@ -120,9 +125,9 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
 
     Parameters
     ----------
-    X : array-like, pandas.DataFrame or polars.DataFrame, of shape (n_rows, n_columns)
-        Numbers, booleans, strings, categories, dates, times and durations. NaN, NaT, None,
-        ``pandas.NA`` and polars' null are missing values.
+    X : array-like, sparse matrix, pandas.DataFrame or polars.DataFrame
+        Of shape (n_rows, n_columns), with numbers, booleans, strings, categories, dates, times and
+        durations. NaN, NaT, None, ``pandas.NA`` and polars' null are missing values.
     names : sequence of str, optional
         Column names to use instead of those of `X`.
 
@@ -133,7 +138,7 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
     Raises
     ------
     TypeError
-        If `X` is sparse, or a column holds objects that are neither numbers nor text, or both.
+        If a column holds objects that are neither numbers nor text, or both.
     ValueError
         If `X` is not two-dimensional, is empty, or holds complex or infinite numbers.
 
@@ -145,17 +150,14 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
     >>> table.column(0)
     array([35., nan])
     """
-    if sparse.issparse(X):
-        raise TypeError(
-            "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert "
-            "it to a dense NumPy array."
-        )
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not sparse.issparse(X):
         raise TypeError(
             "X must be a table, got a dict of columns; pass pandas.DataFrame(X), or one of polars."
         )
     family = type(X).__module__.partition(".")[0]
-    if family == "pandas" and hasattr(X, "columns"):
+    if sparse.issparse(X):
+        table = _read_sparse(X)
+    elif family == "pandas" and hasattr(X, "columns"):
         table = _read_pandas(X)
     elif family == "polars" and type(X).__name__ in ("DataFrame", "LazyFrame"):
         table = _read_polars(X)
@@ -271,6 +273,27 @@ def _read_array(X: Any) -> Table:
     return _from_matrix(array, None)
 
 
+def _read_sparse(X: Any) -> Table:
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must be a table of rows and columns, got a sparse array of shape {X.shape}; "
+            "Reshape your data."
+        )
+    _check_shape(X.shape)
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: X is sparse and holds {X.dtype} values.")
+    if X.dtype.kind not in "biuf":
+        raise TypeError(f"A sparse X must hold numbers or booleans, got dtype {X.dtype}.")
+    columns = SparseColumns(X)
+    entries = columns.matrix.tocoo()
+    infinite = np.flatnonzero(np.isinf(entries.data))
+    if len(infinite):
+        row, column = entries.row[infinite[0]], entries.col[infinite[0]]
+        raise ValueError(_infinity(f"column {column}", int(row)))
+    kind: Kind = "flag" if X.dtype.kind == "b" else "number"
+    return Table(columns, [kind] * len(columns), None)
+
+
 def _from_columns(read: list[tuple[Column, Kind, Any]], names: list[str] | None = None) -> Table:
     """Return the table of columns, each with its kind, and its levels or its time zone."""
     columns, kinds = [column for column, _, _ in read], [kind for _, kind, _ in read]
@@ -341,11 +364,14 @@ def _check_finite(values: NDArray[Any], labels: list[str]) -> None:
     infinite = np.isinf(values)
     if infinite.any():
         row, *column = (int(i) for i in np.argwhere(infinite)[0])
-        raise ValueError(
-            "X contains infinity or a value too large for float64: "
-            f"{labels[column[0] if column else 0]}, row {row}. Replace it by a number, or by NaN "
-            "if the value is unknown."
-        )
+        raise ValueError(_infinity(labels[column[0] if column else 0], row))
+
+
+def _infinity(label: str, row: int) -> str:
+    return (
+        f"X contains infinity or a value too large for float64: {label}, row {row}. Replace it by "
+        "a number, or by NaN if the value is unknown."
+    )
 
 
 def _labels(n_columns: int, names: list[str] | None) -> list[str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from certree.encoding import RankedColumns, TableEncoder, compare_columns, read_table
@@ -22,16 +23,11 @@ from ._vocabulary import TableParameters, fitted, with_parameters
 
 
 class ReadsTables(BaseEstimator):
-    """Takes raw tables, with categories and missing values."""
+    """Takes raw tables, with categories and missing values, and sparse matrices."""
 
     def _row_count(self, X: Any) -> int:
         """Return the number of rows of a raw table, and refuse an empty one."""
-        if hasattr(X, "tocsr"):
-            raise TypeError(
-                f"Sparse input is not supported, got {type(X).__name__}; "
-                "pass a dense table, for example X.toarray()."
-            )
-        if isinstance(X, Mapping):
+        if isinstance(X, Mapping) and not issparse(X):
             read_table(X)  # raises: X is not a table
         n_rows = int(_num_samples(X))
         if n_rows == 0:
@@ -45,6 +41,7 @@ class ReadsTables(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         return tags
 
 

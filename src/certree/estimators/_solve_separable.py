@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples
 
 from certree.encoding import TableEncoder
 from certree.exceptions import OptimalityWarning, warn
@@ -235,7 +236,7 @@ def _refuse(model: BaseTaskTree, given: Given) -> None:
 
 def _check(task: Separable, X: Any) -> int:
     """Refuse an objective that samples show not to be separable; return their number."""
-    if len(X) < 2:
+    if _num_samples(X) < 2:
         return 0
     report = check_task(task, X, n_samples=60)
     if not report:

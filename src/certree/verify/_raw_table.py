@@ -14,6 +14,7 @@ from numbers import Number
 from typing import Any, Literal
 
 import numpy as np
+from scipy.sparse import issparse
 
 from ._plain_times import nanoseconds, nanoseconds_of_array
 
@@ -72,9 +73,19 @@ def read_table(X: Any) -> RawTable:
     if family == "polars" and hasattr(X, "get_columns"):
         columns = [_from_polars(series) for series in X.get_columns()]
         return _checked(RawTable(columns, [str(name) for name in X.columns], False))
+    if issparse(X):
+        return _from_sparse(X.tocsc())
     # An array may know the names of its columns.
     names = getattr(X, "columns", None) if isinstance(X, np.ndarray) else None
     return _from_array(X, None if names is None else [str(name) for name in names])
+
+
+def _from_sparse(X: Any) -> RawTable:
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise ValueError("A sparse X must be a table of numbers or truth values.")
+    kind: Kind = "flag" if X.dtype.kind == "b" else "number"
+    columns = [Column(_numbers(X[:, [i]].toarray()[:, 0]), kind) for i in range(X.shape[1])]
+    return _checked(RawTable(columns, None, True))
 
 
 def _checked(table: RawTable) -> RawTable:
