@@ -44,7 +44,9 @@ def regularization_path(
         Largest number of splits; None: as many as the depth allows.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
-    objective, min_samples_leaf, class_weight, categorical_features, thresholds
+    objective, min_samples_leaf, class_weight
+        As for :class:`OptimalTreeClassifier`.
+    categorical_features, thresholds, min_category_rows
         As for :class:`OptimalTreeClassifier`.
     time_limit : float or None, default=60.0
         Seconds; None: no limit. A search stopped by a limit warns (:class:`OptimalityWarning`)

@@ -17,12 +17,13 @@ from sklearn.utils.validation import check_is_fitted
 from certree import engine
 from certree.engine._budget import Budget, budget, current
 from certree.exceptions import OptimalityWarning, warn
+from certree.files import written_by_fields
 from certree.numbers._exact import scale_weights
 from certree.oracles import Oracle
 from certree.tasks._task import Rows
 
 from . import _greedy
-from ._parameters import OneOf, WholeNumber, is_whole
+from ._parameters import OneOf, WholeNumber, is_whole, least_rows
 from ._reading import EncodesTables
 from ._spo_base import DecisionMixin
 from ._spo_nodes import growth_of, least_units, mean_costs
@@ -33,6 +34,7 @@ from ._vocabulary import check_parameters, fitted, parameter, with_parameters
 _MOST = 2**52
 
 
+@written_by_fields
 @dataclass(frozen=True)
 class ForestTree:
     """A tree of a forest: nodes over the columns of its encoder, and their mean cost vectors."""
@@ -56,8 +58,9 @@ class SPOForest(DecisionMixin, EncodesTables):
         Number of trees.
     max_depth : int or None, default=None
         Most tests on a path from the root to a leaf; None: no limit.
-    min_samples_leaf : int, default=1
-        Least weight of the rows in a leaf, counted as often as they were drawn.
+    min_samples_leaf : int or float, default=1
+        Least weight of the rows in a leaf, counted as often as they were drawn; or a share of the
+        weight of all rows.
     max_features : int, float, "sqrt" or None, default="sqrt"
         How many raw columns a split considers: a number, a share, the root of their number, or
         all. If none of those drawn splits the rows, further ones are tried.
@@ -67,7 +70,7 @@ class SPOForest(DecisionMixin, EncodesTables):
         What splits make small.
     max_listed : int, default=1000
         As for :class:`SPOTree`.
-    categorical_features, thresholds
+    categorical_features, thresholds, min_category_rows
         As for :class:`OptimalTreeClassifier`.
     n_jobs : int or None, default=1
         Number of jobs of joblib that grow trees; its backends (such as Dask and Ray) apply. The
@@ -115,6 +118,7 @@ class SPOForest(DecisionMixin, EncodesTables):
 
     estimators_: list[ForestTree] = fitted()
     oracle_: Oracle = fitted()
+    _is_flat: bool = fitted()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SPOForest:
         """Grow the trees.
@@ -154,6 +158,7 @@ class SPOForest(DecisionMixin, EncodesTables):
         kept = None if weights.values.all() else np.flatnonzero(weights.values)
         columns = self._encode(X, None if sample_weight is None else weights.values, kept)
         values = weights.values if kept is None else weights.values[kept]
+        total = weights.quantum * int(values.sum())
         rows = Rows(n_rows, kept, values, weights.quantum, _MOST, _MOST, n_rows)
         problem = SPOLoss(costs, self.oracle, int(self.max_listed)).on(None, rows)
         self.oracle_ = problem.oracle
@@ -164,7 +169,7 @@ class SPOForest(DecisionMixin, EncodesTables):
             np.array([test.feature for test in self.encoder_.tests_], dtype=np.intp),
             self._n_drawn(),
             None if self.max_depth is None else int(self.max_depth),
-            least_units(int(self.min_samples_leaf), weights.quantum),
+            least_units(least_rows(self.min_samples_leaf, total), weights.quantum),
             self.criterion,
             bool(self.bootstrap),
         )
