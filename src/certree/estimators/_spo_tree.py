@@ -16,6 +16,7 @@ from certree import engine
 from certree.engine._budget import current
 from certree.engine._ordered import expand
 from certree.numbers._exact import read_fraction
+from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._progress import Callback
@@ -248,6 +249,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     def _fit_greedy(self, statement: DecisionStatement) -> None:
         start = perf_counter()
+        phase("growing the tree")
         decided = self._grow(statement)
         seconds = perf_counter() - start
         call = current()
@@ -405,6 +407,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     def _fit_program(self, statement: DecisionStatement) -> None:
         start = perf_counter()
         options = self._engine_options()
+        phase("solving the mixed-integer program")
         found = solve_program(
             statement,
             int(self.max_depth or 0),
