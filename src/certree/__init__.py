@@ -9,6 +9,7 @@ from .estimators._solve import Solution, solve
 from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
 from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
 from .exceptions import CertificateError, InfeasibleError, OptimalityWarning
+from .files import load
 from .results._certificate import Certificate
 from .results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from .results._limit_certificate import LimitedCertificate, LimitValue, Reach
@@ -55,6 +56,7 @@ __all__ = [
     "check_task",
     "classification_summary",
     "datasets",
+    "load",
     "metrics",
     "oracles",
     "plot_roc",

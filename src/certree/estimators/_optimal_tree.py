@@ -54,6 +54,7 @@ class BaseOptimalTree(
 
     tree_: Tree = fitted()
     certificate_: Certificate = fitted()
+    _path: RegularizationPath | None = fitted()
 
     def _check_parameters(self) -> None:
         check_parameters(self)

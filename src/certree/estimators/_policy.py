@@ -174,6 +174,7 @@ class PolicyTree(BaseTaskTree):
     rewards_: NDArray[np.float64] = fitted()
     outcomes_: NDArray[np.float64] | None = fitted()
     propensities_: NDArray[np.float64] | None = fitted()
+    _received: NDArray[Any] | None = fitted()
 
     def fit(
         self,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from certree.encoding import RankedColumns, TableEncoder, compare_columns, read_table
 from certree.encoding._encoder import PrefersRanks
 from certree.engine._ordered import Columns
+from certree.files import model_to_json, register_estimator
 from certree.results._path import RegularizationPath
 from certree.tree import Tree
 
@@ -21,7 +24,32 @@ from ._vocabulary import TableParameters, fitted, with_parameters
 
 
 class ReadsTables(BaseEstimator):
-    """Takes raw tables, with categories and missing values."""
+    """Takes raw tables, with categories and missing values, and is saved as a file."""
+
+    def __init_subclass__(cls, **parameters: Any) -> None:
+        super().__init_subclass__(**parameters)
+        register_estimator(cls)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, which :func:`certree.load` reads.
+
+        The file is JSON and holds no training rows, except what the model itself keeps, such as
+        ``rewards_`` of a :class:`PolicyTree`. A parameter that JSON cannot hold, such as a
+        function, is left out with a warning.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write; an existing file is replaced once the new one is complete.
+        """
+        text = model_to_json(self)
+        target = Path(path)
+        part = target.with_name(f"{target.name}.{os.getpid()}.part")
+        try:
+            part.write_text(text, encoding="utf-8")
+            os.replace(part, target)
+        finally:
+            part.unlink(missing_ok=True)
 
     def _row_count(self, X: Any) -> int:
         """Return the number of rows of a raw table, and refuse an empty one."""

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree import engine
 from certree.engine._budget import Budget, current
 from certree.exceptions import OptimalityWarning, warn
+from certree.files import written_by_fields
 from certree.numbers._exact import scale_weights
 from certree.oracles import Oracle
 from certree.results._activity import phase
@@ -35,6 +36,7 @@ from ._vocabulary import check_parameters, fitted, parameter, with_parameters
 _MOST = 2**52
 
 
+@written_by_fields
 @dataclass(frozen=True)
 class ForestTree:
     """A tree of a forest: nodes over the columns of its encoder, and their mean cost vectors."""
@@ -120,6 +122,7 @@ class SPOForest(DecisionMixin, EncodesTables):
 
     estimators_: list[ForestTree] = fitted()
     oracle_: Oracle = fitted()
+    _is_flat: bool = fitted()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SPOForest:
         """Grow the trees.

@@ -16,6 +16,7 @@ from certree import engine
 from certree.engine._budget import current
 from certree.engine._ordered import expand
 from certree.numbers._exact import read_fraction
+from certree.oracles import Oracle
 from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import exact
@@ -145,6 +146,10 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     costs_: NDArray[np.float64] = fitted()
     decisions_: NDArray[np.float64] = fitted()
+    oracle_: Oracle = fitted()
+    _is_flat: bool = fitted()
+    _asks: bool = fitted()
+    _least_weight: int = fitted()
     _decided: DecidedNodes = fitted()
     _grown_costs: NDArray[Any] = fitted()
     _loss_unit: Fraction = fitted()
