@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "certree"
 # From below to above: a folder imports itself and those before it. Every folder may warn and raise.
 LAYERS = (
     *("exceptions", "_version", "numbers", "encoding", "tree", "engine", "metrics", "oracles"),
-    *("tasks", "proofs", "results", "datasets", "files", "estimators"),
+    *("tasks", "proofs", "results", "datasets", "files", "estimators", "report"),
 )
 
 

@@ -10,6 +10,7 @@ from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertifica
 from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
 from .exceptions import CertificateError, InfeasibleError, OptimalityWarning
 from .files import load
+from .report import Report, report
 from .results._certificate import Certificate
 from .results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from .results._limit_certificate import LimitedCertificate, LimitValue, Reach
@@ -20,13 +21,17 @@ from .results._progress import Progress
 from .results._summary import ClassificationSummary, classification_summary
 from .results._task_certificate import TaskCertificate
 from .tasks._check_task import TaskReport, check_task
-from .tree import Tree
+from .tree import Change, ColumnChange, Explanation, Explanations, PathStep, Tree
 from .verify import VerificationReport, verify
 
 __all__ = [
     "Certificate",
     "CertificateError",
+    "Change",
     "ClassificationSummary",
+    "ColumnChange",
+    "Explanation",
+    "Explanations",
     "FairnessCertificate",
     "FairnessCurve",
     "FairnessReport",
@@ -38,9 +43,11 @@ __all__ = [
     "OptimalityWarning",
     "ParetoFront",
     "PathEntry",
+    "PathStep",
     "Progress",
     "Reach",
     "RegularizationPath",
+    "Report",
     "SeparableCertificate",
     "SeparablePoint",
     "SeparableSolution",
@@ -60,6 +67,7 @@ __all__ = [
     "metrics",
     "oracles",
     "plot_roc",
+    "report",
     "solve",
     "tasks",
     "verify",

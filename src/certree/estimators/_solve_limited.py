@@ -14,12 +14,14 @@ from certree.numbers._exact import read_fraction
 from certree.proofs._limit_front import solve_limited_front
 from certree.results._activity import activity
 from certree.results._answer import Answer
+from certree.results._card import beside, card, sentence, table
 from certree.results._certificate import (
     Exact,
     exact,
     many,
     show,
 )
+from certree.results._chart import Series, chart
 from certree.results._limit_certificate import LimitValue
 from certree.results._plots import new_axes
 from certree.results._progress import FrontObserver
@@ -221,6 +223,18 @@ class TaskFront(Sequence[FrontPoint]):
         axes.set_xlabel(f"first: {self.certificate.tasks[0]}")
         axes.set_ylabel(f"second: {self.certificate.tasks[1]}")
         return axes
+
+    def _repr_html_(self) -> str:
+        names = self.certificate.tasks
+        lines = [(*map(show, point.values), point.n_splits) for point in self.front]
+        points = [(float(a), float(b)) for a, b in (point.values for point in self.front)]
+        costs = (f"cost ({name})" for name in names)
+        drawn = chart([Series("", points, line="step")], *costs, "Costs of the trees of a front")
+        return card(
+            f"Front of {many(len(self), 'tree')}: {status_text(self.certificate.status)}",
+            sentence(self.certificate.statement()),
+            beside(table((*names, "splits"), lines), drawn) if lines else "",
+        )
 
     def __repr__(self) -> str:
         return f"TaskFront({len(self)} trees, {self.certificate.status})"

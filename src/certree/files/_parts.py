@@ -78,7 +78,7 @@ class _Tests:
 
 
 def _write_part(part: Any) -> Any:
-    if not isinstance(part, CutTests):
+    if not isinstance(part, CutTests) or type(part.cuts) is not Cuts:
         return [test.to_dict() for test in part]
     gaps = part.cuts.gaps
     return {

@@ -73,7 +73,7 @@ class SquareProblem(LeafProblem):
         for w, s, q in sums.tolist():
             # The numerator is exact, so that no digits cancel.
             deviation = math.sqrt((q * w - s * s) / max(w * w, 1)) * quantum
-            texts.append(f"weight {w * weight_quantum:g}, deviation {deviation:.4g}")
+            texts.append(f"mean of {w * weight_quantum:g}, deviation {deviation:.4g}")
         return texts
 
     objective_name = "R2"
