@@ -173,12 +173,14 @@ class RichLine:
         if shown.bounds:
             cells.append(Text(shown.bounds, style="green"))
         if shown.limit is not None:
-            cells.append(ProgressBar(shown.limit, shown.seconds, width=_BAR_WIDTH))
-        cells.append(Text(shown.time, style="dim"))
+            bar = ProgressBar(shown.limit, shown.seconds, _BAR_WIDTH, complete_style="cyan")
+            cells.append(bar)
         grid = Table.grid(padding=(0, 1))
-        for _ in cells:
-            grid.add_column(no_wrap=True, overflow="ellipsis")
-        grid.add_row(*cells)
+        for place in range(len(cells)):
+            # On a narrow terminal texts give way, not the spinner and the time.
+            grid.add_column(no_wrap=True, overflow="ellipsis", min_width=0 if place else 1)
+        grid.add_column(no_wrap=True, min_width=len(shown.time))
+        grid.add_row(*cells, Text(shown.time, style="dim"))
         return grid
 
 
