@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import Table, Test, Threshold, format_value
+from certree.encoding import Table, Test, Threshold
 from certree.tree import Tree
-from certree.tree._wording import answer, one_line
+from certree.tree._wording import answer, one_line, shorten
+
+from ._given import MOST_LETTERS, distinct_values, text_of
 
 _N_BINS = 24
 _MOST_VALUES = 12
@@ -52,7 +54,7 @@ def _of_node(
 ) -> dict[str, Any]:
     test = tree.node_test(node)
     sides = [one_line(answer(tree, child)) for child in tree.children(node)]
-    base = {"name": one_line(test.name), "sides": sides, "rows": len(column)}
+    base = {"name": shorten(test.name, MOST_LETTERS), "sides": sides, "rows": len(column)}
     series = _series(codes)
     if isinstance(test, Threshold) and column.dtype != object:
         return {**base, **_bins(test, column.astype(np.float64), codes, series)}
@@ -98,7 +100,6 @@ def _bins(
         "low": low,
         "high": high,
         "cut": cut,
-        "cut_text": one_line(test.silent().describe(0)),
         "bins": counts,
         "series": series,
         "missing": missing,
@@ -112,23 +113,17 @@ def _values(test: Test, column: NDArray[Any], codes: Any, series: list[int]) -> 
     if not len(column):
         return []
     outcome = test.outcome(column)
-    texts = np.array([_text(value) for value in column.tolist()], dtype=object)
-    names, inverse = np.unique(texts.astype(str), return_inverse=True)
-    sizes = np.bincount(inverse)
-    listed = np.argsort(-sizes, kind="stable")[:_MOST_VALUES].tolist()
+    values, places = distinct_values(column)
+    names = [*map(text_of, values), "missing"]  # place -1 is the last one
+    sizes = np.bincount(places % len(names), minlength=len(names))
+    listed = [place for place in np.argsort(-sizes, kind="stable").tolist() if sizes[place]]
     result = []
-    for place in listed:
-        chosen = inverse == place
-        first = int(np.flatnonzero(chosen)[0])
-        result.append([str(names[place]), int(outcome[first]), _counts(codes, chosen, series)])
-    rest = ~np.isin(inverse, listed)
+    for place in listed[:_MOST_VALUES]:
+        chosen = places % len(names) == place
+        side = int(outcome[np.argmax(chosen)])
+        result.append([names[place], side, _counts(codes, chosen, series)])
+    rest = np.isin(places % len(names), listed[_MOST_VALUES:])
     if rest.any():
-        n_more = len(names) - len(listed)
+        n_more = len(listed) - _MOST_VALUES
         result.append([f"{n_more} other values", -1, _counts(codes, rest, series)])
     return result
-
-
-def _text(value: Any) -> str:
-    if value is None or value != value:
-        return "missing"
-    return one_line(format_value(value))

@@ -47,7 +47,8 @@ function histogram(spread, colours, label) {
   }
   svg.append(drawn("line", { class: "guide", x1: left, x2: width - right, y1: top + rise, y2: top + rise }));
   for (const tick of ticks(spread.low, spread.high, 5)) {
-    svg.append(drawn("text", { x: at(tick), y: height - bottom + 16, "text-anchor": "middle" }, short(tick)));
+    const side = at(tick) < 16 ? "start" : at(tick) > width - 16 ? "end" : "middle";
+    svg.append(drawn("text", { x: at(tick), y: height - bottom + 16, "text-anchor": side }, short(tick)));
   }
   const cut = at(spread.cut);
   svg.append(drawn("line", { class: "cut", x1: cut, x2: cut, y1: top - 4, y2: top + rise + 4 }));
@@ -59,7 +60,7 @@ function histogram(spread, colours, label) {
 
 /* Points about the diagonal, one for each leaf; points are [x, y, rows, name]. */
 function diagonal(points, labels, unit) {
-  const size = 300, left = 48, bottom = 40, top = 8, right = 12;
+  const size = 250, left = 48, bottom = 40, top = 8, right = 12;
   const svg = plot(labels.title, size + left + right, size + top + bottom);
   const values = points.flatMap(([x, y]) => [x, y]);
   let low = unit ? 0 : Math.min(...values), high = unit ? 1 : Math.max(...values);
@@ -97,6 +98,7 @@ function showProof(tree) {
   body.replaceChildren(
     element("span", { class: "badge" + (tree.proven ? " proven" : "") }, tree.status),
     element("p", { class: "statement" }, tree.statement),
+    element("p", { class: "hint meaning" }, tree.meaning),
     element("details", null, element("summary", null, "The certificate in full"), list));
 }
 
@@ -394,3 +396,6 @@ const treeView = new TreeView(byId("tree"), data.trees[shown].view, { more: spre
 showForm();
 showChart();
 exchange(shown);
+window.addEventListener("beforeprint", () => {
+  for (const closed of document.querySelectorAll("details")) closed.open = true;
+});
