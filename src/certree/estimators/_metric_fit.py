@@ -88,7 +88,7 @@ def fit_metric(
     statement, warm = state_metric(model, metric.name, rows, rank_limits=limits)
     scale = replace(statement.scale, complexity=complexity, penalty=complexity)
     statement = replace(statement, scale=scale)
-    watch = model._watch(_decimal, None, callback)
+    watch = model._watch(_decimal, statement.measure, callback)
     accepted = read_fraction(model.gap, "gap")
     result = solve_metric(
         statement.session,

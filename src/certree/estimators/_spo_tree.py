@@ -17,6 +17,7 @@ from certree.engine._budget import current
 from certree.engine._ordered import expand
 from certree.numbers._exact import read_fraction
 from certree.oracles import Oracle
+from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._progress import Callback
@@ -258,6 +259,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     def _fit_greedy(self, statement: DecisionStatement) -> None:
         start = perf_counter()
+        phase("growing the tree")
         decided = self._grow(statement)
         seconds = perf_counter() - start
         call = current()
@@ -415,6 +417,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     def _fit_program(self, statement: DecisionStatement) -> None:
         start = perf_counter()
         options = self._engine_options()
+        phase("solving the mixed-integer program")
         found = solve_program(
             statement,
             int(self.max_depth or 0),
