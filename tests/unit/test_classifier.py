@@ -69,6 +69,7 @@ def test_the_constructor_has_the_documented_parameters_and_defaults() -> None:
         "categorical_features": "auto",
         "thresholds": "auto",
         "min_category_rows": 1,
+        "category_tests": "one",
         "search": "auto",
         "time_limit": 60.0,
         "memory_limit": "auto",

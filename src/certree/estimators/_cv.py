@@ -89,7 +89,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
         whose mean score is within one standard error of the best.
     objective, pos_label, min_samples_leaf, class_weight
         As for :class:`OptimalTreeClassifier`.
-    categorical_features, thresholds, min_category_rows
+    categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     time_limit : float or None, default=60.0
         Seconds for all searches together: each fold has an equal share of what is left, and so has
