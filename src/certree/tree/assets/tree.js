@@ -26,7 +26,7 @@ function drawn(tag, attributes, ...children) {
 /* Keep a sign and the short value after it on one line, and so the parts of "54 of 60 (90.0%)". */
 function joined(text) {
   if (/^[\w., %]{1,24} \(.*\)$|^mean of /.test(text)) return text.replace(/(?<!,) (?!\()/g, "\u00a0");
-  return text.replace(/ (<=|>|=|!=|in) (\S{1,20})$/, " $1\u00a0$2");
+  return text.replace(/ (?:<=|>|=|!=|in) .{1,20}$/, (end) => " " + end.slice(1).replaceAll(" ", "\u00a0"));
 }
 
 function percent(share) {
