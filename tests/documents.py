@@ -16,13 +16,17 @@ from certree import (
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
     OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
     OptimalTreeRegressor,
     PolicyTree,
+    SPOForest,
     SPOTree,
+    metrics,
     oracles,
     solve,
     tasks,
 )
+from certree.files import model_from_json, model_to_json
 
 N_ROWS = 40
 
@@ -52,6 +56,18 @@ def table() -> tuple[list[list[Any]], np.ndarray[Any, Any]]:
     return rows, np.array(["no", "yes"])[labels]
 
 
+def _dates_and_sets(y: Any) -> Any:
+    """Return a tree that asks for a date, a duration, a set of categories and rare ones."""
+    start, rows = np.datetime64("2024-02-01T12:00", "s"), np.arange(N_ROWS)
+    X = np.empty((N_ROWS, 3), dtype=object)
+    X[:, 0] = list(start + rows * np.timedelta64(7001, "s"))
+    X[:, 1] = list((rows * 7 % N_ROWS) * np.timedelta64(90, "m"))
+    X[:, 2] = [("Bonn", "Ulm", "Jena", "Trier")[k] for k in rows * 11 % 19 % 4]
+    X[:2, 2] = "Rom", "Bern"
+    model = OptimalTreeClassifier(max_depth=4, category_tests="subsets", min_category_rows=3)
+    return model.fit(X, y)
+
+
 def _models() -> list[tuple[str, Any]]:
     """Return a fitted model of every kind, with the certificates of all kinds among them."""
     X, y = table()
@@ -67,6 +83,7 @@ def _models() -> list[tuple[str, Any]]:
         ("metric", plain(max_depth=2, objective="f1", complexity=0.01).fit(X, y)),
         ("area", plain(max_depth=1, objective="auc", pos_label="yes").fit(X, y)),
         ("multiway", plain(max_depth=2, splits="multiway").fit(X, y)),
+        ("dates and sets", _dates_and_sets(y)),
         ("numbers as classes", plain(max_depth=1).fit(X, treated)),
         ("costs", CostSensitiveTreeClassifier([[0, 2], [3, 0]], max_depth=2).fit(X, y)),
         ("regression", OptimalTreeRegressor(max_depth=2).fit(X, numbers)),
@@ -74,6 +91,26 @@ def _models() -> list[tuple[str, Any]]:
         ("fair", FairTreeClassifier(max_depth=2).fit(X, y, sensitive_features=groups)),
         ("decisions", SPOTree(choice, max_depth=1).fit(X, rng.random((N_ROWS, 2)))),
     ]
+
+
+@cache
+def model_files() -> tuple[Document, ...]:
+    """Return model files of every kind."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        X, y = table()
+        models = _models()
+        models.append(("path", OptimalTreeClassifier(max_depth=2).fit(X, y, path=True)))
+        front = OptimalTreeClassifier(max_depth=1, objective=metrics.ErrorFront(), pos_label="yes")
+        models.append(("front", front.fit(X, y)))
+        models.append(("sizes", OptimalTreeClassifierCV(depths=(1,), cv=2).fit(X, y)))
+        costs = np.random.default_rng(8).random((N_ROWS, 3))
+        forest = SPOForest(oracles.TopK(3, 2), n_estimators=2, max_depth=2, random_state=0)
+        models.append(("forest", forest.fit(X, costs)))
+    return tuple(
+        Document(f"{name} model", model, model_to_json(model), model_from_json)
+        for name, model in models
+    )
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from certree import engine
 from certree._version import __version__
 from certree.numbers._exact import read_fraction
+from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._path import PathEntry, RegularizationPath
@@ -79,11 +80,11 @@ def _searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
     return {
         "task": statement.task,
         "max_depth": None if model.max_depth is None else int(model.max_depth),
-        "max_splits": None if model.max_splits is None else int(model.max_splits),
+        "max_splits": model._split_limit,
         "complexity": exact(statement.scale.complexity),
         "complexity_per": model.complexity_per,
         "split_penalty": exact(statement.scale.penalty),
-        "min_samples_leaf": int(model.min_samples_leaf),
+        "min_samples_leaf": model._least_rows,
         "n_rows": statement.n_rows,
         "n_tests": n_tests + n_left_out,
         "n_tests_searched": n_tests if n_left_out else None,
@@ -132,7 +133,8 @@ def solve_path(
     known: Iterable[engine.SizedTree] = (),
 ) -> engine.PathResult:
     """Search for the trees of a path in a share of the time left."""
-    watch = None if callback is None else Observer(statement.leaf_cost, callback)
+    phase("searching trees of all sizes")
+    watch = None if callback is None else Observer(statement.leaf_cost, callback, None)
     return statement.solve_path(model._engine_options(share), watch).with_trees(known)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import inf
+from math import ceil, inf
 from sys import float_info
-from typing import Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
@@ -75,6 +75,28 @@ class Number:
 
 
 @dataclass(frozen=True)
+class RowsOrShare:
+    """A number of rows of at least 1, or a share of all rows: a fraction of at most one half."""
+
+    def __call__(self, name: str, value: object) -> None:
+        if is_whole(value) and value >= 1:
+            return
+        wanted = "an integer of at least 1, or a share of the rows above 0 and up to 0.5"
+        if not is_number(value):
+            raise _wrong_type(name, wanted, value)
+        if is_whole(value) or not 0 < value <= 0.5:
+            raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+
+
+def least_rows(limit: Any, total: Fraction | int) -> int:
+    """Return a number of rows as it is, and a share of `total` rows rounded up.
+
+    The share is the decimal that is written: 0.07 of 100 rows is 7.
+    """
+    return int(limit) if is_whole(limit) else ceil(read_fraction(limit, "min_samples_leaf") * total)
+
+
+@dataclass(frozen=True)
 class OneOf:
     """One of a few texts."""
 
@@ -86,6 +108,17 @@ class OneOf:
         supported = ", ".join(f'"{option}"' for option in self.options)
         message = f"{name}={value!r} is not supported; the supported values are {supported}."
         raise ValueError(message) if isinstance(value, str) else TypeError(message)
+
+
+def check_verbose(name: str, value: object) -> None:
+    """Refuse what says neither how much is shown nor "auto"."""
+    if isinstance(value, bool) or (isinstance(value, str) and value == "auto"):
+        return
+    wanted = '"auto", 0 (silent) or 1 (always show progress)'
+    if not is_whole(value):
+        raise _wrong_type(name, wanted, value)
+    if value < 0:
+        raise ValueError(f"{name} must be {wanted}, got {value!r}.")
 
 
 def is_whole(value: object) -> TypeGuard[int]:

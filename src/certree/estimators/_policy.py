@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree.encoding import read_table
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
+from certree.results._activity import phase
 from certree.results._progress import Callback
 from certree.tasks._label_costs import Rewards, read_labels
 from certree.tasks._limited import Limited
@@ -97,11 +98,13 @@ class PolicyTree(BaseTaskTree):
     min_treated : int, mapping from treatment to int, or None, default=None
         A leaf that gives a treatment holds at least this many rows that have received it, so that
         its score rests on evidence.
-    max_depth, max_splits, min_samples_leaf
+    max_depth, max_splits, max_leaf_nodes, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf), in units of the mean outcome.
-    complexity_per, categorical_features, thresholds, search, time_limit, memory_limit
+    complexity_per, categorical_features, thresholds, min_category_rows, category_tests
+        As for :class:`OptimalTreeClassifier`.
+    search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.
     gap : float, fraction or str, default=0.0
         Accept a tree whose total reward is proven to be within this of the best.
@@ -173,6 +176,7 @@ class PolicyTree(BaseTaskTree):
     rewards_: NDArray[np.float64] = fitted()
     outcomes_: NDArray[np.float64] | None = fitted()
     propensities_: NDArray[np.float64] | None = fitted()
+    _received: NDArray[Any] | None = fitted()
 
     def fit(
         self,
@@ -235,6 +239,7 @@ class PolicyTree(BaseTaskTree):
                 "table of shape (n_rows, n_treatments)."
             )
         with self._budget() as call:
+            phase("estimating outcomes")
             with call.nothing_to_return():
                 history = read_history(given, outcome, n_rows, self.treatments)
                 scores = self._scores(X, history, sample_weight, propensity, outcomes)

@@ -2,35 +2,66 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from certree.encoding import RankedColumns, TableEncoder, compare_columns, read_table
 from certree.encoding._encoder import PrefersRanks
 from certree.engine._ordered import Columns
+from certree.files import model_to_json, register_estimator
 from certree.results._path import RegularizationPath
 from certree.tree import Tree
 
 from ._budgets import encode_within
+from ._explaining import explain
+from ._notebook import model_html
+from ._parameters import least_rows
 from ._sklearn_bases import BaseEstimator, ClassifierMixin
 from ._vocabulary import TableParameters, fitted, with_parameters
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 class ReadsTables(BaseEstimator):
-    """Takes raw tables, with categories and missing values."""
+    """Takes raw tables, with categories, missing values and sparse ones, and can be saved."""
+
+    def __init_subclass__(cls, **parameters: Any) -> None:
+        super().__init_subclass__(**parameters)
+        register_estimator(cls)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, which :func:`certree.load` reads.
+
+        The file is JSON and holds no training rows, except what the model itself keeps, such as
+        ``rewards_`` of a :class:`PolicyTree`. A parameter that JSON cannot hold, such as a
+        function, is left out with a warning.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write; an existing file is replaced once the new one is complete.
+        """
+        text = model_to_json(self)
+        target = Path(path)
+        part = target.with_name(f"{target.name}.{os.getpid()}.part")
+        try:
+            part.write_text(text, encoding="utf-8")
+            os.replace(part, target)
+        finally:
+            part.unlink(missing_ok=True)
 
     def _row_count(self, X: Any) -> int:
         """Return the number of rows of a raw table, and refuse an empty one."""
-        if hasattr(X, "tocsr"):
-            raise TypeError(
-                f"Sparse input is not supported, got {type(X).__name__}; "
-                "pass a dense table, for example X.toarray()."
-            )
-        if isinstance(X, Mapping):
+        if isinstance(X, Mapping) and not issparse(X):
             read_table(X)  # raises: X is not a table
         n_rows = int(_num_samples(X))
         if n_rows == 0:
@@ -44,6 +75,7 @@ class ReadsTables(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         return tags
 
 
@@ -56,6 +88,9 @@ class EncodesTables(TableParameters, ReadsTables):
     encoder_: TableEncoder = fitted()
     n_features_in_: int = fitted()
     feature_names_in_: NDArray[Any] = fitted()
+
+    _least_rows: int = fitted()
+    """Fewest rows in a leaf, once the rows that count are known."""
 
     if TYPE_CHECKING:
 
@@ -84,6 +119,8 @@ class EncodesTables(TableParameters, ReadsTables):
             thresholds=self.thresholds,
             categorical_features=self.categorical_features,
             splits=self.splits,
+            min_category_rows=self.min_category_rows,
+            category_tests=self.category_tests,
         ).set_output(transform="default")
         columns = encode_within(
             self.encoder_,
@@ -97,9 +134,10 @@ class EncodesTables(TableParameters, ReadsTables):
             self.feature_names_in_ = self.encoder_.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if rows is None or isinstance(columns, RankedColumns):
-            return columns
-        return np.asfortranarray(columns[rows])
+        if rows is not None and not isinstance(columns, RankedColumns):
+            columns = np.asfortranarray(columns[rows])
+        self._least_rows = least_rows(self.min_samples_leaf, len(columns))
+        return columns
 
 
 class PredictsByTree(ReadsTables):
@@ -159,11 +197,67 @@ class PredictsByTree(ReadsTables):
         """
         return self._read(X, "decision_path")
 
+    def explain(self, X: Any, *, target: Any = None) -> Any:
+        """Say why rows get their predictions, and what it would take to get another one.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features), mapping or Series
+            Raw rows, with the columns seen in `fit`; one row may be a mapping from columns to
+            values, or a row of a data frame.
+        target : object, optional
+            Only changes that lead to this prediction; by default those to every other one.
+
+        Returns
+        -------
+        Explanation or Explanations
+            The tests on the way with the values of the row, the training rows of the leaf, and for
+            other predictions the fewest columns that have to change. For several rows, a sequence
+            with one for each.
+        """
+        self._check_tree()
+        return explain(self, X, target)
+
+    def to_text(
+        self,
+        max_depth: int | None = None,
+        decimals: int | None = None,
+        show_counts: bool = True,
+    ) -> str:
+        """Return the tree as indented text; the parameters are those of :meth:`Tree.to_text`."""
+        self._check_tree()
+        return self.tree_.to_text(max_depth, decimals, show_counts)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the tree with matplotlib and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure of the right size.
+        **options
+            As for :meth:`Tree.plot`.
+        """
+        self._check_tree()
+        return self.tree_.plot(ax, **options)
+
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Normalised decrease of the Gini impurity by the splits on each column."""
         self._check_tree()
         return self.tree_.feature_importances
+
+    def _repr_html_inner(self) -> str:
+        # scikit-learn's property `_repr_html_` asks this, if its configuration wants HTML.
+        if _is_certified(self):
+            return model_html(self)
+        return super()._repr_html_inner()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle and _is_certified(self):
+            bundle["text/html"] = model_html(self)
+        return bundle
 
     def _check_tree(self) -> None:
         """Refuse to go on if there is no fitted tree."""
@@ -174,6 +268,13 @@ class PredictsByTree(ReadsTables):
         table = read_table(X)
         compare_columns(self, X, table)
         return getattr(self.tree_, method)(table)
+
+
+def _is_certified(model: Any) -> bool:
+    try:
+        return model.certificate_ is not None
+    except (AttributeError, NotFittedError):
+        return False
 
 
 class PredictsClasses(ClassifierMixin, PredictsByTree):
