@@ -183,3 +183,75 @@ class TestExports:
         assert "letter is frequent" in text
         assert any("letter is rare" in str(rule) for rule in model.tree_.rules())
         assert "letter is rare" in model.tree_.to_html()
+
+
+class TestSets:
+    @pytest.mark.parametrize(
+        "letters, wanted",
+        [
+            ("abab", ["c = a"]),
+            ("abc", ["c = a", "c = b", "c = c"]),
+            ("abcd", [f"c = {v}" for v in "abcd"] + [f"c in {{a, {v}}}" for v in "bcd"]),
+            (["a", "b", None], ["c = a", "c = a or missing", "c is missing"]),
+            ("aabbcd", ["c = a", "c = b", "c is rare"]),
+        ],
+    )
+    def test_every_division_comes_once(self, letters: Any, wanted: list[str]) -> None:
+        least = 2 if letters == "aabbcd" else 1
+        frame = pd.DataFrame({"c": list(letters)})
+        encoder = TableEncoder(category_tests="subsets", min_category_rows=least).fit(frame)
+        found = [str(test) for test in encoder.tests_]
+        assert sorted(found) == sorted(wanted)
+
+    def test_many_categories_are_asked_one_by_one(self) -> None:
+        frame = pd.DataFrame({"c": list("abcdefghijk"), "d": list("xyxyxyxyxyx")})
+        y = np.arange(11) % 2
+        model = OptimalTreeClassifier(max_depth=1, category_tests="subsets")
+        with pytest.warns(UserWarning, match="'c' has 11 categories, too many for all sets"):
+            model.fit(frame, y)
+        assert len(model.encoder_.tests_) == 12
+        certree.verify(model, frame, y)
+        ten = TableEncoder(category_tests="subsets").fit(frame[:10])
+        assert len(ten.tests_) == 511 + 1
+
+    def test_what_does_not_fit_is_refused(self) -> None:
+        frame, y = _table(0)
+        with pytest.raises(ValueError, match="category_tests='subsets' needs splits='binary'"):
+            OptimalTreeClassifier(category_tests="subsets", splits="both").fit(frame, y)
+        with pytest.raises(ValueError, match="category_tests='sorted' is not supported"):
+            OptimalTreeClassifier(category_tests="sorted").fit(frame, y)
+        with pytest.raises(ValueError, match="must be 'one' or 'subsets', got 3"):
+            TableEncoder(category_tests=3).fit(frame)
+
+    def test_verify_notices_other_candidates(self) -> None:
+        frame, y = _table(1, 60)
+        model = OptimalTreeClassifier(max_depth=2).fit(frame, y)
+        model.set_params(category_tests="subsets")
+        with pytest.raises(certree.CertificateError, match="candidates"):
+            certree.verify(model, frame, y)
+
+    @pytest.mark.parametrize("least", [1, 9])
+    def test_exports_predict_the_same(self, least: int) -> None:
+        duckdb = pytest.importorskip("duckdb")
+        frame, _ = _table(3, 80)
+        y = frame["letter"].isin(["a", "c"]) | (frame["code"] == 7)
+        model = OptimalTreeClassifier(
+            max_depth=3, category_tests="subsets", min_category_rows=least
+        ).fit(frame, y)
+        assert any(isinstance(test, Subset) for test in model.tree_.tests)
+        rows = pd.concat([frame, pd.DataFrame({"letter": ["z", None], "code": [99, 3]})])
+        expected = model.predict(rows).tolist()
+        assert Tree.from_json(model.tree_.to_json()).predict(rows).tolist() == expected
+        names: dict[str, Any] = {}
+        exec(model.tree_.to_python(), names)
+        assert [names["predict"](row) for row in rows.to_dict("records")] == expected
+        found = duckdb.sql(f"SELECT {model.tree_.to_sql()} FROM rows").fetchall()
+        assert [value for (value,) in found] == expected
+
+    def test_a_budget_keeps_sets_and_leaves_cut_points_out(self) -> None:
+        frame = pd.DataFrame({"c": [*"abcdef"] * 500, "n": np.arange(3000.0)})
+        encoder = TableEncoder(category_tests="subsets", thresholds="all")
+        encoder._fit_transform_within(frame, None, lambda: Room(None, 2 * 10**6))
+        assert sum(test.name == "c" for test in encoder.tests_) == 31
+        assert encoder._n_left_out > 0
+        assert len(encoder.tests_) + encoder._n_left_out == 31 + 2999

@@ -69,12 +69,13 @@ def test_the_constructor_has_the_documented_parameters_and_defaults() -> None:
         "categorical_features": "auto",
         "thresholds": "auto",
         "min_category_rows": 1,
+        "category_tests": "one",
         "search": "auto",
         "time_limit": 60.0,
         "memory_limit": "auto",
         "gap": 0.0,
         "n_jobs": 1,
-        "verbose": 0,
+        "verbose": "auto",
     }
 
 

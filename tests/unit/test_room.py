@@ -241,7 +241,7 @@ def test_thinner_tests_are_evenly_spaced() -> None:
 def test_a_model_of_some_of_the_tests_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Room, "is_over", property(lambda room: True))
     monkeypatch.setattr(Room, "most_tests", lambda room, n_rows, n_tests: (9, "time_limit"))
-    monkeypatch.setattr(Room, "cap", lambda *arguments: None)
+    monkeypatch.setattr(Room, "cap", lambda *arguments, **options: None)
     model = OptimalTreeClassifier(2, thresholds="all").fit(X, Y)
     assert model.certificate_.status == "time_limit"
     assert model.certificate_.n_searched == 9

@@ -17,7 +17,7 @@ from ._cuts import Counted, as_ordered, choose_gaps
 from ._integers import EXACT_INTEGERS
 from ._multiway import Multiway
 from ._ranks import rank_values
-from ._subsets import Subset
+from ._subsets import MOST_GROUPS, Subset, subset_tests
 from ._table import Table
 from ._test_list import Cuts, CutTests
 from ._tests import Category, Flag, Level, Missing, Test, is_missing, level_ranks
@@ -42,6 +42,8 @@ class ColumnRules:
         Whether one test asks for all categories at once.
     min_category_rows : int
         Categories of fewer rows are joined.
+    has_subsets : bool
+        Whether all sets of categories are asked for, and not single ones.
     asked : AskedCuts
         The cut points.
     weights, most, counted
@@ -55,6 +57,7 @@ class ColumnRules:
     weights: NDArray[np.int64] | None
     is_multiway: bool = False
     min_category_rows: int = 1
+    has_subsets: bool = False
     most: int | None = None
     counted: Counted | None = None
     ranks: dict[int, NDArray[np.int32]] | None = None
@@ -143,6 +146,15 @@ def _category_tests(
     """Return the tests of the categories of a column, or of the most frequent ones."""
     values, counts = _categories(name, column)
     tests = _one_by_one(index, name, values, counts, has_missing, rules)
+    if rules.has_subsets:
+        found = subset_tests(tests, has_missing)
+        if found is not None:
+            return found
+        warn(
+            f"The column {name!r} has {len(tests) + has_missing} categories, too many for all sets "
+            f"of them: trees ask for single ones. category_tests='subsets' takes {MOST_GROUPS} at "
+            "most; join rare ones with min_category_rows."
+        )
     if not has_missing and len(tests) <= 2:
         # One category needs no test, and two categories need one.
         tests = tests[1:]

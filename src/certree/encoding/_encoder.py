@@ -84,6 +84,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     min_category_rows : int, default=1
         Categories with fewer rows are joined: trees ask ``city is rare`` in place of one question
         for each. A category that training did not see is then rare, too.
+    category_tests : {"one", "subsets"}, default="one"
+        What binary splits ask of a category column. ``"one"``: one category against all others.
+        ``"subsets"``: any set of categories against all others, such as ``city in {Bonn, Ulm}``,
+        with missing values and rare categories on either side. Columns with more than ten
+        categories, of which these two are one each, have single ones and give a warning.
 
     Attributes
     ----------
@@ -125,11 +130,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         categorical_features: str | Sequence[Any] = "auto",
         splits: str = "binary",
         min_category_rows: int = 1,
+        category_tests: str = "one",
     ) -> None:
         self.thresholds = thresholds
         self.categorical_features = categorical_features
         self.splits = splits
         self.min_category_rows = min_category_rows
+        self.category_tests = category_tests
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableEncoder:
         """Choose the tests.
@@ -333,6 +340,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         declared = declared_categories(self.categorical_features, table)
         if self.splits not in SPLITS:
             raise ValueError(f"splits must be one of {', '.join(SPLITS)}, got {self.splits!r}.")
+        if self.category_tests not in ("one", "subsets"):
+            raise ValueError(
+                f"category_tests must be 'one' or 'subsets', got {self.category_tests!r}."
+            )
+        if self.category_tests == "subsets" and self.splits != "binary":
+            raise ValueError(
+                f"category_tests='subsets' needs splits='binary', got splits={self.splits!r}: a "
+                "multiway test asks for all categories at once."
+            )
         if not is_index(self.min_category_rows) or self.min_category_rows < 1:
             raise ValueError(
                 "min_category_rows must be an integer of at least 1, got "
@@ -364,7 +380,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         cap = (
             None
             if room is None
-            else room().cap(table, are_categories, asked, weights, room, self.min_category_rows)
+            else room().cap(
+                table,
+                are_categories,
+                asked,
+                weights,
+                room,
+                min_category_rows=self.min_category_rows,
+                has_subsets=self.category_tests == "subsets",
+            )
         )
         self._stopped_by = "" if cap is None else cap.stopped_by
         parts: list[Sequence[Test]] = []
@@ -377,6 +401,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 is_category=is_category,
                 is_multiway=is_multiway,
                 min_category_rows=self.min_category_rows,
+                has_subsets=self.category_tests == "subsets",
                 asked=asked[i],
                 weights=weights,
                 most=None if cap is None or is_multiway else cap.most,

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ._asked import AskedCuts
 from ._cuts import AUTO_THRESHOLDS, Counted, as_ordered, count_cuts, count_values
+from ._subsets import MOST_GROUPS
 from ._table import Table
 from ._tests import Category, Level, Test, Threshold, is_missing
 from ._time_tests import TimeThreshold
@@ -96,7 +97,9 @@ class Room:
         cuts: Sequence[AskedCuts],
         weights: NDArray[np.int64] | None,
         later: Callable[[], Room] | None = None,
+        *,
         min_category_rows: int = 1,
+        has_subsets: bool = False,
     ) -> Cap | None:
         """Return how many cut points or categories columns may have if not all of them fit.
 
@@ -114,6 +117,8 @@ class Room:
             What is left when the numbers have been looked at.
         min_category_rows : int
             Categories of fewer rows are one choice.
+        has_subsets : bool
+            Whether sets of categories are tests; these are all kept.
         """
         # Counting the different numbers takes time, and is useless where all cut points fit.
         most_cuts = min(table.n_rows, max(map(_most_cuts, cuts)))
@@ -122,21 +127,25 @@ class Room:
         if not self.most_tests(table.n_rows, table.n_columns * per_column)[1]:
             return None
         asked, sides, known = [], [], {}
+        n_kept = 0
         # To sort all numbers once more takes time, to keep them memory.
         is_kept = self.memory is None or 32 * table.n_rows * table.n_columns <= self.memory
         for i, is_category in enumerate(are_categories):
             n_choices, has_missing, counted = _count_choices(
                 table, i, is_category, cuts[i], weights, min_category_rows
             )
+            if has_subsets and is_category and n_choices + 1 + has_missing <= MOST_GROUPS:
+                n_kept += 2 ** (n_choices + has_missing)
+                n_choices = 0
             asked.append(n_choices)
             # Missing values may join either side of a cut.
             sides.append(1 if is_category else 1 + has_missing)
             if is_kept and counted is not None:
                 known[i] = counted
-        n_tests = sum(n * k for n, k in zip(asked, sides, strict=True))
+        n_tests = n_kept + sum(n * k for n, k in zip(asked, sides, strict=True))
         room = self if later is None else later()
         most, stopped_by = room.most_tests(table.n_rows, n_tests)
-        per_column = most_per_column(asked, most, sides)
+        per_column = most_per_column(asked, most - n_kept, sides)
         if not stopped_by or per_column >= max(asked):
             return None
         return Cap(per_column, stopped_by, asked, known)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ._tests import (
+    Category,
     SidedTest,
     Test,
     _plain_value,
@@ -18,7 +21,10 @@ from ._tests import (
     register_kind,
 )
 
-__all__ = ["Subset"]
+__all__ = ["MOST_GROUPS", "Subset", "subset_tests"]
+
+MOST_GROUPS = 10
+"""Of so many categories, with missing values as one, all 511 divisions into two sets are tests."""
 
 Value = str | int | float | bool
 
@@ -99,6 +105,9 @@ class Subset(SidedTest):
         """Return ``name in {values}`` or ``name not in {values}``, or that the value is rare."""
         if self.rest:
             return self._choose(outcome, (f"{self.name} is rare", f"{self.name} is frequent"))
+        if len(self.values) == 1:
+            value = format_value(self.values[0])
+            return self._choose(outcome, (f"{self.name} = {value}", f"{self.name} != {value}"))
         listed = "{" + ", ".join(map(format_value, self.values)) + "}"
         return self._choose(outcome, (f"{self.name} in {listed}", f"{self.name} not in {listed}"))
 
@@ -106,3 +115,58 @@ class Subset(SidedTest):
         """Return the test as a dictionary of plain values that JSON can hold."""
         # The class is made anew for its slots, so super() without arguments does not know it.
         return {**Test.to_dict(self), "values": list(self.values)}
+
+
+def subset_tests(single: Sequence[Test], has_missing: bool) -> list[Test] | None:
+    """Return a test for each division of the categories of a column into two sets.
+
+    The division of present and missing values is left out: a test of its own makes it. Sets are
+    written in few words. If some categories are rare, they are on the side that is not listed, and
+    so are those that training did not see.
+
+    Parameters
+    ----------
+    single : sequence of Test
+        One test for each category, and perhaps one for all rare ones at the end.
+    has_missing : bool
+        Whether values are missing.
+
+    Returns
+    -------
+    list of Test, or None
+        None if there are too many.
+    """
+    if len(single) + has_missing > MOST_GROUPS:
+        return None
+    if not single:
+        return []
+    known = [test for test in single if isinstance(test, Category)]
+    has_rare = len(known) < len(single)
+    found: dict[frozenset[Any], Test] = {}
+    everything: frozenset[Any] = frozenset(test.value for test in known)
+    everything |= {None} if has_missing else frozenset()
+    everything |= {_RARE} if has_rare else frozenset()
+    for size in range(1, len(known) + 1):
+        for chosen in combinations(known, size):
+            for side in (False, True) if has_missing else (None,):
+                held: frozenset[Any] = frozenset(test.value for test in chosen)
+                held |= {None} if side else frozenset()
+                others = everything - held
+                if others and others != {None} and others not in found:
+                    found[held] = _held(chosen, side, others)
+    return list(found.values())
+
+
+_RARE = object()
+"""Stands for all rare categories."""
+
+
+def _held(chosen: Sequence[Category], side: bool | None, others: frozenset[Any]) -> Test:
+    """Return the test that holds for some categories, given all others."""
+    first, values = chosen[0], tuple(test.value for test in chosen)
+    if others <= {_RARE, None} and _RARE in others:
+        # Those that are not rare are many, so the others are named.
+        return Subset(first.feature, first.name, values, True, None if side is None else not side)
+    if len(values) == 1 and not side:
+        return first
+    return Subset(first.feature, first.name, values, False, side)

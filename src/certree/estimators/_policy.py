@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree.encoding import read_table
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
+from certree.results._activity import phase
 from certree.results._progress import Callback
 from certree.tasks._label_costs import Rewards, read_labels
 from certree.tasks._limited import Limited
@@ -101,7 +102,7 @@ class PolicyTree(BaseTaskTree):
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf), in units of the mean outcome.
-    complexity_per, categorical_features, thresholds, min_category_rows
+    complexity_per, categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.
@@ -238,6 +239,7 @@ class PolicyTree(BaseTaskTree):
                 "table of shape (n_rows, n_treatments)."
             )
         with self._budget() as call:
+            phase("estimating outcomes")
             with call.nothing_to_return():
                 history = read_history(given, outcome, n_rows, self.treatments)
                 scores = self._scores(X, history, sample_weight, propensity, outcomes)

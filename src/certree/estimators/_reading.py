@@ -120,6 +120,7 @@ class EncodesTables(TableParameters, ReadsTables):
             categorical_features=self.categorical_features,
             splits=self.splits,
             min_category_rows=self.min_category_rows,
+            category_tests=self.category_tests,
         ).set_output(transform="default")
         columns = encode_within(
             self.encoder_,

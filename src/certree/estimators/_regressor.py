@@ -34,7 +34,7 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf) in units of R2, from 0 to 1: a split must raise R2 by as much.
-    complexity_per, categorical_features, thresholds, min_category_rows
+    complexity_per, categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.

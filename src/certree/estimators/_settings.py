@@ -21,9 +21,11 @@ class TableSettings(TypedDict, total=False):
     categorical_features: Any
     thresholds: Literal["auto", "all"] | int | Mapping[Any, Any]
     min_category_rows: int
+    category_tests: Literal["one", "subsets"]
     time_limit: float | None
     memory_limit: int | str | None
     n_jobs: int | None
+    verbose: int | Literal["auto"]
 
 
 class FrontSettings(TableSettings, total=False):
@@ -66,7 +68,6 @@ class TaskSettings(TableSettings, total=False):
     test_costs: Any
     search: Literal["auto", "depth-first", "best-first"]
     gap: float
-    verbose: int
 
 
 def takes(settings: type, of: type) -> Callable[[F], F]:

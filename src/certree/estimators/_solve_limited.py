@@ -12,6 +12,7 @@ from certree.engine._within_limits import LimitedFront, LimitedTree
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.proofs._limit_front import solve_limited_front
+from certree.results._activity import activity
 from certree.results._answer import Answer
 from certree.results._card import beside, card, sentence, table
 from certree.results._certificate import (
@@ -259,7 +260,9 @@ def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront
     scales = [0, 1, *(0 for _ in statement.sources)]
     options = model._engine_options()
     most = exact(statement.most_cost)
-    watch = None if given.callback is None else FrontObserver(most, given.callback)
+    watch = None
+    if given.callback is not None or activity() is not None:
+        watch = FrontObserver(most, given.callback)
     result = solve_limited_front(statement.limited_problem, scales, options, callback=watch)
     certificate = _certify_front(model, task, statement, result)
     points = [_point(statement, tree) for tree in result.trees]

@@ -17,6 +17,7 @@ from certree.engine._budget import current
 from certree.engine._ordered import expand
 from certree.numbers._exact import read_fraction
 from certree.oracles import Oracle
+from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._progress import Callback
@@ -88,7 +89,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     max_listed : int, default=1000
         Oracles with at most so many decisions are turned into a list of these, which the search
         handles fastest; others are asked during the search. A given list is always used.
-    categorical_features, thresholds, min_category_rows
+    categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`. Searches that ask an oracle use one thread.
@@ -225,9 +226,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         call = current()
         with nullcontext() if call is None else call.nothing_to_return():
             # The search over ranks counts rows, not their weight, and grows no greedy tree.
-            can_rank = self.method == "exact" and sample_weight is None and not path
-            depth = self._rank_depth() if can_rank else None
-            statement = state_task(self, task, X, y, sample_weight, DecisionStatement, depth)
+            can_rank = self.method == "exact" and sample_weight is None
+            limits = self._rank_limits(path) if can_rank else None
+            statement = state_task(self, task, X, y, sample_weight, DecisionStatement, limits)
         self.oracle_ = statement.problem.oracle
         self._loss_unit = statement.problem.unit
         self._asks = statement.problem.kind == "callback"
@@ -258,6 +259,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     def _fit_greedy(self, statement: DecisionStatement) -> None:
         start = perf_counter()
+        phase("growing the tree")
         decided = self._grow(statement)
         seconds = perf_counter() - start
         call = current()
@@ -415,6 +417,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     def _fit_program(self, statement: DecisionStatement) -> None:
         start = perf_counter()
         options = self._engine_options()
+        phase("solving the mixed-integer program")
         found = solve_program(
             statement,
             int(self.max_depth or 0),

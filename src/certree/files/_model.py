@@ -227,7 +227,9 @@ def _check_parts(model: Any) -> None:
             "encoder_", encoder.n_features_in_, getattr(encoder, "feature_names_in_", None), model
         )
     if isinstance(tree, Tree):
-        names = np.array(tree.feature_names, dtype=object) if tree.has_names else None
+        # Names such as x0 are also those of a tree without names.
+        is_named = tree.has_names or hasattr(model, "feature_names_in_")
+        names = np.array(tree.feature_names, dtype=object) if is_named else None
         _check_columns("tree_", tree.n_features, names, model)
         for name in _PER_NODE:
             if name in kept and len(kept[name]) != tree.n_nodes:

@@ -76,6 +76,8 @@ class SquareProblem(LeafProblem):
             texts.append(f"mean of {w * weight_quantum:g}, deviation {deviation:.4g}")
         return texts
 
+    objective_name = "R2"
+
     def objective(self, cost: Fraction) -> float:
         return float(1 - cost / self.complexity_unit) if self.complexity_unit else 1.0
 

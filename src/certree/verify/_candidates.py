@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import chain, compress, product
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,9 @@ Key = tuple[Any, ...]
 
 # Number of cut points of a column, and of values that are all separated, for thresholds="auto".
 _AUTO = 32
+
+# Most categories, with missing values as one, whose sets are all candidates.
+_MOST_GROUPS = 10
 
 # Rounded weights may move a quantile by this share of all weight.
 _ROUNDED = Fraction(1, 2**18)
@@ -122,6 +126,7 @@ class CandidateRules:
     categorical_features: Any = "auto"
     splits: str = "binary"
     min_category_rows: int = 1
+    category_tests: str = "one"
 
     def of_column(self, table: RawTable, feature: int) -> Any:
         """Return what is asked of a column: "auto", "all", a number, or a list of cut points."""
@@ -253,6 +258,8 @@ class Candidates:
         if kind == "level" and tuple(test["levels"]) == column.levels:
             rank = column.levels.index(test["value"])
             return feature, "cut", bisect_right(self._in_order(feature), rank), side
+        if kind in ("category", "subset") and self._has_sets(feature):
+            return self._division(feature, [v for v in values if not outcome_of(test, v)], side)
         if kind == "category":
             return feature, "is", test["value"], side
         if kind == "subset":
@@ -342,6 +349,8 @@ class Candidates:
             kind = self._kind(feature)
             if kind == "flag":
                 yield from ((feature, "flag", side) for side in self._sides(feature))
+            elif kind == "category" and self._has_sets(feature):
+                yield from self._all_sets(feature)
             elif kind == "category":
                 single = self._single_groups(feature)
                 if not seen.has_missing and len(single) <= 2:
@@ -369,6 +378,31 @@ class Candidates:
         rare = tuple(value for value in seen.values if rows[value] < least)
         known: list[tuple[Any, ...]] = [(v,) for v in seen.values if rows[v] >= least]
         return [*known, rare] if rare and known else known
+
+    def _has_sets(self, feature: int) -> bool:
+        """Return whether all sets of the categories of a column are candidates."""
+        if self.wishes.category_tests != "subsets" or not self.is_category[feature]:
+            return False
+        return len(self._groups(feature)) + self.seen[feature].has_missing <= _MOST_GROUPS
+
+    def _division(self, feature: int, held: Iterable[Any], side: bool) -> Key:
+        """Return how a set divides the values, missing ones included: it or the others."""
+        seen = self.seen[feature]
+        inside = frozenset(held) | ({None} if side else set())
+        if not seen.values or seen.values[0] in inside:
+            inside = frozenset([*seen.values, *([None] * seen.has_missing)]) - inside
+        return feature, "divided", inside
+
+    def _all_sets(self, feature: int) -> Iterable[Key]:
+        """Yield the divisions of the categories, except that of present and missing values."""
+        groups = self._groups(feature)
+        if not groups:
+            return
+        # The first group stays outside, so that every division comes once.
+        for picks in product((False, True), repeat=len(groups) - 1):
+            held = list(chain.from_iterable(compress(groups[1:], picks)))
+            for side in self._sides(feature) if held else ():
+                yield self._division(feature, held, side)
 
     def _single_groups(self, feature: int) -> list[Key]:
         """Return how each category, and all rare ones together, divide the rows."""
