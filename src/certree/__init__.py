@@ -9,6 +9,8 @@ from .estimators._solve import Solution, solve
 from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
 from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
 from .exceptions import CertificateError, InfeasibleError, OptimalityWarning
+from .files import load
+from .report import Report, report
 from .results._certificate import Certificate
 from .results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from .results._limit_certificate import LimitedCertificate, LimitValue, Reach
@@ -19,13 +21,17 @@ from .results._progress import Progress
 from .results._summary import ClassificationSummary, classification_summary
 from .results._task_certificate import TaskCertificate
 from .tasks._check_task import TaskReport, check_task
-from .tree import Tree
+from .tree import Change, ColumnChange, Explanation, Explanations, PathStep, Tree
 from .verify import VerificationReport, verify
 
 __all__ = [
     "Certificate",
     "CertificateError",
+    "Change",
     "ClassificationSummary",
+    "ColumnChange",
+    "Explanation",
+    "Explanations",
     "FairnessCertificate",
     "FairnessCurve",
     "FairnessReport",
@@ -37,9 +43,11 @@ __all__ = [
     "OptimalityWarning",
     "ParetoFront",
     "PathEntry",
+    "PathStep",
     "Progress",
     "Reach",
     "RegularizationPath",
+    "Report",
     "SeparableCertificate",
     "SeparablePoint",
     "SeparableSolution",
@@ -55,9 +63,11 @@ __all__ = [
     "check_task",
     "classification_summary",
     "datasets",
+    "load",
     "metrics",
     "oracles",
     "plot_roc",
+    "report",
     "solve",
     "tasks",
     "verify",

@@ -104,7 +104,7 @@ class TimeThreshold(SidedTest):
         """Return the column of a table as times; texts of ISO 8601 are read."""
         column: NDArray[Any] = table.column(self.feature)
         if column.dtype == object:
-            return _read_texts(column, self.form, self.name)
+            return read_time_texts(column, self.form, self.name)
         if is_time(column):
             form = form_of(column, table.kinds[self.feature] == "zoned")
             if form != self.form:
@@ -150,7 +150,7 @@ def _refuse(name: str, form: Form, found: str) -> None:
     )
 
 
-def _read_texts(column: NDArray[Any], form: Form, name: str) -> NDArray[Any]:
+def read_time_texts(column: NDArray[Any], form: Form, name: str) -> NDArray[Any]:
     """Return a column of texts of ISO 8601 as times."""
     absent = is_missing(column)
     numbers = []

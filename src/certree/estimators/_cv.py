@@ -19,11 +19,12 @@ from certree.engine._budget import Budget, budget
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._error_weights import class_fractions
 from certree.numbers._weights import read_weights, relative_weights
+from certree.results._activity import step
 from certree.results._progress import Callback
 from certree.tree import Tree
 
 from ._binary_statement import find_positive
-from ._budgets import memory_bytes
+from ._budgets import open_call
 from ._classifier import OptimalTreeClassifier
 from ._metric_fit import TrainingRows
 from ._objective import is_direct, read_metric, task_name
@@ -94,7 +95,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
         Seconds for all searches together: each fold has an equal share of what is left, and so has
         the tree for all rows.
     memory_limit, n_jobs, verbose
-        As for :class:`OptimalTreeClassifier`; `verbose` shows the last search.
+        As for :class:`OptimalTreeClassifier`.
 
     Attributes
     ----------
@@ -201,7 +202,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
         folds = list(
             check_cv(self.cv, data.y, classifier=True).split(np.zeros(n_rows), data.y, groups)
         )
-        with budget(self.time_limit, memory_bytes(self.memory_limit), self) as call:
+        with open_call(self) as call:
             found = self._search(data, [train for train, _ in folds], depths, call)
             tests = [test for _, test in folds[: len(found)]]
             limits = [(depth, size) for depth in depths for size in self._sizes(depth)]
@@ -220,7 +221,8 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
         """
         found: list[list[TreesOfSizes]] = []
         for number, rows in enumerate(parts):
-            with budget(call.remaining(1 / (len(parts) - number + 1)), None):
+            share = call.remaining(1 / (len(parts) - number + 1))
+            with budget(share, None), step(f"fold {number + 1} of {len(parts)}"):
                 found.append(self._sizes_of(data.rows(rows), depths))
             if call.is_interrupted:
                 break
@@ -262,7 +264,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
     def _tree(self, depth: int) -> OptimalTreeClassifier:
         """Return the estimator for one depth."""
         shared = same_parameters(self, OptimalTreeClassifier)
-        return OptimalTreeClassifier(**{**shared, "max_depth": depth, "verbose": 0})
+        return OptimalTreeClassifier(**{**shared, "max_depth": depth})
 
     def _sizes_of(self, rows: _Part, depths: list[int]) -> list[TreesOfSizes]:
         """Return for each depth the best trees of all sizes."""
@@ -347,8 +349,9 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
         self, X: Any, y: Any, sample_weight: Any, callback: Callback | None, path: bool
     ) -> None:
         model = self._tree(self.best_depth_)
-        model.max_splits, model.verbose = self.best_splits_, self.verbose
-        model.fit(X, y, sample_weight, callback=callback, path=path)
+        model.max_splits = self.best_splits_
+        with step("all rows"):
+            model.fit(X, y, sample_weight, callback=callback, path=path)
         self.best_estimator_ = model
 
     def _warn(self, found: list[list[TreesOfSizes]], n_folds: int) -> None:

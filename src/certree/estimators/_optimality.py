@@ -152,7 +152,7 @@ def optimality_gap(
         Weights of the rows.
     categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
-    search, time_limit, memory_limit, gap, n_jobs
+    search, time_limit, memory_limit, gap, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`. The bounds are valid also when a budget ends the
         search.
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree.encoding import read_table
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
+from certree.results._activity import phase
 from certree.results._progress import Callback
 from certree.tasks._label_costs import Rewards, read_labels
 from certree.tasks._limited import Limited
@@ -175,6 +176,7 @@ class PolicyTree(BaseTaskTree):
     rewards_: NDArray[np.float64] = fitted()
     outcomes_: NDArray[np.float64] | None = fitted()
     propensities_: NDArray[np.float64] | None = fitted()
+    _received: NDArray[Any] | None = fitted()
 
     def fit(
         self,
@@ -237,6 +239,7 @@ class PolicyTree(BaseTaskTree):
                 "table of shape (n_rows, n_treatments)."
             )
         with self._budget() as call:
+            phase("estimating outcomes")
             with call.nothing_to_return():
                 history = read_history(given, outcome, n_rows, self.treatments)
                 scores = self._scores(X, history, sample_weight, propensity, outcomes)

@@ -51,7 +51,7 @@ def regularization_path(
     time_limit : float or None, default=60.0
         Seconds; None: no limit. A search stopped by a limit warns (:class:`OptimalityWarning`)
         and returns the trees found, with lower bounds.
-    memory_limit, n_jobs
+    memory_limit, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`.
     callback : callable, optional
         Called with a :class:`Progress` now and then; a true answer stops the search.
@@ -93,5 +93,7 @@ def _find(
     metric = read_metric(model.objective)
     if metric is not None:
         model._refuse_with_metric(metric, None, path=True)
-    statement = state_errors(model, X, y, sample_weight, model.objective)
+    statement = state_errors(
+        model, X, y, sample_weight, model.objective, rank_limits=model._rank_limits(path=True)
+    )
     return find_path(model, statement, callback, seconds_before=perf_counter() - start)

@@ -12,6 +12,7 @@ from certree.exceptions import OptimalityWarning
 from certree.metrics import Metric
 from certree.proofs._metric_search import solve_metric_path
 from certree.proofs._metric_solves import Found
+from certree.results._activity import step
 from certree.tree import Tree
 
 from ._certify import solve_path, state_path
@@ -61,7 +62,8 @@ def _by_errors(
     known: list[SizedTree] = []
     for number, depth in enumerate(depths):
         model.max_depth = depth
-        result = solve_path(model, statement, share=1 / (len(depths) - number), known=known)
+        with step(f"depth {depth}"):
+            result = solve_path(model, statement, share=1 / (len(depths) - number), known=known)
         known = result.entries
         path = state_path(model, statement, result)
         yield TreesOfSizes(depth, path.status, tuple((entry.splits, entry.tree) for entry in path))
@@ -74,12 +76,13 @@ def _by_metric(
     known: list[Found] = []
     for number, depth in enumerate(depths):
         model.max_depth = depth
-        path = solve_metric_path(
-            statement.problem,
-            in_units(metric, statement.unit),
-            model._engine_options(1 / (len(depths) - number)),
-            known=known,
-        )
+        with step(f"depth {depth}"):
+            path = solve_metric_path(
+                statement.problem,
+                in_units(metric, statement.unit),
+                model._engine_options(1 / (len(depths) - number)),
+                known=known,
+            )
         known = [entry.tree for entry in path.entries]
         trees = []
         for entry in path.entries:
@@ -95,7 +98,7 @@ def _one_by_one(model: OptimalTreeClassifier, rows: TrainingRows, depth: int) ->
     for size in range(most + 1):
         one = copy.copy(model)
         one.max_depth, one.max_splits = depth, size
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), step(f"depth {depth}, {size} of {most} splits"):
             warnings.simplefilter("ignore", OptimalityWarning)
             one.fit(rows.X, rows.y, rows.sample_weight)
         if one.certificate_.status != "optimal":

@@ -16,6 +16,8 @@ from certree import engine
 from certree.engine._budget import current
 from certree.engine._ordered import expand
 from certree.numbers._exact import read_fraction
+from certree.oracles import Oracle
+from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._progress import Callback
@@ -147,6 +149,10 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     costs_: NDArray[np.float64] = fitted()
     decisions_: NDArray[np.float64] = fitted()
+    oracle_: Oracle = fitted()
+    _is_flat: bool = fitted()
+    _asks: bool = fitted()
+    _least_weight: int = fitted()
     _decided: DecidedNodes = fitted()
     _grown_costs: NDArray[Any] = fitted()
     _loss_unit: Fraction = fitted()
@@ -220,9 +226,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         call = current()
         with nullcontext() if call is None else call.nothing_to_return():
             # The search over ranks counts rows, not their weight, and grows no greedy tree.
-            can_rank = self.method == "exact" and sample_weight is None and not path
-            depth = self._rank_depth() if can_rank else None
-            statement = state_task(self, task, X, y, sample_weight, DecisionStatement, depth)
+            can_rank = self.method == "exact" and sample_weight is None
+            limits = self._rank_limits(path) if can_rank else None
+            statement = state_task(self, task, X, y, sample_weight, DecisionStatement, limits)
         self.oracle_ = statement.problem.oracle
         self._loss_unit = statement.problem.unit
         self._asks = statement.problem.kind == "callback"
@@ -253,6 +259,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     def _fit_greedy(self, statement: DecisionStatement) -> None:
         start = perf_counter()
+        phase("growing the tree")
         decided = self._grow(statement)
         seconds = perf_counter() - start
         call = current()
@@ -410,6 +417,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     def _fit_program(self, statement: DecisionStatement) -> None:
         start = perf_counter()
         options = self._engine_options()
+        phase("solving the mixed-integer program")
         found = solve_program(
             statement,
             int(self.max_depth or 0),

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from certree.encoding import (
     Category,
     Flag,
@@ -19,6 +21,7 @@ from certree.encoding import (
     format_value,
 )
 
+from ._payload_labels import Labels
 from ._routing import path
 from ._wording import one_line, plain
 
@@ -46,13 +49,17 @@ class Rule(NamedTuple):
     prediction: Any
     support: float
 
-    def __str__(self) -> str:
+    @property
+    def body(self) -> str:
+        """All conditions as one text; "always" if there are none."""
         parts = self.conditions
         if len(parts) > 1:
             # "or" binds less than the "and" between conditions.
             parts = tuple(f"({part})" if part.endswith(_OR_MISSING) else part for part in parts)
-        body = " and ".join(parts) or "always"
-        return f"{body}: {one_line(str(self.prediction))}"
+        return " and ".join(parts) or "always"
+
+    def __str__(self) -> str:
+        return f"{self.body}: {one_line(str(self.prediction))}"
 
 
 def steps(tree: Tree, leaf: int) -> list[tuple[Test, int]]:
@@ -68,13 +75,38 @@ def rules(tree: Tree) -> list[Rule]:
     """Return one rule per leaf, leaves from left to right."""
     return [
         Rule(
-            _merged(steps(tree, leaf)),
+            merged(steps(tree, leaf)),
             tree.payload.value(leaf),
             plain(tree.weights[leaf]),
         )
         for leaf in tree.preorder.tolist()
         if tree.test[leaf] < 0
     ]
+
+
+def to_frame(tree: Tree) -> Any:
+    """Return the rules as a pandas data frame."""
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "A data frame needs pandas; install it with `pip install pandas`, or use rules(), "
+            "which needs nothing."
+        ) from error
+    leaves = [leaf for leaf in tree.preorder.tolist() if tree.test[leaf] < 0]
+    payload = tree.payload
+    predictions = np.empty(len(leaves), dtype=object)
+    predictions[:] = [payload.value(leaf) for leaf in leaves]
+    columns = {
+        "leaf": leaves,
+        "depth": tree.node_depth[leaves],
+        "rule": [rule.body for rule in rules(tree)],
+        "prediction": pd.Series(predictions).infer_objects(),
+        "weight": tree.weights[leaves],
+    }
+    if isinstance(payload, Labels):
+        columns["share"] = payload.shares(leaves)[np.arange(len(leaves)), payload.label[leaves]]
+    return pd.DataFrame(columns)
 
 
 def decision_list(tree: Tree) -> Iterator[tuple[list[tuple[Test, int]], int]]:
@@ -220,7 +252,7 @@ class _Column:
         return one_line(format_value(value))
 
 
-def _merged(tests: list[tuple[Test, int]]) -> tuple[str, ...]:
+def merged(tests: list[tuple[Test, int]]) -> tuple[str, ...]:
     """Return the conditions of a path, merged by column, in order of first appearance."""
     columns: dict[int, _Column] = {}
     for test, outcome in tests:
