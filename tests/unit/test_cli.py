@@ -231,6 +231,24 @@ def test_predict_writes_csv(model: Run) -> None:
     assert first["prediction"] == fitted.predict(X)[0]
 
 
+def test_dates_are_dates_and_targets_are_not(certree: Run, folder: Path) -> None:
+    rows = [("2024-01-05", 1, "no"), ("2024-02-11", 2, "no"), ("", 3, "no")]
+    rows += [("2024-03-09T12:30", 1, "yes"), ("2024-04-02", 2, "yes")]
+    write(folder / "visits.csv", ["admitted", "n", "sick"], rows)
+    code, out, err = certree("fit", "visits.csv", "--target", "sick", "--output", "visits.json")
+    assert "admitted > 2024-03-01: yes" in out
+    assert (code, err) == (0, "")
+    write(folder / "new.csv", ["admitted", "n"], [("2024-01-20", 9), ("2025-01-01T00:00", 9)])
+    assert certree("predict", "visits.json", "new.csv")[1].split() == ["prediction", "no", "yes"]
+    assert certree("verify", "visits.json", "visits.csv")[0] == 0
+    write(folder / "odd.csv", ["admitted", "n"], [("soon", 9)])
+    code, _, err = certree("predict", "visits.json", "odd.csv")
+    assert code == 2
+    assert "'admitted' holds 'soon', which is not a date" in err
+    write(folder / "days.csv", ["n", "day"], [(1, "2024-01-01"), (2, "2024-01-02")])
+    assert certree("fit", "days.csv", "--target", "day", "--output", "days.json")[0] == 0
+
+
 def test_columns_have_the_types_of_training(certree: Run, folder: Path) -> None:
     """Codes with zeros are names, also where all codes of a file look like numbers."""
     rows = [["01234", "a"], ["99999", "b"], ["01234", "a"]]
