@@ -18,6 +18,7 @@ from .results._plots import plot_roc
 from .results._progress import Progress
 from .results._summary import ClassificationSummary, classification_summary
 from .results._task_certificate import TaskCertificate
+from .results._validation import ValidationCurve
 from .tasks._check_task import TaskReport, check_task
 from .tree import Tree
 from .verify import VerificationReport, verify
@@ -50,6 +51,7 @@ __all__ = [
     "TaskFrontCertificate",
     "TaskReport",
     "Tree",
+    "ValidationCurve",
     "VerificationReport",
     "__version__",
     "check_task",

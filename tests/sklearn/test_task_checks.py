@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from certree import OptimalTreeRegressor, SPOTree, estimators
+from certree import (
+    CostSensitiveTreeClassifier,
+    OptimalTreeRegressor,
+    OptimalTreeRegressorCV,
+    SPOTree,
+    TreeCV,
+    estimators,
+)
 from certree.estimators._task_tree import BaseTaskTree
 
 TASK_TREES = [
@@ -20,6 +27,9 @@ TASK_TREES = [
 ESTIMATORS = [
     *(one(max_depth=2, thresholds=8) for one in TASK_TREES),
     OptimalTreeRegressor(max_depth=3, max_splits=3, complexity=0.01, complexity_per="leaf"),
+    OptimalTreeRegressorCV(depths=(1, 2), cv=3, thresholds=8),
+    TreeCV(OptimalTreeRegressor(thresholds=8), depths=(2,), cv=3, complexities="auto"),
+    TreeCV(CostSensitiveTreeClassifier(thresholds=8), depths=(1, 2), cv=3),
 ]
 
 

@@ -29,6 +29,7 @@ from certree.tasks._task import Rows, Task
 from ._capacity import capacity_limits, split_limits, with_limits
 from ._measurements import Measurements
 from ._sklearn_bases import ClassifierMixin
+from ._statement import Statement
 from ._task_statement import TaskStatement
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, parameter, with_parameters
@@ -181,6 +182,20 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         self.classes_ = np.array(statement.problem.classes())
         self.n_classes_ = len(self.classes_)
 
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        n_rows, given = self._row_count(X), (params.get("sample_weight"), params.get("costs"))
+        labels = None if y is None else check_labels(y, n_rows, type(self).__name__)
+        if self.classes is None:
+            self.classes = self._objective(labels, n_rows, *given).table(labels, n_rows)[0]
+        return labels, params
+
+    def _state_path(
+        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
+    ) -> Statement | None:
+        statement = super()._state_path(X, y, sample_weight, **more)
+        self.classes_ = np.asarray(self.classes)
+        return statement
+
     def _task(
         self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None
     ) -> Task | Limited:
@@ -222,6 +237,9 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         costs = np.ones((len(labels), len(classes)))
         costs[np.arange(len(labels)), codes] = 0.0
         return _LabelledCosts(costs, classes, codes)
+
+    def _measure_name(self) -> str:
+        return "negative mean cost"
 
     def tests_used(self, X: Any) -> list[list[Any]]:
         """Return what has to be measured for each row, in the order of the tests.
