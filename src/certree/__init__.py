@@ -16,7 +16,7 @@ from .results._pareto import FrontCertificate, ParetoFront
 from .results._path import PathEntry, RegularizationPath
 from .results._plots import plot_roc
 from .results._progress import Progress
-from .results._summary import ClassificationSummary, classification_summary
+from .results._summary import ClassificationSummary, CostReport, classification_summary
 from .results._task_certificate import TaskCertificate
 from .results._validation import ValidationCurve
 from .tasks._check_task import TaskReport, check_task
@@ -27,6 +27,7 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "ClassificationSummary",
+    "CostReport",
     "FairnessCertificate",
     "FairnessCurve",
     "FairnessReport",
