@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
@@ -318,3 +319,32 @@ def test_the_curve_is_drawn(data: tuple[Any, Any], settings: dict[str, Any]) -> 
     assert len(ax.collections) == (1 if "sizes" in settings else 2)
     assert ax.get_ylabel() == "accuracy on rows left out"
     plt.close(ax.figure)
+
+
+# ---- what it takes -----------------------------------------------------------------------------
+
+
+def test_a_path_and_all_folds_take_a_few_times_the_work_of_one_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In depth-two evaluations, which are most of the time; seconds are not the same twice."""
+    from certree.estimators import _sizes
+
+    spent = []
+
+    def counted(*arguments: Any, **more: Any) -> Any:
+        result = whole(*arguments, **more)
+        spent.append(result.counters["depth_two_evaluations"])
+        return result
+
+    X, y = load_breast_cancer(return_X_y=True)
+    model = OptimalTreeClassifier(max_depth=3).fit(X, y, path=True)
+    one = model.certificate_.counters["depth_two_evaluations"]
+    assert model.path_.counters["depth_two_evaluations"] <= 3 * one
+    assert model.path_.best() == model.tree_
+    whole = _sizes.solve_path
+    monkeypatch.setattr(_sizes, "solve_path", counted)
+    chosen = OptimalTreeClassifierCV().fit(X, y)
+    refit = chosen.certificate_.counters["depth_two_evaluations"]
+    assert len(spent) == 15
+    assert sum(spent) + refit <= 17 * one

@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.utils import _safe_indexing
 
-from certree.engine import SizedTree
+from certree.engine import Nodes, SizedTree
 from certree.engine._budget import budget, current
 from certree.metrics import Metric
 from certree.numbers._exact import read_fraction
@@ -18,7 +18,7 @@ from certree.proofs._metric_search import solve_metric_path
 from certree.proofs._metric_solves import Found
 from certree.tree import Tree
 
-from ._certify import solve_path
+from ._certify import path_options, solve_path
 from ._classifier import OptimalTreeClassifier
 from ._metric_fit import TrainingRows, in_units, state_metric
 from ._objective import read_metric
@@ -111,20 +111,23 @@ def _by_path(
     model: BaseOptimalTree, statement: Statement, limits: Sequence[Limits]
 ) -> Iterator[Tried]:
     known: list[SizedTree] = []
-    depths = _depths(limits)
+    # Several limits, also of different depths, have the same tree.
+    holders: dict[int, BaseOptimalTree] = {}
+    kept: list[Nodes] = []
+    depths, most = _depths(limits), model.max_splits
     for number, depth in enumerate(depths):
         here = [one for one in limits if one["max_depth"] == depth]
         model.max_depth = depth
-        model.max_splits = _widest(one.get("max_splits", model.max_splits) for one in here)
+        model.max_splits = _widest(one.get("max_splits", most) for one in here)
         result = solve_path(model, statement, share=1 / (len(depths) - number), known=known)
         known = result.entries
-        holders: dict[int, BaseOptimalTree] = {}
         for one in here:
-            entry = _cheapest(model, statement, known, one)
-            if entry.splits not in holders:
-                holders[entry.splits] = copy.copy(model)
-                holders[entry.splits]._hold(statement, entry.nodes)
-            yield Tried(one, holders[entry.splits], result.status)
+            nodes = _cheapest(model, statement, known, one).nodes
+            if id(nodes) not in holders:
+                holders[id(nodes)] = copy.copy(model)
+                holders[id(nodes)]._hold(statement, nodes)
+                kept.append(nodes)
+            yield Tried(one, holders[id(nodes)], result.status)
 
 
 def _cheapest(
@@ -155,7 +158,7 @@ def _by_metric(
         path = solve_metric_path(
             statement.problem,
             in_units(metric, statement.unit),
-            model._engine_options(1 / (len(depths) - number)),
+            path_options(model._engine_options(1 / (len(depths) - number))),
             known=known,
         )
         known = [entry.tree for entry in path.entries]
