@@ -5,20 +5,26 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from fractions import Fraction
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GroupKFold, StratifiedKFold
 
 from certree import (
+    CostSensitiveTreeClassifier,
+    FairTreeClassifier,
     OptimalityWarning,
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
+    OptimalTreeRegressor,
     OptimalTreeRegressorCV,
+    PolicyTree,
+    SPOForest,
     TreeCV,
     ValidationCurve,
     datasets,
@@ -348,3 +354,108 @@ def test_a_path_and_all_folds_take_a_few_times_the_work_of_one_fit(
     refit = chosen.certificate_.counters["depth_two_evaluations"]
     assert len(spent) == 15
     assert sum(spent) + refit <= 17 * one
+
+
+# ---- every tree --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model, given, message",
+    [
+        (TreeCV(3), {}, "estimator must be a tree of certree"),
+        (TreeCV(SPOForest()), {}, "estimator must be a tree of certree"),
+        (TreeCV(OptimalTreeClassifier(splits="multiway")), {}, "set sizes=None"),
+        (TreeCV(CostSensitiveTreeClassifier()), {"costs": [[0, 1]]}, "costs must have one value"),
+        (TreeCV(FairTreeClassifier()), {"sensitive_features": "sex"}, "sensitive_features must"),
+        (TreeCV(PolicyTree()), {}, "PolicyTree needs outcomes"),
+        (TreeCV(refit=1), {}, "refit must be True or False"),
+        (TreeCV(cv=1), {}, "at least one train/test split|n_splits"),
+    ],
+    ids=["number", "forest", "multiway", "costs", "groups", "outcomes", "refit", "folds"],
+)
+def test_what_cannot_be_chosen_is_refused(
+    data: tuple[Any, Any], model: TreeCV, given: dict[str, Any], message: str
+) -> None:
+    with pytest.raises((TypeError, ValueError), match=message):
+        model.fit(*data, **given)
+
+
+def test_multiway_trees_have_their_depth_chosen() -> None:
+    X = [[word] for word in "abcabcabcabc"]
+    y = [0, 1, 1] * 4
+    tree = OptimalTreeClassifier(splits="multiway")
+    model = TreeCV(tree, depths=(0, 1), sizes=None, cv=2).fit(X, y)
+    assert model.best_params_ == {"max_depth": 1}
+    assert model.best_score_ == 1.0
+
+
+def test_a_tree_in_general_offers_what_its_model_offers(data: tuple[Any, Any]) -> None:
+    X, y = data
+    tree = CostSensitiveTreeClassifier([[0, 1], [4, 0]], test_costs=[0.1] * 6)
+    model = TreeCV(tree, depths=(1, 2), cv=3).fit(X, y, path=True)
+    held = model.best_estimator_
+    assert model.score(X, y) == held.score(X, y) == -model.expected_cost(X, y)
+    assert model.cost_report(X, y) == held.cost_report(X, y)
+    assert model.classes_.tolist() == [0, 1]
+    assert model.path_ is held.path_
+    assert is_classifier(model)
+    assert not is_classifier(TreeCV(OptimalTreeRegressor()))
+    assert model.estimator is tree
+    assert tree.classes is None
+    with pytest.raises(AttributeError, match="has no attribute 'decide'"):
+        model.decide  # noqa: B018
+    again = pickle.loads(pickle.dumps(model))
+    assert again.expected_cost(X, y) == model.expected_cost(X, y)
+
+
+def test_rows_are_divided_with_all_that_belongs_to_them() -> None:
+    """Frames, series and arrays, in the folds as in single fits."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(2)
+    X = pandas.DataFrame(rng.integers(0, 2, (60, 3)), columns=["a", "b", "c"], index=range(60, 120))
+    y = pandas.Series(rng.integers(0, 2, 60), index=X.index)
+    groups = pandas.Series(rng.choice(["f", "m"], 60), index=X.index)
+    folds = StratifiedKFold(3)
+    tree = FairTreeClassifier(tolerance=0.2)
+    model = TreeCV(tree, depths=(1, 2), sizes=None, cv=folds).fit(X, y, sensitive_features=groups)
+    for number, (train, test) in enumerate(folds.split(X, y)):
+        for place, depth in enumerate((1, 2)):
+            one = clone(tree).set_params(max_depth=depth)
+            one.fit(X.iloc[train], y.iloc[train], sensitive_features=groups.iloc[train])
+            # Trees of the same errors differ on other rows.
+            if one.tree_.n_splits == 0:
+                wanted = one.score(X.iloc[test], y.iloc[test])
+                assert model.curve_.scores[place, number] == pytest.approx(wanted)
+    assert model.disparity_ <= 0.2
+    assert verify(model, X, y, sensitive_features=groups)
+
+
+def test_policies_are_scored_by_rewards_that_are_estimated_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from certree.estimators import _policy
+
+    calls = []
+    whole = _policy.policy_scores
+    monkeypatch.setattr(_policy, "policy_scores", lambda *given: calls.append(1) or whole(*given))
+    rows = datasets.make_policy_example(120)
+    model = TreeCV(PolicyTree(random_state=0), depths=(1, 2), cv=3)
+    model.fit(rows.data, rows.treatment, outcome=rows.outcome)
+    assert len(calls) == 1
+    same = TreeCV(PolicyTree(treatments=model.treatments_), depths=(1, 2), cv=3)
+    same.fit(rows.data, model.rewards_)
+    assert np.array_equal(same.curve_.scores, model.curve_.scores)
+    assert set(model.predict(rows.data)) <= set(rows.treatment)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_the_time_limit_is_for_all_folds_together(n_jobs: int) -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(500, 10)), rng.normal(size=500)
+    model = OptimalTreeRegressorCV(depths=(5,), sizes=(20,), time_limit=1.5, n_jobs=n_jobs, cv=4)
+    start = perf_counter()
+    with pytest.warns(OptimalityWarning, match="4 of 4 trees in cross-validation"):
+        model.fit(X, y)
+    assert perf_counter() - start < 15
+    assert model.n_splits_ == 4
+    assert verify(model, X, y)
