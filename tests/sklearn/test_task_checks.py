@@ -34,6 +34,7 @@ ESTIMATORS = [
 
 
 @pytest.mark.filterwarnings("ignore:Poor overlap:UserWarning")
+@pytest.mark.filterwarnings("ignore:The least populated class in y:UserWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)

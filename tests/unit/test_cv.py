@@ -408,6 +408,12 @@ def test_a_tree_in_general_offers_what_its_model_offers(data: tuple[Any, Any]) -
     assert again.expected_cost(X, y) == model.expected_cost(X, y)
 
 
+def test_limits_are_those_of_the_whole_choice(data: tuple[Any, Any]) -> None:
+    model = TreeCV(OptimalTreeClassifier(time_limit=1e-9), depths=(1, 2), time_limit=None)
+    assert model.fit(*data).certificate_.is_optimal
+    assert model.best_estimator_.time_limit is None
+
+
 def test_rows_are_divided_with_all_that_belongs_to_them() -> None:
     """Frames, series and arrays, in the folds as in single fits."""
     pandas = pytest.importorskip("pandas")

@@ -64,10 +64,10 @@ class TreeCV(ChoosesSize):
     refit : bool, default=True
         Whether to fit a tree to all rows with the limits chosen.
     time_limit : float or None, default=60.0
-        Seconds for all searches together: each round of folds has an equal share of what is left,
-        and so has the tree for all rows. The limits of `estimator` hold for each of its searches.
+        Seconds for all searches together, in place of the limit of `estimator`: each round of
+        folds has an equal share of what is left, and so has the tree for all rows.
     memory_limit : int, str or None, default="auto"
-        For all searches together, as for :class:`OptimalTreeClassifier`.
+        The same for memory, as for :class:`OptimalTreeClassifier`.
     n_jobs : int or None, default=1
         Folds that are searched at the same time, each in a thread; -1: all processors.
     verbose : int, default=0
@@ -169,15 +169,14 @@ class TreeCV(ChoosesSize):
         return float(self._model().score(X, y, **params))
 
     def _tree(self) -> BaseOptimalTree:
-        if self.estimator is None:
-            return OptimalTreeClassifier()
-        if not isinstance(self.estimator, BaseOptimalTree):
+        given = OptimalTreeClassifier() if self.estimator is None else self.estimator
+        if not isinstance(given, BaseOptimalTree):
             raise TypeError(
                 "estimator must be a tree of certree, such as OptimalTreeRegressor(), got "
-                f"{self.estimator!r}."
+                f"{given!r}."
             )
-        tree: BaseOptimalTree = clone(self.estimator)
-        return tree
+        tree: BaseOptimalTree = clone(given)
+        return tree.set_params(time_limit=self.time_limit, memory_limit=self.memory_limit)
 
     def __getattr__(self, name: str) -> Any:
         # Called only for what is not found here.
