@@ -16,13 +16,17 @@ from certree import (
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
     OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
     OptimalTreeRegressor,
     PolicyTree,
+    SPOForest,
     SPOTree,
+    metrics,
     oracles,
     solve,
     tasks,
 )
+from certree.files import model_from_json, model_to_json
 
 N_ROWS = 40
 
@@ -74,6 +78,26 @@ def _models() -> list[tuple[str, Any]]:
         ("fair", FairTreeClassifier(max_depth=2).fit(X, y, sensitive_features=groups)),
         ("decisions", SPOTree(choice, max_depth=1).fit(X, rng.random((N_ROWS, 2)))),
     ]
+
+
+@cache
+def model_files() -> tuple[Document, ...]:
+    """Return model files of every kind."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        X, y = table()
+        models = _models()
+        models.append(("path", OptimalTreeClassifier(max_depth=2).fit(X, y, path=True)))
+        front = OptimalTreeClassifier(max_depth=1, objective=metrics.ErrorFront(), pos_label="yes")
+        models.append(("front", front.fit(X, y)))
+        models.append(("sizes", OptimalTreeClassifierCV(depths=(1,), cv=2).fit(X, y)))
+        costs = np.random.default_rng(8).random((N_ROWS, 3))
+        forest = SPOForest(oracles.TopK(3, 2), n_estimators=2, max_depth=2, random_state=0)
+        models.append(("forest", forest.fit(X, costs)))
+    return tuple(
+        Document(f"{name} model", model, model_to_json(model), model_from_json)
+        for name, model in models
+    )
 
 
 @cache

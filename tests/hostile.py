@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import random
 import sys
 import time
@@ -12,8 +13,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from certree import Tree
+from certree.files import model_from_json, model_to_json
 
-from .documents import Document, documents, spoiled
+from .documents import Document, documents, model_files, spoiled
 
 MOST_SECONDS, MOST_BYTES = 1.0, 100 * 2**20
 
@@ -24,7 +26,7 @@ def wrong_files(n_files: int, seed: str) -> Iterator[AssertionError]:
     tracemalloc.start()
     try:
         for number in range(n_files):
-            document = random_.choice(documents())
+            document = random_.choice((*documents(), *model_files()))
             text = spoiled(document.text, random_)
             try:
                 read_within_limits(document, text)
@@ -52,6 +54,9 @@ def read_within_limits(document: Document, text: bytes) -> None:
 
 def use(read: Any) -> None:
     """Ask for everything that a reader may want to see; a ValueError says why it cannot be."""
+    if hasattr(read, "get_params"):
+        use_model(read)
+        return
     if not isinstance(read, Tree):
         assert type(read).from_json(read.to_json()) == read
         assert all((str(read), repr(read), read.statement()))
@@ -69,6 +74,19 @@ def use(read: Any) -> None:
                     read.predict_proba([[value] * read.n_features])
                 except ValueError:
                     continue
+
+
+def use_model(model: Any) -> None:
+    """Predict, and write the model once more."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        repr(model)
+        model_from_json(model_to_json(model))
+        for value in (None, 0.5, True, "red"):
+            if not 0 < model.n_features_in_ < 1000:
+                continue
+            with contextlib.suppress(ValueError):
+                model.predict([[value] * model.n_features_in_])
 
 
 def main() -> int:

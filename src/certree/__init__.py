@@ -9,6 +9,8 @@ from .estimators._solve import Solution, solve
 from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
 from .estimators._solve_separable import SeparableCertificate, SeparablePoint, SeparableSolution
 from .exceptions import CertificateError, InfeasibleError, OptimalityWarning
+from .files import load
+from .report import Report, report
 from .results._certificate import Certificate
 from .results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from .results._limit_certificate import LimitedCertificate, LimitValue, Reach
@@ -20,14 +22,18 @@ from .results._summary import ClassificationSummary, CostReport, classification_
 from .results._task_certificate import TaskCertificate
 from .results._validation import ValidationCurve
 from .tasks._check_task import TaskReport, check_task
-from .tree import Tree
+from .tree import Change, ColumnChange, Explanation, Explanations, PathStep, Tree
 from .verify import VerificationReport, verify
 
 __all__ = [
     "Certificate",
     "CertificateError",
+    "Change",
     "ClassificationSummary",
+    "ColumnChange",
     "CostReport",
+    "Explanation",
+    "Explanations",
     "FairnessCertificate",
     "FairnessCurve",
     "FairnessReport",
@@ -39,9 +45,11 @@ __all__ = [
     "OptimalityWarning",
     "ParetoFront",
     "PathEntry",
+    "PathStep",
     "Progress",
     "Reach",
     "RegularizationPath",
+    "Report",
     "SeparableCertificate",
     "SeparablePoint",
     "SeparableSolution",
@@ -58,9 +66,11 @@ __all__ = [
     "check_task",
     "classification_summary",
     "datasets",
+    "load",
     "metrics",
     "oracles",
     "plot_roc",
+    "report",
     "solve",
     "tasks",
     "verify",

@@ -66,7 +66,7 @@ def _tree(**changes: Any) -> str:
         (_tree(n_columns=1e999), "not a number of JSON"),
         (_tree(n_features=10**9), "n_features must be a whole number from 0"),
         (_tree(classes={"dtype": "<U100000000", "values": [1, 2]}), "class label must be text"),
-        (_tree(classes={"dtype": "M8[s]", "values": [1, 2]}), "dtype of classes"),
+        (_tree(classes={"dtype": "M8[s]", "values": [1, 2]}), "dtype of class label"),
         (_tree(classes={"dtype": "|i1", "values": [1, 300]}), "class label must be a whole"),
         (_tree(classes={"dtype": "|O", "values": [1, [2]]}), "class label"),
     ],

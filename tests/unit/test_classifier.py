@@ -72,7 +72,7 @@ def test_the_constructor_has_the_documented_parameters_and_defaults() -> None:
         "memory_limit": "auto",
         "gap": 0.0,
         "n_jobs": 1,
-        "verbose": 0,
+        "verbose": "auto",
     }
 
 

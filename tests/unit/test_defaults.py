@@ -37,7 +37,7 @@ SHARED: dict[str, Any] = {
     "memory_limit": "auto",
     "gap": 0.0,
     "n_jobs": 1,
-    "verbose": 0,
+    "verbose": "auto",
     "random_state": None,
 }
 

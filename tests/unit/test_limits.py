@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import threading
 import time
 import warnings
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -18,14 +16,12 @@ import pytest
 from certree import (
     OptimalityWarning,
     OptimalTreeClassifier,
-    OptimalTreeRegressor,
     Progress,
     engine,
     verify,
 )
 from certree.estimators import _budgets
 from certree.estimators._budgets import memory_bytes, processor_count, thread_count
-from certree.results._progress import Observer, ProgressLine
 
 
 def noise(n_rows: int, n_columns: int, seed: int = 0) -> tuple[Any, Any]:
@@ -289,85 +285,3 @@ def test_ctrl_c_within_a_callback_keeps_the_incumbent() -> None:
     with pytest.warns(OptimalityWarning, match="The search was interrupted"):
         model.fit(*HARD, callback=interrupt)
     assert model.certificate_.status == "interrupted"
-
-
-# ---- the progress line -------------------------------------------------------------------------
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def progress(upper: Any, lower: Any, seconds: float = 1.0) -> Progress:
-    return Progress(seconds, 10, upper, lower, upper - lower)
-
-
-def test_a_terminal_line_is_redrawn_in_place_and_ended() -> None:
-    stream = Terminal()
-    line = ProgressLine(100, stream)
-    line.update(progress(50, 10))
-    line.update(progress(49, 10))  # too soon to be drawn
-    line.finish(progress(30, 30), "optimal")
-    text = stream.getvalue()
-    assert text.count("\r") == 2
-    assert text.count("\n") == 1
-    assert text.endswith("\n")
-    assert "incumbent 50  bound 10  gap 40 (40.00% of all weight)" in text
-    assert "incumbent 30  bound 30  gap 0 (0.00% of all weight)  optimal" in text
-
-
-def test_a_shorter_line_wipes_out_the_longer_one() -> None:
-    stream = Terminal()
-    line = ProgressLine(100, stream)
-    line.update(progress(5000000, 1))
-    line.finish(progress(1, 1), "optimal")
-    first, second = stream.getvalue().rstrip("\n").split("\r")[1:]
-    assert len(second) >= len(first)
-
-
-def test_a_log_gets_a_line_for_each_change(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("certree.results._progress.SECONDS_BETWEEN_UPDATES", 0.0)
-    stream = io.StringIO()
-    line = ProgressLine(100, stream)
-    line.update(progress(50, 10))
-    line.update(progress(50, 10, seconds=2.0))  # nothing new
-    line.update(progress(Fraction(99, 2), 10))
-    line.finish(progress(30, 30), "optimal")
-    assert "\r" not in stream.getvalue()
-    assert len(stream.getvalue().splitlines()) == 3
-    assert "incumbent 49.5 " in stream.getvalue()
-
-
-def test_gaps_of_other_costs_are_shares_of_the_incumbent(capsys: Any) -> None:
-    stream = io.StringIO()
-    line = ProgressLine(None, stream)
-    line.finish(progress(Fraction(1600001, 2), 200000), "time_limit")
-    assert "gap 600000.5 (75.00% of the incumbent)  time_limit" in stream.getvalue()
-    line.finish(progress(0, 0), "optimal")
-    assert "incumbent 0  bound 0  gap 0  optimal" in stream.getvalue()
-    OptimalTreeRegressor(max_depth=1, verbose=1).fit([[0], [0], [1]], [1.0, 2.0, 7.5])
-    assert "gap 0 (0.00% of the incumbent)  optimal" in capsys.readouterr().err
-
-
-def test_an_observer_translates_and_remembers_who_stopped() -> None:
-    seen: list[Progress] = []
-    observer = Observer(lambda units: Fraction(units, 2), seen.append)
-    event = {"seconds": 0.5, "work": 3, "upper_bound": 7, "lower_bound": 4}
-    assert not observer(event)
-    assert seen == [Progress(0.5, 3, Fraction(7, 2), 2, Fraction(3, 2))]
-    assert not observer.asked_to_stop
-    stopper = Observer(Fraction, lambda progress: True)
-    assert stopper(event)
-    assert stopper.asked_to_stop
-
-
-def test_verbose_shows_the_last_state_on_the_error_stream(capsys: Any) -> None:
-    X, y = noise(60, 6)
-    model = OptimalTreeClassifier(max_depth=2, verbose=1).fit(X, y)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    cost = model.certificate_.cost
-    assert f"incumbent {cost}  bound {cost}  gap 0 (0.00% of all weight)  optimal\n" in captured.err
-    OptimalTreeClassifier(max_depth=2).fit(X, y)
-    assert capsys.readouterr().err == ""

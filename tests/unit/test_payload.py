@@ -290,8 +290,9 @@ def test_bars_show_predictions_while_there_are_colours() -> None:
 
     assert 'height="4"' in fan(8).to_html()
     assert "1.5 12.5%" in fan(8).to_html()
-    assert 'height="4"' not in fan(9).to_html()
-    assert "(weight 9)" in fan(9).to_html()
+    assert 'height="4"' in fan(9).to_html()
+    assert "1.5 11.1%" not in fan(9).to_html()
+    assert 'height="4"' not in fan(65).to_html()
 
 
 def test_long_decisions_lose_whole_parts() -> None:

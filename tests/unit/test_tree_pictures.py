@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 import re
 import shutil
 import subprocess
@@ -16,9 +17,10 @@ import pytest
 from hypothesis import given, settings
 from tests.unit.trees import Case, cases, chain, leaf, mixed_tree, stump
 
-from certree.encoding import Threshold
-from certree.tree import Tree
+from certree.encoding import Multiway, Threshold
+from certree.tree import Numbers, Tree
 from certree.tree._layout import centres
+from certree.tree._leaf_look import PALETTE, SCALE, colours
 
 HUGE = "very " * 2000 + "long"
 NASTY = "a\"b'c\\N<script>&amp;$x^2$\n{new}|line\u2028漢字é🌳"
@@ -235,26 +237,30 @@ def _check_html(text: str) -> list[str]:
 @settings(max_examples=40)
 @given(cases())
 def test_html_is_well_formed_and_loads_nothing(case: Case) -> None:
-    html = case.tree.to_html()
+    html = case.tree.to_html(interactive=False)
     tags = _check_html(html)
     assert not {"script", "link", "img", "iframe"} & set(tags)
     assert tags.count("svg") == 1
-    urls = re.findall(r"https?://[^\"'\s]+", html)
-    assert set(urls) <= {"http://www.w3.org/2000/svg"}
-    assert "url(" not in html
+    tags = _check_html(case.tree.to_html())
+    assert not {"link", "img", "iframe"} & set(tags)
+    assert tags.count("script") == 2
+    for text in (html, case.tree.to_html()):
+        urls = re.findall(r"https?://[^\"'\s]+", text)
+        assert set(urls) <= {"http://www.w3.org/2000/svg"}
+        assert "url(" not in text
     svg = re.search(r"<svg.*</svg>", html, re.DOTALL)
     assert svg is not None
     ElementTree.fromstring(svg.group())
 
 
 def test_html_names_the_drawing_and_tells_it_in_words() -> None:
-    html = mixed_tree().to_html(title="Will they <pay>?")
+    html = mixed_tree().to_html(title="Will they <pay>?", interactive=False)
     assert "<strong>Will they &lt;pay&gt;?</strong>" in html
     assert 'role="img"' in html
-    identifiers = re.findall(r'id="([^"]+)"', html)
+    identifiers = re.findall(r' id="([^"]+-[td])"', html)
     assert re.findall(r'aria-labelledby="([^"]+)"', html) == [" ".join(identifiers)]
     assert "|   color = red: no (8 of 9, 88.9%)" in html
-    assert mixed_tree()._repr_html_() == mixed_tree().to_html()
+    assert mixed_tree()._repr_html_() == mixed_tree().to_html(interactive=False)
     assert "6 splits, 7 leaves, depth 4" in mixed_tree().to_html()
 
 
@@ -269,12 +275,15 @@ def test_html_page_is_a_whole_document() -> None:
     page = stump([NASTY, "b"], name=HUGE, category=NASTY).to_html(page=True)
     assert page.startswith("<!DOCTYPE html>")
     assert 'lang="en"' in page
-    assert "<script>" not in page
+    own = {"", ' type="application/json" class="certree-data"'}
+    assert set(re.findall("<script([^>]*)>", page)) == own
+    assert page.count("</script") == 2
     _check_html(page.removeprefix("<!DOCTYPE html>"))
 
 
 def test_html_of_a_single_leaf_and_of_many_classes() -> None:
     assert "1 leaf" in leaf().to_html()
+    assert _data(leaf())["nodes"][0]["rule"] == []
     tree = Tree(
         [Threshold(0, "x0", 0.5)],
         [0, -1, -1],
@@ -285,3 +294,63 @@ def test_html_of_a_single_leaf_and_of_many_classes() -> None:
     )
     _check_html(tree.to_html())
     assert tree.plot() is not None
+    data = _data(tree)
+    assert len(set(data["colours"])) == 12
+    assert tree.to_html(interactive=False).count("<li title=") == 12
+
+
+@pytest.mark.parametrize("n_classes", [2, 8, 9, 12, 26, 60, 150])
+def test_all_classes_have_colours_of_their_own(n_classes: int) -> None:
+    tree = Tree(
+        [], [-1], [-1], [0], counts=[[1] * n_classes], classes=np.arange(n_classes), n_features=1
+    )
+    shades = colours(tree).contents
+    assert len(set(shades)) == n_classes
+    assert shades[:8] == PALETTE[:n_classes]
+
+
+def test_numbers_have_a_scale_that_falls_in_lightness() -> None:
+    tree = _of_numbers([-3.0, 0.0, 0.5, 2.0, 1e300])
+    shades = colours(tree)
+    assert (shades.low, shades.high) == (-3.0, 1e300)
+    assert shades.contents[0] == SCALE[0]
+    assert shades.contents[-1] == SCALE[-1]
+    light = [sum(int(shade[k : k + 2], 16) for k in (1, 3, 5)) for shade in SCALE]
+    assert light == sorted(light, reverse=True)
+    assert shades.ink(0) != shades.ink(4)
+    assert _data(tree)["scale"]["high"] == "1e+300"
+    assert "linear-gradient" in tree.to_html()
+    assert 'fontcolor="#ffffff"' in tree.to_dot()
+    assert tree.plot() is not None
+
+
+@pytest.mark.parametrize("values", [[7.0, 7.5], [-np.inf, 0.0, np.inf], [0.0, np.inf]])
+def test_close_and_infinite_numbers_have_a_colour(values: list[float]) -> None:
+    tree = _of_numbers(values)
+    assert all(re.fullmatch("#[0-9A-F]{6}", shade) for shade in colours(tree).contents)
+    _check_html(tree.to_html())
+
+
+def _of_numbers(values: list[float]) -> Tree:
+    """Return a tree that has a leaf for each number."""
+    n = len(values)
+    test = Multiway(0, "x0", tuple((str(k),) for k in range(n)), 0)
+    payload = Numbers([-1, *range(n)], [n, *[1] * n], values)
+    return Tree([test], [0] + [-1] * n, [1] + [-1] * n, payload=payload)
+
+
+def test_the_data_of_a_page_says_what_nodes_are() -> None:
+    data = _data(mixed_tree())
+    root = data["nodes"][0]
+    assert (root["says"], root["rule"], root["weight"]) == ("age <= 35.5", [], 40)
+    assert root["children"] == [1, 2]
+    assert sum(share for _, share in root["mix"]) == pytest.approx(1)
+    assert data["classes"]
+    assert set(data["contents"]) == {"no", "yes", "maybe"}
+
+
+def _data(tree: Tree) -> Any:
+    """Return what the script of a page reads."""
+    found = re.search(r'class="certree-data">(.*?)</script>', tree.to_html(), re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])

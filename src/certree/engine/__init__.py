@@ -3,6 +3,7 @@
 This is the only package that imports the extension module.
 """
 
+from certree._core import build_info
 from certree.tree._nodes import Nodes
 
 from ._scalar import (
@@ -28,6 +29,7 @@ __all__ = [
     "Result",
     "Session",
     "SizedTree",
+    "build_info",
     "solve",
     "solve_path",
 ]

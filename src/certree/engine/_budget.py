@@ -62,6 +62,8 @@ class Budget:
 
     Attributes
     ----------
+    limit : float or None
+        Seconds that the call may take; None: no limit.
     memory : int or None
         Memory limit in bytes.
     held : int
@@ -82,6 +84,7 @@ class Budget:
         if outer is not None:
             self._end = _least(self._end, outer._end)
             self.memory = _least(memory, outer.memory)
+        self.limit = None if self._end is None else self._end - self._start
         self._root: Budget = self if outer is None else outer._root
         self._interrupted: float | None = None
         self.raises = outer is None and (

@@ -16,6 +16,7 @@ from certree.engine._ordered import OrderedSession, expand
 from certree.numbers._fractions import to_float
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
+from certree.results._progress import Measure
 
 from ._error_statement import ErrorStatement
 
@@ -62,6 +63,10 @@ class BinaryStatement(ErrorStatement):
         if isinstance(self.columns, RankedColumns):
             return OrderedSession(self.columns, self.row_types, self.type_weights)
         return self.problem
+
+    @property
+    def measure(self) -> Measure:
+        return Measure(self.task.replace("_", " "), self.objective)
 
     def objective(self, cost: Exact) -> float:
         return to_float(1 - Fraction(cost))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,10 @@ from typing import Any
 from certree.encoding import TableEncoder
 from certree.encoding._encoder import PrefersRanks
 from certree.encoding._room import Room
-from certree.engine._budget import current
+from certree.engine._budget import Budget, budget, current
 from certree.engine._ordered import Columns
 from certree.exceptions import OptimalityWarning, warn
+from certree.results._activity import phase, watched
 
 from ._parameters import is_whole
 
@@ -86,6 +88,17 @@ def memory_bytes(limit: object) -> int | None:
     return min(size, 2**62)
 
 
+@contextmanager
+def open_call(owner: Any) -> Iterator[Budget]:
+    """Open the budget of a call of an estimator, and show what the call does."""
+    memory = memory_bytes(getattr(owner, "memory_limit", None))
+    with (
+        budget(getattr(owner, "time_limit", None), memory, owner) as call,
+        watched(owner, owner.verbose, call),
+    ):
+        yield call
+
+
 def encode_within(
     encoder: TableEncoder,
     X: Any,
@@ -100,6 +113,7 @@ def encode_within(
     Ranks, where they are preferred, have only the rows whose weight is not zero.
     """
     call = current()
+    phase("reading the table")
 
     def room() -> Room:
         seconds = None if call is None else call.remaining()
@@ -111,6 +125,7 @@ def encode_within(
         columns = encoder._fit_transform_within(X, sample_weight, room)
     else:
         columns = encoder._fit_ranks_within(X, sample_weight, room, prefers_ranks)
+    phase("searching")
     if call is not None:
         call.held = columns.nbytes + encoder.tests_.nbytes
     if encoder._stopped_by:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from certree import engine
 from certree._version import __version__
 from certree.numbers._exact import read_fraction
+from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._path import PathEntry, RegularizationPath
@@ -133,7 +134,8 @@ def solve_path(
     known: Iterable[engine.SizedTree] = (),
 ) -> engine.PathResult:
     """Search for the trees of a path in a share of the time left."""
-    watch = None if callback is None else Observer(statement.leaf_cost, callback)
+    phase("searching trees of all sizes")
+    watch = None if callback is None else Observer(statement.leaf_cost, callback, None)
     options = path_options(model._engine_options(share))
     return statement.solve_path(options, watch).with_trees(known)
 

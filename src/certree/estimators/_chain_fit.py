@@ -48,7 +48,7 @@ def fit_chain(
         split_penalty=scale.split_penalty,
         gap=scale.gap(read_fraction(model.gap, "gap"), Fraction(1)),
     )
-    watch = model._watch(scale.cost, None, callback)
+    watch = model._watch(scale.cost, statement.measure, callback)
     result = solve_chain(statement.problem, rate, options, watch)
     answer = _answer(statement, result)
     negatives, positives = statement.leaf_counts(answer.nodes)

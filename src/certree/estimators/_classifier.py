@@ -94,8 +94,10 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         as a text, ``"1/3"``.
     n_jobs : int or None, default=1
         Threads; -1: all processors. The tree does not depend on it. Multiway searches use one.
-    verbose : int, default=0
-        1: show incumbent, bound and gap on the standard error stream.
+    verbose : int or "auto", default="auto"
+        Whether the best tree so far, the bound and the gap are shown while the search runs.
+        "auto": after three seconds, on a terminal or in a notebook only; 0: never; 1: always, from
+        the beginning. The logger "certree" has the same for logs.
 
     Attributes
     ----------

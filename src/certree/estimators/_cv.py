@@ -22,10 +22,11 @@ from certree.engine._budget import Budget, budget
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.numbers._weights import read_weights, relative_weights
+from certree.results._activity import step
 from certree.results._progress import Callback
 from certree.results._validation import ValidationCurve
 
-from ._budgets import memory_bytes, thread_count
+from ._budgets import open_call, thread_count
 from ._certify import find_path
 from ._optimal_tree import BaseOptimalTree
 from ._parameters import Number, OneOf, is_whole
@@ -139,7 +140,7 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
         n_rows = self._row_count(X)
         if n_rows < 2:
             raise ValueError("Cross-validation needs more than 1 sample, got n_samples = 1.")
-        with budget(self.time_limit, memory_bytes(self.memory_limit), self) as call:
+        with open_call(self) as call:
             with call.nothing_to_return():
                 data = _prepared(model, X, y, params, n_rows)
             by = data.y if is_classifier(model) else y
@@ -176,7 +177,8 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
                 return None
             train, test = folds[number]
             rounds = math.ceil((len(folds) - number) / jobs) + bool(self.refit)
-            with budget(call.remaining(1 / rounds), memory):
+            share, place = call.remaining(1 / rounds), f"fold {number + 1} of {len(folds)}"
+            with budget(share, memory), step(place):
                 tried = models_within(copy.copy(model), data.rows(train), limits)
             return _Fold(_scores(tried, scored.rows(test), scorer), [one.status for one in tried])
 
@@ -212,10 +214,10 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
         self, model: BaseOptimalTree, data: Part, callback: Callback | None, path: bool
     ) -> None:
         refitted = copy.copy(model).set_params(**self.best_params_)
-        refitted.verbose = self.verbose
         wishes = {"callback": callback, "path": path or None}
         given = {name: wish for name, wish in wishes.items() if wish is not None}
-        refitted._fit_part(data.X, data.y, **data.params, **given)
+        with step("all rows"):
+            refitted._fit_part(data.X, data.y, **data.params, **given)
         self.best_estimator_ = refitted
 
     def _warn(self, found: list[_Fold], n_folds: int, n_limits: int) -> None:
@@ -265,7 +267,7 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
             if self.sizes is not None and not _is_text(self.sizes, "all"):
                 raise ValueError("Give either sizes or complexities to try, not both.")
             # A round of folds, the refit, and this search have equal shares.
-            with budget(call.remaining(1 / (n_folds + 2)), None):
+            with budget(call.remaining(1 / (n_folds + 2)), None), step("complexities"):
                 tried = self._complexities(model, data, depths)
             return [{"max_depth": depth, "complexity": one} for depth in depths for one in tried]
         if self.sizes is None:

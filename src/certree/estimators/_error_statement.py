@@ -30,6 +30,7 @@ from certree.numbers._exact import cost_budget, error_scale, parse_complexity
 from certree.numbers._weights import read_weights, scale_given
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
+from certree.results._progress import Measure
 from certree.tree import Labels, Tree
 
 from ._objective import task_name
@@ -112,8 +113,10 @@ class ErrorStatement(Statement):
         return self.total_weight
 
     @property
-    def errors_of(self) -> Fraction | None:
-        return self.total_weight
+    def measure(self) -> Measure:
+        # A penalty makes more of the cost than errors.
+        has_penalty = self.scale.penalty != 0
+        return Measure("cost" if has_penalty else "errors", exact, exact(self.total_weight))
 
     @property
     def cost_matrix(self) -> NDArray[np.int64]:

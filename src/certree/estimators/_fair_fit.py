@@ -21,6 +21,7 @@ from certree.numbers._exact import cost_budget, read_fraction
 from certree.proofs._fair_limits import FairLimits, fair_limits
 from certree.proofs._limit_front import solve_limited_front
 from certree.proofs._limit_search import solve_limited
+from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 from certree.results._fairness import CurvePoint, FairnessCertificate, FairnessCurve
@@ -60,6 +61,7 @@ def solve_fair(
     accepted = read_fraction(model.gap, "gap")
     options = replace(model._engine_options(), gap=scale.gap(accepted, statement.most_cost))
     watch = watch_fair(model, statement, callback)
+    phase("searching the best tree of all")
     free = _solve_freely(statement, options, watch)
     if watch is not None:
         watch.go_on(free)
@@ -69,6 +71,7 @@ def solve_fair(
     if is_fair or statement.comparison is None:
         answer = replace(Answer.of(free, scale), nodes=nodes)
         return watch, nodes, _certify(model, statement, answer, rates)
+    phase("searching fair trees")
     limits = _limits(statement, options, statement.tolerance)
     found = _solve_fairly(statement.with_limits(limits), options, free, watch)
     nodes = found.nodes.over(statement.places)
@@ -247,6 +250,7 @@ def _search_curve(
     problem = statement.with_limits(limits)
     small = _is_small(problem, options.max_depth) and problem.columns.shape[1] <= _FEW_TESTS
     watch = watch_fair(model, statement, callback, has_bounds=False)
+    phase("searching trees for all tolerances")
     front = solve_limited_front(
         problem,
         (0, *limits.scales),
@@ -284,6 +288,7 @@ def _exact_front(
             limits = limits.below(found[-1].gap)
         inside = [tree for tree in known if not found or tree.gap < found[-1].gap]
         first = min(inside, key=lambda tree: (tree.objective, tree.gap), default=None)
+        phase(f"making the curve exact, {len(found)} trees done")
         answer = _solve_below(statement, limits, _with_time_left(options), first)
         n_solves, seconds = n_solves + answer.n_solves, seconds + answer.seconds
         if answer.status == "infeasible":

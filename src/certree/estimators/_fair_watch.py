@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from certree import engine
+from certree.results._activity import activity
 from certree.results._certificate import Exact, exact
-from certree.results._progress import Callback, Observer, Progress, ProgressLine
+from certree.results._progress import Callback, Measure, Observer, Progress, trees_so_far
 
 from ._fair_statement import FairStatement
 
@@ -22,11 +23,11 @@ class FairObserver(Observer):
         self,
         to_cost: Callable[[int], Exact],
         callback: Callback | None,
-        line: ProgressLine | None,
+        measure: Measure,
         knows_lower: bool,
         knows_upper: bool,
     ) -> None:
-        super().__init__(to_cost, callback, line)
+        super().__init__(to_cost, callback, measure)
         self._knows_lower = knows_lower
         self._knows_upper = knows_upper
         self._lower: Exact = 0
@@ -47,9 +48,20 @@ class FairObserver(Observer):
         if self._knows_upper and upper is not None:
             cost = exact(self._to_cost(upper))
             self._upper = cost if self._upper is None else min(cost, self._upper)
+        return super().__call__(event)
+
+    def progress(self) -> Progress:
+        event, upper, lower = self._event, self._upper, self._lower
         seconds, work = self._seconds + event["seconds"], self._work + event["work"]
-        gap = None if self._upper is None else exact(self._upper - self._lower)
-        return self._tell(Progress(seconds, work, self._upper, self._lower, gap))
+        gap = None if upper is None else exact(upper - lower)
+        return Progress(seconds, work, upper, lower, gap)
+
+    def text(self) -> str:
+        return super().text() if self._knows_lower else trees_so_far(self._event)
+
+    @property
+    def best(self) -> object:
+        return self._upper
 
 
 def watch_fair(
@@ -60,9 +72,9 @@ def watch_fair(
     has_bounds: bool = True,
 ) -> FairObserver | None:
     """Return what watches the search, if anything does."""
-    if callback is None and not model.verbose:
+    if callback is None and activity() is None:
         return None
-    line = ProgressLine(exact(statement.total_weight)) if model.verbose else None
     # Without groups, every tree is fair.
     knows_upper = has_bounds and statement.comparison is None
-    return FairObserver(statement.scale.cost, callback, line, has_bounds, knows_upper)
+    to_cost, measure = statement.scale.cost, statement.measure
+    return FairObserver(to_cost, callback, measure, has_bounds, knows_upper)

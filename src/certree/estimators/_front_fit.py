@@ -13,6 +13,7 @@ from certree.engine._front import solve_front
 from certree.metrics import ErrorFront
 from certree.numbers._exact import read_fraction
 from certree.proofs._metric_search import supported_front
+from certree.results._activity import activity
 from certree.results._answer import Answer
 from certree.results._certificate import Certificate
 from certree.results._lazy import Lazy
@@ -66,7 +67,7 @@ def find_front(
 ) -> ParetoFront:
     """Find the front within a model's limits."""
     watch = None
-    if callback is not None:
+    if callback is not None or activity() is not None:
         watch = FrontObserver(statement.weight(statement.positives), callback)
     search = _search_supported if supported_only else _search
     found = search(model, statement, watch, per_splits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -17,6 +17,7 @@ from certree.engine._within_limits import DualCut, LimitedProblem, LimitedResult
 from certree.numbers._exact import read_fraction
 from certree.numbers._scale import Scale, fitting_penalty
 from certree.proofs._limit_search import solve_limited
+from certree.results._activity import activity
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 from certree.results._limit_certificate import (
@@ -25,7 +26,7 @@ from certree.results._limit_certificate import (
     LimitValue,
     Reach,
 )
-from certree.results._progress import Callback, Observer
+from certree.results._progress import Callback, Measure, Observer
 from certree.tasks._limited import Front, Limited, LimitedOnRows, Planes, _Composed
 from certree.tree import Labels, Payload
 
@@ -161,13 +162,11 @@ def fit_within(
         model._engine_options(),
         gap=scale.gap(read_fraction(model.gap, "gap"), statement.most_cost),
     )
-    watch = model._watch(scale.cost, None, callback)
-    largest = statement.problem.largest * scale.error_scale
-    result = solve_limited(
-        statement.limited_problem,
-        options,
-        callback=None if watch is None else _Watch(watch, largest),
-    )
+    watch = None
+    if callback is not None or activity() is not None:
+        largest = statement.problem.largest * scale.error_scale
+        watch = LimitedObserver(scale.cost, callback, statement.measure, largest)
+    result = solve_limited(statement.limited_problem, options, callback=watch)
     _keep_limited(model, statement, result)
     model._path = None
     model._finish(watch)
@@ -300,19 +299,29 @@ def _reach(statement: LimitedStatement, result: LimitedResult) -> dict[tuple[int
     return reach
 
 
-class _Watch:
-    """What watches a search, with the costliest tree as the best one until one is known."""
+class LimitedObserver(Observer):
+    """Watch a search within limits; callbacks see the costliest tree until a tree is known."""
 
-    def __init__(self, watch: Observer, largest: int) -> None:
-        self.watch = watch
-        self.largest = largest
+    def __init__(
+        self,
+        to_cost: Callable[[int], Exact],
+        callback: Callback | None,
+        measure: Measure,
+        largest: int,
+    ) -> None:
+        super().__init__(to_cost, callback, measure)
+        self._largest = largest
+        self._has_tree = False
 
     def __call__(self, event: engine.Event) -> bool:
-        upper = event.get("upper_bound")
-        lower = event.get("lower_bound")
-        full = {
-            **event,
-            "upper_bound": self.largest if upper is None else upper,
+        upper, lower = event.get("upper_bound"), event.get("lower_bound")
+        self._has_tree = upper is not None
+        bounds = {
+            "upper_bound": self._largest if upper is None else upper,
             "lower_bound": 0 if lower is None else lower,
         }
-        return self.watch(full)
+        return super().__call__({**event, **bounds})
+
+    def text(self) -> str:
+        now = self.progress()
+        return self.text_of(now.upper_bound if self._has_tree else None, now.lower_bound)

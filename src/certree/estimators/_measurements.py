@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.files import written_by_fields
 from certree.numbers._fixed_point import check_numbers
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 _LISTS = (list, tuple, range, np.ndarray)
 
 
+@written_by_fields
 @dataclass(frozen=True)
 class Measurement:
     """Something that has to be paid for before a tree may ask certain columns.

@@ -89,7 +89,7 @@ def fit_metric(
     )
     scale = replace(statement.scale, complexity=complexity, penalty=complexity)
     statement = replace(statement, scale=scale)
-    watch = model._watch(_decimal, None, callback)
+    watch = model._watch(_decimal, statement.measure, callback)
     accepted = read_fraction(model.gap, "gap")
     result = solve_metric(
         statement.session,

@@ -10,19 +10,20 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from certree import engine
-from certree.engine._budget import Budget, budget, current
+from certree.engine._budget import Budget, current
 from certree.engine._scalar import most_splits
 from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.numbers._exact import cost_budget, read_fraction
+from certree.results._activity import activity
 from certree.results._answer import Answer
 from certree.results._certificate import Certificate, Exact, show
 from certree.results._pareto import ParetoFront
 from certree.results._path import RegularizationPath
-from certree.results._progress import Callback, Observer, ProgressLine
+from certree.results._progress import Callback, Measure, Observer
 from certree.results._record import status_text
 from certree.tree import Tree
 
-from ._budgets import memory_bytes, thread_count
+from ._budgets import open_call, thread_count
 from ._certify import find_path
 from ._reading import EncodesTables, KeepsPath, PredictsByTree
 from ._scoring import accepted
@@ -54,6 +55,7 @@ class BaseOptimalTree(
 
     tree_: Tree = fitted()
     certificate_: Certificate = fitted()
+    _path: RegularizationPath | None = fitted()
 
     if TYPE_CHECKING:
 
@@ -99,7 +101,7 @@ class BaseOptimalTree(
 
     def _budget(self) -> AbstractContextManager[Budget]:
         """Open the budget of a call: its limits hold for all that happens in it."""
-        return budget(self.time_limit, memory_bytes(self.memory_limit), self)
+        return open_call(self)
 
     def _engine_options(self, share: float = 1.0) -> engine.Options:
         """Return the limits that do not depend on the objective, with a share of the time left."""
@@ -152,7 +154,7 @@ class BaseOptimalTree(
             gap=scale.gap(read_fraction(self.gap, "gap"), statement.most_cost),
             known=None if warm is None else (warm.value(scale), warm.nodes.n_splits),
         )
-        watch = self._watch(scale.cost, statement.errors_of, callback)
+        watch = self._watch(scale.cost, statement.measure, callback)
         result = statement.solve(options, watch)
         if warm is not None:
             result = better_of(result, warm, warm.value(scale))
@@ -203,21 +205,19 @@ class BaseOptimalTree(
         return "score"
 
     def _watch(
-        self, to_cost: Callable[[int], Exact], total_weight: Exact | None, callback: Callback | None
+        self, to_cost: Callable[[int], Exact], measure: Measure, callback: Callback | None
     ) -> Observer | None:
-        """Return what watches the search: a progress line, a callback, both or nothing."""
-        if callback is None and not self.verbose:
+        """Return what watches the search, if anyone does: a callback, a progress line, a log."""
+        if callback is None and activity() is None:
             return None
-        return Observer(to_cost, callback, ProgressLine(total_weight) if self.verbose else None)
+        return Observer(to_cost, callback, measure)
 
     def _finish(self, watch: Observer | None) -> None:
-        """End the progress line, and warn with the gap if a limit ended the search."""
+        """Warn with the gap if a limit ended the search."""
         certificate = self.certificate_
         if not certificate.has_tree:
             self._warn_without_tree()
             return
-        if watch is not None:
-            watch.finish(certificate)
         if certificate.status in ("optimal", "gap"):
             return
         if certificate.status == "precision" and certificate.gap == 0:

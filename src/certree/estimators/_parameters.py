@@ -88,6 +88,17 @@ class OneOf:
         raise ValueError(message) if isinstance(value, str) else TypeError(message)
 
 
+def check_verbose(name: str, value: object) -> None:
+    """Refuse what says neither how much is shown nor "auto"."""
+    if isinstance(value, bool) or (isinstance(value, str) and value == "auto"):
+        return
+    wanted = '"auto", 0 (silent) or 1 (always show progress)'
+    if not is_whole(value):
+        raise _wrong_type(name, wanted, value)
+    if value < 0:
+        raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+
+
 def is_whole(value: object) -> TypeGuard[int]:
     """Return whether a value is an integer of Python or NumPy, but not a truth value."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree.encoding import read_table
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
+from certree.results._activity import phase
 from certree.results._progress import Callback
 from certree.tasks._label_costs import Rewards, read_labels
 from certree.tasks._limited import Limited
@@ -175,6 +176,7 @@ class PolicyTree(BaseTaskTree):
     rewards_: NDArray[np.float64] = fitted()
     outcomes_: NDArray[np.float64] | None = fitted()
     propensities_: NDArray[np.float64] | None = fitted()
+    _received: NDArray[Any] | None = fitted()
 
     def fit(
         self,
@@ -254,6 +256,7 @@ class PolicyTree(BaseTaskTree):
                 "PolicyTree needs outcomes: fit(X, treatment, outcome), or fit(X, rewards) with a "
                 "table of shape (n_rows, n_treatments)."
             )
+        phase("estimating outcomes")
         history = read_history(given, outcome, n_rows, self.treatments)
         scores = self._scores(X, history, sample_weight, propensity, outcomes)
         self.outcomes_, self.propensities_ = scores.outcomes, scores.propensities

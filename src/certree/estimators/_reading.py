@@ -2,26 +2,60 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from certree.encoding import RankedColumns, TableEncoder, compare_columns, read_table
 from certree.encoding._encoder import PrefersRanks
 from certree.engine._ordered import Columns
+from certree.files import model_to_json, register_estimator
 from certree.results._path import RegularizationPath
 from certree.tree import Tree
 
 from ._budgets import encode_within
+from ._explaining import explain
+from ._notebook import model_html
 from ._sklearn_bases import BaseEstimator, ClassifierMixin
 from ._vocabulary import TableParameters, fitted, with_parameters
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 class ReadsTables(BaseEstimator):
-    """Takes raw tables, with categories and missing values."""
+    """Takes raw tables, with categories and missing values, and is saved as a file."""
+
+    def __init_subclass__(cls, **parameters: Any) -> None:
+        super().__init_subclass__(**parameters)
+        register_estimator(cls)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file, which :func:`certree.load` reads.
+
+        The file is JSON and holds no training rows, except what the model itself keeps, such as
+        ``rewards_`` of a :class:`PolicyTree`. A parameter that JSON cannot hold, such as a
+        function, is left out with a warning.
+
+        Parameters
+        ----------
+        path : str or path
+            Where to write; an existing file is replaced once the new one is complete.
+        """
+        text = model_to_json(self)
+        target = Path(path)
+        part = target.with_name(f"{target.name}.{os.getpid()}.part")
+        try:
+            part.write_text(text, encoding="utf-8")
+            os.replace(part, target)
+        finally:
+            part.unlink(missing_ok=True)
 
     def _row_count(self, X: Any) -> int:
         """Return the number of rows of a raw table, and refuse an empty one."""
@@ -159,11 +193,67 @@ class PredictsByTree(ReadsTables):
         """
         return self._read(X, "decision_path")
 
+    def explain(self, X: Any, *, target: Any = None) -> Any:
+        """Say why rows get their predictions, and what it would take to get another one.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features), mapping or Series
+            Raw rows, with the columns seen in `fit`; one row may be a mapping from columns to
+            values, or a row of a data frame.
+        target : object, optional
+            Only changes that lead to this prediction; by default those to every other one.
+
+        Returns
+        -------
+        Explanation or Explanations
+            The tests on the way with the values of the row, the training rows of the leaf, and for
+            other predictions the fewest columns that have to change. For several rows, a sequence
+            with one for each.
+        """
+        self._check_tree()
+        return explain(self, X, target)
+
+    def to_text(
+        self,
+        max_depth: int | None = None,
+        decimals: int | None = None,
+        show_counts: bool = True,
+    ) -> str:
+        """Return the tree as indented text; the parameters are those of :meth:`Tree.to_text`."""
+        self._check_tree()
+        return self.tree_.to_text(max_depth, decimals, show_counts)
+
+    def plot(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """Draw the tree with matplotlib and return the axes.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; by default a new figure of the right size.
+        **options
+            As for :meth:`Tree.plot`.
+        """
+        self._check_tree()
+        return self.tree_.plot(ax, **options)
+
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """Normalised decrease of the Gini impurity by the splits on each column."""
         self._check_tree()
         return self.tree_.feature_importances
+
+    def _repr_html_inner(self) -> str:
+        # scikit-learn's property `_repr_html_` asks this, if its configuration wants HTML.
+        if _is_certified(self):
+            return model_html(self)
+        return super()._repr_html_inner()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        bundle = super()._repr_mimebundle_(**options)
+        if "text/html" in bundle and _is_certified(self):
+            bundle["text/html"] = model_html(self)
+        return bundle
 
     def _check_tree(self) -> None:
         """Refuse to go on if there is no fitted tree."""
@@ -174,6 +264,13 @@ class PredictsByTree(ReadsTables):
         table = read_table(X)
         compare_columns(self, X, table)
         return getattr(self.tree_, method)(table)
+
+
+def _is_certified(model: Any) -> bool:
+    try:
+        return model.certificate_ is not None
+    except (AttributeError, NotFittedError):
+        return False
 
 
 class PredictsClasses(ClassifierMixin, PredictsByTree):

@@ -49,7 +49,7 @@ def regularization_path(
     time_limit : float or None, default=60.0
         Seconds; None: no limit. A search stopped by a limit warns (:class:`OptimalityWarning`)
         and returns the trees found, with lower bounds.
-    memory_limit, n_jobs
+    memory_limit, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`.
     callback : callable, optional
         Called with a :class:`Progress` now and then; a true answer stops the search.

@@ -23,6 +23,7 @@ class TableSettings(TypedDict, total=False):
     time_limit: float | None
     memory_limit: int | str | None
     n_jobs: int | None
+    verbose: int | Literal["auto"]
 
 
 class FrontSettings(TableSettings, total=False):
@@ -65,7 +66,6 @@ class TaskSettings(TableSettings, total=False):
     test_costs: Any
     search: Literal["auto", "depth-first", "best-first"]
     gap: float
-    verbose: int
 
 
 def takes(settings: type, of: type) -> Callable[[F], F]:

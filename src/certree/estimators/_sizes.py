@@ -16,6 +16,7 @@ from certree.metrics import Metric
 from certree.numbers._exact import read_fraction
 from certree.proofs._metric_search import solve_metric_path
 from certree.proofs._metric_solves import Found
+from certree.results._activity import step
 from certree.tree import Tree
 
 from ._certify import path_options, solve_path
@@ -119,7 +120,8 @@ def _by_path(
         here = [one for one in limits if one["max_depth"] == depth]
         model.max_depth = depth
         model.max_splits = _widest(one.get("max_splits", most) for one in here)
-        result = solve_path(model, statement, share=1 / (len(depths) - number), known=known)
+        with step(_place(depth)):
+            result = solve_path(model, statement, share=1 / (len(depths) - number), known=known)
         known = result.entries
         for one in here:
             nodes = _cheapest(model, statement, known, one).nodes
@@ -155,12 +157,13 @@ def _by_metric(
         here = [one for one in limits if one["max_depth"] == depth]
         model.max_depth = depth
         model.max_splits = _widest(one["max_splits"] for one in here)
-        path = solve_metric_path(
-            statement.problem,
-            in_units(metric, statement.unit),
-            path_options(model._engine_options(1 / (len(depths) - number))),
-            known=known,
-        )
+        with step(_place(depth)):
+            path = solve_metric_path(
+                statement.problem,
+                in_units(metric, statement.unit),
+                path_options(model._engine_options(1 / (len(depths) - number))),
+                known=known,
+            )
         known = [entry.tree for entry in path.entries]
         trees: list[tuple[int, Tree]] = []
         for entry in path.entries:
@@ -181,12 +184,18 @@ def _one_by_one(model: BaseOptimalTree, rows: Part, limits: Sequence[Limits]) ->
             fitted = copy.copy(model).set_params(**one)
             call = current()
             share = None if call is None else call.remaining(1 / (len(left) - number))
-            with budget(share, None):
+            with budget(share, None), step(_place(one["max_depth"], one.get("max_splits"))):
                 fitted._fit_part(rows.X, rows.y, **rows.params)
             done.append(Tried(one, fitted, fitted.certificate_.status))
             yield done[-1]
         else:
             yield Tried(one, known.model, known.status)
+
+
+def _place(depth: int | None, splits: int | None = None) -> str:
+    """Return which trees are searched, in words."""
+    words = "any depth" if depth is None else f"depth {depth}"
+    return words if splits is None else f"{words}, {splits} splits"
 
 
 def _answers(tried: Tried, limits: Limits) -> bool:

@@ -85,6 +85,10 @@ class Solution(Generic[C]):
             raise InfeasibleError(self.certificate)
         return self.tree
 
+    def _repr_html_(self) -> str:
+        tree = self.tree.to_html(interactive=False) if self.certificate.has_tree else ""
+        return tree + self.certificate._repr_html_()
+
     def __repr__(self) -> str:
         return repr(self.certificate).replace(type(self.certificate).__name__, "Solution", 1)
 

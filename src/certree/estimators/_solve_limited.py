@@ -12,13 +12,16 @@ from certree.engine._within_limits import LimitedFront, LimitedTree
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.proofs._limit_front import solve_limited_front
+from certree.results._activity import activity
 from certree.results._answer import Answer
+from certree.results._card import beside, card, sentence, table
 from certree.results._certificate import (
     Exact,
     exact,
     many,
     show,
 )
+from certree.results._chart import Series, chart
 from certree.results._limit_certificate import LimitValue
 from certree.results._plots import new_axes
 from certree.results._progress import FrontObserver
@@ -221,6 +224,18 @@ class TaskFront(Sequence[FrontPoint]):
         axes.set_ylabel(f"second: {self.certificate.tasks[1]}")
         return axes
 
+    def _repr_html_(self) -> str:
+        names = self.certificate.tasks
+        lines = [(*map(show, point.values), point.n_splits) for point in self.front]
+        points = [(float(a), float(b)) for a, b in (point.values for point in self.front)]
+        costs = (f"cost ({name})" for name in names)
+        drawn = chart([Series("", points, line="step")], *costs, "Costs of the trees of a front")
+        return card(
+            f"Front of {many(len(self), 'tree')}: {status_text(self.certificate.status)}",
+            sentence(self.certificate.statement()),
+            beside(table((*names, "splits"), lines), drawn) if lines else "",
+        )
+
     def __repr__(self) -> str:
         return f"TaskFront({len(self)} trees, {self.certificate.status})"
 
@@ -244,7 +259,9 @@ def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront
     scales = [0, 1, *(0 for _ in statement.sources)]
     options = model._engine_options()
     most = exact(statement.most_cost)
-    watch = None if given.callback is None else FrontObserver(most, given.callback)
+    watch = None
+    if given.callback is not None or activity() is not None:
+        watch = FrontObserver(most, given.callback)
     result = solve_limited_front(statement.limited_problem, scales, options, callback=watch)
     certificate = _certify_front(model, task, statement, result)
     points = [_point(statement, tree) for tree in result.trees]

@@ -20,6 +20,7 @@ from certree.proofs._separable_search import (
     ProgrammeLimits,
     nodes_of,
 )
+from certree.results._activity import phase
 from certree.results._certificate import many, text_of_tests
 from certree.results._record import Record, status_text
 from certree.tasks import Separable
@@ -189,9 +190,11 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
     partial = model.encoder_._stopped_by
     status, depth = "optimal", -1
     found: list[Candidate] = []
+    phase("searching trees without splits")
     try:
         for front in programme.solve():
             found, depth = front, depth + 1
+            phase(f"searching trees of depth {depth + 1}, {len(found)} trees so far")
     except OutOfTime as stop:
         status = str(stop)
     if status == "optimal":

@@ -15,14 +15,17 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certree import engine
-from certree.engine._budget import Budget, budget, current
+from certree.engine._budget import Budget, current
 from certree.exceptions import OptimalityWarning, warn
+from certree.files import written_by_fields
 from certree.numbers._exact import scale_weights
 from certree.oracles import Oracle
+from certree.results._activity import phase
 from certree.tasks._task import Rows
 
 from . import _greedy
-from ._parameters import OneOf, WholeNumber, is_whole
+from ._budgets import open_call
+from ._parameters import OneOf, WholeNumber, check_verbose, is_whole
 from ._reading import EncodesTables
 from ._spo_base import DecisionMixin
 from ._spo_nodes import growth_of, least_units, mean_costs
@@ -33,6 +36,7 @@ from ._vocabulary import check_parameters, fitted, parameter, with_parameters
 _MOST = 2**52
 
 
+@written_by_fields
 @dataclass(frozen=True)
 class ForestTree:
     """A tree of a forest: nodes over the columns of its encoder, and their mean cost vectors."""
@@ -72,6 +76,8 @@ class SPOForest(DecisionMixin, EncodesTables):
     n_jobs : int or None, default=1
         Number of jobs of joblib that grow trees; its backends (such as Dask and Ray) apply. The
         forest does not depend on it.
+    verbose : int or "auto", default="auto"
+        As for :class:`OptimalTreeClassifier`.
     random_state : int, RandomState or None, default=None
         Seed of all that is drawn.
 
@@ -111,10 +117,12 @@ class SPOForest(DecisionMixin, EncodesTables):
     criterion: Literal["spo", "squared_error"] = parameter(default="spo", check=OneOf(CRITERIA))
     max_listed: int = parameter(default=1000, check=WholeNumber(0))
     n_jobs: int | None = 1
+    verbose: int | Literal["auto"] = parameter(default="auto", check=check_verbose)
     random_state: Any = None
 
     estimators_: list[ForestTree] = fitted()
     oracle_: Oracle = fitted()
+    _is_flat: bool = fitted()
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SPOForest:
         """Grow the trees.
@@ -135,7 +143,7 @@ class SPOForest(DecisionMixin, EncodesTables):
         """
         check_parameters(self)
         n_rows = self._row_count(X)
-        with budget(None, None, self) as call:
+        with open_call(self) as call:
             with call.nothing_to_return():
                 growing = self._set_up(X, y, sample_weight, n_rows)
             self.estimators_ = self._grow(growing, call)
@@ -176,8 +184,10 @@ class SPOForest(DecisionMixin, EncodesTables):
         jobs = (delayed(_grow_in_job)(growing, int(seed)) for seed in seeds)
         growth = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
         trees: list[ForestTree] = []
+        phase(f"growing {len(seeds)} trees")
         for tree in growth:
             trees.append(tree)
+            phase(f"growing trees, {len(trees)} of {len(seeds)} done")
             if call.is_interrupted:
                 break
         with warnings.catch_warnings():

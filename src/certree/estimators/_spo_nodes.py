@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import TableEncoder
+from certree.files import written_by_fields
 from certree.numbers._scale import Scale
 from certree.oracles import Oracle
 from certree.tree import ChosenDecisions, Tree
@@ -22,6 +23,7 @@ from ._statement import tree_over
 from ._task_statement import Reached, TaskStatement
 
 
+@written_by_fields
 @dataclass(frozen=True)
 class DecidedNodes:
     """A tree with what every node decides, whether it is a leaf or would be one.

@@ -73,6 +73,8 @@ class SPOProblem(LeafProblem):
         losses = [to_float(units * self.unit) for units in self.units(sums).tolist()]
         return [f"loss {loss:.5g}" for loss in losses]
 
+    objective_name = "mean regret"
+
     def objective(self, cost: Fraction) -> float:
         return float(cost / self.total_weight)
 

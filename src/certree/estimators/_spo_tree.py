@@ -16,6 +16,8 @@ from certree import engine
 from certree.engine._budget import current
 from certree.engine._ordered import expand
 from certree.numbers._exact import read_fraction
+from certree.oracles import Oracle
+from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import exact
 from certree.results._progress import Callback
@@ -144,6 +146,10 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     costs_: NDArray[np.float64] = fitted()
     decisions_: NDArray[np.float64] = fitted()
+    oracle_: Oracle = fitted()
+    _is_flat: bool = fitted()
+    _asks: bool = fitted()
+    _least_weight: int = fitted()
     _decided: DecidedNodes = fitted()
     _grown_costs: NDArray[Any] = fitted()
     _loss_unit: Fraction = fitted()
@@ -267,6 +273,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
 
     def _fit_greedy(self, statement: DecisionStatement) -> None:
         start = perf_counter()
+        phase("growing the tree")
         decided = self._grow(statement)
         seconds = perf_counter() - start
         call = current()
@@ -424,6 +431,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     def _fit_program(self, statement: DecisionStatement) -> None:
         start = perf_counter()
         options = self._engine_options()
+        phase("solving the mixed-integer program")
         found = solve_program(
             statement,
             int(self.max_depth or 0),

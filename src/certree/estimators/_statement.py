@@ -16,6 +16,7 @@ from certree.engine._ordered import Columns
 from certree.numbers._scale import Scale
 from certree.results._answer import Answer
 from certree.results._certificate import Exact
+from certree.results._progress import Measure
 from certree.tree import Tree
 
 # Weights of all rows below this, and above its reciprocal, are too close to the ends of float64.
@@ -99,9 +100,9 @@ class Statement(ABC):
         return len(self.encoder.candidates_), self.encoder._n_left_out
 
     @property
-    def errors_of(self) -> Fraction | None:
-        """The weight of all rows, where costs are errors among them."""
-        return None
+    def measure(self) -> Measure:
+        """How people speak of the costs: as the objective."""
+        return Measure(self.measures[1], self.objective)
 
     def n_paid(self, nodes: engine.Nodes, per: str) -> int:
         """Return how often a tree pays the penalty."""

@@ -30,6 +30,7 @@ from certree.numbers._scale import Scale, fitting_penalty
 from certree.numbers._weights import read_weights, scale_given
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
+from certree.results._progress import Measure
 from certree.tasks._limited import LimitedOnRows
 from certree.tasks._task import LeafProblem, Rows
 from certree.tree import Labels, Numbers, Payload, Tree
@@ -125,6 +126,10 @@ class TaskStatement(Statement):
 
     def leaf_cost(self, units: int) -> Fraction:
         return units * self.problem.unit + self.problem.constant
+
+    @property
+    def measure(self) -> Measure:
+        return Measure(self.problem.objective_name, self.objective)
 
     def objective(self, cost: Exact) -> float:
         return self.problem.objective(Fraction(cost))

@@ -37,6 +37,7 @@ class BaseTaskTree(BaseOptimalTree):
     test_costs = _NO_COSTS
 
     certificate_: TaskCertificate = fitted()
+    _node_costs: NDArray[np.float64] = fitted()
 
     @abstractmethod
     def _task(

@@ -70,8 +70,8 @@ class TreeCV(ChoosesSize):
         The same for memory, as for :class:`OptimalTreeClassifier`.
     n_jobs : int or None, default=1
         Folds that are searched at the same time, each in a thread; -1: all processors.
-    verbose : int, default=0
-        As for :class:`OptimalTreeClassifier`; shows the last search.
+    verbose : "auto" or int, default="auto"
+        As for :class:`OptimalTreeClassifier`; counts folds and depths.
 
     Attributes
     ----------
@@ -276,7 +276,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
 
     def _tree(self) -> OptimalTreeClassifier:
         return OptimalTreeClassifier(
-            **{**same_parameters(self, OptimalTreeClassifier), "n_jobs": 1, "verbose": 0}
+            **{**same_parameters(self, OptimalTreeClassifier), "n_jobs": 1}
         )
 
     def __sklearn_tags__(self) -> Any:
@@ -331,9 +331,7 @@ class OptimalTreeRegressorCV(RegressorMixin, TableParameters, _FitsTargets):
     depths: Sequence[int] | None = parameter(default=(1, 2, 3), kw_only=False)
 
     def _tree(self) -> OptimalTreeRegressor:
-        return OptimalTreeRegressor(
-            **{**same_parameters(self, OptimalTreeRegressor), "n_jobs": 1, "verbose": 0}
-        )
+        return OptimalTreeRegressor(**{**same_parameters(self, OptimalTreeRegressor), "n_jobs": 1})
 
     def to_sklearn(self, *, encoded: bool = False) -> Any:
         """Return a fitted scikit-learn DecisionTreeRegressor with the same predictions.

@@ -12,7 +12,7 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ._objective import check_objective
-from ._parameters import Check, Number, OneOf, WholeNumber
+from ._parameters import Check, Number, OneOf, WholeNumber, check_verbose
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -145,4 +145,4 @@ class BudgetParameters:
     )
     memory_limit: int | str | None = "auto"
     n_jobs: int | None = 1
-    verbose: int = parameter(default=0, check=WholeNumber(0, allow_bool=True))
+    verbose: int | Literal["auto"] = parameter(default="auto", check=check_verbose)

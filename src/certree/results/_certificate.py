@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from certree.exceptions import InfeasibleError
 from certree.numbers._fractions import to_float
 
+from ._charts import history_chart
 from ._plots import plot_history
 from ._record import Record, status_text
 
@@ -203,6 +204,9 @@ class Certificate(Record):
         if not self.has_tree:
             raise InfeasibleError(self)
         return plot_history(self, ax)
+
+    def _chart(self) -> str:
+        return history_chart(self) if self.has_tree else ""
 
     def _in_few_words(self) -> tuple[str, ...]:
         if not self.has_tree:

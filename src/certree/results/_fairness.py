@@ -15,7 +15,9 @@ from certree.tasks._rates import CONSTRAINTS, read_tolerance
 from certree.tree import Tree
 from certree.tree._plain import plain, shown
 
+from ._card import beside, card, table
 from ._certificate import Certificate, Exact, exact, show
+from ._charts import fairness_chart
 from ._plots import data_frame, plot_fairness
 from ._record import status_text
 
@@ -424,6 +426,16 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
             Where to draw; by default a new figure.
         """
         return plot_fairness(self, ax)
+
+    def _repr_html_(self) -> str:
+        errors = self.errors.tolist()
+        lines = [
+            (float(apart), error, show(cost), splits)
+            for (apart, cost, splits), error in zip(self.points, errors, strict=True)
+        ]
+        heads = ("tolerance", "error", "cost", "splits")
+        title = f"Fairness curve of {_many(len(self))}: {status_text(self.status)}"
+        return card(title, beside(table(heads, lines), fairness_chart(self)))
 
     def __repr__(self) -> str:
         return f"FairnessCurve({len(self)} trees, status={self.status!r})"

@@ -22,7 +22,9 @@ from certree.metrics._monotonicity import look_around
 from certree.numbers._exact import parse_complexity, parse_penalty
 from certree.tree import Tree
 
+from ._card import beside, card, sentence, table
 from ._certificate import Certificate, Exact, exact, many, show
+from ._charts import front_chart
 from ._plots import data_frame, plot_front
 from ._record import Record, status_text
 from ._rounding import at_most, nearest
@@ -407,6 +409,17 @@ class ParetoFront(Sequence["OptimalTreeClassifier"]):
             Where to draw; by default a new figure.
         """
         return plot_front(self, picks, ax)
+
+    def _repr_html_(self) -> str:
+        lines = [
+            (i, show(fp), show(fn), n) for i, (fp, fn, n) in enumerate(self.certificate.points)
+        ]
+        heads = ("", "false positives", "false negatives", "splits")
+        return card(
+            f"Front of {many(len(self), 'tree')}: {status_text(self.status)}",
+            sentence(self.certificate.statement()),
+            beside(table(heads, lines), front_chart(self)),
+        )
 
     def __repr__(self) -> str:
         return f"ParetoFront({len(self)} trees, status={self.status!r})"

@@ -19,7 +19,9 @@ from certree.numbers._fractions import to_float
 from certree.tree import Tree
 from certree.tree._plain import plain
 
+from ._card import beside, card, table
 from ._certificate import Exact, exact, show
+from ._charts import path_chart
 from ._plots import data_frame, plot_path
 from ._record import status_text
 
@@ -249,6 +251,17 @@ class RegularizationPath(Sequence[PathEntry]):
             Where to draw; by default a new figure.
         """
         return plot_path(self, ax)
+
+    def _repr_html_(self) -> str:
+        cost, score = self.measures
+        corners = self.hull()
+        lines = [
+            (e.splits, show(e.errors), e.accuracy, "yes" if e in corners else "")
+            for e in self.entries
+        ]
+        heads = ("splits", cost, score, "best for some complexity")
+        title = f"Regularization path: {status_text(self.status)}"
+        return card(title, beside(table(heads, lines), path_chart(self)))
 
     def __repr__(self) -> str:
         last = self.entries[-1].splits

@@ -1,21 +1,17 @@
-"""Watching a search: the state for callbacks, and the progress line of ``verbose=1``."""
+"""Watching a search: the state for callbacks, and the same in the user's units."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from time import perf_counter
-from typing import TextIO
+from typing import Any
 
 from certree.engine._scalar import Event
 from certree.numbers._fractions import to_float
 
-from ._certificate import Certificate, Exact, exact
-
-SECONDS_BETWEEN_UPDATES = 0.1
-"""A terminal line is redrawn at most this often; a log gets a line when something has changed."""
+from ._activity import activity
+from ._certificate import Exact, exact, many
 
 
 @dataclass(frozen=True)
@@ -47,115 +43,123 @@ Callback = Callable[[Progress], object]
 """Called with a `Progress`; a true answer stops the search."""
 
 
+@dataclass(frozen=True)
+class Measure:
+    """How people speak of costs: as errors, as R2, as a mean reward, and so on.
+
+    Attributes
+    ----------
+    name : str
+        What `value` is.
+    value : callable
+        The value that a cost stands for.
+    whole : int or Fraction or None
+        What a gap is told as a share of; None: it is told as it is.
+    """
+
+    name: str
+    value: Callable[[Exact], Exact | float]
+    whole: Exact | None = None
+
+    def text(self, cost: Exact | None, bound: Exact) -> str:
+        """Return the value of the best tree so far, the bound on all values, and the gap."""
+        best = self.value(bound)
+        if cost is None:
+            return f"no tree yet, {self.name} at least {_short(best)}"
+        value = self.value(cost)
+        limit = "at most" if best > value else "at least"
+        if value == best:
+            return f"{self.name} {_short(value)} (gap 0)"
+        apart = max(value, best) - min(value, best)
+        gap = _short(apart)
+        if self.whole:
+            gap += f", {float(apart / Fraction(self.whole)):.2%} of all weight"
+        return f"{self.name} {_short(value)}, {limit} {_short(best)} (gap {gap})"
+
+
 class Observer:
-    """Pass the core's events on, in units of cost, to a progress line and to a user's callback."""
+    """Pass the core's events on: to a user's callback in units of cost, and to what is shown.
+
+    Parameters
+    ----------
+    to_cost : callable
+        From values of the search to costs.
+    callback : callable, optional
+        The user's own.
+    measure : Measure or None
+        How costs are shown; None: they are not, since there is no best tree of many sizes.
+    """
 
     def __init__(
         self,
-        to_cost: Callable[[int], Exact],
+        to_cost: Callable[[Any], Exact],
         callback: Callback | None = None,
-        line: ProgressLine | None = None,
+        measure: Measure | None = None,
     ) -> None:
         self._to_cost = to_cost
         self._callback = callback
-        self._line = line
+        self._event: Event = {}
+        self._activity = activity()
+        self.measure = measure
         self.asked_to_stop = False
 
     def __call__(self, event: Event) -> bool:
-        upper = exact(self._to_cost(event["upper_bound"]))
-        lower = exact(self._to_cost(event["lower_bound"]))
-        gap = exact(upper - lower)
-        return self._tell(Progress(event["seconds"], event["work"], upper, lower, gap))
-
-    def _tell(self, progress: Progress) -> bool:
-        """Pass on a state of the search, and return whether the search should stop."""
-        if self._line is not None:
-            self._line.update(progress)
-        if self._callback is not None and self._callback(progress):
+        # Numbers are read when they are needed: most events are neither shown nor passed on.
+        self._event = event
+        if self._activity is not None and self.measure is not None:
+            self._activity.hear(self)
+        if self._callback is not None and self._callback(self.progress()):
             self.asked_to_stop = True
         return self.asked_to_stop
 
-    def finish(self, certificate: Certificate) -> None:
-        """Complete the progress line once the search is over."""
-        if self._line is None:
-            return
-        work = certificate.history[-1][1] if certificate.history else 0
-        last = Progress(
-            certificate.seconds,
-            work,
-            certificate.upper_bound,
-            certificate.lower_bound,
-            certificate.gap,
-        )
-        self._line.finish(last, certificate.status)
+    def progress(self) -> Progress:
+        """Return the last event in units of cost."""
+        event = self._event
+        upper = exact(self._to_cost(event["upper_bound"]))
+        lower = exact(self._to_cost(event["lower_bound"]))
+        return Progress(event["seconds"], event["work"], upper, lower, exact(upper - lower))
+
+    @property
+    def best(self) -> object:
+        """What changes when a better tree is found."""
+        return self._event.get("upper_bound")
+
+    def text(self) -> str:
+        """Return the last event in the user's units."""
+        now = self.progress()
+        return self.text_of(now.upper_bound, now.lower_bound)
+
+    def text_of(self, cost: Exact | None, bound: Exact) -> str:
+        """Return a cost and a bound in the user's units."""
+        return "" if self.measure is None else self.measure.text(cost, bound)
 
 
 class FrontObserver(Observer):
     """Watch a search for many trees, which has no best one so far: any cost is still possible."""
 
-    def __init__(self, most: Exact, callback: Callback | None) -> None:
-        super().__init__(exact, callback)
+    def __init__(self, most: Exact, callback: Callback | None = None) -> None:
+        super().__init__(exact, callback, Measure("cost", exact))
         self._most = most
 
-    def __call__(self, event: Event) -> bool:
-        progress = Progress(event["seconds"], event["work"], self._most, 0, self._most)
-        if self._callback is not None and self._callback(progress):
-            self.asked_to_stop = True
-        return self.asked_to_stop
+    def progress(self) -> Progress:
+        event = self._event
+        return Progress(event["seconds"], event["work"], self._most, 0, self._most)
+
+    @property
+    def best(self) -> object:
+        return self._event.get("n_points")
+
+    def text(self) -> str:
+        return trees_so_far(self._event)
 
 
-class ProgressLine:
-    """One line about the search: redrawn in place on a terminal, appended to a log otherwise.
-
-    Where costs are errors, the gap is shown as a share of all weight. For other costs,
-    `total_weight` is None and the gap is shown as a share of the cost of the best tree so far.
-    """
-
-    def __init__(self, total_weight: Exact | None, stream: TextIO | None = None) -> None:
-        self._stream = sys.stderr if stream is None else stream
-        self._in_place = self._stream.isatty()
-        self._total_weight = total_weight
-        self._last_time = float("-inf")
-        self._last_bounds: tuple[Exact | None, Exact] | None = None
-        self._width = 0
-
-    def update(self, progress: Progress) -> None:
-        """Show the state, unless it was shown a moment ago."""
-        now = perf_counter()
-        bounds = (progress.upper_bound, progress.lower_bound)
-        recent = now - self._last_time < SECONDS_BETWEEN_UPDATES
-        if recent or (bounds == self._last_bounds and not self._in_place):
-            return
-        self._last_time, self._last_bounds = now, bounds
-        self._write(self._text(progress))
-
-    def finish(self, progress: Progress, status: str) -> None:
-        """Show the last state and what ended the search, and end the line."""
-        self._write(f"{self._text(progress)}  {status}")
-        if self._in_place:
-            self._stream.write("\n")
-            self._stream.flush()
-
-    def _text(self, progress: Progress) -> str:
-        start = f"certree {progress.seconds:7.1f} s  incumbent"
-        bound = f"bound {_short(progress.lower_bound)}"
-        if progress.upper_bound is None or progress.gap is None:
-            return f"{start} none yet  {bound}"
-        of, whole = "all weight", self._total_weight
-        if whole is None:
-            of, whole = "the incumbent", progress.upper_bound
-        share = f" ({float(progress.gap / Fraction(whole)):.2%} of {of})" if whole > 0 else ""
-        return f"{start} {_short(progress.upper_bound)}  {bound}  gap {_short(progress.gap)}{share}"
-
-    def _write(self, text: str) -> None:
-        if self._in_place:
-            # Blanks wipe out the rest of a longer line drawn before.
-            self._stream.write("\r" + text.ljust(self._width))
-            self._width = len(text)
-        else:
-            self._stream.write(text + "\n")
-        self._stream.flush()
+def trees_so_far(event: Event) -> str:
+    """Return what the search for many trees has found, in words."""
+    found = event.get("n_points")
+    return "" if found is None else f"{many(found, 'tree')} so far"
 
 
-def _short(number: Exact) -> str:
-    return str(number) if isinstance(number, int) else f"{to_float(number):.7g}"
+def _short(number: Exact | float) -> str:
+    if isinstance(number, int):
+        return str(number)
+    return f"{number if isinstance(number, float) else to_float(number):.6g}"

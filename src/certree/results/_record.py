@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 
 from certree.tree._plain import load_json, plain_fields, read_fields, shown
 
+from ._card import beside, card, facts_table, sentence
+
 STATUSES = {
     "optimal": "proven optimal",
     "gap": "optimal up to the accepted gap",
@@ -76,6 +78,14 @@ class Record(ABC):
         lines = [f"Certificate: {status_text(self.status)}"]
         lines += [f"  {name:<12} {text}" for name, text in self._facts()]
         return "\n".join([*lines, self.statement()])
+
+    def _chart(self) -> str:
+        """Return a small picture of the search as HTML, if there is one."""
+        return ""
+
+    def _repr_html_(self) -> str:
+        facts = beside(facts_table(self._facts()), self._chart())
+        return card(f"Certificate: {status_text(self.status)}", sentence(self.statement()), facts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; exact numbers that are not whole become text such as "7/3"."""

@@ -139,6 +139,8 @@ class LabelProblem(LeafProblem):
     def describe(self, sums: Sums) -> list[str] | None:
         return None
 
+    objective_name = "mean cost"
+
     def objective(self, cost: Fraction) -> float:
         return float(cost / self.total_weight)
 
@@ -182,6 +184,8 @@ class AccuracyProblem(LabelProblem):
             change += self.total_weight / 2**50
         self.rounding = round_up(self.rounding + change)
 
+    objective_name = "accuracy"
+
     def objective(self, cost: Fraction) -> float:
         return float(1 - cost / self.total_weight)
 
@@ -196,6 +200,8 @@ class RewardProblem(LabelProblem):
         self.sign = -1 if maximise else 1
         self.best_total = self.constant
         self.constant = Fraction(0)
+
+    objective_name = "mean reward"
 
     def objective(self, cost: Fraction) -> float:
         return float(self.sign * (cost + self.best_total) / self.total_weight)

@@ -73,8 +73,10 @@ class SquareProblem(LeafProblem):
         for w, s, q in sums.tolist():
             # The numerator is exact, so that no digits cancel.
             deviation = math.sqrt((q * w - s * s) / max(w * w, 1)) * quantum
-            texts.append(f"weight {w * weight_quantum:g}, deviation {deviation:.4g}")
+            texts.append(f"mean of {w * weight_quantum:g}, deviation {deviation:.4g}")
         return texts
+
+    objective_name = "R2"
 
     def objective(self, cost: Fraction) -> float:
         return float(1 - cost / self.complexity_unit) if self.complexity_unit else 1.0

@@ -229,6 +229,9 @@ class LeafProblem(ABC):
     def describe(self, sums: Sums) -> list[str] | None:
         """Return a remark on each node for the exports; None: shares of classes say it all."""
 
+    objective_name: str = "cost"
+    """What `objective` returns."""
+
     @abstractmethod
     def objective(self, cost: Fraction) -> float:
         """Return a cost in the user's terms."""

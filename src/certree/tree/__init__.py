@@ -6,10 +6,24 @@ payload. So a new kind of test needs an outcome, a description, and one line in 
 speaks another language (Python, SQL, scikit-learn); a new kind of payload needs nothing but itself.
 """
 
+from ._explanation import Change, ColumnChange, Explanation, Explanations, PathStep
 from ._payload import Payload
 from ._payload_labels import Labels
 from ._payload_values import ChosenDecisions, Numbers, Vectors
 from ._rules import Rule
 from ._tree import Tree
 
-__all__ = ["ChosenDecisions", "Labels", "Numbers", "Payload", "Rule", "Tree", "Vectors"]
+__all__ = [
+    "Change",
+    "ChosenDecisions",
+    "ColumnChange",
+    "Explanation",
+    "Explanations",
+    "Labels",
+    "Numbers",
+    "PathStep",
+    "Payload",
+    "Rule",
+    "Tree",
+    "Vectors",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._leaf_look import colour, node_lines
+from ._leaf_look import colours, node_lines
 from ._wording import answer, one_line, shorten
 
 if TYPE_CHECKING:
@@ -22,12 +22,15 @@ _HEAD = """digraph tree {
 
 def to_dot(tree: Tree, decimals: int | None, show_counts: bool) -> str:
     """Return the text of a directed graph; full names are in the tooltips."""
-    lines = []
+    lines, shades = [], colours(tree)
     for node in tree.preorder.tolist():
         style = ""
         if tree.test[node] < 0:
-            shade = colour(int(tree.label[node]))
+            content = int(tree.label[node])
+            shade = shades.contents[content]
             style = f', color="{shade}", fillcolor="{shade}22"'
+            if shades.is_scale:
+                style = f', color="{shade}", fillcolor="{shade}", fontcolor="{shades.ink(content)}"'
         texts = node_lines(tree, node, decimals, show_counts)
         lines.append(f"  n{node} [{_texts(texts)}{style}];")
         for child in tree.children(node):

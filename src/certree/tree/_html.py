@@ -1,181 +1,154 @@
-"""The tree as HTML: an inline drawing, and the same as text for screen readers and for copying.
+"""The tree as HTML: a drawing that can be folded and asked, and the same without a script.
 
-The fragment brings its style along under its own class names, uses no script and loads nothing.
-Colours are those of the surrounding page, so it can be read on light and dark paper.
+A fragment brings style and script along, under class names of its own, and loads nothing. It first
+holds the static drawing; the script puts the other one in its place. So the tree can be read where
+scripts do not run. Colours of text and lines are those of the surrounding page.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
+from functools import cache
 from html import escape
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
-from ._layout import centres
-from ._leaf_look import PALETTE, bars, colour, content_name, node_lines
-from ._payload_labels import Labels, percent
-from ._wording import answer, one_line, shorten, text_width
+from ._leaf_look import SCALE, Colours, colours, content_name, support
+from ._payload_labels import Labels
+from ._svg import draw
+from ._view import view
+from ._wording import answer, one_line, question, shorten
 
 if TYPE_CHECKING:
     from ._tree import Tree
 
-_WIDTH = 36  # characters per line; the full name is in the tooltip
-_CHARACTER = 7.4  # pixels, generous for the system font at 13 px
-_LINE, _PAD, _MARGIN, _GAP, _LEVEL = 17.0, 10.0, 8.0, 16.0, 98.0
-_INNER_HEIGHT, _LEAF_HEIGHT = 38.0, 54.0
+_WIDTH = 36  # characters of a name in the legend; the full one is in the tooltip
+_READABLE = 0.6  # the least size of letters in the drawing, as a share of their full size
 
-_STYLE = """
-.certree{margin:0;font:13px/1.4 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;color:inherit}
-.certree figcaption{margin:0 0 .5em}
-.certree .certree-view{overflow-x:auto}
-.certree svg{display:block;max-width:none}
-.certree svg text{font:13px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;
-fill:currentColor;text-anchor:middle}
-.certree svg .small{font-size:11px;opacity:.75}
-.certree svg .class{font-weight:600}
-.certree svg .edge{fill:none;stroke:currentColor;stroke-opacity:.45}
-.certree svg .split{fill:currentColor;fill-opacity:.05;stroke:currentColor;stroke-opacity:.45}
-.certree svg .leaf{fill-opacity:.13;stroke-width:1.5}
-.certree ul{list-style:none;display:flex;flex-wrap:wrap;gap:.2em 1.2em;margin:.3em 0 0;padding:0}
-.certree li span{display:inline-block;width:.75em;height:.75em;border-radius:2px;margin-right:.4em}
-.certree details{margin-top:.6em}
-.certree summary{cursor:pointer}
-.certree pre{overflow-x:auto;font:12px/1.5 ui-monospace,Menlo,Consolas,monospace}
+_MOUNT = """
+document.querySelectorAll(".certree-app:not([data-ready])").forEach(function (host) {
+  host.setAttribute("data-ready", "");
+  const data = JSON.parse(host.querySelector(".certree-data").textContent);
+  new TreeView(host.querySelector(".tree"), data);
+});
 """
 
 
-def to_html(tree: Tree, title: str | None, decimals: int | None, page: bool) -> str:
+@cache
+def asset(package: str, name: str) -> str:
+    """Return the text of a file that is shipped beside the code."""
+    return (files(package) / "assets" / name).read_text(encoding="utf-8")
+
+
+def style_of_trees() -> str:
+    """Return the style of trees, as it stands in a page."""
+    return asset("certree.tree", "tree.css")
+
+
+def script_of_trees() -> str:
+    """Return the script of trees; it declares `TreeView`."""
+    return asset("certree.tree", "tree.js")
+
+
+def embedded(data: Any) -> str:
+    """Return data as JSON that can stand within a script element, whatever texts it holds."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def to_html(
+    tree: Tree, title: str | None, decimals: int | None, page: bool, interactive: bool
+) -> str:
     """Return the fragment, or a whole document around it."""
-    heading = title if title is not None else _size(tree)
-    text = tree.to_text(decimals=decimals)
-    # Several trees on one page must not share ids; equal trees may, they say the same.
-    name = (
-        "certree-"
-        + hashlib.sha256(f"{heading}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    )
-    fragment = (
-        f'<figure class="certree"><style>{_STYLE}</style>\n'
-        f"<figcaption><strong>{escape(heading)}</strong>{_legend(tree)}</figcaption>\n"
-        f'<div class="certree-view" tabindex="0" role="group" aria-label="Drawing of the tree">\n'
-        f"{_svg(tree, decimals, heading, name)}\n</div>\n"
-        f"<details><summary>The tree as text</summary>\n<pre>{escape(text)}</pre></details>\n"
-        f"</figure>"
-    )
-    if not page:
-        return fragment
+    heading = title if title is not None else size_of(tree)
+    fragment = static_figure(tree, heading, decimals)
+    if interactive:
+        data = embedded(view(tree, heading, decimals))
+        fragment = (
+            f'<div class="certree certree-app"><style>{style_of_trees()}</style>\n'
+            f'<div class="tree">{fragment}</div>\n'
+            f'<script type="application/json" class="certree-data">{data}</script>\n'
+            f'<script>(function () {{\n"use strict";\n{script_of_trees()}{_MOUNT}}})();</script>\n'
+            "</div>"
+        )
+    else:
+        fragment = f'<div class="certree"><style>{style_of_trees()}</style>\n{fragment}\n</div>'
+    return document(heading, fragment) if page else fragment
+
+
+def document(heading: str, fragment: str) -> str:
+    """Return a whole document around a fragment."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(heading)}</title>\n"
-        "<style>:root{color-scheme:light dark}body{margin:2rem}</style>\n"
+        "<style>:root{color-scheme:light dark}body{margin:1.5rem}"
+        "@media print{:root{color-scheme:light}body{margin:0}}</style>\n"
         f"</head>\n<body>\n<main>\n{fragment}\n</main>\n</body>\n</html>\n"
     )
 
 
-def _size(tree: Tree) -> str:
+def static_figure(tree: Tree, heading: str, decimals: int | None) -> str:
+    """Return the drawing without a script, and the same as a list and as text."""
+    text = tree.to_text(decimals=decimals)
+    # Several trees on one page must not share ids; equal trees may, they say the same.
+    told = f"{heading}\n{text}".encode("utf-8", "surrogatepass")
+    name = "certree-" + hashlib.sha256(told).hexdigest()[:12]
+    drawing = draw(tree, decimals, heading, name)
+    return (
+        f'<figure class="static" id="{name}" style="margin:0">'
+        f"<style>@container (max-width:{_READABLE * drawing.width:.0f}px){{"
+        f"#{name} .drawing{{display:none}}#{name} .outline{{display:block}}}}</style>\n"
+        f"<figcaption><strong>{escape(heading)}</strong>{legend(tree)}</figcaption>\n"
+        f"{drawing.svg}\n{_outline(tree, decimals)}\n"
+        f"<details><summary>The tree as text</summary>\n<pre>{escape(text)}</pre></details>\n"
+        "</figure>"
+    )
+
+
+def size_of(tree: Tree) -> str:
+    """Return the size of a tree in words."""
     leaves = "1 leaf" if tree.n_leaves == 1 else f"{tree.n_leaves} leaves"
     splits = "1 split" if tree.n_splits == 1 else f"{tree.n_splits} splits"
     return f"Decision tree: {splits}, {leaves}, depth {tree.depth}"
 
 
-def _legend(tree: Tree) -> str:
-    """Return what the colours stand for, as many as there are."""
-    items = "".join(
-        f'<li><span style="background:{PALETTE[label]}"></span>'
-        f"{escape(shorten(content_name(tree, label), _WIDTH))}</li>"
-        for label in range(min(tree.payload.n_contents, len(PALETTE)))
-    )
-    title = "Classes" if isinstance(tree.payload, Labels) else "Predictions"
-    return f'<ul aria-label="{title}">{items}</ul>'
-
-
-def _svg(tree: Tree, decimals: int | None, heading: str, name: str) -> str:
-    texts = [node_lines(tree, node, decimals) for node in range(tree.n_nodes)]
-    captions = [answer(tree, node) for node in range(tree.n_nodes)]
-    boxes = [
-        max(72.0, max(text_width(shorten(t, _WIDTH)) for t in lines) * _CHARACTER + 2 * _PAD)
-        for lines in texts
-    ]
-    widths = [
-        max(box, text_width(shorten(caption, _WIDTH)) * _CHARACTER)
-        for box, caption in zip(boxes, captions, strict=True)
-    ]
-    x = [_MARGIN + centre for centre in centres(tree, widths, _GAP)]
-    parts, shares = [], bars(tree)
-    for node in tree.preorder.tolist():
-        top = _MARGIN + float(tree.node_depth[node]) * _LEVEL
-        for child in tree.children(node):
-            parts.append(_edge(x[node], x[child], top, captions[child]))
-        parts.append(_node(tree, node, x[node], top, boxes[node], texts[node], shares[node]))
-    width = max(a + b / 2 for a, b in zip(x, widths, strict=True)) + _MARGIN
-    height = 2 * _MARGIN + tree.depth * _LEVEL + _LEAF_HEIGHT
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="{name}-t {name}-d" '
-        f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">'
-        f'<title id="{name}-t">{escape(heading)}</title>'
-        f'<desc id="{name}-d">The tree is written out below the drawing.</desc>\n'
-        + "\n".join(parts)
-        + "</svg>"
-    )
-
-
-def _edge(x: float, child_x: float, top: float, caption: str) -> str:
-    start, end = top + _INNER_HEIGHT, top + _LEVEL
-    # Below the tallest box of the level, so that a line never runs through a neighbour.
-    bend = top + _LEAF_HEIGHT + 8
-    return (
-        f'<path class="edge" d="M{x:.1f} {start:.1f}V{bend:.1f}H{child_x:.1f}V{end - 19:.1f}"/>'
-        + _text(child_x, end - 7, caption, "small")
-    )
-
-
-def _node(
-    tree: Tree,
-    node: int,
-    x: float,
-    top: float,
-    width: float,
-    lines: list[str],
-    shares: list[tuple[int, float]],
-) -> str:
-    leaf = tree.test[node] < 0
-    left, height = x - width / 2, _LEAF_HEIGHT if leaf else _INNER_HEIGHT
-    style = 'class="split"'
-    if leaf:
-        shade = colour(int(tree.label[node]))
-        style = f'class="leaf" fill="{shade}" stroke="{shade}"'
-    tooltip = "; ".join(one_line(line) for line in lines)
-    box = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}" rx="6"'
-    title = f"{tooltip} ({_told(tree, node, shares)})"
-    parts = [f"<g><title>{escape(title)}</title><rect {style} {box}/>"]
-    for i, line in enumerate(lines):
-        kind = "small" if i else "class" if leaf else ""
-        parts.append(_text(x, top + 18 + i * _LINE, line, kind))
-    parts.append(_bar(shares, left + _PAD, top + height - 11, width - 2 * _PAD))
-    return "".join(parts) + "</g>"
-
-
-def _bar(shares: list[tuple[int, float]], left: float, top: float, width: float) -> str:
-    """Return the shares of a node as a thin stacked bar."""
-    parts = []
-    for content, part in shares:
-        parts.append(
-            f'<rect x="{left:.1f}" y="{top:.1f}" width="{part * width:.1f}" height="4" '
-            f'fill="{colour(content)}"/>'
+def legend(tree: Tree) -> str:
+    """Return what the colours stand for: every class, or the ends of a scale."""
+    shades = colours(tree)
+    if shades.is_scale:
+        return _ramp(shades)
+    items = []
+    for content, shade in enumerate(shades.contents):
+        name = content_name(tree, content)
+        items.append(
+            f'<li title="{escape(name)}"><span class="swatch" style="background:{shade}"></span>'
+            f"{escape(shorten(name, _WIDTH))}</li>"
         )
-        left += part * width
-    return "".join(parts)
+    title = "Classes" if isinstance(tree.payload, Labels) else "Predictions"
+    return f'<ul class="legend" aria-label="{title}">{"".join(items)}</ul>'
 
 
-def _text(x: float, y: float, text: str, kind: str) -> str:
-    attribute = f' class="{kind}"' if kind else ""
-    return f'<text{attribute} x="{x:.1f}" y="{y:.1f}">{escape(shorten(text, _WIDTH))}</text>'
-
-
-def _told(tree: Tree, node: int, shares: list[tuple[int, float]]) -> str:
-    """Return the shares of a node in words, or its weight if there are too many."""
-    if not shares:
-        return tree.payload.support(node)[0]
-    return ", ".join(
-        f"{shorten(content_name(tree, content), _WIDTH)} {percent(part)}"
-        for content, part in shares
+def _ramp(shades: Colours) -> str:
+    low, high = f"{shades.low:.6g}", f"{shades.high:.6g}"
+    return (
+        f'<div class="scale" role="img" aria-label="Colours from {low} (light) to {high} (dark)">'
+        f"<span>Prediction</span><span>{low}</span>"
+        f'<span class="ramp" style="background:linear-gradient(to right,{",".join(SCALE)})"></span>'
+        f"<span>{high}</span></div>"
     )
+
+
+def _outline(tree: Tree, decimals: int | None) -> str:
+    """Return the tree as a list that is indented and may be as narrow as it likes."""
+    items = []
+    for node in tree.preorder.tolist():
+        led = f"{escape(one_line(answer(tree, node)))}: " if node else ""
+        if tree.test[node] < 0:
+            name = escape(one_line(content_name(tree, int(tree.label[node]))))
+            told = f"<b>{name}</b>, {escape(support(tree, node, decimals))}"
+        else:
+            told = escape(one_line(question(tree, node, decimals))) + "?"
+        items.append(f'<li style="--level:{tree.node_depth[node]}">{led}{told}</li>')
+    return f'<ul class="outline">{"".join(items)}</ul>'

@@ -166,15 +166,7 @@ def _test(values: Mapping[str, Any], names: Sequence[str] | None) -> Test:
     """Return one test, each of its values of the type that its class declares."""
     if "column" not in values:
         raise ValueError(f"A test has the key 'column', got {shown(', '.join(map(str, values)))}.")
-    given = {key: value for key, value in values.items() if key != "column"}
-    kind = read(str, given.get("kind"), "kind")
-    known = read_known(kind_of_test(kind), given)
-    for category in (value for group in known.get("categories", ()) for value in group):
-        # Columns hold float64; other integers can also be made to share one hash value, and
-        # looking for repetitions among them would take time quadratic in the file.
-        if type(category) is int and int(float(category)) != category:
-            raise ValueError(f"float64 does not hold the category {shown(category)} exactly.")
-    test = test_from_dict({**given, **known})
+    test = read_test({key: value for key, value in values.items() if key != "column"})
     most = MOST_COLUMNS if names is None else len(names)
     read_whole(test.feature, f"feature of the test {shown(str(test))}", 0, most - 1)
     if names is not None and names[test.feature] != test.name:
@@ -183,6 +175,20 @@ def _test(values: Mapping[str, Any], names: Sequence[str] | None) -> Test:
             f"{shown(names[test.feature])}."
         )
     return test
+
+
+def read_test(given: Mapping[str, Any]) -> Test:
+    """Return a test from what its `to_dict` gave; ValueError for other values."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"A test must be an object, got {shown(given)}.")
+    kind = read(str, given.get("kind"), "kind")
+    known = read_known(kind_of_test(kind), given)
+    for category in (value for group in known.get("categories", ()) for value in group):
+        # Columns hold float64; other integers can also be made to share one hash value, and
+        # looking for repetitions among them would take time quadratic in the file.
+        if type(category) is int and int(float(category)) != category:
+            raise ValueError(f"float64 does not hold the category {shown(category)} exactly.")
+    return test_from_dict({**given, **known})
 
 
 def _first_child(number: int, node: Mapping[str, Any], tests: Sequence[Test], amount: str) -> int:

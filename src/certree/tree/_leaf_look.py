@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._payload_labels import Labels
+from ._payload_values import ChosenDecisions, Values
 from ._structure import add_up
 from ._wording import one_line, plain, question
 
 if TYPE_CHECKING:
     from ._tree import Tree
 
-# Eight hues that stay apart for colour-blind readers; classes beyond the eighth start again.
+# Eight hues that stay apart for colour-blind readers.
 PALETTE = (
     "#0072B2",
     "#E69F00",
@@ -24,6 +27,102 @@ PALETTE = (
     "#8C7A00",
     "#777777",
 )
+
+# From low to high numbers: lightness falls all the way, so that the order survives in grey, too.
+SCALE = ("#D9E6B8", "#93CDA6", "#4BA9A5", "#2D7C9C", "#34508C", "#3A2A68")
+
+_INK, _WHITE = "#1f2328", "#ffffff"
+_MOST_PARTS = 64  # of a bar
+
+
+@dataclass(frozen=True)
+class Colours:
+    """The colour of everything that leaves may hold.
+
+    Attributes
+    ----------
+    contents : tuple of str
+        A colour for each content.
+    low, high : float or None
+        The numbers at the ends of the scale, if leaves hold numbers; None for colours of classes.
+    """
+
+    contents: tuple[str, ...]
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def is_scale(self) -> bool:
+        """Whether the colours show how large a number is."""
+        return self.low is not None
+
+    def ink(self, content: int) -> str:
+        """Return the colour of text upon the colour of a content."""
+        return _WHITE if _lightness(self.contents[content]) < 0.19 else _INK
+
+
+def colours(tree: Tree) -> Colours:
+    """Return the colours of a tree: a scale for numbers, hues that differ for all else."""
+    numbers = _numbers(tree)
+    if numbers is None:
+        return Colours(_hues(tree.payload.n_contents))
+    # Of contents that no leaf holds, as a file may have them, the scale needs to know nothing.
+    finite = numbers[np.isfinite(numbers)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+    middle, half = low / 2 + high / 2, high / 2 - low / 2
+    places = [0.5 if half == 0 else 0.5 + (x - middle) / half / 2 for x in numbers.tolist()]
+    return Colours(tuple(_on_scale(place) for place in places), low, high)
+
+
+def _numbers(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+    """Return the number that each content stands for, the mean of a vector; None for classes."""
+    payload = tree.payload
+    if not isinstance(payload, Values) or isinstance(payload, ChosenDecisions):
+        return None
+    if isinstance(payload, Labels) and (tree.notes is None or payload.values.dtype.kind != "f"):
+        return None
+    with np.errstate(over="ignore"):
+        means = np.asarray(payload.values, dtype=np.float64).reshape(len(payload.values), -1)
+        return np.asarray(means.mean(axis=1))
+
+
+def _hues(number: int) -> tuple[str, ...]:
+    """Return colours that all differ: the palette, and lighter and darker rounds of it."""
+    rounds = -(-number // len(PALETTE))
+    # Dark and light in turn, at most 55 percent of the way to black or white.
+    shades = [0.55 * ((k + 1) // 2) / max(1, rounds // 2) * (-1) ** (k + 1) for k in range(rounds)]
+    return tuple(
+        mixed(PALETTE[content % len(PALETTE)], shades[content // len(PALETTE)])
+        for content in range(number)
+    )
+
+
+def mixed(colour: str, shade: float) -> str:
+    """Return a colour mixed with black (a positive share) or white (a negative one)."""
+    end = 0.0 if shade > 0 else 255.0
+    return _hex([(1 - abs(shade)) * part + abs(shade) * end for part in _parts(colour)])
+
+
+def _on_scale(place: float) -> str:
+    """Return the colour at a place of the scale, from 0 to 1."""
+    at = min(1.0, max(0.0, place if np.isfinite(place) else 0.5)) * (len(SCALE) - 1)
+    step = min(int(at), len(SCALE) - 2)
+    low, high = _parts(SCALE[step]), _parts(SCALE[step + 1])
+    return _hex([a + (at - step) * (b - a) for a, b in zip(low, high, strict=True)])
+
+
+def _parts(colour: str) -> list[int]:
+    return [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+
+
+def _hex(parts: list[float]) -> str:
+    return "#" + "".join(f"{round(part):02X}" for part in parts)
+
+
+def _lightness(colour: str) -> float:
+    """Return the luminance of a colour, as contrast is defined by."""
+    linear = [math.pow(part / 255, 2.2) for part in _parts(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def content_name(tree: Tree, content: int) -> str:
@@ -51,20 +150,15 @@ def node_lines(tree: Tree, node: int, decimals: int | None, show_counts: bool = 
     return [*lines, support(tree, node, decimals)] if show_counts else lines
 
 
-def colour(content: int) -> str:
-    """Return the colour of leaves that hold content number `content`."""
-    return PALETTE[content % len(PALETTE)]
-
-
 def bars(tree: Tree) -> list[list[tuple[int, float]]]:
     """Return the bar of each node: what leaves may hold, and its share of the training weight.
 
     The weight is that of the rows of a class, or of those that get a prediction; of predictions
-    only if there are no more than colours.
+    only if they can be told apart.
     """
-    if isinstance(tree.payload, Labels):
+    if isinstance(tree.payload, Labels) and not colours(tree).is_scale:
         shares = tree.probabilities
-    elif tree.payload.n_contents > len(PALETTE):
+    elif tree.payload.n_contents > _MOST_PARTS:
         return [[] for _ in range(tree.n_nodes)]
     else:
         cells = np.zeros((tree.n_nodes, tree.payload.n_contents))

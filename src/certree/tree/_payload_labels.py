@@ -71,14 +71,7 @@ class Labels(Values):
         return self.values.astype(np.float64)[:, np.newaxis]
 
     def to_dict(self) -> dict[str, Any]:
-        kind, size = self.values.dtype.kind, self.values.dtype.itemsize
-        if kind not in "biufUOT" or (kind == "f" and size > 8):
-            raise TypeError(
-                f"Class labels of dtype {self.values.dtype} have no JSON form; "
-                "train with strings, integers, floats or booleans."
-            )
-        dtype = "str" if kind == "T" else self.values.dtype.str
-        values = [_label_to_json(value) for value in self.values]
+        dtype, values = write_array(self.values, "Class labels")
         return {"kind": self.kind, "dtype": dtype, "values": values}
 
     @classmethod
@@ -108,45 +101,62 @@ def percent(share: float) -> str:
 # ---- files ---------------------------------------------------------------------------------------
 
 
+def write_array(values: NDArray[Any], what: str = "Values") -> tuple[str, list[Any]]:
+    """Return the type and the values of an array with one axis, in the terms of JSON."""
+    kind, size = values.dtype.kind, values.dtype.itemsize
+    if kind not in "biufUOT" or (kind == "f" and size > 8):
+        raise TypeError(
+            f"{what} of dtype {values.dtype} have no JSON form; "
+            "train with strings, integers, floats or booleans."
+        )
+    dtype = "str" if kind == "T" else values.dtype.str
+    return dtype, [_label_to_json(value) for value in values]
+
+
 def read_classes(data: Any) -> NDArray[Any]:
     """Return the class labels; a short list of types, and no wider than the labels need."""
     if not isinstance(data, Mapping) or not set(data) - {"kind"} == {"dtype", "values"}:
         raise ValueError(f"classes must have the keys 'dtype' and 'values', got {shown(data)}.")
-    form = _DTYPE.fullmatch(read(str, data["dtype"], "dtype of classes"))
-    if form is None:
-        raise ValueError(
-            "dtype of classes must be that of strings, integers, floats, booleans or objects, got "
-            f"{shown(data['dtype'])}."
-        )
     if not isinstance(data["values"], list) or not data["values"]:
         raise ValueError(f"values of classes must be a list, got {shown(data['values'])}.")
-    values = [_label_from_json(value) for value in data["values"]]
+    return read_array(data["dtype"], data["values"], "class label")
+
+
+def read_array(dtype: Any, values: list[Any], what: str) -> NDArray[Any]:
+    """Return an array with one axis of what :func:`write_array` gave."""
+    form = _DTYPE.fullmatch(read(str, dtype, f"dtype of {what}"))
+    if form is None:
+        raise ValueError(
+            f"dtype of {what} must be that of strings, integers, floats, booleans or objects, got "
+            f"{shown(dtype)}."
+        )
+    labels = [_label_from_json(value, what) for value in values]
     if form[0] == "str" or form["text"]:
-        return _text_labels(values)
+        return _texts(labels, what)
     if form["object"]:
-        result = np.empty(len(values), dtype=object)
-        result[:] = values
+        result = np.empty(len(labels), dtype=object)
+        result[:] = labels
         return result
-    return _number_labels(values, np.dtype(form[0]))
+    return _numbers(labels, np.dtype(form[0]), what)
 
 
-def _text_labels(labels: list[Any]) -> NDArray[Any]:
-    lengths = [len(read(str, label, "class label")) for label in labels]
+def _texts(labels: list[Any], what: str) -> NDArray[Any]:
+    lengths = [0, *(len(read(str, label, what)) for label in labels)]
     # NumPy gives every label the room of the longest.
     if max(lengths) * len(lengths) > 100 * sum(lengths) + 10_000:
-        raise ValueError(f"A class label has {max(lengths)} characters, which is too long.")
+        raise ValueError(f"A {what} has {max(lengths)} characters, which is too long.")
     return np.array(labels, dtype=f"U{max(1, *lengths)}")
 
 
-def _number_labels(labels: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _numbers(labels: list[Any], dtype: np.dtype[Any], what: str) -> NDArray[Any]:
     wanted = {"b": (bool,), "f": (int, float)}.get(dtype.kind, (int,))
     for label in labels:
         if type(label) not in wanted:
-            raise ValueError(f"A class label of dtype {dtype} cannot be {shown(label)}.")
+            raise ValueError(f"A {what} of dtype {dtype} cannot be {shown(label)}.")
         if dtype.kind in "iu":
-            read_whole(label, "class label", np.iinfo(dtype).min, np.iinfo(dtype).max)
+            read_whole(label, what, np.iinfo(dtype).min, np.iinfo(dtype).max)
         elif dtype.kind == "f" and math.isfinite(label):
-            read_number(label, "class label")
+            read_number(label, what)
     with np.errstate(over="ignore"):
         return np.array(labels, dtype=dtype)
 
@@ -163,7 +173,7 @@ def _label_to_json(value: Any) -> Any:
     )
 
 
-def _label_from_json(value: Any) -> Any:
+def _label_from_json(value: Any, what: str) -> Any:
     if isinstance(value, dict):
-        return read_float(value, "class label")
-    return read(str | int | float | bool | None, value, "class label")
+        return read_float(value, what)
+    return read(str | int | float | bool | None, value, what)

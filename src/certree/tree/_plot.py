@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._layout import centres
-from ._leaf_look import bars, colour, node_lines
+from ._leaf_look import bars, colours, mixed, node_lines
 from ._wording import answer, shorten
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class _Drawing:
         self.tree = tree
         self.fontsize = fontsize
         self.bars = bars(tree)
+        self.colours = colours(tree)
         self.lines = [
             [shorten(first, _WIDTH), *rest]
             for first, *rest in (
@@ -127,7 +128,14 @@ class _Drawing:
 
         tree, width, height = self.tree, self.box_widths[node], self.box_height(node)
         leaf = tree.test[node] < 0
-        shade = colour(int(tree.label[node])) if leaf else _LINE
+        shade, fill, ink = _LINE, _PAPER, _INK
+        if leaf:
+            content = int(tree.label[node])
+            shade = fill = self.colours.contents[content]
+            if self.colours.is_scale:
+                ink = self.colours.ink(content)
+            else:
+                fill = _tint(shade)
         radius = 0.45 * self.fontsize
         ax.add_patch(
             FancyBboxPatch(
@@ -135,7 +143,7 @@ class _Drawing:
                 width,
                 height,
                 boxstyle=f"round,pad=0,rounding_size={radius}",
-                facecolor=_tint(shade) if leaf else _PAPER,
+                facecolor=fill,
                 edgecolor=shade,
                 linewidth=1.2 * scale,
                 zorder=2,
@@ -145,8 +153,9 @@ class _Drawing:
             bold = leaf and i == 0
             centre = y + self.pad / 2 + (i + 0.5) * self.line
             size = 1.0 if i == 0 else 0.85
-            self._text(ax, self.x[node], centre, line, size * scale, _INK, bold=bold)
-        self._bar(ax, node, y + height - self.pad / 2 - 0.35 * self.line)
+            self._text(ax, self.x[node], centre, line, size * scale, ink, bold=bold)
+        if not (leaf and self.colours.is_scale):
+            self._bar(ax, node, y + height - self.pad / 2 - 0.35 * self.line)
 
     def _bar(self, ax: Axes, node: int, y: float) -> None:
         """Draw the shares of a node as a thin stacked bar."""
@@ -156,7 +165,8 @@ class _Drawing:
         left = self.x[node] - width / 2
         for content, part in self.bars[node]:
             size = (part * width, 0.28 * self.line)
-            ax.add_patch(Rectangle((left, y), *size, color=colour(content), linewidth=0, zorder=3))
+            shade = self.colours.contents[content]
+            ax.add_patch(Rectangle((left, y), *size, color=shade, linewidth=0, zorder=3))
             left += part * width
 
     def _text(
@@ -186,9 +196,6 @@ def _measure(text: str, fontsize: float) -> float:
     return float(width)
 
 
-def _tint(colour: str) -> tuple[float, float, float]:
+def _tint(colour: str) -> str:
     """Return a colour mixed with much white."""
-    from matplotlib.colors import to_rgb
-
-    red, green, blue = to_rgb(colour)
-    return 0.85 + 0.15 * red, 0.85 + 0.15 * green, 0.85 + 0.15 * blue
+    return mixed(colour, -0.85)

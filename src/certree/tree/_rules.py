@@ -67,7 +67,7 @@ def rules(tree: Tree) -> list[Rule]:
     """Return one rule per leaf, leaves from left to right."""
     return [
         Rule(
-            _merged(steps(tree, leaf)),
+            merged(steps(tree, leaf)),
             tree.payload.value(leaf),
             plain(tree.weights[leaf]),
         )
@@ -209,7 +209,7 @@ class _Column:
         return one_line(format_value(value))
 
 
-def _merged(tests: list[tuple[Test, int]]) -> tuple[str, ...]:
+def merged(tests: list[tuple[Test, int]]) -> tuple[str, ...]:
     """Return the conditions of a path, merged by column, in order of first appearance."""
     columns: dict[int, _Column] = {}
     for test, outcome in tests:

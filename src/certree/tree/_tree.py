@@ -239,7 +239,7 @@ class Tree:
         )
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        return self.to_html(interactive=False)
 
     # ---- structure ---------------------------------------------------------------------------
 
@@ -530,20 +530,25 @@ class Tree:
         return _plot.plot(self, ax, decimals, show_counts, fontsize)
 
     def to_html(
-        self, *, title: str | None = None, decimals: int | None = None, page: bool = False
+        self,
+        *,
+        title: str | None = None,
+        decimals: int | None = None,
+        page: bool = False,
+        interactive: bool = True,
     ) -> str:
-        """Return the tree as a self-contained piece of HTML with an inline drawing.
+        """Return the tree as a self-contained piece of HTML that fits any width.
 
         Parameters
         ----------
         title : str, optional
             Caption; by default the size of the tree.
-        decimals : int, optional
-            Digits after the point of thresholds and weights.
-        page : bool
-            Return a whole document instead of a fragment.
+        decimals, page : int and bool, optional
+            Digits after the point of numbers; whether to return a whole document.
+        interactive : bool
+            Whether nodes can be folded and asked; False: a drawing without a script.
         """
-        return _html.to_html(self, title, decimals, page)
+        return _html.to_html(self, title, decimals, page, interactive)
 
     def to_python(self, function_name: str = "predict") -> str:
         """Return the source of a Python function that predicts one row.

@@ -1,0 +1,101 @@
+"""Model files of the command line: those of `save`, with what the columns of the table are."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from certree.encoding._tests import Category
+from certree.files import load
+from certree.files._model import model_to_json
+
+from ._problems import UsageProblem
+from ._tables import Layout
+
+_KEY = "table"
+_TYPES = ("number", "whole", "flag", "text")
+
+
+def save_model(model: Any, layout: Layout, path: str) -> None:
+    """Write a model, and the layout of its table; an existing file is replaced at the end."""
+    data = {**json.loads(model_to_json(model)), _KEY: asdict(layout)}
+    write_text(path, json.dumps(data))
+
+
+def check_output(path: str) -> None:
+    """Refuse a place where nothing can be written, before a long search."""
+    target = Path(path)
+    if target.is_dir():
+        raise UsageProblem(f"{path} is a folder; give the name of a file.")
+    if not target.parent.is_dir():
+        raise UsageProblem(f"The folder {target.parent} does not exist; create it first.")
+
+
+def write_text(path: str, text: str) -> None:
+    """Write a file, which is complete or not there."""
+    target = Path(path)
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, target)
+    except OSError as error:
+        raise UsageProblem(f"{path} cannot be written: {error.strerror}.") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def load_model(path: str) -> tuple[Any, Layout]:
+    """Read a model file, and the layout of the table that it was fitted to."""
+    try:
+        model = load(path)
+        known = json.loads(Path(path).read_bytes()).get(_KEY)
+    except FileNotFoundError:
+        raise UsageProblem(
+            f"{path} does not exist; make a model with: certree fit DATA --target COLUMN -o {path}"
+        ) from None
+    except IsADirectoryError:
+        raise UsageProblem(f"{path} is a folder; give a model file.") from None
+    except OSError as error:
+        raise UsageProblem(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise UsageProblem(str(error)) from None
+    return model, _read_layout(known, model, path)
+
+
+def _read_layout(known: Any, model: Any, path: str) -> Layout:
+    if known is None:  # written by Python
+        return Layout(types=_types_of(model))
+    try:
+        layout = Layout(**{one.name: _plain(known[one.name]) for one in fields(Layout)})
+        fine = set(layout.types.values()) <= set(_TYPES)
+    except (AttributeError, KeyError, TypeError):
+        fine = False
+    if not fine:
+        raise UsageProblem(f"{path} is damaged: its part {_KEY!r} is not what certree writes.")
+    return layout
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _types_of(model: Any) -> dict[str, Any]:
+    """Return the columns that hold texts, as far as the tests show it."""
+    names = feature_names(model)
+    tests = model.encoder_.candidates_
+    return {
+        names[test.feature]: "text"
+        for test in tests
+        if isinstance(test, Category) and isinstance(test.value, str)
+    }
+
+
+def feature_names(model: Any) -> list[str]:
+    """Return the names of the columns that a model was fitted to."""
+    known = getattr(model, "feature_names_in_", None)
+    if known is None:
+        return [f"x{place}" for place in range(model.n_features_in_)]
+    return [str(name) for name in known]

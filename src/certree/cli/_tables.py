@@ -1,0 +1,236 @@
+"""From a file to rows, targets and weights, with the type of every column.
+
+A column of a CSV file is numbers if every value is one, flags if all are true or false, and text
+otherwise. Numbers with leading zeros are codes, and so text. What a column was in training it is
+in prediction, too: a model file keeps the types.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.encoding._named import NamedArray
+
+from ._files import FileTable
+from ._problems import UsageProblem, listed, no_column
+
+ColumnType = Literal["number", "whole", "flag", "text"]
+
+MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
+"""What stands for a missing value in CSV files."""
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_WHOLE = re.compile(r"[+-]?\d+")
+_CODE = re.compile(r"[+-]?0\d+")
+_FLAGS = {"true": True, "false": False}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the columns of a table are.
+
+    Attributes
+    ----------
+    target, weights : str or None
+        The column to predict, and that of the weights.
+    drop : tuple of str
+        Columns that are not used.
+    groups : tuple of str
+        Columns of the groups that a fair tree compares.
+    missing : tuple of str
+        What stands for a missing value, beside the usual texts.
+    decimal : str
+        The decimal sign.
+    types : dict of str to ColumnType
+        The types of columns that are known already.
+    """
+
+    target: str | None = None
+    weights: str | None = None
+    drop: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    decimal: str = "."
+    types: dict[str, ColumnType] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LearningData:
+    """Rows, and what is known of them.
+
+    Attributes
+    ----------
+    X : NamedArray
+        The rows.
+    y, weights, groups : array or None
+        Targets, weights and groups, where they are asked for.
+    layout : Layout
+        With the types of all columns that were read.
+    """
+
+    X: NamedArray
+    y: NDArray[Any] | None
+    weights: NDArray[np.float64] | None
+    groups: NDArray[Any] | None
+    layout: Layout
+
+
+class Columns:
+    """The columns of a file, read one by one."""
+
+    def __init__(self, raw: FileTable, layout: Layout) -> None:
+        self._raw = raw
+        self._places = {name: place for place, name in enumerate(raw.names)}
+        self._missing = frozenset((*MISSING, *layout.missing))
+        self._layout = layout
+        self.types: dict[str, ColumnType] = {}
+
+    def read(self, name: str) -> NDArray[Any]:
+        """Return a column: values of one type, and None where they are missing."""
+        if name not in self._places:
+            raise no_column(name, self._raw.names, self._raw.where)
+        values = self._raw.columns[self._places[name]]
+        wanted = self._layout.types.get(name)
+        if self._raw.lines is None:
+            column, self.types[name] = _as_they_are(values, wanted), wanted or _type_of(values)
+            return column
+        cells = [None if value in self._missing else value for value in values.tolist()]
+        self.types[name] = wanted or self._guess(cells)
+        column = np.empty(len(cells), dtype=object)
+        convert = self._converter(name, self.types[name])
+        column[:] = [None if cell is None else convert(cell, row) for row, cell in enumerate(cells)]
+        return column
+
+    def _guess(self, cells: Sequence[str | None]) -> ColumnType:
+        present = {cell for cell in cells if cell is not None}
+        numbers = {self._point(cell) for cell in present}
+        if not present or any(_CODE.fullmatch(cell) for cell in numbers):
+            return "text" if present else "number"
+        if all(_WHOLE.fullmatch(cell) for cell in numbers):
+            return "whole"
+        if all(_NUMBER.fullmatch(cell) for cell in numbers):
+            return "number"
+        return "flag" if all(cell.lower() in _FLAGS for cell in present) else "text"
+
+    def _point(self, cell: str) -> str:
+        return cell if self._layout.decimal == "." else cell.replace(self._layout.decimal, ".")
+
+    def _converter(self, name: str, kind: ColumnType) -> Any:
+        def number(cell: str, row: int) -> float:
+            text = self._point(cell)
+            if _NUMBER.fullmatch(text) is None:
+                raise self._wrong(name, cell, row, "a number")
+            return int(text) if _WHOLE.fullmatch(text) else float(text)
+
+        def flag(cell: str, row: int) -> bool:
+            if cell.lower() not in _FLAGS:
+                raise self._wrong(name, cell, row, "true or false")
+            return _FLAGS[cell.lower()]
+
+        def text(cell: str, row: int) -> str:
+            return cell
+
+        return {"number": number, "whole": number, "flag": flag, "text": text}[kind]
+
+    def _wrong(self, name: str, cell: str, row: int, wanted: str) -> UsageProblem:
+        return UsageProblem(
+            f"{self._raw.where}, {self._raw.place(row)}: {name!r} holds {cell!r}, which is not "
+            f"{wanted}; correct it, or name it with --missing if it stands for no value."
+        )
+
+
+def is_number(value: object) -> bool:
+    """Whether a text reads as a number; a missing value may be one."""
+    return value is None or (isinstance(value, str) and bool(_NUMBER.fullmatch(value)))
+
+
+def read_data(
+    raw: FileTable, layout: Layout, *, features: Sequence[str] | None = None
+) -> LearningData:
+    """Return rows and targets of a table.
+
+    Parameters
+    ----------
+    raw : FileTable
+        The table.
+    layout : Layout
+        What its columns are.
+    features : sequence of str, optional
+        The columns of the rows; by default all that are nothing else.
+    """
+    columns = Columns(raw, layout)
+    used = [name for name in (layout.target, layout.weights) if name is not None]
+    for name in layout.drop:
+        if features is None and name not in raw.names:
+            raise no_column(name, raw.names, raw.where)
+    y = None if layout.target is None else _target(columns, layout.target, raw)
+    weights = None if layout.weights is None else _weights(columns, layout.weights, raw)
+    groups = None
+    if layout.groups:
+        groups = np.column_stack([_complete(columns, name, raw) for name in layout.groups])
+    if features is None:
+        without = {*used, *layout.drop, *layout.groups}
+        features = [name for name in raw.names if name not in without]
+    lacking = [name for name in features if name not in raw.names]
+    if len(lacking) > 1:
+        raise UsageProblem(f"{raw.where} lacks the columns {listed(lacking)} that the model needs.")
+    if not features:
+        raise UsageProblem(f"{raw.where} has no columns to learn from beside {listed(used)}.")
+    X = np.column_stack([columns.read(name) for name in features])
+    types = {**layout.types, **columns.types}
+    return LearningData(
+        NamedArray(X, list(features)), y, weights, groups, replace(layout, types=types)
+    )
+
+
+def _target(columns: Columns, name: str, raw: FileTable) -> NDArray[Any]:
+    target = _complete(columns, name, raw)
+    return np.array(target.tolist())
+
+
+def _complete(columns: Columns, name: str, raw: FileTable) -> NDArray[Any]:
+    """Return a column in which no value may be missing."""
+    column = columns.read(name)
+    for row, value in enumerate(column.tolist()):
+        if value is None or value != value:
+            raise UsageProblem(
+                f"{raw.where}, {raw.place(row)}: {name!r} is missing; give it a value, or leave "
+                "the row out."
+            )
+    return column
+
+
+def _weights(columns: Columns, name: str, raw: FileTable) -> NDArray[np.float64]:
+    column = _complete(columns, name, raw)
+    if columns.types[name] not in ("number", "whole"):
+        raise UsageProblem(f"The weights {name!r} of {raw.where} are not numbers.")
+    for row, value in enumerate(column.tolist()):
+        if value < 0:
+            raise UsageProblem(
+                f"{raw.where}, {raw.place(row)}: the weight {value} is below 0; correct it."
+            )
+    return np.array(column.tolist())
+
+
+def _as_they_are(values: NDArray[Any], wanted: ColumnType | None) -> NDArray[Any]:
+    """Return values of a typed file; a column that was text in training is text."""
+    if wanted != "text":
+        return values
+    column = np.empty(len(values), dtype=object)
+    column[:] = [None if value is None else str(value) for value in values.tolist()]
+    return column
+
+
+def _type_of(values: NDArray[Any]) -> ColumnType:
+    kinds = {type(value) for value in values.tolist()} - {type(None)}
+    if kinds == {bool}:
+        return "flag"
+    if kinds and all(issubclass(kind, int) for kind in kinds):
+        return "whole"
+    return "text" if str in kinds else "number"

@@ -1,0 +1,349 @@
+"""Commands that use a model file: predict, show, explain, verify, report, info."""
+
+from __future__ import annotations
+
+import csv
+import io
+import platform
+import sys
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from certree._version import __version__
+from certree.engine import build_info
+from certree.estimators._budgets import machine_memory, processor_count
+from certree.report import report
+from certree.tree import Tree
+from certree.verify import verify
+
+from ._files import FileTable, read_file
+from ._models import feature_names, load_model, write_text
+from ._options import TableOptions, takes
+from ._printing import console, remark, say, say_json, say_result
+from ._problems import PROVEN, UsageProblem, listed
+from ._tables import Layout, LearningData, read_data
+
+# Formats by the ends of file names.
+_ENDS = {
+    ".c": "c",
+    ".dot": "dot",
+    ".html": "html",
+    ".json": "json",
+    ".md": "mermaid",
+    ".mmd": "mermaid",
+    ".py": "python",
+    ".sql": "sql",
+    ".txt": "text",
+}
+_PICTURES = (".png", ".svg", ".pdf")
+_NO_TEXT = ("dict", "sklearn")
+
+_OPTIONAL = ("matplotlib", "rich", "typer", "pandas", "polars", "pyarrow", "duckdb", "highspy")
+
+ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model file of certree fit.")]
+DataFile = Annotated[str, typer.Argument(metavar="DATA", help="A CSV or Parquet file; -: stdin.")]
+SomeRows = Annotated[
+    str | None, typer.Argument(metavar="[DATA]", help="A CSV or Parquet file; -: stdin.")
+]
+Values = Annotated[
+    list[str] | None,
+    typer.Option("--value", metavar="COLUMN=VALUE", help="A value of a single row, without DATA."),
+]
+OutputFile = Annotated[
+    str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write; else printed.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+@takes(table=TableOptions)
+def predict(
+    model: ModelFile,
+    table: TableOptions,
+    data: SomeRows = None,
+    value: Values = None,
+    output: OutputFile = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Also the share of each class.")] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Also the columns of the table, as they are.")
+    ] = False,
+) -> int:
+    """Predict rows; the result is CSV with a column "prediction"."""
+    fitted, known = load_model(model)
+    raw = _rows(data, value, table, fitted)
+    given = _features(raw, table.layout(known), fitted)
+    columns: dict[str, NDArray[Any]] = {}
+    if keep:
+        columns.update(zip(raw.names, raw.columns, strict=True))
+    columns["prediction"] = fitted.predict(given.X)
+    if proba:
+        if not hasattr(fitted, "predict_proba"):
+            raise UsageProblem(f"--proba needs classes, but the model is a {_kind(fitted)}.")
+        shares = fitted.predict_proba(given.X)
+        for place, label in enumerate(fitted.classes_.tolist()):
+            columns[f"share of {label}"] = shares[:, place]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+    _write(text.getvalue(), output)
+    return PROVEN
+
+
+def show(
+    model: ModelFile,
+    format: Annotated[
+        str | None,
+        typer.Option("--format", "-f", help="text, json, dot, html, python, sql, ..."),
+    ] = None,
+    output: OutputFile = None,
+) -> int:
+    """Show the tree and its certificate, or write the tree in another form."""
+    fitted, _ = load_model(model)
+    tree = _tree(fitted)
+    if output is not None and Path(output).suffix.lower() in _PICTURES:
+        tree.plot().figure.savefig(output)
+        return PROVEN
+    if format is None and output is None:
+        say_result(fitted.certificate_)
+        say()
+        say(tree.to_text())
+        return PROVEN
+    forms = sorted(name[3:] for name in dir(Tree) if name.startswith("to_"))
+    forms = [name for name in forms if name not in _NO_TEXT]
+    wanted = format or _ENDS.get(Path(str(output)).suffix.lower(), "text")
+    if wanted not in forms:
+        raise UsageProblem(f"--format {wanted} is unknown; there are {listed(forms)}.")
+    _write(getattr(tree, f"to_{wanted}")(), output)
+    return PROVEN
+
+
+@takes(table=TableOptions)
+def explain(
+    model: ModelFile,
+    table: TableOptions,
+    data: SomeRows = None,
+    value: Values = None,
+    row: Annotated[
+        list[int] | None, typer.Option("--row", help="Which rows, from 1; by default the first.")
+    ] = None,
+    wanted: Annotated[
+        str | None, typer.Option("--wanted", help="What should be predicted instead.")
+    ] = None,
+    unseen: Annotated[
+        bool, typer.Option("--unseen", help="Also rows with values that training did not see.")
+    ] = False,
+    json: AsJson = False,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="An HTML file to write.")
+    ] = None,
+) -> int:
+    """Say why a row gets its prediction, and what would change it."""
+    fitted, known = load_model(model)
+    _tree(fitted)
+    raw = _rows(data, value, table, fitted)
+    places = row or [1]
+    for place in places:
+        if not 1 <= place <= raw.n_rows:
+            raise UsageProblem(f"--row {place}: {raw.where} has rows 1 to {raw.n_rows}.")
+    if row is None and raw.n_rows > 1:
+        remark(f"{raw.where} has {raw.n_rows} rows; the first one is explained. Choose with --row.")
+    given = _features(raw, table.layout(known), fitted)
+    found = fitted.explain(
+        given.X[np.array(places) - 1], target=None if wanted is None else _answer(fitted, wanted)
+    )
+    if not unseen:
+        _check_seen([found] if len(places) == 1 else found, raw, places)
+    if output is not None:
+        write_text(output, found.to_html())
+    elif json:
+        say_json(found.to_dict())
+    else:
+        say(found.to_text())
+    return PROVEN
+
+
+@takes(table=TableOptions)
+def verify_model(
+    model: ModelFile,
+    data: DataFile,
+    table: TableOptions,
+    exhaustive: Annotated[
+        bool, typer.Option("--exhaustive", help="Also try all trees; for small tables.")
+    ] = False,
+    json: AsJson = False,
+) -> int:
+    """Check a certificate against the training table, by code that knows nothing of the search."""
+    fitted, known = load_model(model)
+    given = _training(data, table, known, fitted)
+    groups = {} if given.groups is None else {"sensitive_features": given.groups}
+    found = verify(fitted, given.X, given.y, given.weights, exhaustive, **groups)
+    if json:
+        say_json({"verified": True, "checks": str(found).splitlines()})
+    else:
+        say(str(found))
+    return PROVEN
+
+
+@takes(table=TableOptions)
+def report_model(
+    model: ModelFile,
+    table: TableOptions,
+    data: SomeRows = None,
+    test: Annotated[
+        str | None, typer.Option("--test", metavar="FILE", help="Rows that were held out.")
+    ] = None,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")
+    ] = "report.html",
+    title: Annotated[str | None, typer.Option("--title", help="Its title.")] = None,
+) -> int:
+    """Write a page about the model: the tree, what is proven, and how good it is."""
+    fitted, known = load_model(model)
+    given: dict[str, Any] = {}
+    for path, of in ((data, ""), (test, "_test")):
+        if path is not None:
+            found = _training(path, table, known, fitted)
+            given |= {f"X{of}": found.X, f"y{of}": found.y}
+            given[f"sensitive_features{of}"] = found.groups
+    report(fitted, **given, title=title).save(output)
+    say(f"report written to {output}")
+    return PROVEN
+
+
+def info(
+    model: Annotated[
+        str | None, typer.Argument(metavar="[MODEL]", help="A model file to describe.")
+    ] = None,
+    json: AsJson = False,
+) -> int:
+    """Describe a model file, or this installation."""
+    facts = _installation() if model is None else _model_facts(model)
+    if json:
+        say_json(facts)
+        return PROVEN
+    wide = max(map(len, facts))
+    for name, fact in facts.items():
+        text = ", ".join(map(str, fact)) if isinstance(fact, list) else str(fact)
+        console().print(f"{name:{wide}}  {text}", soft_wrap=True)
+    return PROVEN
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+def _rows(data: str | None, value: list[str] | None, table: TableOptions, model: Any) -> FileTable:
+    """Return the rows of a file, or the one that is given by values."""
+    if (data is None) == (not value):
+        raise UsageProblem("Give either a file with rows or --value COLUMN=VALUE for one row.")
+    if data is not None:
+        return read_file(data, table.style)
+    cells = {}
+    for text in value or ():
+        name, found, cell = text.partition("=")
+        if not found:
+            raise UsageProblem(f"--value {text} is not COLUMN=VALUE.")
+        cells[name.strip()] = np.array([cell.strip()], dtype=object)
+    lacking = [name for name in feature_names(model) if name not in cells]
+    if lacking:
+        raise UsageProblem(f"--value is missing for {listed(lacking)}; an empty one is unknown.")
+    unknown = [name for name in cells if name not in feature_names(model)]
+    if unknown:
+        raise UsageProblem(f"The model has no column {unknown[0]!r}; leave its --value out.")
+    return FileTable("--value", list(cells), list(cells.values()), [1])
+
+
+def _features(raw: FileTable, layout: Layout, model: Any) -> LearningData:
+    """Return the rows as the model takes them, without targets."""
+    alone = replace(layout, target=None, weights=None, groups=())
+    return read_data(raw, alone, features=feature_names(model))
+
+
+def _training(path: str, table: TableOptions, known: Layout, model: Any) -> LearningData:
+    """Return rows with targets."""
+    layout = table.layout(known)
+    if layout.target is None:
+        raise UsageProblem("The model file does not name its target; give it with --target.")
+    return read_data(read_file(path, table.style), layout, features=feature_names(model))
+
+
+def _check_seen(found: Any, raw: FileTable, places: list[int]) -> None:
+    """Refuse to explain values that training did not see, since the tree says little of them."""
+    for explanation, place in zip(found, places, strict=True):
+        for step in explanation.steps:
+            if "in training" in step.note:
+                value = "missing" if step.value is None else repr(step.value)
+                raise UsageProblem(
+                    f"{raw.where}, {raw.place(place - 1)}: {step.column!r} is {value}, "
+                    f"{step.note}; correct it, or explain the row as it is with --unseen."
+                )
+
+
+# ---- models --------------------------------------------------------------------------------------
+
+
+def _tree(model: Any) -> Any:
+    if not hasattr(model, "tree_"):
+        raise UsageProblem(f"The model is a {_kind(model)} without a single tree to show.")
+    return model.tree_
+
+
+def _kind(model: Any) -> str:
+    return type(model).__name__
+
+
+def _answer(model: Any, text: str) -> Any:
+    """Return the prediction that a text names."""
+    classes = getattr(model, "classes_", None)
+    if classes is None:
+        return float(text)
+    for label in classes.tolist():
+        if str(label) == text:
+            return label
+    known = listed(list(map(str, classes.tolist())))
+    raise UsageProblem(f"--wanted {text}: there is no such class; there are {known}.")
+
+
+def _write(text: str, output: str | None) -> None:
+    if output is None:
+        sys.stdout.write(text if text.endswith("\n") else text + "\n")
+    else:
+        write_text(output, text)
+
+
+def _model_facts(path: str) -> dict[str, Any]:
+    model, layout = load_model(path)
+    usual = type(model)().get_params(deep=False)
+    given = {name: x for name, x in model.get_params(deep=False).items() if x != usual.get(name)}
+    facts: dict[str, Any] = {"estimator": _kind(model)}
+    facts["parameters"] = [f"{name}={x!r}" for name, x in given.items()] or "all as usual"
+    facts["target"] = layout.target or "not known"
+    facts["columns"] = feature_names(model)
+    certificate = getattr(model, "certificate_", None)
+    if certificate is not None:
+        facts["proven"] = certificate.statement()
+        facts["written by"] = f"certree {certificate.version}"
+    return facts
+
+
+def _installation() -> dict[str, Any]:
+    memory = machine_memory()
+    found = {}
+    for name in ("numpy", "scikit-learn", *_OPTIONAL):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return {
+        "certree": __version__,
+        "core": ", ".join(f"{name}: {x}" for name, x in build_info().items()),
+        "python": f"{platform.python_version()} on {platform.system()} {platform.machine()}",
+        "processors": processor_count(),
+        "memory": "unknown" if memory is None else f"{memory / 1e9:.1f} GB",
+        **found,
+    }

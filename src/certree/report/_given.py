@@ -1,0 +1,106 @@
+"""The rows that a report is given: read, checked, and of the right kind for the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import is_regressor
+
+from certree.encoding import Table, read_table
+from certree.estimators import PolicyTree
+from certree.tree import ChosenDecisions, Labels, Numbers, Tree
+from certree.tree._leaf_look import colours
+
+
+@dataclass(frozen=True)
+class GivenRows:
+    """Some rows.
+
+    Attributes
+    ----------
+    name : str
+        What they are called in the report.
+    table : Table
+        The columns.
+    X : table
+        The columns as they were given.
+    y : array or None
+        What is known of them: classes, numbers, rewards or costs.
+    groups : array-like or None
+        The groups that they belong to.
+    """
+
+    name: str
+    table: Table
+    X: Any
+    y: NDArray[Any] | None
+    groups: Any = None
+
+
+def kind_of(model: Any, tree: Tree) -> str:
+    """Return what a tree predicts: "classes", "numbers", "treatments", "decisions" or "other"."""
+    if isinstance(model, PolicyTree):
+        return "treatments"
+    if isinstance(tree.payload, ChosenDecisions):
+        return "decisions"
+    if isinstance(tree.payload, Numbers) or (model is not None and is_regressor(model)):
+        return "numbers"
+    if isinstance(tree.payload, Labels):
+        return "numbers" if colours(tree).is_scale else "classes"
+    return "other"
+
+
+def read_rows(
+    tree: Tree, kind: str, X: Any, y: Any, groups: Any, names: tuple[str, str, str]
+) -> GivenRows | None:
+    """Read rows and what is known of them; None if there are none.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree that they are sent through.
+    kind : str
+        What it predicts.
+    X, y, groups : object
+        As they were given.
+    names : tuple of str
+        What the rows, X and y are called.
+    """
+    name, called, target = names
+    if X is None:
+        if y is not None or groups is not None:
+            raise ValueError(f"{target} was given without {called}; pass {called}, too.")
+        return None
+    table = read_table(X)
+    tree.apply(table)  # raises unless names and types of columns are those of training
+    known = None if y is None else _read_target(y, table.n_rows, kind, (called, target))
+    if groups is not None and len(groups) != table.n_rows:
+        raise ValueError(
+            f"{called} has {table.n_rows} rows, but there are {len(groups)} sensitive features."
+        )
+    return GivenRows(name, table, X, known, groups)
+
+
+def _read_target(y: Any, n_rows: int, kind: str, names: tuple[str, str]) -> NDArray[Any]:
+    called, target = names
+    array = np.asarray(y)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    wanted = {"decisions": (1, 2), "treatments": (1, 2)}.get(kind, (1,))
+    if kind != "other" and array.ndim not in wanted:
+        raise ValueError(f"{target} must have one value per row, got shape {array.shape}.")
+    if len(array) != n_rows:
+        raise ValueError(f"{called} has {n_rows} rows, but {target} has {len(array)} values.")
+    if kind == "numbers":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{target} must hold numbers for a tree that predicts them."
+            ) from error
+        if not np.isfinite(array).all():
+            raise ValueError(f"{target} must hold finite numbers; drop rows without a value.")
+    return array

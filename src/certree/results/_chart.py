@@ -1,0 +1,144 @@
+"""Small charts as inline SVG, for notebooks: no script, no library, colours of the page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+_WIDTH, _HEIGHT = 440.0, 230.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 14.0, 12.0, 44.0
+
+BLUE, ORANGE, INK = "#2f81d6", "#d9730d", "currentColor"
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points of a chart, and how they are drawn.
+
+    Attributes
+    ----------
+    label : str
+        What the legend says.
+    points : sequence of (x, y)
+        From left to right.
+    colour : str
+        A colour of CSS.
+    line : {"", "straight", "step"}
+        How neighbours are joined; "step": along x first.
+    dots : {"", "full", "empty"}
+        How points are marked.
+    """
+
+    label: str
+    points: Sequence[Point]
+    colour: str = BLUE
+    line: str = ""
+    dots: str = "full"
+
+
+def chart(series: Sequence[Series], x_label: str, y_label: str, title: str) -> str:
+    """Return a chart; nothing if it would have no finite point."""
+    kept = [one for one in map(_finite, series) if one.points]
+    if not kept:
+        return ""
+    xs, ys = ([point[k] for one in kept for point in one.points] for k in (0, 1))
+    x_ticks, y_ticks = _ticks(min(xs), max(xs)), _ticks(min(0.0, *ys), max(ys))
+    to_x = _scale(x_ticks, _LEFT, _WIDTH - _RIGHT)
+    to_y = _scale(y_ticks, _HEIGHT - _BOTTOM, _TOP)
+    parts = [_axis(x_ticks, y_ticks, to_x, to_y, x_label, y_label)]
+    parts += [_draw(one, to_x, to_y) for one in kept]
+    legend = "".join(
+        f'<span class="key"><svg width="22" height="10" aria-hidden="true">{_sample(one)}</svg> '
+        f"{escape(one.label)}</span>"
+        for one in kept
+        if one.label
+    )
+    return (
+        f'<svg class="chart" role="img" viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" '
+        f'width="{_WIDTH:.0f}" aria-label="{escape(title)}">'
+        f"{''.join(parts)}</svg><div>{legend}</div>"
+    )
+
+
+def _finite(one: Series) -> Series:
+    points = [p for p in one.points if math.isfinite(p[0]) and math.isfinite(p[1])]
+    return Series(one.label, points, one.colour, one.line, one.dots)
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Return round numbers, a few, that enclose an interval."""
+    if high <= low:
+        high = low + (abs(low) or 1.0)
+    rough = (high - low) / 4
+    size = 10.0 ** math.floor(math.log10(rough)) if rough > 0 else 1.0
+    step = next((k * size for k in (1, 2, 5, 10) if k * size >= rough), size)
+    first = math.floor(low / step) if step > 0 else 0
+    last = math.ceil(high / step - 1e-9)
+    return [k * step for k in range(int(first), int(last) + 1)]
+
+
+class _scale:
+    """Maps numbers to pixels."""
+
+    def __init__(self, ticks: Sequence[float], start: float, stop: float) -> None:
+        self.low, self.high = ticks[0], ticks[-1]
+        self.start, self.stop = start, stop
+
+    def __call__(self, number: float) -> float:
+        share = (number - self.low) / (self.high - self.low)
+        return self.start + share * (self.stop - self.start)
+
+
+def _axis(
+    x_ticks: Sequence[float],
+    y_ticks: Sequence[float],
+    to_x: _scale,
+    to_y: _scale,
+    x_label: str,
+    y_label: str,
+) -> str:
+    bottom, right = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
+    parts = []
+    for tick in y_ticks:
+        y = to_y(tick)
+        parts.append(f'<path class="grid" d="M{_LEFT:.0f} {y:.1f}H{right:.0f}"/>')
+        parts.append(f'<text x="{_LEFT - 7:.0f}" y="{y + 4:.1f}" class="end">{tick:.6g}</text>')
+    for tick in x_ticks:
+        x = to_x(tick)
+        parts.append(f'<path class="grid" d="M{x:.1f} {bottom:.0f}v4"/>')
+        parts.append(f'<text x="{x:.1f}" y="{bottom + 17:.0f}">{tick:.6g}</text>')
+    middle = (_TOP + bottom) / 2
+    parts.append(
+        f'<text x="{(_LEFT + right) / 2:.0f}" y="{_HEIGHT - 8:.0f}">{escape(x_label)}</text>'
+        f'<text transform="translate(13 {middle:.0f}) rotate(-90)">{escape(y_label)}</text>'
+    )
+    return "".join(parts)
+
+
+def _draw(one: Series, to_x: _scale, to_y: _scale) -> str:
+    places = [(to_x(x), to_y(y)) for x, y in one.points]
+    parts = []
+    if one.line:
+        path = f"M{places[0][0]:.1f} {places[0][1]:.1f}" + "".join(
+            f"H{x:.1f}V{y:.1f}" if one.line == "step" else f"L{x:.1f} {y:.1f}"
+            for x, y in places[1:]
+        )
+        parts.append(f'<path fill="none" stroke="{one.colour}" stroke-width="1.5" d="{path}"/>')
+    if one.dots:
+        parts += [_dot(one, x, y) for x, y in places]
+    return "".join(parts)
+
+
+def _dot(one: Series, x: float, y: float) -> str:
+    inside = one.colour if one.dots == "full" else "none"
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{inside}" stroke="{one.colour}"/>'
+
+
+def _sample(one: Series) -> str:
+    """Return the line and the dot of a series for the legend."""
+    line = f'<path stroke="{one.colour}" stroke-width="1.5" d="M0 5H22"/>' if one.line else ""
+    return line + (_dot(one, 11, 5) if one.dots else "")

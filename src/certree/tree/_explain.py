@@ -1,0 +1,372 @@
+"""Why a row gets its prediction, and the fewest changes that give it another one.
+
+A leaf is reached if every test on its path has the outcome that leads there. A change of a column
+answers all its tests, so to reach a leaf a row has to change exactly those columns of which some
+test on the path has another outcome now. That number, the least over all leaves with another
+prediction, is the fewest changes there can be.
+
+Which values a column may take is found by trying: numbers at and just above each threshold, every
+category that a test names, a value that none names, and a missing value. Two values between which
+no test of the path tells apart have the same outcomes, so these few stand for all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.encoding import (
+    Category,
+    Flag,
+    Level,
+    Missing,
+    Multiway,
+    SidedTest,
+    Table,
+    Test,
+    Threshold,
+)
+from certree.encoding._tests import is_missing
+
+from ._explanation import Change, ColumnChange, Explanation, PathStep
+from ._leaf_look import content_name
+from ._payload_labels import Labels
+from ._routing import route
+from ._rules import merged, steps
+from ._wording import one_line, plain
+
+if TYPE_CHECKING:
+    from ._tree import Tree
+
+ANY = object()
+
+Asked = list[tuple[Test, int]]
+"""Tests of one column, each with the outcome that is wanted."""
+
+
+class _Way(NamedTuple):
+    """How a column can be made to lead to a leaf."""
+
+    text: str
+    example: Any
+    needs_missing: bool
+
+
+class Explainer:
+    """Explains the predictions of one tree.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    categories : mapping
+        By column the categories that were seen in training, where they are known.
+    """
+
+    def __init__(self, tree: Tree, categories: Mapping[int, Sequence[Any]]) -> None:
+        self.tree = tree
+        self.categories = categories
+        self._ways: dict[tuple[int, int], _Way | None] = {}
+
+    def explain(self, table: Table, target: Any = ANY) -> list[Explanation]:
+        """Return an explanation for each row; if there is a target, with changes towards it."""
+        leaves = route(self.tree, table)
+        wanted = None if target is ANY else self._contents_of(target)
+        columns = {f: table.column(f) for f in self._features}
+        return [
+            self._explain_row(table, row, int(leaf), columns, wanted)
+            for row, leaf in enumerate(leaves)
+        ]
+
+    def _contents_of(self, target: Any) -> set[int]:
+        """Return the contents of leaves that are the target."""
+        payload = self.tree.payload
+        found = {
+            int(payload.label[leaf])
+            for leaf in self._paths
+            if _is_same(payload.value(leaf), target) or payload.describe(leaf) == target
+        }
+        if not found:
+            names = sorted({content_name(self.tree, int(payload.label[k])) for k in self._paths})
+            more = ", ..." if len(names) > 10 else ""
+            raise ValueError(
+                f"No leaf of the tree predicts {target!r}; its leaves predict "
+                f"{', '.join(names[:10])}{more}."
+            )
+        return found
+
+    @cached_property
+    def _paths(self) -> dict[int, dict[int, Asked]]:
+        """By leaf and column the tests on the way, from the first column asked to the last."""
+        found: dict[int, dict[int, Asked]] = {}
+        for leaf in self.tree.preorder.tolist():
+            if self.tree.test[leaf] < 0:
+                by_column: dict[int, Asked] = {}
+                for test, outcome in steps(self.tree, leaf):
+                    by_column.setdefault(test.feature, []).append((test, outcome))
+                found[leaf] = by_column
+        return found
+
+    @cached_property
+    def _features(self) -> list[int]:
+        return sorted({test.feature for test in self.tree.tests})
+
+    # ---- one row ---------------------------------------------------------------------------------
+
+    def _explain_row(
+        self,
+        table: Table,
+        row: int,
+        leaf: int,
+        columns: Mapping[int, NDArray[Any]],
+        wanted: set[int] | None,
+    ) -> Explanation:
+        tree = self.tree
+        values = {feature: columns[feature][row : row + 1] for feature in self._features}
+        taken = [
+            self._step(test, outcome, values[test.feature]) for test, outcome in steps(tree, leaf)
+        ]
+        payload = tree.payload
+        given = (table.column(f)[row : row + 1] for f in range(table.n_columns))
+        counts = None
+        # With notes, other things are counted than the rows of a class.
+        if isinstance(payload, Labels) and tree.notes is None:
+            amounts = zip(payload.values, payload.counts[leaf], strict=True)
+            counts = {plain(label): plain(amount) for label, amount in amounts}
+        return Explanation(
+            row={tree.feature_name(f): _value_of(column) for f, column in enumerate(given)},
+            prediction=payload.value(leaf),
+            name=content_name(tree, int(payload.label[leaf])),
+            leaf=leaf,
+            support=self._support(leaf),
+            weight=plain(tree.weights[leaf]),
+            counts=counts,
+            steps=tuple(taken),
+            changes=tuple(self._changes(leaf, values, wanted)),
+        )
+
+    def _support(self, leaf: int) -> str:
+        """Return what the training rows of a leaf say, in words."""
+        tree = self.tree
+        if not tree.counts[leaf].any():
+            return "no training rows"
+        if tree.notes is not None:
+            return one_line(tree.notes[leaf])
+        return ", ".join(tree.payload.support(leaf))
+
+    def _step(self, test: Test, outcome: int, column: NDArray[Any]) -> PathStep:
+        silent = test.silent() if isinstance(test, SidedTest) else test
+        return PathStep(
+            column=test.name,
+            value=_value_of(column),
+            condition=one_line(silent.describe(outcome)),
+            note=self._note(test, outcome, column),
+        )
+
+    def _note(self, test: Test, outcome: int, column: NDArray[Any]) -> str:
+        """Return how the tree treats a value that is missing, or that training did not see."""
+        if is_missing(column)[0]:
+            if isinstance(test, Missing):
+                return ""
+            if isinstance(test, SidedTest) and test.missing is None:
+                return "no value was missing in training; it fails the test"
+            if isinstance(test, Multiway) and not any(None in g for g in test.categories):
+                return "no value was missing in training; it takes the usual way"
+            return "missing values go this way"
+        known = _known_values(test) or self.categories.get(test.feature)
+        if known is None or _value_of(column) in known:
+            return ""
+        ways = "takes the usual way" if isinstance(test, Multiway) else "fails the test"
+        return f"not seen in training; it {ways}"
+
+    # ---- changes ---------------------------------------------------------------------------------
+
+    def _changes(
+        self, leaf: int, values: Mapping[int, NDArray[Any]], wanted: set[int] | None
+    ) -> Iterator[Change]:
+        """Yield for each other prediction the best change, in the order of their ranks."""
+        payload = self.tree.payload
+        best: dict[int, tuple[tuple[float, ...], int, list[int]]] = {}
+        for place, (other, by_column) in enumerate(self._paths.items()):
+            content = int(payload.label[other])
+            if payload.same(leaf, other) or (wanted is not None and content not in wanted):
+                continue
+            broken = [f for f, asked in by_column.items() if not _leads(asked, values[f])]
+            rank = self._rank(other, broken, place)
+            if rank is not None and (content not in best or rank < best[content][0]):
+                best[content] = rank, other, broken
+        for _, other, broken in sorted(best.values(), key=lambda found: found[0]):
+            yield self._change(other, broken, values)
+
+    def _rank(self, leaf: int, broken: Sequence[int], place: int) -> tuple[float, ...] | None:
+        """Return what orders changes, the best first; None if no values lead to the leaf."""
+        ways = [self._way(leaf, feature) for feature in broken]
+        if any(way is None for way in ways):
+            return None
+        n_missing = sum(way.needs_missing for way in ways if way is not None)
+        return len(broken), n_missing, -float(self.tree.weights[leaf]), place
+
+    def _change(
+        self, leaf: int, broken: Sequence[int], values: Mapping[int, NDArray[Any]]
+    ) -> Change:
+        columns = []
+        for feature in broken:
+            way = self._way(leaf, feature)
+            assert way is not None
+            columns.append(
+                ColumnChange(self.tree.feature_name(feature), _value_of(values[feature]), *way[:2])
+            )
+        payload = self.tree.payload
+        return Change(
+            prediction=payload.value(leaf),
+            name=content_name(self.tree, int(payload.label[leaf])),
+            leaf=leaf,
+            support=self._support(leaf),
+            columns=tuple(columns),
+        )
+
+    def _way(self, leaf: int, feature: int) -> _Way | None:
+        """Return how a column can lead to a leaf; None if no value does."""
+        key = leaf, feature
+        if key not in self._ways:
+            self._ways[key] = self._find_way(self._paths[leaf][feature], feature)
+        return self._ways[key]
+
+    def _find_way(self, asked: Asked, feature: int) -> _Way | None:
+        tests = [test for test, _ in asked]
+        for example in _examples(asked, self.categories.get(feature, ())):
+            if not _leads(asked, _column(example, tests)):
+                continue
+            if example is None:
+                return _Way(f"{one_line(tests[0].name)} is missing", None, True)
+            # To a present value, so that there is no need for words about missing ones.
+            spoken = [
+                (test.silent() if isinstance(test, SidedTest) else test, outcome)
+                for test, outcome in asked
+            ]
+            return _Way(" and ".join(merged(spoken)), example, False)
+        return None
+
+
+def _leads(asked: Asked, column: NDArray[Any]) -> bool:
+    """Return whether a value has all the outcomes."""
+    return all(int(test.outcome(column)[0]) == outcome for test, outcome in asked)
+
+
+def _column(value: Any, tests: Sequence[Test]) -> NDArray[Any]:
+    """Return a value as the column of a table."""
+    if any(test.is_text for test in tests) or isinstance(value, str):
+        result = np.empty(1, dtype=object)
+        result[0] = value
+        return result
+    return np.array([math.nan if value is None else float(value)])
+
+
+def _value_of(column: NDArray[Any]) -> Any:
+    """Return the one value of a column as a plain one; None if it is missing."""
+    if is_missing(column)[0]:
+        return None
+    return _short(plain(column[0]))
+
+
+def _short(value: Any) -> Any:
+    """Return a number without a fraction as an integer, which reads better."""
+    is_whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    return int(value) if is_whole else value
+
+
+def _known_values(test: Test) -> Sequence[Any] | None:
+    """Return the categories that a test itself lists, all that training has seen."""
+    if isinstance(test, Level):
+        return test.levels
+    if isinstance(test, Multiway):
+        return [value for group in test.categories for value in group]
+    return None
+
+
+def _is_same(value: Any, target: Any) -> bool:
+    if isinstance(value, tuple):
+        return np.shape(target) == (len(value),) and tuple(target) == tuple(value)
+    return bool(np.ndim(target) == 0 and value == target)
+
+
+# ---- values to try -------------------------------------------------------------------------------
+
+
+def _examples(asked: Asked, categories: Sequence[Any]) -> Iterator[Any]:
+    """Yield values that stand for all that the tests tell apart, the most readable first."""
+    low, high = -math.inf, math.inf
+    named: list[Any] = []
+    for test, outcome in asked:
+        if isinstance(test, Threshold):
+            low, high = _narrow(low, high, test.threshold, above=outcome == 1)
+        elif isinstance(test, Flag):
+            low, high = _narrow(low, high, 0.5, above=outcome == 0)
+            named += [True, False] if test.boolean else [1, 0]
+        elif isinstance(test, Category):
+            named.append(test.value)
+        else:
+            named += _known_values(test) or ()
+    yield from (value for value in (*named, *categories) if value is not None)
+    if any(test.is_text for test, _ in asked):
+        yield _other_text(named)
+    else:
+        yield from _readable(low, high)
+        yield from _between(low, high, named)
+    yield None
+
+
+def _between(low: float, high: float, named: Sequence[Any]) -> Iterator[float]:
+    """Yield a number of every gap that named numbers leave between low and high, and high."""
+    ends = [end for end in (low, high) if math.isfinite(end)]
+    points = sorted({*ends, *(float(value) for value in named if value is not None)}) or [0.0]
+    yield from (points[-1] + 1, points[0] - 1)
+    for point in points:
+        yield from (math.nextafter(point, math.inf), math.nextafter(point, -math.inf))
+    if math.isfinite(high):
+        yield high
+
+
+def _narrow(low: float, high: float, bound: float, *, above: bool) -> tuple[float, float]:
+    return (max(low, bound), high) if above else (low, min(high, bound))
+
+
+def _readable(low: float, high: float) -> Iterator[float]:
+    """Yield numbers of few digits with low < number <= high, near the finite end."""
+    if math.isinf(low) and math.isinf(high):
+        yield 0
+        return
+    for digits in range(17):
+        try:
+            number = round(high, digits) if math.isinf(low) else round(low, digits)
+        except (OverflowError, ValueError):
+            return
+        step = 10.0**-digits
+        for found in (number, number + step, number - step):
+            if low < found <= high and math.isfinite(found):
+                yield _short(round(found, digits))
+                return
+
+
+def _other_text(named: Sequence[Any]) -> str:
+    text = "other"
+    while text in named:
+        text += "*"
+    return text
+
+
+def known_categories(tests: Sequence[Test]) -> dict[int, list[Any]]:
+    """Return by column the categories that training has seen, as far as the tests say.
+
+    If a column had just two categories, one test tells them apart, and the other is not known.
+    """
+    found: dict[int, list[Any]] = {}
+    for test in tests:
+        if isinstance(test, Category):
+            found.setdefault(test.feature, []).append(test.value)
+    return {feature: values for feature, values in found.items() if len(values) > 1}

@@ -1,0 +1,170 @@
+"""The tree as one drawing in SVG, without a script: it scales with the place that it gets."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+from ._layout import centres
+from ._leaf_look import Colours, bars, colours, content_name, node_lines
+from ._payload_labels import percent
+from ._wording import answer, one_line, shorten, text_width
+
+if TYPE_CHECKING:
+    from ._tree import Tree
+
+_WIDTH = 26  # characters per line; the full text is in the tooltip
+_CHARACTER = 7.2  # pixels, generous for the system font at 13 px
+_LINE, _PAD, _MARGIN, _GAP = 17.0, 9.0, 6.0, 12.0
+_CAPTION, _BEND = 19.0, 10.0  # room for the answer above a box, and for lines to turn
+_MOST_TOLD = 8
+_SIGN = re.compile(r" (?=(?:<=|>|!?=|in) \S{1,20}$|\(|deviation |loss )")
+
+
+class Drawing(NamedTuple):
+    """A drawing, and its width in pixels where letters have their full size."""
+
+    svg: str
+    width: float
+
+
+class _Box(NamedTuple):
+    """What stands in the box of a node, and where."""
+
+    lines: list[str]
+    x: float
+    top: float
+    width: float
+    height: float
+
+
+def draw(tree: Tree, decimals: int | None, heading: str, name: str) -> Drawing:
+    """Draw the tree; `name` is the beginning of the ids of the drawing."""
+    texts = [node_lines(tree, node, decimals) for node in range(tree.n_nodes)]
+    captions = [answer(tree, node) for node in range(tree.n_nodes)]
+    lines = [[part for text in told for part in _folded(text)] for told in texts]
+    boxes = _boxes(tree, lines, captions)
+    parts, shares, shades = [], bars(tree), colours(tree)
+    for node in tree.preorder.tolist():
+        for child in tree.children(node):
+            parts.append(_edge(boxes[node], boxes[child], captions[child]))
+        parts.append(_node(tree, node, boxes[node], texts[node], shares[node], shades))
+    width = _MARGIN + max(
+        box.x + max(box.width, _caption_width(caption)) / 2
+        for box, caption in zip(boxes, captions, strict=True)
+    )
+    height = max(box.top + box.height for box in boxes) + _MARGIN
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" class="drawing" role="img" '
+        f'aria-labelledby="{name}-t {name}-d" viewBox="0 0 {width:.0f} {height:.0f}" '
+        f'style="max-width:{width:.0f}px">'
+        f'<title id="{name}-t">{escape(heading)}</title>'
+        f'<desc id="{name}-d">The tree is written out below the drawing.</desc>\n'
+        + "\n".join(parts)
+        + "</svg>"
+    )
+    return Drawing(svg, width)
+
+
+def _boxes(tree: Tree, lines: list[list[str]], captions: list[str]) -> list[_Box]:
+    """Return the place of every box: levels as tall as their tallest box, columns packed."""
+    widths = [max(62.0, max(map(text_width, own)) * _CHARACTER + 2 * _PAD) for own in lines]
+    # The bar of shares takes the room of half a line.
+    heights = [len(own) * _LINE + _LINE / 2 + _PAD for own in lines]
+    taken = [max(w, _caption_width(c)) for w, c in zip(widths, captions, strict=True)]
+    x = centres(tree, taken, _GAP)
+    tallest = [0.0] * (tree.depth + 1)
+    for node, level in enumerate(tree.node_depth.tolist()):
+        tallest[level] = max(tallest[level], heights[node])
+    tops = [_MARGIN]
+    for height in tallest:
+        tops.append(tops[-1] + height + _CAPTION + 2 * _BEND)
+    return [
+        _Box(lines[node], _MARGIN + x[node], tops[level], widths[node], heights[node])
+        for node, level in enumerate(tree.node_depth.tolist())
+    ]
+
+
+def _folded(text: str) -> list[str]:
+    """Return a text as one line, or as two: before a sign or bracket, else about in the middle."""
+    text = shorten(text, 2 * _WIDTH - 2)
+    cuts = [match.start() for match in _SIGN.finditer(text)] if len(text) > 11 else []
+    if not cuts and len(text) > 16:
+        cuts = [place for place, character in enumerate(text) if character == " "]
+    if not cuts:
+        return [shorten(text, _WIDTH)]
+    cut = min(cuts, key=lambda place: abs(2 * place - len(text)))
+    return [shorten(text[:cut], _WIDTH), shorten(text[cut + 1 :], _WIDTH)]
+
+
+def _caption_width(caption: str) -> float:
+    return text_width(shorten(caption, _WIDTH)) * 0.9 * _CHARACTER
+
+
+def _edge(box: _Box, child: _Box, caption: str) -> str:
+    end = child.top - _CAPTION
+    return (
+        f'<path class="edge" d="M{box.x:.1f} {box.top + box.height:.1f}V{end - _BEND:.1f}'
+        f'H{child.x:.1f}V{end:.1f}"/>' + _text(child.x, child.top - 6, caption, "small")
+    )
+
+
+def _node(
+    tree: Tree,
+    node: int,
+    box: _Box,
+    texts: list[str],
+    shares: list[tuple[int, float]],
+    shades: Colours,
+) -> str:
+    style, ink, is_leaf = 'class="split"', "", tree.test[node] < 0
+    if is_leaf:
+        content = int(tree.label[node])
+        shade = shades.contents[content]
+        style = f'class="leaf" fill="{shade}" stroke="{shade}"'
+        if shades.is_scale:
+            style = f'class="amount" fill="{shade}" stroke="{shade}"'
+            ink = f' style="fill:{shades.ink(content)}"'
+    left = box.x - box.width / 2
+    frame = f'x="{left:.1f}" y="{box.top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"'
+    title = f"{'; '.join(map(one_line, texts))} ({_told(tree, node, shares)})"
+    parts = [f'<g><title>{escape(title)}</title><rect {style} {frame} rx="6"/>']
+    n_first = len(_folded(texts[0]))
+    for i, line in enumerate(box.lines):
+        kind = "small" if i >= n_first else "class" if is_leaf else ""
+        parts.append(_text(box.x, box.top + 18 + i * _LINE, line, kind, ink))
+    if not (is_leaf and shades.is_scale):
+        place = (left + _PAD, box.top + box.height - 11, box.width - 2 * _PAD)
+        parts.append(_bar(shares, place, shades))
+    return "".join(parts) + "</g>"
+
+
+def _bar(
+    shares: list[tuple[int, float]], place: tuple[float, float, float], shades: Colours
+) -> str:
+    """Return the shares of a node as a thin stacked bar."""
+    left, top, width = place
+    parts = []
+    for content, part in shares:
+        parts.append(
+            f'<rect x="{left:.1f}" y="{top:.1f}" width="{part * width:.1f}" height="4" '
+            f'fill="{shades.contents[content]}"/>'
+        )
+        left += part * width
+    return "".join(parts)
+
+
+def _text(x: float, y: float, text: str, kind: str, ink: str = "") -> str:
+    attribute = f' class="{kind}"' if kind else ""
+    return f'<text{attribute}{ink} x="{x:.1f}" y="{y:.1f}">{escape(shorten(text, _WIDTH))}</text>'
+
+
+def _told(tree: Tree, node: int, shares: list[tuple[int, float]]) -> str:
+    """Return the shares of a node in words, or its weight if there are too many."""
+    if not 0 < len(shares) <= _MOST_TOLD:
+        return tree.payload.support(node)[0] if tree.test[node] < 0 else "many predictions"
+    return ", ".join(
+        f"{shorten(content_name(tree, content), _WIDTH)} {percent(part)}"
+        for content, part in shares
+    )

@@ -1,0 +1,66 @@
+"""The tree as the data that its page draws: texts, rules, rows and colours, as JSON values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._leaf_look import SCALE, bars, colours, content_name, node_lines, support
+from ._payload_labels import Labels
+from ._rules import merged, steps
+from ._wording import answer, one_line
+
+if TYPE_CHECKING:
+    from ._tree import Tree
+
+
+def view(
+    tree: Tree, title: str, decimals: int | None = None, unit: str = "weight"
+) -> dict[str, Any]:
+    """Return what a page needs to know of a tree.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+    title : str
+        What it is called.
+    decimals : int, optional
+        Digits after the point of thresholds and weights.
+    unit : str
+        What the training weight counts.
+    """
+    shades, shares = colours(tree), bars(tree)
+    scale = None
+    if shades.is_scale:
+        scale = {"low": f"{shades.low:.6g}", "high": f"{shades.high:.6g}", "stops": list(SCALE)}
+    contents = range(tree.payload.n_contents)
+    return {
+        "title": one_line(title),
+        "noun": tree.payload.noun,
+        "unit": unit,
+        "classes": isinstance(tree.payload, Labels) and scale is None,
+        "contents": [one_line(content_name(tree, content)) for content in contents],
+        "colours": list(shades.contents),
+        "inks": [shades.ink(content) for content in contents] if scale else None,
+        "scale": scale,
+        "nodes": [_node(tree, node, decimals, shares[node]) for node in range(tree.n_nodes)],
+    }
+
+
+def _node(
+    tree: Tree, node: int, decimals: int | None, shares: list[tuple[int, float]]
+) -> dict[str, Any]:
+    is_leaf = bool(tree.test[node] < 0)
+    children = tree.children(node)
+    return {
+        "parent": int(tree.parent[node]),
+        "children": [children.start, len(children)] if children else [],
+        "answer": one_line(answer(tree, node)),
+        "says": one_line(node_lines(tree, node, decimals)[0]),
+        "told": support(tree, node, decimals) if is_leaf else "",
+        "label": int(tree.label[node]),
+        "weight": float(tree.weights[node]),
+        "mix": [[content, float(f"{share:.6g}")] for content, share in shares],
+        "rule": list(merged(steps(tree, node))),
+        "note": "" if tree.notes is None else one_line(tree.notes[node]),
+    }

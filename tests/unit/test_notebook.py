@@ -1,0 +1,146 @@
+"""What notebooks show: the tree and the proof of a model, tables and charts of results."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from sklearn import config_context
+from tests.documents import documents, table
+from tests.fitted import cases
+from tests.tampering import cases as tampered
+
+from certree import (
+    FairTreeClassifier,
+    OptimalTreeClassifier,
+    SPOForest,
+    pareto_front,
+    regularization_path,
+    solve,
+    tasks,
+)
+from certree.results._chart import Series, chart
+from certree.results._record import STATUSES, Record
+
+WITH_TREE = [name for name, case in cases().items() if hasattr(case.model, "tree_")]
+
+
+class _Checker(HTMLParser):
+    """Collects what is shown, and notices elements that are not closed, and what is loaded."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+        self.loaded: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag not in ("path", "circle", "br", "rect", "line", "use", "meta", "input"):
+            self.open.append(tag)
+        self.loaded += [v for k, v in attrs if k in ("src", "href") and not v.startswith("#")]
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data if self.open[-1:] != ["style"] else ""
+
+
+def _shown(html: str) -> str:
+    checker = _Checker()
+    checker.feed(html)
+    assert checker.open == []
+    assert checker.loaded == []
+    return " ".join(checker.text.split())
+
+
+@pytest.mark.parametrize("name", WITH_TREE)
+def test_a_fitted_model_shows_its_tree_and_what_is_proven(name: str) -> None:
+    model = cases()[name].model
+    text = _shown(model._repr_html_())
+    assert text.startswith(f"{type(model).__name__}: {STATUSES[model.certificate_.status]}")
+    assert " ".join(model.certificate_.statement().split()) in text
+    assert "<svg" in model._repr_html_()
+    assert model._repr_mimebundle_()["text/html"] == model._repr_html_()
+    assert model._repr_mimebundle_()["text/plain"] == repr(model)
+
+
+def test_other_models_look_as_in_scikit_learn() -> None:
+    for model in (OptimalTreeClassifier(), cases()["SPOForest"].model, SPOForest()):
+        assert "sk-top-container" in model._repr_html_()
+        assert "sk-top-container" in model._repr_mimebundle_()["text/html"]
+    with config_context(display="text"):
+        model = cases()["path"].model
+        assert not hasattr(model, "_repr_html_")
+        assert list(model._repr_mimebundle_()) == ["text/plain"]
+
+
+def test_a_model_without_a_tree_shows_the_proof_that_there_is_none() -> None:
+    model = FairTreeClassifier("accuracy_parity", 0.5)
+    with pytest.warns(UserWarning, match="No tree is within"):
+        model.fit([[0]] * 4, [0, 0, 1, 1], sensitive_features=["a", "a", "b", "b"])
+    text = _shown(model._repr_html_())
+    assert "infeasible" in text
+    assert model.certificate_.statement() in text
+
+
+def test_every_certificate_shows_status_statement_and_facts() -> None:
+    stated = [document.written for document in documents()]
+    stated += [case.read(case.subject) for case in tampered().values()]
+    certificates = [one for one in stated if isinstance(one, Record)]
+    assert len({type(one) for one in certificates}) >= 7
+    for certificate in certificates:
+        text = _shown(certificate._repr_html_())
+        assert text.startswith(f"Certificate: {STATUSES[certificate.status]}")
+        assert " ".join(certificate.statement().split()) in text
+        for name, said in certificate._facts():
+            assert " ".join(f"{name}{said}".split()) in text
+
+
+def test_results_show_a_table_and_a_chart() -> None:
+    X, y = table()
+    groups = [row[3] for row in X]
+    two = tasks.Front(tasks.Misclassification(), tasks.CostMatrix([[0, 1], [9, 0]]))
+    results = {
+        "Regularization path: proven optimal": regularization_path(X, y, max_depth=2),
+        "Front of ": pareto_front(X, y, max_depth=2, pos_label="yes"),
+        "Fairness curve of ": FairTreeClassifier(max_depth=2).fairness_curve(
+            X, y, sensitive_features=groups
+        ),
+        "Front of": solve(two, X, y, max_depth=1),
+    }
+    for title, result in results.items():
+        html = result._repr_html_()
+        assert _shown(html).startswith(title)
+        assert html.count("<tr>") == min(len(result), 13) + 1
+        assert 'class="chart"' in html
+        assert html.count("<circle") >= len(result)
+    solution = solve(tasks.Misclassification(), X, y, max_depth=1)
+    assert solution.certificate.statement() in _shown(solution._repr_html_())
+
+
+def test_names_cannot_break_out_of_the_page() -> None:
+    model = OptimalTreeClassifier(max_depth=1, objective="f1").fit([[0], [1]], ["<i>", "<script>x"])
+    html = model._repr_html_() + model.certificate_._repr_html_()
+    assert "<script>" not in html
+    assert "<i>" not in html
+
+
+@pytest.mark.parametrize("ends", [(0.0, 0.0), (-3.0, 7e9), (1e-12, 2e-12), (5.0, 5.0)])
+def test_points_of_a_chart_are_within_it(ends: tuple[float, float]) -> None:
+    low, high = ends
+    html = chart([Series("a & b", [(low, low), (high, high)], line="step")], "x", "<y>", "t")
+    for name, most in (("cx", 440), ("cy", 230)):
+        places = [float(place) for place in re.findall(rf'{name}="([^"]+)"', html)]
+        assert all(0 <= place <= most for place in places)
+    assert "a &amp; b" in html
+    assert "&lt;y&gt;" in html
+
+
+def test_a_chart_without_points_is_nothing() -> None:
+    assert chart([Series("", [(float("nan"), 1.0)])], "x", "y", "t") == ""
