@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pickle
 from fractions import Fraction
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -28,6 +29,7 @@ from certree import (
     TreeCV,
     ValidationCurve,
     datasets,
+    load,
     metrics,
     regularization_path,
     verify,
@@ -465,3 +467,28 @@ def test_the_time_limit_is_for_all_folds_together(n_jobs: int) -> None:
     assert perf_counter() - start < 15
     assert model.n_splits_ == 4
     assert verify(model, X, y)
+
+
+# ---- files and notebooks -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        OptimalTreeClassifierCV(depths=(1, 2), cv=3, complexities=("1/30", 0.1)),
+        OptimalTreeRegressorCV(depths=(1, 2), cv=3, rule="one_se"),
+        TreeCV(CostSensitiveTreeClassifier([[0, 1], [4, 0]]), depths=(1,), cv=3, refit=True),
+    ],
+    ids=["classifier", "regressor", "any"],
+)
+def test_a_choice_is_saved_with_its_curve(
+    data: tuple[Any, Any], model: Any, tmp_path: Path
+) -> None:
+    X, y = data
+    model.fit(X, y).save(tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+    assert type(again) is type(model)
+    assert np.array_equal(again.predict(X), model.predict(X))
+    assert again.best_params_ == model.best_params_
+    assert again.curve_.to_dict() == model.curve_.to_dict()
+    assert "rows left out" in again.curve_._repr_html_()

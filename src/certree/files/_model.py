@@ -193,7 +193,9 @@ def _read(data: Any, where: str) -> Any:
         if not fits(declared[name], found):
             raise ValueError(f"{name} has the type {type(found).__name__}, which does not fit.")
         setattr(model, name, found)
-    _check_parts(model)
+    # A parameter may be an estimator that is not fitted.
+    if data["fitted"] or where == "model":
+        _check_parts(model)
     return model
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._card import card, table
 from ._plots import data_frame, plot_validation
 
 if TYPE_CHECKING:
@@ -155,6 +156,18 @@ class ValidationCurve:
             Where to draw; by default a new figure.
         """
         return plot_validation(self, ax)
+
+    def _repr_html_(self) -> str:
+        names = list(self.params[0])
+        marked = {self.best: "best", self.chosen: "chosen"}
+        lines = [
+            (*(_text(one[name]) for name in names), mean, error, marked.get(place, ""))
+            for place, (one, mean, error) in enumerate(
+                zip(self.params, self.mean.tolist(), self.standard_error.tolist(), strict=True)
+            )
+        ]
+        title = f"{self.measure} on rows left out, mean of {self.n_folds} folds"
+        return card(title, table((*names, "mean", "standard error", ""), lines))
 
     def __len__(self) -> int:
         return len(self.params)
