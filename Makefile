@@ -17,7 +17,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Two makes at once must not build in the same directory.
 LOCK := $(shell command -v flock >/dev/null 2>&1 && echo 'flock $(VENV)/.lock')
 
-.PHONY: help setup build build-profile demo test test-quick lint format docs bench sanitize tsan clean
+.PHONY: help setup build build-profile demo test test-quick lint format docs bench wheel oldest sanitize tsan clean
 
 help:
 	@echo 'make demo      fit a certified optimal tree on bundled data and show its certificate'
@@ -25,6 +25,8 @@ help:
 	@echo 'make lint      ruff, mypy --strict, clang-format (make format repairs)'
 	@echo 'make docs      build the documentation into docs/_build/html, warnings as errors'
 	@echo 'make bench     run the benchmarks'
+	@echo 'make wheel     build archive and wheel, and try the wheel in an empty environment'
+	@echo 'make oldest    try the wheel with the oldest NumPy and scikit-learn that are supported'
 	@echo 'make sanitize  run the suite on an ASan + UBSan build'
 	@echo 'make tsan      run the core with four threads under ThreadSanitizer'
 	@echo 'make build     rebuild the extension after a change in cpp/'
@@ -93,6 +95,21 @@ docs: $(VENV)/.built $(VENV)/.docs
 
 bench: $(VENV)/.built
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+$(VENV)/.wheel: $(VENV)/.base
+	$(PIP) install build
+	@touch $@
+
+# Both build with cmake and ninja of their own, as users do.
+wheel: $(VENV)/.wheel
+	$(BIN)/python tools/check_wheel.py
+
+# The oldest versions that pyproject.toml allows, with the oldest Python that has wheels of them.
+OLDEST := numpy==1.24.* scikit-learn==1.6.0
+OLDEST_TESTS ?= tests/test_minimal.py tests/sklearn tests/unit/test_classifier.py \
+    tests/unit/test_classifier_tables.py tests/unit/test_tables.py tests/unit/test_regressor.py
+oldest: $(VENV)/.wheel
+	$(BIN)/python tools/check_wheel.py --tests $(OLDEST_TESTS) --extras test -- $(OLDEST)
 
 # A second environment that sees the packages of the first, but not its editable install of certree.
 $(SANITIZE_VENV)/.built: $(VENV)/.test CMakeLists.txt pyproject.toml $(CPP_SOURCES) $(shell find src -name '*.py' 2>/dev/null)

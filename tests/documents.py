@@ -56,6 +56,18 @@ def table() -> tuple[list[list[Any]], np.ndarray[Any, Any]]:
     return rows, np.array(["no", "yes"])[labels]
 
 
+def _dates_and_sets(y: Any) -> Any:
+    """Return a tree that asks for a date, a duration, a set of categories and rare ones."""
+    start, rows = np.datetime64("2024-02-01T12:00", "s"), np.arange(N_ROWS)
+    X = np.empty((N_ROWS, 3), dtype=object)
+    X[:, 0] = list(start + rows * np.timedelta64(7001, "s"))
+    X[:, 1] = list((rows * 7 % N_ROWS) * np.timedelta64(90, "m"))
+    X[:, 2] = [("Bonn", "Ulm", "Jena", "Trier")[k] for k in rows * 11 % 19 % 4]
+    X[:2, 2] = "Rom", "Bern"
+    model = OptimalTreeClassifier(max_depth=4, category_tests="subsets", min_category_rows=3)
+    return model.fit(X, y)
+
+
 def _models() -> list[tuple[str, Any]]:
     """Return a fitted model of every kind, with the certificates of all kinds among them."""
     X, y = table()
@@ -71,6 +83,7 @@ def _models() -> list[tuple[str, Any]]:
         ("metric", plain(max_depth=2, objective="f1", complexity=0.01).fit(X, y)),
         ("area", plain(max_depth=1, objective="auc", pos_label="yes").fit(X, y)),
         ("multiway", plain(max_depth=2, splits="multiway").fit(X, y)),
+        ("dates and sets", _dates_and_sets(y)),
         ("numbers as classes", plain(max_depth=1).fit(X, treated)),
         ("costs", CostSensitiveTreeClassifier([[0, 2], [3, 0]], max_depth=2).fit(X, y)),
         ("regression", OptimalTreeRegressor(max_depth=2).fit(X, numbers)),

@@ -1,4 +1,4 @@
-"""What every wheel must do before it is published: import, fit, prove, verify."""
+"""What every wheel must do before it is published: import, fit, prove, verify, report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 
-from certree import OptimalTreeClassifier, verify
+from certree import OptimalTreeClassifier, report, verify
 
 
 def test_a_wheel_fits_proves_and_verifies() -> None:
@@ -18,4 +18,7 @@ def test_a_wheel_fits_proves_and_verifies() -> None:
     assert model.certificate_.cost == 0
     assert model.score(X, y) == 1.0
     verify(model, X, y)
+    # Pages need files beside the code.
+    assert "TreeView" in model.tree_.to_html()
+    assert "TreeView" in str(report(model, X, y))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), y)

@@ -213,6 +213,15 @@ def test_hostile_names_stay_text(page: Page) -> None:
     assert not page.all("b")
 
 
+def test_endless_names_take_little_room(page: Page) -> None:
+    name = "very " * 500 + "long" + "x" * 500
+    tree = stump([name, "no"], name=name, category=name)
+    for width in WIDTHS:
+        page.open(tree.to_html(page=True), width=width)
+        assert page.overflow() == []
+        assert page.ask("document.documentElement.scrollHeight") < 1500
+
+
 def test_several_trees_share_a_page(page: Page) -> None:
     html = mixed_tree().to_html() + stump().to_html() + mixed_tree().to_html(interactive=False)
     page.open(f"<!DOCTYPE html><meta charset=utf-8><body>{html}")

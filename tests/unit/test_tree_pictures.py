@@ -306,7 +306,7 @@ def test_all_classes_have_colours_of_their_own(n_classes: int) -> None:
     )
     shades = colours(tree).contents
     assert len(set(shades)) == n_classes
-    assert shades[:8] == PALETTE[:n_classes]
+    assert shades[:16] == PALETTE[:n_classes]
 
 
 def test_numbers_have_a_scale_that_falls_in_lightness() -> None:

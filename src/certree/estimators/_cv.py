@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
@@ -135,6 +136,8 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
         """Choose the limits, and find the best tree for all rows within them."""
         check_parameters(self)
         model = self._tree()
+        # Both names of the limit on splits mean the same.
+        model.set_params(max_splits=model._split_limit, max_leaf_nodes=None)
         depths = self._depths()
         scorer = read_scorer(self.scoring, model)
         n_rows = self._row_count(X)
@@ -361,6 +364,8 @@ def _prepared(model: BaseOptimalTree, X: Any, y: Any, params: dict[str, Any], n_
         if not hasattr(value, "__len__") or len(value) != n_rows:
             raise ValueError(f"{name} must have one value for each of the {n_rows} rows.")
     table = X if hasattr(X, "__getitem__") else np.asarray(X)
+    if issparse(X):  # some formats have no rows to select
+        table = X.tocsr()
     target, kept = model._prepare(table, y, given)
     return Part(table, target, kept)
 

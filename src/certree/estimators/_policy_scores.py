@@ -22,10 +22,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.pipeline import make_pipeline
 from sklearn.utils import _safe_indexing
 
 from certree.encoding import TableEncoder
@@ -320,11 +317,18 @@ def _need_probabilities(model: Any, what: str) -> None:
 
 
 def _default_propensity_model() -> Any:
+    # The models of scikit-learn are imported where they are used: that takes time.
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
     # Few cut points and some regularisation: propensities near 0 are worse than smooth ones.
     return make_pipeline(TableEncoder(thresholds=8), LogisticRegression(C=0.3, max_iter=1000))
 
 
 def _default_outcome_model(outcome: NDArray[np.float64], random_state: int | None) -> Any:
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.pipeline import make_pipeline
+
     settings = {"n_estimators": 50, "min_samples_leaf": 5, "random_state": random_state}
     if len(np.unique(outcome)) <= 2:
         return make_pipeline(TableEncoder(), RandomForestClassifier(**settings))

@@ -228,8 +228,9 @@ class TaskFront(Sequence[FrontPoint]):
         names = self.certificate.tasks
         lines = [(*map(show, point.values), point.n_splits) for point in self.front]
         points = [(float(a), float(b)) for a, b in (point.values for point in self.front)]
-        costs = (f"cost ({name})" for name in names)
-        drawn = chart([Series("", points, line="step")], *costs, "Costs of the trees of a front")
+        first, second = (f"cost ({name})" for name in names)
+        title = "Costs of the trees of a front"
+        drawn = chart([Series("", points, line="step")], first, second, title)
         return card(
             f"Front of {many(len(self), 'tree')}: {status_text(self.certificate.status)}",
             sentence(self.certificate.statement()),

@@ -236,7 +236,9 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
     ----------
     depths, sizes, complexities, cv, rule, scoring, refit
         As for :class:`TreeCV`.
-    objective, pos_label, class_weight, min_samples_leaf, categorical_features, thresholds
+    objective, pos_label, class_weight, min_samples_leaf
+        As for :class:`OptimalTreeClassifier`.
+    categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     time_limit, memory_limit, n_jobs, verbose
         As for :class:`TreeCV`.
@@ -295,7 +297,7 @@ class OptimalTreeRegressorCV(RegressorMixin, TableParameters, _FitsTargets):
     ----------
     depths, sizes, complexities, cv, rule, scoring, refit
         As for :class:`TreeCV`; the score is R2 by default.
-    min_samples_leaf, categorical_features, thresholds
+    min_samples_leaf, categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeRegressor`.
     time_limit, memory_limit, n_jobs, verbose
         As for :class:`TreeCV`.

@@ -77,6 +77,8 @@ class Choices:
         Texts of the chart; empty if there is one tree only.
     n_left_out : int
         How many trees the report has no room for.
+    n_rows : int or None
+        Number of training rows, if the certificate says it.
     """
 
     model: Any
@@ -86,6 +88,7 @@ class Choices:
     x_label: str = ""
     y_label: str = ""
     n_left_out: int = 0
+    n_rows: int | None = None
 
 
 def read_choices(model: Any, choices: Any = None) -> Choices:
@@ -97,11 +100,12 @@ def read_choices(model: Any, choices: Any = None) -> Choices:
         )
     if isinstance(model, Family):
         choices, model = model, _best_of(model)
-    own, fitted = _own(model)
+    own, fitted, certificate = _own(model)
+    n_rows = getattr(certificate, "n_rows", None)
     family = _kept(model) if choices is None else choices
     if family is None:
-        return Choices(fitted, (own,))
-    return _family(family, own, fitted)
+        return Choices(fitted, (own,), n_rows=n_rows)
+    return replace(_family(family, own, fitted), n_rows=n_rows)
 
 
 def _best_of(family: Family) -> Any:
@@ -114,18 +118,20 @@ def _best_of(family: Family) -> Any:
     return family[-1] if isinstance(family, FairnessCurve) else family[-1].tree
 
 
-def _own(model: Any) -> tuple[Choice, Any]:
-    """Return the tree of a model with its certificate, and the model if it is an estimator."""
+def _own(model: Any) -> tuple[Choice, Any, Record | None]:
+    """Return the tree of a model, the model itself if it is an estimator, and its certificate."""
     if isinstance(model, Tree):
-        return Choice(model, _size(model)), None
+        return Choice(model, _size(model)), None, None
     if isinstance(model, Solution):
         if model.tree is None:
             raise InfeasibleError(model.certificate)
-        return _certified(model.tree, model.certificate), None
+        return _certified(model.tree, model.certificate), None, model.certificate
     if isinstance(model, SPOForest):
         raise TypeError(
             "report shows one tree, but an SPOForest has many; report on an SPOTree instead."
         )
+    # A search over parameters holds the model that it chose.
+    model = getattr(model, "best_estimator_", model)
     check = getattr(model, "_check_tree", None)
     if check is None or isinstance(model, type):
         raise TypeError(
@@ -133,13 +139,14 @@ def _own(model: Any) -> tuple[Choice, Any]:
             f"{model.__name__ if isinstance(model, type) else type(model).__name__}."
         )
     check()
-    return _certified(model.tree_, model.certificate_), model
+    return _certified(model.tree_, model.certificate_), model, model.certificate_
 
 
 def _kept(model: Any) -> Family | None:
     """Return the front or the path that a model keeps, if there is one."""
     if isinstance(model, Solution):
         return model.path
+    model = getattr(model, "best_estimator_", model)
     kept = getattr(model, "front_", None)
     return kept if kept is not None else getattr(model, "path_", None)
 
@@ -185,9 +192,16 @@ def _family(family: Family, own: Choice, model: Any) -> Choices:
 
 def _measure(path: RegularizationPath, own: Choice) -> str:
     """Return what the path calls accuracy or, of a task, what its certificate calls it."""
-    objective = dict(own.facts).get("objective", "")
-    named = re.match(r"(.*?) ~?-?\d", objective)
-    return path.measures[1] if path.measures[1] == "accuracy" or not named else named[1]
+    objective = dict(own.facts).get("objective")
+    if path.measures[1] == "accuracy" or objective is None:
+        return path.measures[1]
+    return objective_name(objective)
+
+
+def objective_name(fact: str) -> str:
+    """Return the name of an objective, given the name and the number that a certificate states."""
+    named = re.match(r"(.*?) ~?-?\d", fact)
+    return named[1] if named else "objective"
 
 
 def _of_path(path: RegularizationPath, place: int) -> Choice:

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import Table, Test, Threshold, format_value
+from certree.encoding import SidedTest, Table, Test, Threshold
 from certree.tree import Tree
-from certree.tree._wording import answer, one_line
+from certree.tree._wording import answer, one_line, shorten
+
+from ._given import MOST_LETTERS, distinct_values, text_of
 
 _N_BINS = 24
 _MOST_VALUES = 12
@@ -52,11 +54,42 @@ def _of_node(
 ) -> dict[str, Any]:
     test = tree.node_test(node)
     sides = [one_line(answer(tree, child)) for child in tree.children(node)]
-    base = {"name": one_line(test.name), "sides": sides, "rows": len(column)}
+    base = {"name": shorten(test.name, MOST_LETTERS), "sides": sides, "rows": len(column)}
     series = _series(codes)
     if isinstance(test, Threshold) and column.dtype != object:
-        return {**base, **_bins(test, column.astype(np.float64), codes, series)}
-    return {**base, "values": _values(test, column, codes, series), "series": series}
+        numbers = column.astype(np.float64)
+        told = _bins(numbers, test.threshold, codes, series)
+    elif column.dtype.kind in "mM":
+        numbers = np.where(np.isnat(column), np.nan, column.astype(np.int64).astype(np.float64))
+        told = _bins(numbers, _boundary(test, column, numbers), codes, series)
+        if "bins" in told:
+            told.update(_time_labels(test, column.dtype, told))
+    else:
+        return {**base, "values": _values(test, column, codes, series), "series": series}
+    return {**base, **told, "series": series, "missing_side": test.missing_outcome}
+
+
+def _boundary(test: Test, column: NDArray[Any], numbers: NDArray[np.float64]) -> float:
+    """Return a number between the values that hold and those that do not."""
+    holds = test.outcome(column) == 0
+    known = np.isfinite(numbers)
+    low, high = numbers[holds & known], numbers[~holds & known]
+    if not low.size or not high.size:
+        return float(low.max() if low.size else high.min() if high.size else 0.0)
+    return float(low.max() / 2 + high.min() / 2)
+
+
+def _time_labels(test: Test, dtype: Any, told: dict[str, Any]) -> dict[str, Any]:
+    """Return a few dates or durations below the axis, and the cut point as the test words it."""
+    places = [told["low"] + part * (told["high"] - told["low"]) for part in (0.1, 0.5, 0.9)]
+    unit = "timedelta64[h]" if dtype.kind == "m" else "datetime64[D]"
+    times = [np.array(round(place), dtype=np.int64).view(dtype).astype(unit) for place in places]
+    silent = test.silent() if isinstance(test, SidedTest) else test
+    words = silent.describe(0).removeprefix(test.name).removeprefix(" <= ")
+    return {
+        "labels": [[place, text_of(time[()])] for place, time in zip(places, times, strict=True)],
+        "cut_text": one_line(words),
+    }
 
 
 def _series(codes: NDArray[np.intp] | None) -> list[int]:
@@ -72,14 +105,14 @@ def _counts(codes: NDArray[np.intp] | None, chosen: Any, series: list[int]) -> l
 
 
 def _bins(
-    test: Threshold, column: NDArray[np.float64], codes: Any, series: list[int]
+    numbers: NDArray[np.float64], cut: float, codes: Any, series: list[int]
 ) -> dict[str, Any]:
     """Return counts in bins; the outer ones also hold the rows beyond them."""
-    known = np.isfinite(column)
-    values, cut = column[known], test.threshold
-    missing = int(np.count_nonzero(~known))
+    known = np.isfinite(numbers)
+    values, missing = numbers[known], int(np.count_nonzero(~known))
+    nothing: dict[str, Any] = {"values": [], "missing": missing}
     if not values.size:
-        return {"values": [], "series": series, "missing": missing}
+        return nothing
     low, high = np.quantile(values, [0.01, 0.99]).tolist()
     low, high = min(low, cut), max(high, cut)
     if not low < high:
@@ -87,22 +120,15 @@ def _bins(
     # A margin on both sides, so that the threshold never stands at the edge.
     low, high = low - 0.04 * (high - low), high + 0.04 * (high - low)
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        return {"values": [], "series": series, "missing": missing}
+        return nothing
     places = np.clip(((values - low) / (high - low) * _N_BINS).astype(np.intp), 0, _N_BINS - 1)
-    groups = [None] if codes is None else series
-    counts = []
-    for code in groups:
-        own = places if code is None else places[codes[known] == code]
-        counts.append(np.bincount(own, minlength=_N_BINS).tolist())
+    parts = [places] if codes is None else [places[codes[known] == code] for code in series]
     return {
         "low": low,
         "high": high,
         "cut": cut,
-        "cut_text": one_line(test.silent().describe(0)),
-        "bins": counts,
-        "series": series,
+        "bins": [np.bincount(part, minlength=_N_BINS).tolist() for part in parts],
         "missing": missing,
-        "missing_side": test.missing_outcome,
         "beyond": bool((values < low).any() or (values > high).any()),
     }
 
@@ -112,23 +138,17 @@ def _values(test: Test, column: NDArray[Any], codes: Any, series: list[int]) -> 
     if not len(column):
         return []
     outcome = test.outcome(column)
-    texts = np.array([_text(value) for value in column.tolist()], dtype=object)
-    names, inverse = np.unique(texts.astype(str), return_inverse=True)
-    sizes = np.bincount(inverse)
-    listed = np.argsort(-sizes, kind="stable")[:_MOST_VALUES].tolist()
+    values, places = distinct_values(column)
+    names = [*map(text_of, values), "missing"]  # place -1 is the last one
+    sizes = np.bincount(places % len(names), minlength=len(names))
+    listed = [place for place in np.argsort(-sizes, kind="stable").tolist() if sizes[place]]
     result = []
-    for place in listed:
-        chosen = inverse == place
-        first = int(np.flatnonzero(chosen)[0])
-        result.append([str(names[place]), int(outcome[first]), _counts(codes, chosen, series)])
-    rest = ~np.isin(inverse, listed)
+    for place in listed[:_MOST_VALUES]:
+        chosen = places % len(names) == place
+        side = int(outcome[np.argmax(chosen)])
+        result.append([names[place], side, _counts(codes, chosen, series)])
+    rest = np.isin(places % len(names), listed[_MOST_VALUES:])
     if rest.any():
-        n_more = len(names) - len(listed)
+        n_more = len(listed) - _MOST_VALUES
         result.append([f"{n_more} other values", -1, _counts(codes, rest, series)])
     return result
-
-
-def _text(value: Any) -> str:
-    if value is None or value != value:
-        return "missing"
-    return one_line(format_value(value))

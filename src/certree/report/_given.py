@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
-from certree.encoding import Table, read_table
+from certree.encoding import Table, format_value, read_table
+from certree.encoding._classes import check_labels, encode_labels
+from certree.encoding._tests import is_missing
 from certree.estimators import PolicyTree
 from certree.tree import ChosenDecisions, Labels, Numbers, Tree
 from certree.tree._leaf_look import colours
+from certree.tree._wording import plain, shorten
+
+MOST_LETTERS = 60
+"""The most letters of a name in tables and forms; longer ones lose their middle."""
 
 
 @dataclass(frozen=True)
-class GivenRows:
+class ReportRows:
     """Some rows.
 
     Attributes
@@ -39,6 +46,33 @@ class GivenRows:
     y: NDArray[Any] | None
     groups: Any = None
 
+    @cached_property
+    def labels(self) -> tuple[list[Any], NDArray[np.intp]]:
+        """The classes of the rows as plain values, and the number of the class of each row."""
+        assert self.y is not None
+        classes, codes = encode_labels(self.y)
+        return [plain(label) for label in classes], np.asarray(codes, dtype=np.intp)
+
+
+def distinct_values(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the different values of a column, and the place of each row's; -1 if it is missing."""
+    absent = is_missing(column)
+    values, inverse = np.unique(column[~absent], return_inverse=True)
+    places = np.full(len(column), -1, dtype=np.intp)
+    places[~absent] = inverse.ravel()
+    return values, places
+
+
+def text_of(value: Any) -> str:
+    """Return a value of a column as a short text."""
+    if isinstance(value, np.datetime64):
+        return str(np.datetime_as_string(value, unit="auto"))
+    if isinstance(value, np.timedelta64):
+        return str(value.astype("timedelta64[s]").item())
+    known = plain(value) if isinstance(value, np.number | np.bool_) else value
+    is_plain = isinstance(known, str | int | float)
+    return shorten(format_value(known) if is_plain else str(known), MOST_LETTERS)
+
 
 def kind_of(model: Any, tree: Tree) -> str:
     """Return what a tree predicts: "classes", "numbers", "treatments", "decisions" or "other"."""
@@ -55,7 +89,7 @@ def kind_of(model: Any, tree: Tree) -> str:
 
 def read_rows(
     tree: Tree, kind: str, X: Any, y: Any, groups: Any, names: tuple[str, str, str]
-) -> GivenRows | None:
+) -> ReportRows | None:
     """Read rows and what is known of them; None if there are none.
 
     Parameters
@@ -81,7 +115,7 @@ def read_rows(
         raise ValueError(
             f"{called} has {table.n_rows} rows, but there are {len(groups)} sensitive features."
         )
-    return GivenRows(name, table, X, known, groups)
+    return ReportRows(name, table, X, known, groups)
 
 
 def _read_target(y: Any, n_rows: int, kind: str, names: tuple[str, str]) -> NDArray[Any]:
@@ -94,6 +128,8 @@ def _read_target(y: Any, n_rows: int, kind: str, names: tuple[str, str]) -> NDAr
         raise ValueError(f"{target} must have one value per row, got shape {array.shape}.")
     if len(array) != n_rows:
         raise ValueError(f"{called} has {n_rows} rows, but {target} has {len(array)} values.")
+    if kind == "classes":
+        return check_labels(array, n_rows, "report")
     if kind == "numbers":
         try:
             array = array.astype(np.float64)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from certree._version import __version__
 from certree.estimators import FairTreeClassifier
 from certree.results._certificate import many
+from certree.results._record import status_text
 from certree.tree import Labels, Tree
 from certree.tree._html import (
     asset,
@@ -27,7 +28,7 @@ from certree.tree._wording import one_line
 
 from ._choices import Choice, Choices, read_choices
 from ._distributions import MOST_SERIES, distributions
-from ._given import GivenRows, kind_of, read_rows
+from ._given import ReportRows, kind_of, read_rows
 from ._quality import class_codes, quality
 from ._row_form import row_form
 
@@ -150,17 +151,13 @@ def report(
     test = read_rows(own, kind, X_test, y_test, sensitive_features_test, names)
     if test is not None and test.y is None:
         raise ValueError("X_test was given without y_test; pass y_test, too.")
-    heading = _title(found.model, model) if title is None else one_line(str(title))
+    heading = f"Report: {type(model).__name__}" if title is None else one_line(str(title))
     data = _data(found, kind, train, test)
     return Report(_document(heading, found, data, train, test), heading)
 
 
-def _title(fitted: Any, model: Any) -> str:
-    return f"Report: {type(model if fitted is None else fitted).__name__}"
-
-
 def _data(
-    found: Choices, kind: str, train: GivenRows | None, test: GivenRows | None
+    found: Choices, kind: str, train: ReportRows | None, test: ReportRows | None
 ) -> dict[str, Any]:
     """Return what the script of the page reads."""
     trees = [choice.tree for choice in found.trees]
@@ -177,21 +174,24 @@ def _data(
 
 
 def _shown(
-    found: Choices, choice: Choice, kind: str, train: GivenRows | None, test: GivenRows | None
+    found: Choices, choice: Choice, kind: str, train: ReportRows | None, test: ReportRows | None
 ) -> dict[str, Any]:
     """Return all that the page says about one tree."""
     tree = choice.tree
     total = float(tree.weights[0])
     # Weights that sum up to the number of rows are taken for rows.
-    is_rows = train is not None and total == train.table.n_rows
+    is_rows = total == (found.n_rows if train is None else train.table.n_rows)
     data: dict[str, Any] = {
-        "view": view(tree, choice.name, unit="rows" if is_rows else "weight"),
+        "view": view(
+            tree, choice.name, unit="rows" if is_rows else "weight", noun=_noun(tree, kind)
+        ),
         "tests": tree.test.tolist(),
         "name": choice.name,
         "place": choice.place,
         "statement": choice.statement,
         "status": choice.status,
         "proven": choice.is_proven,
+        "meaning": _meaning(choice),
         "facts": [[_fact(name), one_line(text)] for name, text in choice.facts],
     }
     if train is not None:
@@ -202,18 +202,41 @@ def _shown(
     return data
 
 
-def _codes(tree: Tree, kind: str, rows: GivenRows) -> NDArray[np.intp] | None:
+def _meaning(choice: Choice) -> str:
+    """Return what the statement means to a reader who has never seen a proof about a tree."""
+    if not choice.statement:
+        return ""
+    if choice.is_proven:
+        return (
+            "This is the best tree of its kind for the training rows: no other method can find a "
+            "better one within these limits."
+        )
+    if choice.status == status_text("greedy"):
+        return "The tree was grown step by step; a better one of this size may exist."
+    return (
+        "The search ended before the proof was complete. A better tree may exist, but none that is "
+        "better than the statement says."
+    )
+
+
+def _noun(tree: Tree, kind: str) -> str:
+    """Return what a tree predicts, in one word."""
+    return "treatment" if kind == "treatments" else tree.payload.noun
+
+
+def _codes(tree: Tree, kind: str, rows: ReportRows) -> NDArray[np.intp] | None:
     """Return the classes of rows, if they can be told apart in a chart."""
     if kind != "classes" or rows.y is None or tree.payload.n_contents > MOST_SERIES:
         return None
-    return class_codes(tree, rows.y)
+    codes, names = class_codes(tree, rows)
+    return codes if len(names) == tree.payload.n_contents else None
 
 
 def _fact(name: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-def _groups(found: Choices, choice: Choice, both: Sequence[GivenRows]) -> list[dict[str, Any]]:
+def _groups(found: Choices, choice: Choice, both: Sequence[ReportRows]) -> list[dict[str, Any]]:
     """Return tables of rates of groups."""
     tables = []
     model = found.model
@@ -248,14 +271,14 @@ def _document(
     heading: str,
     found: Choices,
     data: dict[str, Any],
-    train: GivenRows | None,
-    test: GivenRows | None,
+    train: ReportRows | None,
+    test: ReportRows | None,
 ) -> str:
     own = found.trees[found.shown]
     texts = {
         "TITLE": escape(heading),
         "STYLE": style_of_trees() + asset("certree.report", "report.css"),
-        "LEAD": escape(_lead(own, train, test)),
+        "LEAD": escape(_lead(own, data["trees"][0]["view"]["noun"], train, test)),
         "MADE": escape(_made(found)),
         "STATIC": static_figure(own.tree, own.name, None),
         "STATEMENT": escape(own.statement),
@@ -274,11 +297,10 @@ def _document(
     return "".join(filled)
 
 
-def _lead(own: Choice, train: GivenRows | None, test: GivenRows | None) -> str:
+def _lead(own: Choice, noun: str, train: ReportRows | None, test: ReportRows | None) -> str:
     """Return the model in one sentence."""
     tree = own.tree
-    noun = {"class": "classes"}.get(tree.payload.noun, f"{tree.payload.noun}s")
-    told = f"A decision tree that predicts {noun}"
+    told = f"A decision tree that predicts {'classes' if noun == 'class' else noun + 's'}"
     if isinstance(tree.payload, Labels) and tree.payload.n_contents <= 6:
         names = [one_line(tree.payload.name(k)) for k in range(tree.payload.n_contents)]
         told += f" ({', '.join(names)})"
@@ -295,7 +317,7 @@ def _made(found: Choices) -> str:
     return f"{model}certree {__version__}"
 
 
-def _advice(train: GivenRows | None, test: GivenRows | None, data: dict[str, Any]) -> str:
+def _advice(train: ReportRows | None, test: ReportRows | None, data: dict[str, Any]) -> str:
     """Return what a reader may add to see more."""
     if train is None and test is None:
         told = (

@@ -15,17 +15,18 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from certree.estimators import CostSensitiveTreeClassifier, OrdinalTreeClassifier
-from certree.tree import Labels, Tree
-from certree.tree._wording import one_line, plain
+from certree.estimators._task_tree import BaseTaskTree
+from certree.tree import Tree
+from certree.tree._wording import one_line, plain, shorten
 
-from ._given import GivenRows
+from ._choices import objective_name
+from ._given import MOST_LETTERS, ReportRows
 
 _N_BINS = 24
 Metric = tuple[str, float, str]
 
 
-def quality(model: Any, kind: str, tree: Tree, rows: GivenRows) -> dict[str, Any] | None:
+def quality(model: Any, kind: str, tree: Tree, rows: ReportRows) -> dict[str, Any] | None:
     """Return the quality of a tree on rows, as far as something is known of them.
 
     Parameters
@@ -36,7 +37,7 @@ def quality(model: Any, kind: str, tree: Tree, rows: GivenRows) -> dict[str, Any
         What the tree predicts.
     tree : Tree
         The tree.
-    rows : GivenRows
+    rows : ReportRows
         The rows.
     """
     told = {"name": rows.name, "n": rows.table.n_rows}
@@ -60,28 +61,26 @@ def _number(value: float) -> str:
     return "not defined" if not np.isfinite(value) else f"{value:.4g}"
 
 
-def class_codes(tree: Tree, y: NDArray[Any]) -> NDArray[np.intp] | None:
-    """Return the class of each row among those of the tree; None if there are others."""
-    if not isinstance(tree.payload, Labels):
-        return None
+def class_codes(tree: Tree, rows: ReportRows) -> tuple[NDArray[np.intp], list[str]]:
+    """Return the class of each row, and the names of all classes: those of the tree come first."""
     known = {plain(label): code for code, label in enumerate(tree.classes)}
-    codes = [known.get(plain(label), -1) for label in y]
-    return None if -1 in codes else np.array(codes, dtype=np.intp)
+    names = [str(label) for label in known]
+    labels, codes = rows.labels
+    places = []
+    for label in labels:
+        if label not in known:
+            names.append(str(label))
+        places.append(known.get(label, len(names) - 1))
+    return np.array(places, dtype=np.intp)[codes], names
 
 
 # ---- classes -------------------------------------------------------------------------------------
 
 
-def _of_classes(model: Any, tree: Tree, rows: GivenRows) -> dict[str, Any]:
-    y = rows.y
-    assert y is not None
+def _of_classes(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any]:
+    true, names = class_codes(tree, rows)
     classes = [plain(label) for label in tree.classes]
-    truth = [plain(label) for label in y]
-    unseen = sorted({str(label) for label in truth if label not in classes})
-    names = [*map(str, classes), *unseen]
-    place = {label: k for k, label in enumerate(classes)}
-    other = {label: len(classes) + k for k, label in enumerate(unseen)}
-    true = np.array([place.get(label, other.get(str(label), -1)) for label in truth])
+    unseen = len(names) > len(classes)
     said = tree.label[tree.apply(rows.table)]
     table = np.zeros((len(names), len(names)), dtype=np.int64)
     np.add.at(table, (true, said), 1)
@@ -102,10 +101,13 @@ def _of_classes(model: Any, tree: Tree, rows: GivenRows) -> dict[str, Any]:
     if not unseen and len(classes) > 1:
         loss = _quietly(log_loss, true, shares, labels=list(range(len(classes))))
         metrics.append(("Log loss", float(loss), "how well shares of leaves fit; less is better"))
-    metrics += _of_model(model, tree, rows, true, said)
+    metrics += _of_task(model, tree, rows)
     return {
         "metrics": metrics,
-        "confusion": {"names": [one_line(name) for name in names], "counts": table.tolist()},
+        "confusion": {
+            "names": [shorten(name, MOST_LETTERS) for name in names],
+            "counts": table.tolist(),
+        },
         "calibration": _calibration(model, tree, rows, true, shares),
     }
 
@@ -159,22 +161,21 @@ def _positive(model: Any, classes: list[Any]) -> int:
     return classes.index(wanted) if wanted is not None and wanted in classes else 1
 
 
-def _of_model(model: Any, tree: Tree, rows: GivenRows, true: Any, said: Any) -> list[Metric]:
-    """Return what some estimators count beside."""
-    if isinstance(model, OrdinalTreeClassifier):
-        apart = float(np.mean(np.abs(true - said)))
-        return [("Classes apart", apart, "mean distance to the true class; less is better")]
-    if isinstance(model, CostSensitiveTreeClassifier) and tree is model.tree_:
-        try:
-            cost = float(model.expected_cost(rows.X, rows.y))
-        except ValueError:  # the costs of rows were given to fit alone
-            return []
-        return [("Mean cost", cost, "of a row, tests included; less is better")]
-    return []
+def _of_task(model: Any, tree: Tree, rows: ReportRows) -> list[Metric]:
+    """Return what estimators with a cost of their own minimise, by their score."""
+    if not isinstance(model, BaseTaskTree) or tree is not model.tree_:
+        return []
+    scored: Any = model
+    try:
+        cost = -float(scored.score(rows.X, rows.y))
+    except ValueError:  # the costs of rows were given to fit alone
+        return []
+    name = objective_name(dict(model.certificate_._facts())["objective"])
+    return [(name[:1].upper() + name[1:], cost, "what the model minimises; less is better")]
 
 
 def _calibration(
-    model: Any, tree: Tree, rows: GivenRows, true: Any, shares: NDArray[np.float64]
+    model: Any, tree: Tree, rows: ReportRows, true: Any, shares: NDArray[np.float64]
 ) -> dict[str, Any]:
     """Return for each leaf the share that it states, and the share among these rows."""
     leaves = tree.apply(rows.table)
@@ -203,7 +204,7 @@ def _quietly(score: Any, *arguments: Any, **parameters: Any) -> Any:
 # ---- numbers -------------------------------------------------------------------------------------
 
 
-def _of_numbers(tree: Tree, rows: GivenRows) -> dict[str, Any]:
+def _of_numbers(tree: Tree, rows: ReportRows) -> dict[str, Any]:
     y = rows.y
     assert y is not None
     leaves = tree.apply(rows.table)
@@ -251,7 +252,7 @@ def _residuals(errors: NDArray[np.float64]) -> dict[str, Any]:
 # ---- treatments and decisions --------------------------------------------------------------------
 
 
-def _of_treatments(model: Any, tree: Tree, rows: GivenRows) -> dict[str, Any] | None:
+def _of_treatments(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any] | None:
     """Return the value of a policy, by rewards of all treatments; or whom it gives what."""
     said = tree.label[tree.apply(rows.table)]
     names = [one_line(str(plain(label))) for label in tree.classes]
@@ -281,7 +282,7 @@ def _of_treatments(model: Any, tree: Tree, rows: GivenRows) -> dict[str, Any] | 
     return {"metrics": metrics, "counts": bars}
 
 
-def _agreement(tree: Tree, rows: GivenRows, bars: dict[str, Any]) -> dict[str, Any]:
+def _agreement(tree: Tree, rows: ReportRows, bars: dict[str, Any]) -> dict[str, Any]:
     """Return how often rows were given what the tree recommends."""
     assert rows.y is not None
     said = tree.predict(rows.table)
@@ -292,7 +293,7 @@ def _agreement(tree: Tree, rows: GivenRows, bars: dict[str, Any]) -> dict[str, A
     return {"metrics": metrics, "counts": bars}
 
 
-def _of_decisions(model: Any, tree: Tree, rows: GivenRows) -> dict[str, Any] | None:
+def _of_decisions(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any] | None:
     """Return what decisions cost, beside the best ones."""
     leaves = tree.apply(rows.table)
     taken = np.bincount(tree.label[leaves], minlength=tree.payload.n_contents)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,13 +17,16 @@ from certree.encoding import (
     Table,
     Test,
     Threshold,
-    format_value,
 )
 from certree.tree import Tree
-from certree.tree._wording import one_line
+from certree.tree._wording import shorten
+
+from ._given import MOST_LETTERS, distinct_values, text_of
 
 _MOST_OPTIONS = 200
 _UNSEEN = "\x00another value"
+# Tests that say which values a column has.
+_KINDS = (Category, Flag, Level, Missing, Multiway, Threshold)
 
 
 def row_form(trees: list[Tree], table: Table | None) -> dict[str, Any]:
@@ -35,6 +39,8 @@ def row_form(trees: list[Tree], table: Table | None) -> dict[str, Any]:
     for tree in trees:
         for test in tree.tests:
             asked.setdefault(test.feature, []).append(test)
+    if table is None and not all(isinstance(test, _KINDS) for test in chain(*asked.values())):
+        return {"fields": [], "tests": []}  # the values of such columns are not known
     fields = {}
     for feature in sorted(asked):
         column = None if table is None else table.column(feature)
@@ -53,14 +59,15 @@ def _field(
     tests: list[Test], column: NDArray[Any] | None
 ) -> tuple[dict[str, Any], NDArray[Any] | None]:
     """Return a field, and the values of its options if it has such."""
-    name = one_line(tests[0].name)
+    name = shorten(tests[0].name, MOST_LETTERS)
     kinds = {isinstance(test, Threshold) for test in tests if not isinstance(test, Missing)}
     if kinds == {True}:
         return {"name": name, "kind": "number", **_number(tests, column)}, None
     values, texts = _options(tests, column)
     start = 0
-    if column is not None and len(column):
-        start = _most_common(values, column)
+    if column is not None:
+        common = _common(column, 1)
+        start = next((i for i, value in enumerate(values[:-1]) if value in common), len(texts) - 1)
     return {"name": name, "kind": "choice", "options": texts, "value": start}, values
 
 
@@ -77,29 +84,33 @@ def _number(tests: list[Test], column: NDArray[Any] | None) -> dict[str, Any]:
 
 
 def _options(tests: list[Test], column: NDArray[Any] | None) -> tuple[NDArray[Any], list[str]]:
-    """Return the values to choose from, and their texts; missing comes last."""
-    is_text = any(test.is_text for test in tests)
-    if column is not None:
-        is_text = column.dtype == object
-    found: dict[Any, None] = {}
-    for test in tests:
-        found.update(dict.fromkeys(_values_of(test)))
-    if column is not None:
-        present = [value for value in column.tolist() if value is not None and value == value]
-        names, sizes = np.unique(np.array(present, dtype=object).astype(str), return_counts=True)
-        common = set(names[np.argsort(-sizes)[:_MOST_OPTIONS]].tolist())
-        found.update(dict.fromkeys(sorted({v for v in present if str(v) in common})))
-    is_flag = all(isinstance(test, Flag | Missing) for test in tests)
-    texts = {value: _text(value, tests) for value in found}
-    values: list[Any] = list(found) or ([] if is_text else [0.0])
-    named = [texts.get(value, "any value") for value in values]
+    """Return the values to choose from, and their texts; the last one is a missing value."""
+    named = [value for test in tests for value in _values_of(test)]
+    is_text = any(test.is_text for test in tests) if column is None else column.dtype == object
+    if column is None or column.dtype.kind in "fbO":
+        kind: Any = object if is_text else np.float64
+        seen = np.array([], dtype=kind) if column is None else _common(column).astype(kind)
+        values = np.array(list(dict.fromkeys([*np.array(named, dtype=kind), *seen])), dtype=kind)
+    else:  # of a kind that tests compare with, but do not list
+        values = _common(column)
+    texts = [_text(value, tests) for value in values]
     if is_text:
-        values, named = [*values, _UNSEEN], [*named, "another value"]
-        return np.array([*values, None], dtype=object), [*named, "missing"]
-    if not is_flag and column is not None:
-        beyond = max(float(value) for value in values) + 1.0
-        values, named = [*values, beyond], [*named, "another value"]
-    return np.array([*map(float, values), np.nan]), [*named, "missing"]
+        values = np.array([*values, _UNSEEN, None], dtype=object)
+        return values, [*texts, "another value", "missing"]
+    if values.dtype != np.float64:
+        return np.concatenate([values, np.array(["NaT"], dtype=values.dtype)]), [*texts, "missing"]
+    if all(isinstance(test, Flag | Missing) for test in tests):
+        ends, told = [np.nan], ["missing"]
+    else:
+        ends, told = [values.max(initial=0.0) + 1.0, np.nan], ["another value", "missing"]
+    return np.array([*values, *ends]), [*texts, *told]
+
+
+def _common(column: NDArray[Any], most: int = _MOST_OPTIONS) -> NDArray[Any]:
+    """Return the most frequent values of a column, in order."""
+    values, places = distinct_values(column)
+    sizes = np.bincount(places[places >= 0], minlength=len(values))
+    return values[np.sort(np.argsort(-sizes, kind="stable")[:most])]
 
 
 def _values_of(test: Test) -> list[Any]:
@@ -109,7 +120,7 @@ def _values_of(test: Test) -> list[Any]:
     if isinstance(test, Category):
         return [test.value]
     if isinstance(test, Flag):
-        return [True, False]
+        return [1.0, 0.0]
     if isinstance(test, Multiway):
         return [value for group in test.categories for value in group if value is not None]
     return []
@@ -118,12 +129,7 @@ def _values_of(test: Test) -> list[Any]:
 def _text(value: Any, tests: list[Test]) -> str:
     if any(isinstance(test, Flag) and test.boolean for test in tests):
         return "yes" if value else "no"
-    return one_line(format_value(float(value) if isinstance(value, bool) else value))
-
-
-def _most_common(values: NDArray[Any], column: NDArray[Any]) -> int:
-    counts = np.array([np.count_nonzero(column == value) for value in values[:-1].tolist()])
-    return int(np.argmax(counts)) if counts.any() else len(values) - 1
+    return text_of(value)
 
 
 def _answers(test: Test, place: int, values: NDArray[Any] | None) -> dict[str, Any]:

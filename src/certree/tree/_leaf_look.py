@@ -16,7 +16,8 @@ from ._wording import one_line, plain, question
 if TYPE_CHECKING:
     from ._tree import Tree
 
-# Eight hues that stay apart for colour-blind readers.
+# Eight hues that stay apart for colour-blind readers, and eight that are as far from them and from
+# each other for those who see all colours; names stand beside all of them.
 PALETTE = (
     "#0072B2",
     "#E69F00",
@@ -26,6 +27,14 @@ PALETTE = (
     "#D55E00",
     "#8C7A00",
     "#777777",
+    "#6A4FCF",
+    "#9E2A5B",
+    "#E8D77A",
+    "#8FCB2E",
+    "#7A4A2B",
+    "#F7AFA0",
+    "#35D6CC",
+    "#BFC3C9",
 )
 
 # From low to high numbers: lightness falls all the way, so that the order survives in grey, too.
@@ -89,8 +98,8 @@ def _numbers(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
 def _hues(number: int) -> tuple[str, ...]:
     """Return colours that all differ: the palette, and lighter and darker rounds of it."""
     rounds = -(-number // len(PALETTE))
-    # Dark and light in turn, at most 55 percent of the way to black or white.
-    shades = [0.55 * ((k + 1) // 2) / max(1, rounds // 2) * (-1) ** (k + 1) for k in range(rounds)]
+    # Light and dark in turn, at most half of the way to white or black.
+    shades = [0.5 * ((k + 1) // 2) / max(1, rounds // 2) * (-1) ** k for k in range(rounds)]
     return tuple(
         mixed(PALETTE[content % len(PALETTE)], shades[content // len(PALETTE)])
         for content in range(number)

@@ -5,54 +5,60 @@ only conditions that hold, none that fail. So a word about NULL, for which a com
 is needed only where missing values hold; nothing is nested, which some databases limit; and
 thresholds on one column shrink to one.
 
-Strings are written in standard SQL, quotation marks doubled. MySQL reads a backslash in a string
-as an escape unless the mode NO_BACKSLASH_ESCAPES is on, and compares strings by collation. Truth
-values are written without TRUE and FALSE: SQLite takes these for columns, if there are such.
+Without a dialect, strings are written in standard SQL, quotation marks doubled. Some databases
+(MySQL, SQL Server) compare strings by a collation, which may take capital and small letters for
+the same.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from certree.encoding import Category, Flag, Level, Missing, Multiway, Test, Threshold
+from certree.encoding import (
+    Category,
+    Flag,
+    Level,
+    Missing,
+    Multiway,
+    Subset,
+    Test,
+    Threshold,
+    TimeThreshold,
+)
+from certree.encoding._times import DAY, write_time
 
 from ._collapsed import default_last
 from ._rules import decision_list
-from ._wording import plain
+from ._sql_dialect import Dialect
 
 if TYPE_CHECKING:
     from ._tree import Tree
-
-_CLOSING = {'"': '"', "`": "`", "[": "]"}
 
 
 def to_sql(
     tree: Tree,
     columns: Mapping[str, str] | Sequence[str] | None,
-    quote: str,
+    dialect: Dialect,
     alias: str | None,
 ) -> str:
     """Return the CASE expression, or a literal if the tree is one leaf."""
-    if quote not in _CLOSING:
-        raise ValueError(f"quote must be one of {', '.join(_CLOSING)}, got {quote!r}.")
     tree = default_last(tree)
     names = _names(tree, columns, {test.feature for test in tree.tests})
-    ending = "" if alias is None else f" AS {_identifier(alias, quote)}"
+    ending = "" if alias is None else f" AS {dialect.identifier(alias)}"
     lines = ["CASE"]
     for conditions, leaf in decision_list(tree):
-        label = _literal(tree.payload.sql_value(leaf), quote)
+        label = dialect.literal(tree.payload.sql_value(leaf))
         if not conditions:
             lines.append(f"  ELSE {label}")
             continue
         parts = [
-            _condition(test, outcome, _identifier(names[test.feature], quote), quote)
+            _condition(test, outcome, dialect.identifier(names[test.feature]), dialect)
             for test, outcome in conditions
         ]
         lines.append(f"  WHEN {' AND '.join(parts)} THEN {label}")
     if tree.n_splits == 0:
-        return _literal(tree.payload.sql_value(0), quote) + ending
+        return dialect.literal(tree.payload.sql_value(0)) + ending
     return "\n".join([*lines, "END"]) + ending
 
 
@@ -79,29 +85,33 @@ def _names(
     return {feature: columns[feature] for feature in asked}
 
 
-def _condition(test: Test, outcome: int, column: str, quote: str) -> str:
+def _condition(test: Test, outcome: int, column: str, dialect: Dialect) -> str:
     """Return the predicate that is true for an outcome other than the last."""
     if isinstance(test, Multiway):
         group = test.categories[outcome]
         values = [value for value in group if value is not None]
-        parts = [_is_one_of(column, values, quote)] if values else []
+        parts = [_is_one_of(column, values, dialect)] if values else []
         return _or_null(column, parts, None in group)
     if outcome == 0:
         if isinstance(test, Missing):
             return _or_null(column, [], True)
         if isinstance(test, Category):
-            return _is_one_of(column, [test.value], quote)
+            return _is_one_of(column, [test.value], dialect)
+        if isinstance(test, Subset):
+            known = _is_one_of(column, test.values, dialect, excluded=test.rest)
+            return _or_null(column, [known], test.missing)
         if isinstance(test, Level):
-            return _or_null(column, [_is_one_of(column, test.held, quote)], test.missing)
+            return _or_null(column, [_is_one_of(column, test.held, dialect)], test.missing)
         if isinstance(test, Threshold):
             return _or_null(
-                column, [f"{column} <= {_literal(test.threshold, quote)}"], test.missing
+                column, [f"{column} <= {dialect.literal(test.threshold)}"], test.missing
             )
+        if isinstance(test, TimeThreshold):
+            return _or_null(column, [f"{column} <= {_time(test, dialect)}"], test.missing)
         if isinstance(test, Flag):
             holds = f"{column} > 0.5"
             if test.boolean:
-                # A truth value is a condition by itself, but for SQL Server, which has bits.
-                holds = f"{column} = 1" if quote == "[" else column
+                holds = column if dialect.has_truth else f"{column} = 1"
             return _or_null(column, [holds], test.missing)
     raise TypeError(f"to_sql cannot express outcome {outcome} of {test!r}.")
 
@@ -112,33 +122,32 @@ def _or_null(column: str, holds: list[str], is_missing_too: bool | None) -> str:
     return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
 
 
-def _is_one_of(column: str, values: Sequence[Any], quote: str) -> str:
-    """Return the predicate that is true for some values."""
-    texts = [_literal(value, quote) for value in values]
-    return f"{column} = {texts[0]}" if len(texts) == 1 else f"{column} IN ({', '.join(texts)})"
+def _is_one_of(column: str, values: Sequence[Any], dialect: Dialect, excluded: bool = False) -> str:
+    """Return the predicate that is true for some values, or for all but these."""
+    texts = [dialect.literal(value) for value in values]
+    if len(texts) == 1:
+        return f"{column} {'<>' if excluded else '='} {texts[0]}"
+    return f"{column} {'NOT IN' if excluded else 'IN'} ({', '.join(texts)})"
 
 
-def _identifier(name: str, quote: str) -> str:
-    closing = _CLOSING[quote]
-    return quote + _checked(name).replace(closing, closing * 2) + closing
+def _time(test: TimeThreshold, dialect: Dialect) -> str:
+    """Return a date, a time or a duration.
 
-
-def _literal(value: Any, quote: str) -> str:
-    """Return a label, category or threshold in standard SQL."""
-    value = plain(value)
-    if isinstance(value, bool):
-        return f"CAST({int(value)} AS BIT)" if quote == "[" else f"(1 = {int(value)})"
-    if isinstance(value, str):
-        return "'" + _checked(value).replace("'", "''") + "'"
-    if isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
-        return repr(value)
-    raise TypeError(
-        f"{value!r} of type {type(value).__name__} has no literal in standard SQL; "
-        "train with strings, finite numbers or booleans."
-    )
-
-
-def _checked(text: str) -> str:
-    if "\0" in text:
-        raise ValueError(f"SQL text cannot hold a zero character, got {text!r}; rename it.")
-    return text
+    Databases count microseconds, and what is at most a time is at most its last microsecond.
+    """
+    moment = test.moment // 1000 * 1000
+    if test.form == "duration":
+        sign, size = "-" if moment < 0 else "", abs(moment)
+        days, clock = divmod(size, DAY)
+        seconds, fraction = divmod(clock // 1000, 10**6)
+        ending = f".{fraction:06}" if fraction else ""
+        time = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{ending}"
+        return dialect.time("duration", f"{sign}{days} days {sign}{time}")
+    text = write_time("date", moment).replace("T", " ")
+    if test.form == "date" and len(text) == len("2024-03-01") and not dialect.is_server:
+        return dialect.time("date", text)
+    text = text if len(text) > len("2024-03-01") else f"{text} 00:00"
+    text = text if len(text) > len("2024-03-01 12:00") else f"{text}:00"
+    if test.form == "zoned":
+        return dialect.time("zoned", f"{text}+00:00")
+    return dialect.time("time", text)

@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from certree.encoding import Table, Test, check_columns, read_table
 
-from . import _dot, _html, _json, _plot, _python, _routing, _rules, _sklearn, _sql, _text
+from . import _json, _routing
 from ._collapsed import collapsed, with_defaults
+from ._exports import TreeExports
 from ._payload import Payload
 from ._payload_labels import Labels, one_payload
 from ._payload_values import Values
@@ -25,15 +26,13 @@ from ._spread import importances, variances
 from ._structure import check_shapes, column_names, default_names, frozen, walk
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from scipy.sparse import csr_matrix
-    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float64]
 
 
-class Tree:
+class Tree(TreeExports):
     """An immutable decision tree over raw tables.
 
     Trees come from a fitted estimator (``model.tree_``), from :meth:`from_arrays` or from
@@ -455,146 +454,14 @@ class Tree:
         """Return the nodes that each row passes, as a 0/1 matrix of shape (n_rows, n_nodes)."""
         return _routing.path_matrix(self, self.apply(X))
 
-    # ---- exports -----------------------------------------------------------------------------
-
-    def rules(self) -> list[_rules.Rule]:
-        """Return one rule per leaf: conditions, prediction, support.
-
-        Conditions on the same column are merged (``20.5 < age <= 35.5``); the support is the
-        weight of the training rows in the leaf.
-        """
-        return _rules.rules(self)
-
-    def to_text(
-        self,
-        max_depth: int | None = None,
-        decimals: int | None = None,
-        show_counts: bool = True,
-    ) -> str:
-        """Return the tree as indented text; see :mod:`certree.tree._text`.
-
-        Parameters
-        ----------
-        max_depth : int, optional
-            Show only the tests down to this depth.
-        decimals : int, optional
-            Digits after the point of thresholds and weights; by default thresholds are exact.
-        show_counts : bool
-            Show how much of the training weight each leaf gets right.
-        """
-        return _text.to_text(self, max_depth, decimals, show_counts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the tree as a dictionary of JSON values; :meth:`from_dict` reads it back."""
-        return _json.to_dict(self)
+    # ---- files ---------------------------------------------------------------------------------
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Tree:
         """Build a tree from what :meth:`to_dict` returned."""
         return _json.from_dict(cls, data)
 
-    def to_json(self, indent: int | None = None) -> str:
-        """Return the tree as JSON text; :meth:`from_json` reads it back."""
-        return _json.to_json(self, indent)
-
     @classmethod
     def from_json(cls, text: str | bytes) -> Tree:
         """Build a tree from what :meth:`to_json` returned."""
         return _json.from_json(cls, text)
-
-    def to_dot(self, *, decimals: int | None = None, show_counts: bool = True) -> str:
-        """Return the tree in the language of Graphviz."""
-        return _dot.to_dot(self, decimals, show_counts)
-
-    def plot(
-        self,
-        ax: Axes | None = None,
-        *,
-        decimals: int | None = None,
-        show_counts: bool = True,
-        fontsize: float = 10.0,
-    ) -> Axes:
-        """Draw the tree with matplotlib and return the axes.
-
-        Parameters
-        ----------
-        ax : matplotlib.axes.Axes, optional
-            Where to draw; text shrinks to fit. By default a new figure of the right size.
-        decimals : int, optional
-            Digits after the point of thresholds and weights.
-        show_counts : bool
-            Show how much of the training weight each leaf gets right.
-        fontsize : float
-            Largest size of the text in points.
-        """
-        return _plot.plot(self, ax, decimals, show_counts, fontsize)
-
-    def to_html(
-        self,
-        *,
-        title: str | None = None,
-        decimals: int | None = None,
-        page: bool = False,
-        interactive: bool = True,
-    ) -> str:
-        """Return the tree as a self-contained piece of HTML that fits any width.
-
-        Parameters
-        ----------
-        title : str, optional
-            Caption; by default the size of the tree.
-        decimals, page : int and bool, optional
-            Digits after the point of numbers; whether to return a whole document.
-        interactive : bool
-            Whether nodes can be folded and asked; False: a drawing without a script.
-        """
-        return _html.to_html(self, title, decimals, page, interactive)
-
-    def to_python(self, function_name: str = "predict") -> str:
-        """Return the source of a Python function that predicts one row.
-
-        The function needs only Python. It takes a mapping from column name to value, or a
-        sequence of values in the order of the training columns; None and NaN are missing values.
-        """
-        return _python.to_python(self, function_name)
-
-    def to_sql(
-        self,
-        columns: Mapping[str, str] | Sequence[str] | None = None,
-        *,
-        quote: str = '"',
-        alias: str | None = None,
-    ) -> str:
-        """Return the tree as a SQL CASE expression; NULL is a missing value.
-
-        Parameters
-        ----------
-        columns : mapping or sequence of str, optional
-            Column names in the database: by feature name, or one per feature. By default the
-            feature names.
-        quote : {'"', '`', '['}
-            Quotation mark of identifiers: standard SQL, MySQL, SQL Server.
-        alias : str, optional
-            Name of the result; adds ``AS "alias"``.
-        """
-        return _sql.to_sql(self, columns, quote, alias)
-
-    def to_sklearn(
-        self, X: Any = None, *, encoded: bool = False, regressor: bool = False
-    ) -> DecisionTreeClassifier | DecisionTreeRegressor:
-        """Return a fitted scikit-learn tree with the same predictions.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features), optional
-            A warning names those rows that reach another leaf, as scikit-learn rounds values to
-            float32. Without them it names thresholds that are finer than float32.
-        encoded : bool
-            False: a tree over the raw columns, which must then be numbers. True: a tree over the
-            0/1 columns of the encoder, for which every test will do.
-        regressor : bool
-            Return a DecisionTreeRegressor although leaves hold labels, which must then be numbers.
-            Trees that hold numbers or vectors always become one.
-        """
-        table = None if X is None else self._read(X)
-        return _sklearn.to_sklearn(self, table, encoded, regressor)

@@ -12,9 +12,16 @@ from ._wording import answer, one_line
 if TYPE_CHECKING:
     from ._tree import Tree
 
+_MOST_STEPS = 100  # of a rule
+
 
 def view(
-    tree: Tree, title: str, decimals: int | None = None, unit: str = "weight"
+    tree: Tree,
+    title: str,
+    decimals: int | None = None,
+    *,
+    unit: str = "weight",
+    noun: str | None = None,
 ) -> dict[str, Any]:
     """Return what a page needs to know of a tree.
 
@@ -28,6 +35,8 @@ def view(
         Digits after the point of thresholds and weights.
     unit : str
         What the training weight counts.
+    noun : str, optional
+        What a leaf predicts, in one word; by default as the leaves say.
     """
     shades, shares = colours(tree), bars(tree)
     scale = None
@@ -36,7 +45,7 @@ def view(
     contents = range(tree.payload.n_contents)
     return {
         "title": one_line(title),
-        "noun": tree.payload.noun,
+        "noun": tree.payload.noun if noun is None else noun,
         "unit": unit,
         "classes": isinstance(tree.payload, Labels) and scale is None,
         "contents": [one_line(content_name(tree, content)) for content in contents],
@@ -45,6 +54,14 @@ def view(
         "scale": scale,
         "nodes": [_node(tree, node, decimals, shares[node]) for node in range(tree.n_nodes)],
     }
+
+
+def _rule(tree: Tree, node: int) -> list[str]:
+    """Return the conditions of a node; of a very deep one, how many there are."""
+    depth = int(tree.node_depth[node])
+    if depth > _MOST_STEPS:
+        return [f"the {depth} answers above"]
+    return list(merged(steps(tree, node)))
 
 
 def _node(
@@ -61,6 +78,6 @@ def _node(
         "label": int(tree.label[node]),
         "weight": float(tree.weights[node]),
         "mix": [[content, float(f"{share:.6g}")] for content, share in shares],
-        "rule": list(merged(steps(tree, node))),
+        "rule": _rule(tree, node),
         "note": "" if tree.notes is None else one_line(tree.notes[node]),
     }

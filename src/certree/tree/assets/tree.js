@@ -114,14 +114,14 @@ class TreeView {
   }
 
   legend() {
-    const { scale, contents, colours, classes } = this.data;
+    const { scale, contents, colours, classes, noun } = this.data;
     if (scale) {
       return element("div", { class: "scale", role: "img", "aria-label": `Colours from ${scale.low} (light) to ${scale.high} (dark)` },
         element("span", null, "Prediction"), element("span", null, scale.low),
         element("span", { class: "ramp", style: { background: `linear-gradient(to right,${scale.stops.join(",")})` } }),
         element("span", null, scale.high));
     }
-    return element("ul", { class: "legend", "aria-label": classes ? "Classes" : "Predictions" },
+    return element("ul", { class: "legend", "aria-label": classes && noun === "class" ? "Classes" : "Predictions" },
       ...contents.map((name, k) => element("li", null,
         element("span", { class: "swatch", style: { background: colours[k] } }), name)));
   }
@@ -235,7 +235,7 @@ class TreeView {
 
   /* Place the nodes of the picture: subtrees side by side, as close as their outlines allow. */
   arrange(shown) {
-    const GAP = 14, TURN = 26;
+    const GAP = 10, TURN = 26;
     const seen = new Set(shown), width = [], height = [], outline = [], offset = [];
     for (const node of shown) {
       width[node] = this.nodes[node].offsetWidth;
@@ -344,7 +344,9 @@ class TreeView {
       element("p", null, amount(own.weight) + of),
       own.note ? element("p", null, own.note) : null)];
     if (own.mix.length && (classes || !isLeaf)) {
-      const title = classes ? "Classes of these rows" : `What rows here get (${noun})`;
+      // Beside notes, rows are counted by what is best for them.
+      const told = own.note ? `Best ${noun} for these rows` : "Classes of these rows";
+      const title = classes ? told : `What rows here get (${noun})`;
       const rows = own.mix.map(([content, share]) => ({
         name: contents[content], colour: colours[content], share, number: amount(Math.round(share * own.weight * 100) / 100),
       }));
