@@ -127,7 +127,7 @@ class BaseOptimalTree(
         is_known = self.splits == "binary" and self.search == "auto"
         if not limits or not is_known:
             return None
-        return RankLimits(min(limits), self._split_limit is not None, path)
+        return RankLimits(min(limits), path)
 
     def _most_splits(self, n_rows: int) -> int:
         """Return a number of splits that no tree within the limits exceeds."""
