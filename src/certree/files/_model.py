@@ -199,8 +199,8 @@ def _read(data: Any, where: str) -> Any:
         if not fits(declared[name], found):
             raise ValueError(f"{name} has the type {type(found).__name__}, which does not fit.")
         setattr(model, name, found)
-    # An estimator that is a parameter of another one need not be fitted.
-    if data["fitted"]:
+    # A parameter may be an estimator that is not fitted.
+    if data["fitted"] or where == "model":
         _check_parts(model)
     return model
 
