@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 from certree import OptimalTreeClassifier, datasets, load
 from certree.cli import _files, main
 from certree.cli._run import run
+from certree.cli._tables import Columns, Layout
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -239,6 +241,26 @@ def test_columns_have_the_types_of_training(certree: Run, folder: Path) -> None:
     assert (code, errors) == (0, "")
     write(folder / "new.csv", ["zip"], [["99999"]])
     assert certree("predict", "model.json", "new.csv")[1] == "prediction\nb\n"
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "first"),
+    [
+        (["1", "", "-3"], "whole", 1),
+        (["1", "2.5e3"], "number", 1),
+        (["TRUE", "false", "NA"], "flag", True),
+        (["01", "22"], "text", "01"),
+        (["2024-03-01", "2024-03-02 12:30"], "date", datetime(2024, 3, 1)),
+        (["2024-03-01", "2024-02-30"], "text", "2024-03-01"),
+        (["1,5", "2"], "text", "1,5"),
+        (["", "NaN"], "number", None),
+    ],
+)
+def test_a_column_has_the_type_of_all_its_values(cells: Any, kind: str, first: Any) -> None:
+    raw = _files.FileTable("t.csv", ["a"], [np.array(cells, dtype=object)], [2, 3, 4])
+    columns = Columns(raw, Layout())
+    assert columns.read("a")[0] == first
+    assert columns.types["a"] == kind
 
 
 @pytest.mark.parametrize(("ending", "text"), [("dot", "digraph"), ("py", "def predict"), ("", "|")])

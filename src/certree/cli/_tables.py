@@ -1,12 +1,14 @@
 """From a file to rows, targets and weights, with the type of every column.
 
-A column of a CSV file is numbers if every value is one, flags if all are true or false, and text
-otherwise. Numbers with leading zeros are codes, and so text. What a column was in training it is
-in prediction, too: a model file keeps the types.
+A column of a CSV file is numbers if every value is one, flags if all are true or false, dates if
+all are written as 2024-03-01 or 2024-03-01 12:30, and text otherwise. Numbers with leading zeros
+are codes, and so text. What a column was in training it is in prediction, too: a model file keeps
+the types.
 """
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +22,7 @@ from certree.encoding._named import NamedArray
 from ._files import FileTable
 from ._problems import UsageProblem, listed, no_column
 
-ColumnType = Literal["number", "whole", "flag", "text"]
+ColumnType = Literal["number", "whole", "flag", "date", "text"]
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
 """What stands for a missing value in CSV files."""
@@ -28,6 +30,7 @@ MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _WHOLE = re.compile(r"[+-]?\d+")
 _CODE = re.compile(r"[+-]?0\d+")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{3}|\.\d{6})?)?)?")
 _FLAGS = {"true": True, "false": False}
 
 
@@ -116,7 +119,9 @@ class Columns:
             return "whole"
         if all(_NUMBER.fullmatch(cell) for cell in numbers):
             return "number"
-        return "flag" if all(cell.lower() in _FLAGS for cell in present) else "text"
+        if all(cell.lower() in _FLAGS for cell in present):
+            return "flag"
+        return "date" if all(_read_date(cell) for cell in present) else "text"
 
     def _point(self, cell: str) -> str:
         return cell if self._layout.decimal == "." else cell.replace(self._layout.decimal, ".")
@@ -133,16 +138,31 @@ class Columns:
                 raise self._wrong(name, cell, row, "true or false")
             return _FLAGS[cell.lower()]
 
+        def date(cell: str, row: int) -> datetime.datetime:
+            found = _read_date(cell)
+            if found is None:
+                raise self._wrong(name, cell, row, "a date such as 2024-03-01")
+            return found
+
         def text(cell: str, row: int) -> str:
             return cell
 
-        return {"number": number, "whole": number, "flag": flag, "text": text}[kind]
+        readers = {"number": number, "whole": number, "flag": flag, "date": date, "text": text}
+        return readers[kind]
 
     def _wrong(self, name: str, cell: str, row: int, wanted: str) -> UsageProblem:
         return UsageProblem(
             f"{self._raw.where}, {self._raw.place(row)}: {name!r} holds {cell!r}, which is not "
             f"{wanted}; correct it, or name it with --missing if it stands for no value."
         )
+
+
+def _read_date(cell: str) -> datetime.datetime | None:
+    """Return a date or time, None if a text is neither."""
+    try:
+        return datetime.datetime.fromisoformat(cell) if _DATE.fullmatch(cell) else None
+    except ValueError:  # such as the 30th of February
+        return None
 
 
 def is_number(value: object) -> bool:
@@ -233,4 +253,6 @@ def _type_of(values: NDArray[Any]) -> ColumnType:
         return "flag"
     if kinds and all(issubclass(kind, int) for kind in kinds):
         return "whole"
+    if kinds and all(issubclass(kind, datetime.date) for kind in kinds):
+        return "date"
     return "text" if str in kinds else "number"
