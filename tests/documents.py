@@ -56,6 +56,18 @@ def table() -> tuple[list[list[Any]], np.ndarray[Any, Any]]:
     return rows, np.array(["no", "yes"])[labels]
 
 
+def _dates_and_sets(y: Any) -> Any:
+    """Return a tree that asks for a date, a duration, a set of categories and rare ones."""
+    start, rows = np.datetime64("2024-02-01T12:00", "s"), np.arange(N_ROWS)
+    X = np.empty((N_ROWS, 3), dtype=object)
+    X[:, 0] = list(start + rows * np.timedelta64(7001, "s"))
+    X[:, 1] = list((rows * 7 % N_ROWS) * np.timedelta64(90, "m"))
+    X[:, 2] = [("Bonn", "Ulm", "Jena", "Trier")[k] for k in rows * 11 % 19 % 4]
+    X[:2, 2] = "Rom", "Bern"
+    model = OptimalTreeClassifier(max_depth=4, category_tests="subsets", min_category_rows=3)
+    return model.fit(X, y)
+
+
 def _models() -> list[tuple[str, Any]]:
     """Return a fitted model of every kind, with the certificates of all kinds among them."""
     X, y = table()
@@ -71,6 +83,7 @@ def _models() -> list[tuple[str, Any]]:
         ("metric", plain(max_depth=2, objective="f1", complexity=0.01).fit(X, y)),
         ("area", plain(max_depth=1, objective="auc", pos_label="yes").fit(X, y)),
         ("multiway", plain(max_depth=2, splits="multiway").fit(X, y)),
+        ("dates and sets", _dates_and_sets(y)),
         ("numbers as classes", plain(max_depth=1).fit(X, treated)),
         ("costs", CostSensitiveTreeClassifier([[0, 2], [3, 0]], max_depth=2).fit(X, y)),
         ("regression", OptimalTreeRegressor(max_depth=2).fit(X, numbers)),
@@ -91,6 +104,9 @@ def model_files() -> tuple[Document, ...]:
         front = OptimalTreeClassifier(max_depth=1, objective=metrics.ErrorFront(), pos_label="yes")
         models.append(("front", front.fit(X, y)))
         models.append(("sizes", OptimalTreeClassifierCV(depths=(1,), cv=2).fit(X, y)))
+        days = np.array(["2024-01-01", "2024-02-03", "NaT", "2024-05-01"], "datetime64[D]")
+        times = OptimalTreeClassifier(max_depth=2, thresholds={0: ["2024-02-01", "2024-03-01"]})
+        models.append(("times", times.fit(np.tile(days, 10)[:, None], np.tile([0, 1, 1, 0], 10))))
         costs = np.random.default_rng(8).random((N_ROWS, 3))
         forest = SPOForest(oracles.TopK(3, 2), n_estimators=2, max_depth=2, random_state=0)
         models.append(("forest", forest.fit(X, costs)))

@@ -130,6 +130,9 @@ _WAYS: dict[str, Callable[[Any], Any]] = {
     "multiway": _classifier(splits="both"),
     "all thresholds": _classifier(thresholds="all", class_weight={"yes": 3}),
     "named columns": lambda X: _named(X),
+    "times": lambda X: _times(X),
+    "rare categories": _classifier(min_category_rows=16),
+    "chosen cut points": _classifier(thresholds={0: [1.0, 1.5]}),
     "OptimalTreeRegressor": _regressor,
     "CostSensitiveTreeClassifier": _costly,
     "limits": _limited,
@@ -154,6 +157,23 @@ def _named(X: Any) -> Any:
 
     frame, y = pd.DataFrame(X, columns=["age", "size", "color", "is old"]), labels(X)
     return OptimalTreeClassifier(max_depth=2).fit(frame, y), {"X": frame, "y": y}
+
+
+def _times(X: Any) -> Any:
+    import pandas as pd
+
+    days = np.arange(N_ROWS) * 86_400
+    frame = pd.DataFrame(
+        {
+            "admitted": pd.to_datetime(days * 3, unit="s"),
+            "seen": pd.to_datetime(days, unit="s", utc=True),
+            "stay": pd.to_timedelta(np.arange(N_ROWS) % 7, unit="h"),
+            "age": [row[1] for row in X],
+        }
+    )
+    frame.loc[::9, "admitted"] = None
+    y = np.where((frame["stay"] > pd.Timedelta("3h")) ^ (frame["seen"].dt.day < 15), "yes", "no")
+    return OptimalTreeClassifier(max_depth=3).fit(frame, y), {"X": frame, "y": y}
 
 
 @cache

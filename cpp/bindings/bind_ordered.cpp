@@ -29,43 +29,88 @@ void check_length(std::size_t length, const OrderedView& view, const char* name)
     throw std::invalid_argument(std::string(name) + " and ranks differ in length");
 }
 
-auto solve_types(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Vector<std::int32_t>& row_types,
-                 const Matrix& cost_matrix, const MaybeVector& weights, const OptionDict& given, nb::object callback) {
-  OrderedView view = view_of(ranks, n_ranks);
-  check_length(row_types.shape(0), view, "row_types");
-  if (weights) check_length(weights->shape(0), view, "weights");
-  view.row_types = row_types.data();
-  view.weights = weights ? weights->data() : nullptr;
+struct Types {
+  Types(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Vector<std::int32_t>& row_types,
+        const Matrix& cost_matrix, const MaybeVector& weights)
+      : view(view_of(ranks, n_ranks)), task(task_of(cost_matrix)) {
+    check_length(row_types.shape(0), view, "row_types");
+    if (weights) check_length(weights->shape(0), view, "weights");
+    view.row_types = row_types.data();
+    view.weights = weights ? weights->data() : nullptr;
+  }
+  OrderedView view;
+  CountTask task;
+};
+
+struct Vectors {
+  Vectors(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Matrix& statistics, const std::string& kind,
+          std::int64_t scale)
+      : view(view_of(ranks, n_ranks)) {
+    check_length(statistics.shape(0), view, "statistics");
+    view.statistics = statistics.data();
+    if (kind != "min_label" && kind != "squares") throw std::invalid_argument("kind must be 'min_label' or 'squares'");
+    task.kind = kind == "squares" ? VectorKind::squares : VectorKind::least;
+    task.n_statistics = static_cast<std::int32_t>(statistics.shape(1));
+    task.scale = scale;
+  }
+  OrderedView view;
+  VectorTask task;
+};
+
+template <class Problem>
+auto solve_one(const Problem& problem, const OptionDict& given, nb::object callback) {
   const Options options = read_options(given);
-  const CountTask task = task_of(cost_matrix);
-  return run_without_gil(std::move(callback),
-                         [&](Observer observer) { return solve_ordered(view, task, options, std::move(observer)); });
+  return run_without_gil(std::move(callback), [&](Observer observer) {
+    return solve_ordered(problem.view, problem.task, options, std::move(observer));
+  });
 }
 
-auto solve_vectors(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Matrix& statistics,
-                   const std::string& kind, std::int64_t scale, const OptionDict& given, nb::object callback) {
-  OrderedView view = view_of(ranks, n_ranks);
-  check_length(statistics.shape(0), view, "statistics");
-  view.statistics = statistics.data();
-  VectorTask task;
-  if (kind != "min_label" && kind != "squares") throw std::invalid_argument("kind must be 'min_label' or 'squares'");
-  task.kind = kind == "squares" ? VectorKind::squares : VectorKind::least;
-  task.n_statistics = static_cast<std::int32_t>(statistics.shape(1));
-  task.scale = scale;
+template <class Problem>
+auto solve_all_sizes(const Problem& problem, const OptionDict& given, nb::object callback) {
   const Options options = read_options(given);
-  return run_without_gil(std::move(callback),
-                         [&](Observer observer) { return solve_ordered(view, task, options, std::move(observer)); });
+  return run_without_gil(std::move(callback), [&](Observer observer) {
+    return solve_ordered_path(problem.view, problem.task, options, std::move(observer));
+  });
 }
 
 }  // namespace
 
 void bind_ordered(nb::module_& m) {
-  m.def("solve_ordered", &solve_types, nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("row_types"),
-        nb::arg("cost_matrix"), nb::arg("weights").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
-        "As solve(), for trees whose tests are thresholds: a test holds where the rank is at most its position.");
-  m.def("solve_ordered_vector", &solve_vectors, nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("statistics"),
-        nb::arg("kind"), nb::arg("scale"), nb::arg("options"), nb::arg("callback") = nb::none(),
-        "As solve_ordered(), for leaves that cost a function of the sum of their rows' statistics.");
+  using Numbers = const Vector<std::int32_t>&;
+  m.def(
+      "solve_ordered",
+      [](const Ranks& ranks, Numbers n_ranks, Numbers row_types, const Matrix& cost_matrix, const MaybeVector& weights,
+         const OptionDict& options, nb::object callback) {
+        return solve_one(Types(ranks, n_ranks, row_types, cost_matrix, weights), options, std::move(callback));
+      },
+      nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("row_types"), nb::arg("cost_matrix"), nb::arg("weights").none(),
+      nb::arg("options"), nb::arg("callback") = nb::none(),
+      "As solve(), for trees whose tests are thresholds: a test holds where the rank is at most its position.");
+  m.def(
+      "solve_ordered_path",
+      [](const Ranks& ranks, Numbers n_ranks, Numbers row_types, const Matrix& cost_matrix, const MaybeVector& weights,
+         const OptionDict& options, nb::object callback) {
+        return solve_all_sizes(Types(ranks, n_ranks, row_types, cost_matrix, weights), options, std::move(callback));
+      },
+      nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("row_types"), nb::arg("cost_matrix"), nb::arg("weights").none(),
+      nb::arg("options"), nb::arg("callback") = nb::none(), "As solve_path(), with thresholds as tests.");
+  m.def(
+      "solve_ordered_vector",
+      [](const Ranks& ranks, Numbers n_ranks, const Matrix& statistics, const std::string& kind, std::int64_t scale,
+         const OptionDict& options, nb::object callback) {
+        return solve_one(Vectors(ranks, n_ranks, statistics, kind, scale), options, std::move(callback));
+      },
+      nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("statistics"), nb::arg("kind"), nb::arg("scale"),
+      nb::arg("options"), nb::arg("callback") = nb::none(),
+      "As solve_ordered(), for leaves that cost a function of the sum of their rows' statistics.");
+  m.def(
+      "solve_ordered_vector_path",
+      [](const Ranks& ranks, Numbers n_ranks, const Matrix& statistics, const std::string& kind, std::int64_t scale,
+         const OptionDict& options, nb::object callback) {
+        return solve_all_sizes(Vectors(ranks, n_ranks, statistics, kind, scale), options, std::move(callback));
+      },
+      nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("statistics"), nb::arg("kind"), nb::arg("scale"),
+      nb::arg("options"), nb::arg("callback") = nb::none(), "As solve_ordered_path(), for these leaves.");
 }
 
 }  // namespace certree

@@ -7,19 +7,24 @@
 #include "base/check.hpp"
 #include "door.hpp"
 #include "search/ordered_search.hpp"
+#include "search/ordered_shape.hpp"
 
 namespace certree {
 
 namespace {
 
-std::int32_t effective_depth(const OrderedData& data, const Options& options) {
-  const auto by_data = std::min<std::int64_t>(data.n_tests(), data.n_rows() - 1);
-  return static_cast<std::int32_t>(std::min<std::int64_t>(by_data, options.max_depth));
+// The trees that data and options leave.
+Shape shape_of(const OrderedData& data, const Options& options) {
+  std::int64_t depth = std::min<std::int64_t>(data.n_tests(), data.n_rows() - 1), splits = data.n_rows() - 1;
+  if (options.max_depth >= 0) depth = std::min<std::int64_t>(depth, options.max_depth);
+  if (options.max_splits >= 0) splits = std::min(splits, options.max_splits);
+  // A limit that only the number of rows sets changes nothing.
+  const auto levels = static_cast<std::int32_t>(std::min(depth, splits));
+  return options.max_splits >= 0 ? Shape::of(levels, splits) : Shape::full(levels);
 }
 
-std::int64_t most_splits(const OrderedData& data, std::int32_t depth) {
-  const std::int64_t by_rows = data.n_rows() - 1;
-  return depth < 40 ? std::min(by_rows, (std::int64_t{1} << depth) - 1) : by_rows;
+std::int64_t most_splits(const OrderedData& data, const Shape& shape) {
+  return std::min<std::int64_t>(data.n_rows() - 1, shape.splits);
 }
 
 Result leaf_of(const OrderedView& view, const CountTask& task, const Options& options) {
@@ -41,41 +46,87 @@ Result leaf_of(const OrderedView& view, const VectorTask& task, const Options& o
   return single_leaf(cost, label, options);
 }
 
+// One solve: what lives from the ranks to the report.
+struct Solve {
+  template <class Task>
+  Solve(const OrderedView& view, const Task& task, const Options& options, Budget& shared_budget,
+        MemoryBudget& shared_memory, Observer observer)
+      : budget(shared_budget),
+        memory(shared_memory),
+        data(view, task, memory),
+        shape(shape_of(data, options)),
+        scale(data.worst_total(), options, most_splits(data, shape)),
+        inner(options),
+        progress(budget, std::move(observer), scale.factor),
+        table(memory, options.memory_limit > 0 ? options.memory_limit / 2 : 0, false) {
+    inner.gap = scale.from_caller(options.gap);
+  }
+
+  OrderedSearch search() { return {data, inner, scale.objective, budget, memory, table, progress}; }
+
+  Budget& budget;
+  MemoryBudget& memory;
+  const OrderedData data;
+  const Shape shape;
+  const Scale scale;
+  Options inner;
+  Progress progress;
+  Table table;
+};
+
+void report_work(const Budget& budget, const MemoryBudget& memory, const OrderedView& view, Report& result) {
+  result.counters.depth_two_evaluations = budget.work();
+  result.counters.peak_bytes = memory.peak();
+  result.counters.row_groups = view.n_rows;
+  result.seconds = budget.seconds();
+}
+
 template <class Task>
 Result run(const OrderedView& view, const Task& task, const Options& options, Observer observer) {
   check_options(view.n_rows, options);
-  require(options.max_depth >= 0, "ordered features need max_depth");
-  require(options.max_splits < 0, "ordered features have no limit on splits");
+  require(options.max_depth >= 0 || options.max_splits >= 0, "ordered features need max_depth or max_splits");
   check_ranks(view);
   Budget budget(options.time_limit_s, options.work_limit);
   MemoryBudget memory(options.memory_limit);
   Result result;
   bool has_tree = false;
   run_within(budget, [&] {
-    const OrderedData data(view, task, memory);
-    const std::int32_t depth = effective_depth(data, options);
-    const Scale scale(data.worst_total(), options, most_splits(data, depth));
-    Options inner = options;
-    inner.gap = scale.from_caller(options.gap);
-    Progress progress(budget, std::move(observer), scale.factor);
+    Solve solve(view, task, options, budget, memory, std::move(observer));
     if (options.known_value >= 0)
-      progress.assume(options.known_value * scale.factor + (inner.smallest ? options.known_splits : 0));
-    Table table(memory, options.memory_limit > 0 ? options.memory_limit / 2 : 0, false);
-    run_within(budget, [&] {
-      OrderedSearch(data, inner, scale.objective, budget, memory, table, progress).run(depth, result.counters);
-    });
-    progress.observe();
-    if (progress.tree().nodes.empty() && options.known_value < 0) return;
+      solve.progress.assume(options.known_value * solve.scale.factor + (options.smallest ? options.known_splits : 0));
+    run_within(budget, [&] { solve.search().run(solve.shape, result.counters); });
+    solve.progress.observe();
+    if (solve.progress.tree().nodes.empty() && options.known_value < 0) return;
     has_tree = true;
-    report_values(progress, budget, scale, options.gap, result);
-    result.tree = progress.tree();
-    report_table(table, result.counters);
+    report_values(solve.progress, budget, solve.scale, options.gap, result);
+    result.tree = solve.progress.tree();
+    report_table(solve.table, result.counters);
   });
   if (!has_tree) result = leaf_of(view, task, options);
-  result.counters.depth_two_evaluations = budget.work();
-  result.counters.peak_bytes = memory.peak();
-  result.counters.row_groups = view.n_rows;
-  result.seconds = budget.seconds();
+  report_work(budget, memory, view, result);
+  return result;
+}
+
+template <class Task>
+PathResult run_path(const OrderedView& view, const Task& task, const Options& options, Observer observer) {
+  check_path_options(view.n_rows, options);
+  check_ranks(view);
+  Options leaves = options;  // a path prices no split and leaves no gap
+  leaves.error_scale = 1;
+  leaves.split_penalty = leaves.gap = 0;
+  Budget budget(options.time_limit_s, options.work_limit);
+  MemoryBudget memory(options.memory_limit);
+  PathResult result;
+  run_within(budget, [&] {
+    Solve solve(view, task, leaves, budget, memory, std::move(observer));
+    bool is_whole = false;
+    const Shape shape = Shape::of(solve.shape.depth, most_splits(solve.data, solve.shape));
+    result.entries = solve.search().run_path(shape, result.counters, &is_whole);
+    result.status = status_of(budget, is_whole);
+    report_table(solve.table, result.counters);
+  });
+  if (result.entries.empty()) result = path_of_leaf(leaf_of(view, task, options), options);
+  report_work(budget, memory, view, result);
   return result;
 }
 
@@ -88,6 +139,17 @@ Result solve_ordered(const OrderedView& view, const CountTask& task, const Optio
 Result solve_ordered(const OrderedView& view, const VectorTask& task, const Options& options, Observer observer) {
   task.check();
   return run(view, task, options, std::move(observer));
+}
+
+PathResult solve_ordered_path(const OrderedView& view, const CountTask& task, const Options& options,
+                              Observer observer) {
+  return run_path(view, task, options, std::move(observer));
+}
+
+PathResult solve_ordered_path(const OrderedView& view, const VectorTask& task, const Options& options,
+                              Observer observer) {
+  task.check();
+  return run_path(view, task, options, std::move(observer));
 }
 
 }  // namespace certree

@@ -10,10 +10,15 @@
 
 namespace certree {
 
-// Needs a depth limit, and no limit on splits; one thread searches.  Columns of the tree are numbers of tests: those of a
+// Needs a limit on depth or splits; one thread searches.  Columns of the tree are numbers of tests: those of a
 // feature follow those of the features before it, by rising ranks.
 Result solve_ordered(const OrderedView& view, const CountTask& task, const Options& options, Observer observer);
 // The same for costs per row and label, or squared errors.
 Result solve_ordered(const OrderedView& view, const VectorTask& task, const Options& options, Observer observer);
+// The best trees for every number of splits.
+PathResult solve_ordered_path(const OrderedView& view, const CountTask& task, const Options& options,
+                              Observer observer);
+PathResult solve_ordered_path(const OrderedView& view, const VectorTask& task, const Options& options,
+                              Observer observer);
 
 }  // namespace certree

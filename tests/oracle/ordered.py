@@ -50,6 +50,19 @@ class Ordered:
             callback,
         )
 
+    def solve_path(self, callback: Any = None, /, **options: Any) -> Any:
+        """Run the engine for every number of splits."""
+        problem = self.problem
+        return _core.solve_ordered_path(
+            self.ranks,
+            self.n_ranks,
+            problem.row_types,
+            problem.cost_matrix,
+            problem.weights,
+            {**problem.options(), **options},
+            callback,
+        )
+
     def check(self, result: Any, optimum: int | None = None, about: Any = "") -> TreeFacts:
         """Check what every result promises; node tests count features, then positions."""
         return check_result(result, self.problem, optimum, (about, self))

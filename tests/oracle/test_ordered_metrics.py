@@ -63,7 +63,9 @@ def test_metrics_over_ranks_are_those_of_all_trees(seed: int, name: str) -> None
     assert metric.exact(found.fp, found.fn, *both) == best
 
 
-@pytest.mark.parametrize("options", [{}, {"min_samples_leaf": 7}, {"class_weight": "balanced"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"min_samples_leaf": 7}, {"class_weight": "balanced"}, {"complexity": 0.02}]
+)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("max_depth", [1, 2, 3])
 def test_ranks_and_columns_prove_the_same_value(

@@ -25,8 +25,9 @@ ESTIMATORS = [
 
 def _expected_failures(estimator: Any) -> dict[str, str]:
     if isinstance(estimator, SPOForest) and estimator.bootstrap:
-        check = "check_sample_weight_equivalence_on_dense_data"
-        return {check: "rows are drawn at random, other ones when there are more of them"}
+        reason = "rows are drawn at random, other ones when there are more of them"
+        check = "check_sample_weight_equivalence_on_{}_data"
+        return {check.format(form): reason for form in ("dense", "sparse")}
     return {}
 
 

@@ -58,6 +58,7 @@ def test_the_constructor_has_the_documented_parameters_and_defaults() -> None:
     assert {name: p.default for name, p in signature.parameters.items()} == {
         "max_depth": 3,
         "max_splits": None,
+        "max_leaf_nodes": None,
         "complexity": 0.0,
         "complexity_per": "split",
         "objective": "accuracy",
@@ -67,6 +68,8 @@ def test_the_constructor_has_the_documented_parameters_and_defaults() -> None:
         "splits": "binary",
         "categorical_features": "auto",
         "thresholds": "auto",
+        "min_category_rows": 1,
+        "category_tests": "one",
         "search": "auto",
         "time_limit": 60.0,
         "memory_limit": "auto",
@@ -87,7 +90,7 @@ def test_tags_say_what_tables_are_welcome() -> None:
     assert tags.input_tags.allow_nan
     assert tags.input_tags.categorical
     assert tags.classifier_tags.multi_class
-    assert not tags.input_tags.sparse
+    assert tags.input_tags.sparse
 
 
 # ---- the value ---------------------------------------------------------------------------------

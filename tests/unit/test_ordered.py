@@ -14,10 +14,10 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
-from certree import OptimalTreeClassifier, OptimalTreeClassifierCV, optimality_gap, verify
+from certree import OptimalTreeClassifier, optimality_gap, regularization_path, verify
 from certree.encoding import RankedColumns
 from certree.engine import _ordered
-from certree.engine._ordered import prefers_ranks
+from certree.engine._ordered import RankLimits, prefers_ranks
 from certree.estimators import _error_statement
 
 from .test_ranks import mixed
@@ -150,12 +150,12 @@ def test_fewer_cut_points_may_lose_the_best_tree() -> None:
 
 
 def test_small_tables_and_bits_keep_a_column_per_test() -> None:
-    assert not prefers_ranks(150, np.array([33, 23, 33, 22], dtype=np.int32), 3, 4)
-    assert not prefers_ranks(10**6, np.full(1000, 2, dtype=np.int32), 2, 3)
-    assert not prefers_ranks(10**6, np.array([3, 3, 3], dtype=np.int32), 2, 3)
-    assert prefers_ranks(10_000, np.full(20, 33, dtype=np.int32), 2, 2)
-    assert prefers_ranks(1000, np.full(10, 1000, dtype=np.int32), 2, 4)
-    assert prefers_ranks(18_000, np.full(8, 18_000, dtype=np.int32), 2, 1)
+    assert not prefers_ranks(150, np.array([33, 23, 33, 22], dtype=np.int32), 3, RankLimits(4))
+    assert not prefers_ranks(10**6, np.full(1000, 2, dtype=np.int32), 2, RankLimits(3))
+    assert not prefers_ranks(10**6, np.array([3, 3, 3], dtype=np.int32), 2, RankLimits(3))
+    assert prefers_ranks(10_000, np.full(20, 33, dtype=np.int32), 2, RankLimits(2))
+    assert prefers_ranks(1000, np.full(10, 1000, dtype=np.int32), 2, RankLimits(4))
+    assert prefers_ranks(18_000, np.full(8, 18_000, dtype=np.int32), 2, RankLimits(1))
 
 
 def test_a_table_that_is_too_large_for_a_column_per_test_is_ranked(by_ranks: list[int]) -> None:
@@ -173,7 +173,6 @@ def test_a_table_that_is_too_large_for_a_column_per_test_is_ranked(by_ranks: lis
     "options",
     [
         {"max_depth": None, "complexity": 0.05},
-        {"max_splits": 2},
         {"search": "best-first"},
         {"objective": "f1"},
         {"objective": "auc", "max_depth": 1},
@@ -191,14 +190,36 @@ def test_what_the_search_over_ranks_lacks_gets_a_column_per_test(
     assert by_ranks == [120]
 
 
-def test_paths_get_a_column_per_test(by_ranks: list[int]) -> None:
+@pytest.mark.parametrize("options", [{"max_splits": 2}, {"max_depth": None, "max_splits": 2}])
+def test_limits_on_splits_are_searched_by_ranks(options: Any, by_ranks: list[int]) -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(700, 2)), rng.integers(0, 2, 700)
-    model = OptimalTreeClassifier(max_depth=2, thresholds=60).fit(X, y, path=True)
-    assert not by_ranks
+    model = OptimalTreeClassifier(**{"max_depth": 2, "thresholds": 60, **options}).fit(X, y)
+    assert by_ranks == [120]
     assert verify(model, X, y)
-    found = OptimalTreeClassifierCV(depths=(1,), cv=2, thresholds=60).fit(X, y)
-    assert found.best_estimator_.certificate_.is_optimal
+
+
+def test_paths_by_ranks_are_those_by_columns(forced: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(150, 3)), 1)
+    y = (X[:, 0] + X[:, 1] > 0) ^ (rng.random(150) < 0.2)
+    paths = []
+    for choice in (False, True):
+        forced(choice)
+        model = OptimalTreeClassifier(max_depth=3, thresholds=20).fit(X, y, path=True)
+        assert verify(model, X, y)
+        alone = regularization_path(X, y, max_depth=3, thresholds=20)
+        for path in (model.path_, alone):
+            assert path.status == "optimal"
+            paths.append([(entry.splits, entry.errors, entry.lower_bound) for entry in path])
+    assert paths[0] == paths[1] == paths[2] == paths[3]
+
+
+def test_paths_prefer_ranks_later() -> None:
+    n_ranks = np.full(20, 33, dtype=np.int32)
+    assert prefers_ranks(20_000, n_ranks, 2, RankLimits(3))
+    assert not prefers_ranks(20_000, n_ranks, 2, RankLimits(3, is_path=True))
+    assert prefers_ranks(2000, np.full(8, 2000, dtype=np.int32), 2, RankLimits(3, is_path=True))
 
 
 # ---- a tree to start from ------------------------------------------------------------------------
@@ -370,7 +391,7 @@ def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
     X, y = rng.normal(size=(100, 2)), rng.integers(0, 2, 100)
     weights = (np.arange(100) % 3 > 0).astype(int)
     statement = _error_statement.state_errors(
-        OptimalTreeClassifier(2, thresholds="all"), X, y, weights, rank_depth=2
+        OptimalTreeClassifier(2, thresholds="all"), X, y, weights, rank_limits=RankLimits(2)
     )
     assert isinstance(statement.columns, RankedColumns)
     assert statement.columns.shape == (66, 130)

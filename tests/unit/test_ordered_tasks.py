@@ -19,7 +19,7 @@ from certree import (
 )
 from certree.encoding import RankedColumns
 from certree.engine import _ordered
-from certree.engine._ordered import prefers_ranks
+from certree.engine._ordered import RankLimits, prefers_ranks
 from certree.estimators import _task_statement
 from certree.estimators._task_statement import TaskStatement, state_task
 
@@ -135,6 +135,8 @@ def fit_both(forced: Any, fit: Fit, X: Any, seed: int, weights: Any = None, **op
         {"max_depth": 0},
         {"max_depth": 1},
         {"max_depth": 3, "thresholds": 4},
+        {"max_depth": 3, "max_splits": 4, "thresholds": 4},
+        {"max_depth": None, "max_splits": 2},
     ],
     ids=str,
 )
@@ -188,6 +190,27 @@ def test_the_tree_costs_what_the_certificate_says(forced: Any, fit: Fit) -> None
         assert counts[leaves].tolist() == np.bincount(leaves)[leaves].tolist()
 
 
+@pytest.mark.parametrize("kind", ["labels", "numbers", "rows"])
+@pytest.mark.parametrize("options", [{}, {"max_splits": 4}, {"min_samples_leaf": 3}], ids=str)
+def test_paths_are_the_same(forced: Any, kind: str, options: dict[str, Any]) -> None:
+    """Every number of splits, with types of rows, squared errors, and costs per row."""
+    rng = np.random.default_rng(3)
+    X = mixed(60, 3)
+    costs = rng.integers(0, 30, (60, 3)) if kind == "rows" else None
+    y = np.round(rng.normal(size=60), 2) if kind == "numbers" else rng.integers(0, 3, 60)
+    paths = []
+    for choice in (False, True):
+        forced(choice)
+        settings = {"max_depth": 3, "thresholds": 5, **options}
+        if kind == "numbers":
+            model: Any = OptimalTreeRegressor(**settings).fit(X, y, path=True)
+        else:
+            model = CostSensitiveTreeClassifier(**settings).fit(X, y, costs=costs, path=True)
+        assert verify(model, X, y, **({} if costs is None else {"costs": costs}))
+        paths.append([(entry.splits, entry.errors, entry.lower_bound) for entry in model.path_])
+    assert paths[0] == paths[1]
+
+
 def test_brute_force_agrees(forced: Any) -> None:
     forced(True)
     X = np.random.default_rng(0).integers(0, 6, (16, 2)) / 2
@@ -201,26 +224,26 @@ def test_brute_force_agrees(forced: Any) -> None:
 
 def test_ranks_are_preferred_sooner_where_rows_have_vectors() -> None:
     n_ranks = np.full(8, 33, dtype=np.int32)
-    assert not prefers_ranks(5000, n_ranks, 4, 3)
-    assert prefers_ranks(5000, n_ranks, 4, 3, kind="min_label")
+    assert not prefers_ranks(5000, n_ranks, 4, RankLimits(3))
+    assert prefers_ranks(5000, n_ranks, 4, RankLimits(3), kind="min_label")
     # Squared errors leave many thresholds open.
-    assert not prefers_ranks(5000, n_ranks, 3, 3, kind="squares")
-    assert prefers_ranks(5000, n_ranks, 3, 2, kind="squares")
+    assert not prefers_ranks(5000, n_ranks, 3, RankLimits(3), kind="squares")
+    assert prefers_ranks(5000, n_ranks, 3, RankLimits(2), kind="squares")
     for kind in _ordered.ORDERED_KINDS:
         few = np.array([33, 23, 33, 22], dtype=np.int32)
-        assert not prefers_ranks(150, few, 3, 4, kind=kind)
-        assert not prefers_ranks(10**6, np.full(1000, 2, dtype=np.int32), 2, 3, kind=kind)
-        assert prefers_ranks(2000, np.full(8, 2000, dtype=np.int32), 3, 3, kind=kind)
+        assert not prefers_ranks(150, few, 3, RankLimits(4), kind=kind)
+        assert not prefers_ranks(
+            10**6, np.full(1000, 2, dtype=np.int32), 2, RankLimits(3), kind=kind
+        )
+        assert prefers_ranks(2000, np.full(8, 2000, dtype=np.int32), 3, RankLimits(3), kind=kind)
 
 
 @pytest.mark.parametrize(
     "options",
     [
         {"max_depth": None, "complexity": 0.05},
-        {"max_splits": 2},
         {"search": "best-first"},
         {"test_costs": [0.1, 0.2]},
-        {"path": True, "max_depth": 1},
     ],
     ids=str,
 )
@@ -269,7 +292,7 @@ def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
     X, y = rng.normal(size=(100, 2)), rng.normal(size=100)
     weights = (np.arange(100) % 3 > 0).astype(int)
     model = OptimalTreeRegressor(2, thresholds="all")
-    statement = state_task(model, tasks.SquaredError(), X, y, weights, TaskStatement, rank_depth=2)
+    statement = state_task(model, tasks.SquaredError(), X, y, weights, TaskStatement, RankLimits(2))
     assert isinstance(statement.columns, RankedColumns)
     assert statement.columns.shape == (66, 130)
     assert statement.engine_problem.columns.shape == (66, 130)

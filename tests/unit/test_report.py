@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score, confusion_matrix, mean_absolute_error, r2_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from certree import (
@@ -26,6 +28,7 @@ from certree import (
     Report,
     SPOForest,
     SPOTree,
+    Tree,
     datasets,
     estimators,
     metrics,
@@ -36,7 +39,10 @@ from certree import (
     solve,
     tasks,
 )
+from certree.encoding import SidedTest, Table, Test
 from certree.report._choices import MOST
+from certree.report._distributions import distributions
+from certree.report._row_form import row_form
 
 HOSTILE = "</script><script>alert(1)</script>\"'&lt;{{DATA}}\u2028"
 
@@ -129,6 +135,14 @@ def test_classifiers(model: Any) -> None:
     assert held["confusion"]["counts"] == confusion_matrix(y[180:], said, labels=classes).tolist()
     assert sum(point[2] for point in held["calibration"]["points"]) == 60
     assert set(told["spread"]) == {str(v) for v in np.flatnonzero(model.tree_.test >= 0)}
+
+
+def test_searches_over_parameters_show_what_they_chose() -> None:
+    X, y, _ = table()
+    search = GridSearchCV(OptimalTreeClassifier(), {"max_depth": [1, 2]}, cv=2).fit(X, y)
+    told = shown(report(search, X, y))
+    assert told["statement"] == search.best_estimator_.certificate_.statement()
+    assert metrics_of(told)["Accuracy"] == f"{search.score(X, y):.4g}"
 
 
 def test_costs_and_ranks_are_told() -> None:
@@ -303,6 +317,39 @@ def test_distributions_count_the_rows_that_arrive() -> None:
     assert kinds == {"bins", "values"}
 
 
+@dataclass(frozen=True)
+class Before(SidedTest):
+    """``x`` is a date of 2024 or before."""
+
+    kind, feature, name = "before", 0, "day"
+    missing: bool | None = None
+
+    def holds(self, column: Any) -> Any:
+        return column <= np.datetime64("2024-12-31")
+
+    def describe(self, outcome: int = 0) -> str:
+        return ("day <= 2024-12-31", "day > 2024-12-31")[outcome]
+
+
+def test_dates_have_bins_too() -> None:
+    days = np.array([*np.arange("2024-12-01", "2025-02-01", dtype="M8[D]"), "NaT"], "M8[us]")
+    tree = Tree(
+        *([Before()], [0, -1, -1], [1, -1, -1], [-1, 0, 1]),
+        counts=[[31, 32], [31, 0], [0, 32]],
+        classes=["old", "new"],
+    )
+    rows = Table([days], ["number"], ["day"])
+    spread = distributions(tree, rows, None)["0"]
+    assert (sum(spread["bins"][0]), spread["missing"], spread["missing_side"]) == (62, 1, 1)
+    assert spread["cut_text"] == "2024-12-31"
+    ends = np.array(["2024-12-31", "2025-01-01"], "M8[us]").astype(np.int64)
+    assert ends[0] < spread["cut"] < ends[1]
+    assert [text for _, text in spread["labels"]] == ["2024-12-05", "2024-12-31", "2025-01-26"]
+    form = row_form([tree], rows)
+    assert form["fields"][0]["options"][0] == "2024-12-01"
+    assert form["tests"][0][0]["outcomes"] == [0] * 31 + [1] * 32
+
+
 def test_the_form_knows_all_values() -> None:
     X, y, _ = table()
     data = data_of(report(OptimalTreeClassifier(max_depth=2).fit(X, y), X, y))
@@ -311,6 +358,30 @@ def test_the_form_knows_all_values() -> None:
     assert {"Bonn", "Ulm", "another value", "missing"} <= set(city["options"])
     number = next(field for field in fields.values() if field["kind"] == "number")
     assert "in the data" in number["hint"]
+
+
+class Odd(Test):
+    """A test of a kind that reports do not know: whether a number is odd."""
+
+    kind, feature, name = "odd", 0, "x0"
+
+    def holds(self, column: Any) -> Any:
+        return column % 2 == 1
+
+    def describe(self, outcome: int = 0) -> str:
+        return ("x0 is odd", "x0 is even")[outcome]
+
+
+def test_any_test_has_a_form_if_rows_are_known() -> None:
+    tree = Tree(
+        *([Odd()], [0, -1, -1], [1, -1, -1], [-1, 0, 1]),
+        counts=[[2, 2], [2, 0], [0, 2]],
+        classes=["odd", "even"],
+    )
+    assert data_of(report(tree))["form"]["fields"] == []
+    form = data_of(report(tree, [[1], [2], [3], [4]], ["odd", "even", "odd", "even"]))["form"]
+    assert form["fields"][0]["options"] == ["1", "2", "3", "4", "another value", "missing"]
+    assert form["tests"][0][0]["outcomes"][:4] == [0, 1, 0, 1]
 
 
 def test_rows_with_classes_unseen_in_training() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from certree.encoding import TableEncoder, check_columns, read_table
 
@@ -115,9 +114,10 @@ class TestObjects:
             ({"a": 1}, TypeError, "argument must be a string or a number.*'dict'"),
             ("text", TypeError, "column 1 holds both"),
             (1j, ValueError, "Complex data not supported: column 1"),
-            (datetime.date(2020, 1, 1), ValueError, "Dates and times.*column 1"),
-            (np.datetime64("2020-01-01"), ValueError, "Dates and times.*column 1"),
-            (datetime.timedelta(1), ValueError, "Dates and times.*column 1"),
+            (datetime.date(2020, 1, 1), ValueError, "dates or something else.*column 1"),
+            (np.datetime64("2020-01-01"), ValueError, "dates or something else.*column 1"),
+            (datetime.timedelta(1), ValueError, "dates or something else.*column 1"),
+            (datetime.time(12), ValueError, "Times of day.*column 1"),
             (10**400, ValueError, "float64 cannot hold, in column 1"),
             (float("inf"), ValueError, "infinity.*column 1, row 0"),
         ],
@@ -130,11 +130,6 @@ class TestObjects:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.coo_array, sparse.csc_array])
-    def test_sparse(self, make: Any) -> None:
-        with pytest.raises(TypeError, match=r"Sparse data.*toarray"):
-            read_table(make(np.eye(3)))
-
     def test_complex(self) -> None:
         with pytest.raises(ValueError, match="Complex data not supported"):
             read_table(np.array([[1j, 2]]))
@@ -168,11 +163,6 @@ class TestRefusals:
 
     def test_finite_numbers_whose_sum_is_not(self) -> None:
         assert read_table(np.full((4, 1), 1e308)).n_rows == 4
-
-    @pytest.mark.parametrize("dtype", ["M8[D]", "m8[s]"])
-    def test_dates(self, dtype: str) -> None:
-        with pytest.raises(ValueError, match="Dates and times are not supported"):
-            read_table(np.zeros((2, 2), dtype=dtype))
 
 
 class TestPandas:
@@ -242,20 +232,6 @@ class TestPandas:
         frame = self.pd.DataFrame([[1, "a"]], columns=["x", "x"])
         assert read_table(frame).kinds == ["number", "text"]
 
-    @pytest.mark.parametrize(
-        "values, message",
-        [
-            ("2020-01-01", "Dates and times.*column 'x'"),
-            ("2020-01-01T00:00Z", "Dates and times.*column 'x'"),
-        ],
-    )
-    def test_dates_are_refused(self, values: str, message: str) -> None:
-        frame = self.pd.DataFrame({"x": self.pd.to_datetime([values]), "y": ["a"]})
-        with pytest.raises(ValueError, match=message):
-            read_table(frame)
-        with pytest.raises(ValueError, match="Dates and times"):
-            read_table(frame[["x"]])
-
     def test_bad_numbers_are_refused_with_the_name(self) -> None:
         with pytest.raises(ValueError, match=r"infinity.*column 'x', row 1"):
             read_table(self.pd.DataFrame({"x": [1.0, np.inf]}))
@@ -307,7 +283,7 @@ class TestPolars:
     @pytest.mark.parametrize(
         "values, error, message",
         [
-            ([datetime.date(2020, 1, 1)], ValueError, "Dates and times.*column 'x'"),
+            ([datetime.time(12)], ValueError, "Times of day.*column 'x'"),
             ([[1, 2]], TypeError, "argument must be a string or a number.*column 'x'"),
             ([float("inf")], ValueError, "infinity.*column 'x', row 0"),
         ],

@@ -6,9 +6,8 @@
 #include <numeric>
 #include <vector>
 
-#include "bounds/dropped_rows.hpp"
-#include "bounds/threshold_interval.hpp"
 #include "search/ordered_bins.hpp"
+#include "search/ordered_root.hpp"
 #include "search/ordered_siblings.hpp"
 #include "search/ordered_stump.hpp"
 
@@ -42,67 +41,64 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         scratch_(memory),
         lows_(memory),
         folded_(memory),
-        worst_(memory) {
+        root_(data, options, objective, memory) {
     scratch_.ensure(pair_scratch_size(data.rule().n_planes));
   }
 
-  OrderedFound solve(const OrderedRows& rows, Cost ceiling, Cost* by_root, OrderedSplit* split) override {
+  OrderedFound solve(const OrderedRows& rows, std::int64_t splits, Cost ceiling, Cost* by_root,
+                     OrderedSplit* split) override {
     budget_.add_work();
-    *split = {};
     set_ = siblings_.fits(rows) ? siblings_.take(rows, own_) : nullptr;
     if (set_ == nullptr) {
       own_.take(rows, bins_for(rows.n_rows), kFewBins);
       set_ = &own_;
     }
     stump_.start_set(*set_);
-    best_ = objective_.leaf(set_->leaf_cost());
-    split_ = split;
-    by_ = by_root;
-    ceiling_ = ceiling;
-    loose_ = lower_ = best_;
     slack_ = objective_.leaf(set_->worst()) / kSlackShare;
-    if (best_ <= objective_.split_penalty || best_ == 0) return {best_, best_, best_};
+    start(splits, ceiling, by_root, split);
+    has_pairs_ = false;
+    if (is_leaf_best()) return {best_, best_, best_};
     try_single_splits();
     if (!set_->is_complete()) return {0, 0, best_};
     list_roots();
     if (!scan_pairs()) return {0, 0, best_};  // the trees found so far count
-    bound_roots();
-    for (const std::int32_t f : roots_)
-      if (low_[static_cast<std::size_t>(f)] < limit() && has_open_bins(f) && !refine(f)) break;
-    for (const std::int32_t f : set_->live()) {
-      const auto at = static_cast<std::size_t>(f);
-      lower_ = std::min(lower_, std::max(low_[at], true_low_[at]));
-      loose_ = std::min(loose_, low_[at]);
-      by_[f] = std::max(by_[f], std::min(low_[at], one_level_));
-    }
-    return {std::min(lower_, best_), std::min(loose_, best_), best_};
+    has_pairs_ = true;
+    return close();
   }
 
-  Cost best_split(const OrderedRows& rows, OrderedSplit* split) override {
+  OrderedFound solve_again(std::int64_t splits, Cost ceiling, Cost* by_root, OrderedSplit* split) override {
+    start(splits, ceiling, by_root, split);
+    if (is_leaf_best()) return {best_, best_, best_};
+    try_single_splits();
+    if (!has_pairs_) return {0, 0, best_};
+    for (const std::int32_t f : roots_)
+      if (is_scanned_[static_cast<std::size_t>(f)]) offer_edges(f);
+    return close();
+  }
+
+  OrderedFound best_split(const OrderedRows& rows, OrderedSplit* split) override {
     set_ = &own_;
+    has_pairs_ = false;
     own_.take(rows, kMostBins, kMostBins);
     stump_.start_set(*set_);
     *split = {};
     best_ = objective_.leaf(set_->leaf_cost());
     split_ = split;
+    Cost loose = best_;
+    bool is_whole = set_->is_complete();
     const bool is_large = static_cast<std::int64_t>(rows.n_rows) * data_.n_features() > kManyValues;
     for (const std::int32_t f : set_->live()) {
       // Where the budget has ended, the edges of bins must do.
-      if (!set_->feature(f).has_inner || (is_large && poll())) {
-        try_edges(f);
-        continue;
-      }
-      const std::int32_t* order = stump_.order(f);
-      const std::int32_t* ranks = data_.ranks(f);
-      stump_.start_root(f);
-      for (std::int32_t k = 0; k + 1 < set_->n_rows(); ++k) {
-        if (ranks[order[k]] == ranks[order[k + 1]]) continue;
-        stump_.part(k + 1);
-        const V cost = stump_.cost(true);
-        if (cost < kInfeasible<V>) offer(objective_.split(objective_.leaf(cost)), f, ranks[order[k]]);
+      const bool needs_rows = set_->feature(f).has_inner;
+      if (!needs_rows || (is_large && poll())) {
+        loose = std::min(loose, try_edges(f));
+        is_whole = is_whole && !needs_rows;
+      } else {
+        loose = std::min(loose, try_thresholds(f));
       }
     }
-    return best_;
+    if (!is_whole) return {0, 0, best_};
+    return {best_, loose, best_};
   }
 
   Cost leaf_value(const OrderedRows& rows, std::int32_t* label) override {
@@ -126,13 +122,32 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     V* inner;
     V* loose;
   };
-  struct Point {
-    std::int32_t position = 0;  // rows on the left
-    ThresholdSides sides;       // for leaves of any size
-  };
-  struct Interval {
-    Point a, b;
-  };
+  void start(std::int64_t splits, Cost ceiling, Cost* by_root, OrderedSplit* split) {
+    *split = {};
+    best_ = objective_.leaf(set_->leaf_cost());
+    split_ = split;
+    by_ = by_root;
+    ceiling_ = ceiling;
+    is_short_ = splits == 2;
+  }
+  bool is_leaf_best() const { return best_ <= objective_.split_penalty || best_ == 0; }
+
+  // What pair tables leave open.
+  OrderedFound close() {
+    bound_roots();
+    for (const std::int32_t f : roots_)
+      if (low_[static_cast<std::size_t>(f)] < limit() && has_open_bins(f) && !refine(f)) break;
+    OrderedFound found{objective_.leaf(set_->leaf_cost()), objective_.leaf(set_->leaf_cost()), best_};
+    for (const std::int32_t f : set_->live()) {
+      const auto at = static_cast<std::size_t>(f);
+      found.lower = std::min(found.lower, std::max(low_[at], true_low_[at]));
+      found.loose = std::min(found.loose, low_[at]);
+      by_[f] = std::max(by_[f], std::min(low_[at], one_level_));
+    }
+    found.lower = std::min(found.lower, best_);
+    found.loose = std::min(found.loose, best_);
+    return found;
+  }
 
   static std::int32_t bins_for(std::int32_t n_rows) {
     const auto bins = static_cast<std::int32_t>(kBinsPerRoot * std::sqrt(static_cast<double>(n_rows)));
@@ -175,14 +190,32 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   void try_single_splits() {
     for (const std::int32_t f : set_->live()) try_edges(f);
   }
-  // Single splits at the edges of bins.
-  void try_edges(std::int32_t f) {
+  // Single splits at the edges of bins.  Returns the value of the best for leaves of any size.
+  Cost try_edges(std::int32_t f) {
     const SetFeature<V>& own = set_->feature(f);
+    Cost loose = kInfinite;
     for (std::int32_t b = 0; b + 1 < own.n_bins; ++b) {
+      loose = std::min(loose, objective_.split(objective_.leaf(own.leaf[0][b]) + objective_.leaf(own.leaf[1][b])));
       const V left = own.limited[0][b], right = own.limited[1][b];
       if (left >= kInfeasible<V> || right >= kInfeasible<V>) continue;
       offer(objective_.split(objective_.leaf(left) + objective_.leaf(right)), f, set_->last_rank(f, b));
     }
+    return loose;
+  }
+  // The same at every threshold.
+  Cost try_thresholds(std::int32_t f) {
+    const std::int32_t* order = stump_.order(f);
+    const std::int32_t* ranks = data_.ranks(f);
+    Cost loose = kInfinite;
+    stump_.start_root(f);
+    for (std::int32_t k = 0; k + 1 < set_->n_rows(); ++k) {
+      if (ranks[order[k]] == ranks[order[k + 1]]) continue;
+      stump_.part(k + 1);
+      loose = std::min(loose, objective_.split(objective_.leaf(stump_.cost(false))));
+      const V cost = stump_.cost(true);
+      if (cost < kInfeasible<V>) offer(objective_.split(objective_.leaf(cost)), f, ranks[order[k]]);
+    }
+    return loose;
   }
 
   // Roots by rising bounds; features whose trees cannot be better are at the end.
@@ -277,16 +310,26 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     for (std::int32_t b = 0; b < n; ++b) low_of[b] = std::min(loose[b], found.inner[b]);
   }
 
-  // Trees whose tests are at edges of bins.
-  void offer_edges(std::int32_t f) {
+  // What the two sides of a root test cost, each as a leaf or with a split, as far as splits allow.
+  Cost join(const Cost* best, const Cost* leaf) const {
+    return objective_.split(is_short_ ? std::min(best[0] + leaf[1], leaf[0] + best[1]) : best[0] + best[1]);
+  }
+
+  // Trees whose tests are at edges of bins; `inner` counts thresholds inside of bins of second features in, as a bound.
+  Cost edge_value(std::int32_t f, std::int32_t b, bool inner) {
     const SetFeature<V>& own = set_->feature(f);
-    const Folded left = folded(f, 0), right = folded(f, 1);
-    for (std::int32_t b = 0; b + 1 < own.n_bins; ++b) {
-      const Cost value = side_value(own.limited[0][b], left.edge[b]),
-                 other = side_value(own.limited[1][b], right.edge[b]);
-      if (own.limited[0][b] < kInfeasible<V> && own.limited[1][b] < kInfeasible<V>)
-        offer(objective_.split(value + other), f, set_->last_rank(f, b));
+    if (own.limited[0][b] >= kInfeasible<V> || own.limited[1][b] >= kInfeasible<V>) return kInfinite;
+    Cost best[2], leaf[2];
+    for (int side = 0; side < 2; ++side) {
+      const Folded s = folded(f, side);
+      leaf[side] = objective_.leaf(own.limited[side][b]);
+      best[side] = side_value(own.limited[side][b], inner ? std::min(s.edge[b], s.inner[b]) : s.edge[b]);
     }
+    return join(best, leaf);
+  }
+  void offer_edges(std::int32_t f) {
+    for (std::int32_t b = 0; b + 1 < set_->feature(f).n_bins; ++b)
+      offer(edge_value(f, b, false), f, set_->last_rank(f, b));
   }
 
   // What any subtree costs on one side of an edge.
@@ -294,9 +337,13 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     const Folded s = folded(f, side);
     return side_value(set_->feature(f).leaf[side][b], std::min(s.loose[b], s.inner[b]));
   }
-  Cost true_side(std::int32_t f, std::int32_t b, int side) {
-    const Folded s = folded(f, side);
-    return side_value(set_->feature(f).limited[side][b], std::min(s.edge[b], s.inner[b]));
+  // Beyond the last edge, all rows are on the left.
+  RootSides loose_edge(std::int32_t f, std::int32_t b) {
+    const SetFeature<V>& own = set_->feature(f);
+    const bool is_last = b + 1 >= own.n_bins;
+    const Cost best[2] = {loose_side(f, b, 0), is_last ? 0 : loose_side(f, b, 1)};
+    const Cost leaf[2] = {objective_.leaf(own.leaf[0][b]), is_last ? 0 : objective_.leaf(own.leaf[1][b])};
+    return RootSides::divide(is_short_, best, leaf);
   }
 
   // Bounds of all trees with a root feature, from edges and from bins.
@@ -310,31 +357,31 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         one_level_ =
             std::min(one_level_, objective_.split(objective_.leaf(own.leaf[0][b]) + objective_.leaf(own.leaf[1][b])));
     }
-    for (const std::int32_t f : roots_) {
-      if (!is_scanned_[static_cast<std::size_t>(f)]) continue;
-      const SetFeature<V>& own = set_->feature(f);
-      Cost loose = kInfinite, lower = kInfinite, left_before = 0;
-      for (std::int32_t b = 0; b < own.n_bins; ++b) {
-        const Cost right = b + 1 < own.n_bins ? loose_side(f, b, 1) : 0;
-        if (own.inner[b] == 0) {
-          const Cost inside = options_.use_dropped_rows ? dropped_rows_bound(objective_, left_before, right) : 0;
-          loose = std::min(loose, inside);
-          lower = std::min(lower, inside);
-        }
-        left_before = loose_side(f, b, 0);
-        if (b + 1 >= own.n_bins) break;
-        loose = std::min(loose, objective_.split(left_before + right));
-        const Cost edge_left = true_side(f, b, 0), edge_right = true_side(f, b, 1);
-        if (edge_left < kInfinite && edge_right < kInfinite)
-          lower = std::min(lower, objective_.split(edge_left + edge_right));
-      }
-      one_level_ = std::min(one_level_, left_before);
-      low_[static_cast<std::size_t>(f)] = std::max(by_[f], loose);
-      true_low_[static_cast<std::size_t>(f)] = std::max(by_[f], lower);
-    }
+    for (const std::int32_t f : roots_)
+      if (is_scanned_[static_cast<std::size_t>(f)]) bound_root(f);
     std::stable_sort(roots_.begin(), roots_.end(), [&](std::int32_t a, std::int32_t b) {
       return low_[static_cast<std::size_t>(a)] < low_[static_cast<std::size_t>(b)];
     });
+  }
+  void bound_root(std::int32_t f) {
+    const SetFeature<V>& own = set_->feature(f);
+    Cost loose = kInfinite, lower = kInfinite;
+    RootSides before;
+    for (std::int32_t b = 0; b < own.n_bins; ++b) {
+      const RootSides here = loose_edge(f, b);
+      if (own.inner[b] == 0) {
+        const Cost inside = options_.use_dropped_rows ? dropped_rows_bound(objective_, before, here, is_short_) : 0;
+        loose = std::min(loose, inside);
+        lower = std::min(lower, inside);
+      }
+      before = here;
+      if (b + 1 >= own.n_bins) break;
+      loose = std::min(loose, objective_.split(here.sum(is_short_)));
+      lower = std::min(lower, edge_value(f, b, true));
+    }
+    one_level_ = std::min(one_level_, before.best(is_short_, 0));
+    low_[static_cast<std::size_t>(f)] = std::max(by_[f], loose);
+    true_low_[static_cast<std::size_t>(f)] = std::max(by_[f], lower);
   }
 
   // Something of this root is not known exactly: bins with thresholds inside, of itself or of a second feature.
@@ -345,24 +392,26 @@ class DepthTwoSearch final : public OrderedDepthTwo {
 
   // Halves the range of thresholds until bounds close what is left.  False: stopped, with no better bound.
   bool refine(std::int32_t f) {
-    start_root(f);
+    root_.start(*set_, stump_, f, is_short_);
+    for (std::int32_t b = 0; b + 1 < set_->feature(f).n_bins; ++b)
+      root_.set_edge(b, loose_edge(f, b), edge_value(f, b, true));
     Cost loose = kInfinite, lower = kInfinite;
     stack_.assign(1, {{0, {}}, {set_->n_rows(), {}}});
     while (!stack_.empty()) {
       if (poll()) return false;
-      const Interval at = stack_.back();
+      const RootInterval at = stack_.back();
       stack_.pop_back();
-      const Cost bound = bound_of(at);
-      Inside inside;
-      const std::int32_t p = bound >= limit() ? -1 : open_middle(at, &inside);
+      const Cost bound = root_.bound_of(at);
+      typename RootThresholds<V>::Inside inside;
+      const std::int32_t p = bound >= limit() ? -1 : root_.open_middle(at, limit(), &inside);
       if (p < 0) {  // nothing inside can be below the limit
         loose = std::min(loose, inside.leaves_small ? bound : std::max(bound, limit()));
-        if (limits_leaves()) loose = std::min(loose, loose_edges(inside.low, inside.high));
+        if (limits_leaves()) loose = std::min(loose, root_.loose_edges(inside));
         lower = std::min(lower, std::max(bound, limit()));
         continue;
       }
       const Evaluated found = evaluate(p);
-      loose = std::min(loose, objective_.split(found.sides.left + found.sides.right));
+      loose = std::min(loose, objective_.split(found.sides.sum(is_short_)));
       lower = std::min(lower, found.lower);
       stack_.push_back({{p, found.sides}, at.b});
       stack_.push_back({at.a, {p, found.sides}});
@@ -372,172 +421,10 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     return true;
   }
 
-  // The rows along the root feature, the worst cost up to each, and the bounds at the edges.
-  void start_root(std::int32_t f) {
-    root_ = f;
-    stump_.start_root(f);
-    root_order_ = stump_.order(f);
-    root_ranks_ = data_.ranks(f);
-    worst_.resize(static_cast<std::size_t>(set_->n_rows()) + 1);
-    worst_[0] = 0;
-    for (std::int32_t k = 0; k < set_->n_rows(); ++k)
-      worst_[static_cast<std::size_t>(k) + 1] =
-          worst_[static_cast<std::size_t>(k)] + objective_.leaf(data_.worst(root_order_[k]));
-    const auto n = static_cast<std::size_t>(set_->feature(f).n_bins);
-    for (int side = 0; side < 2; ++side) {
-      sides_[side].assign(n, 0);
-      for (std::size_t b = 0; b + 1 < n; ++b) sides_[side][b] = loose_side(f, static_cast<std::int32_t>(b), side);
-    }
-    edge_low_.assign(n, kInfinite);
-    for (std::size_t b = 0; b + 1 < n; ++b) {
-      const Cost left = true_side(f, static_cast<std::int32_t>(b), 0),
-                 right = true_side(f, static_cast<std::int32_t>(b), 1);
-      if (left < kInfinite && right < kInfinite) edge_low_[b] = objective_.split(left + right);
-    }
-  }
-
-  Cost between(std::int32_t a, std::int32_t b) const {
-    return worst_[static_cast<std::size_t>(b)] - worst_[static_cast<std::size_t>(a)];
-  }
-  Cost bound_of(const Interval& at) const {
-    if (!options_.use_threshold_intervals) return 0;
-    return interval_bound(objective_, at.a.sides, at.b.sides, between(at.a.position, at.b.position));
-  }
-
-  // The bin that holds a threshold, or ends there.
-  std::int32_t bin_of(std::int32_t position) const {
-    const SetFeature<V>& own = set_->feature(root_);
-    return static_cast<std::int32_t>(std::lower_bound(own.start, own.start + own.n_bins + 1, position) - own.start) - 1;
-  }
-  bool is_edge(std::int32_t position, std::int32_t bin) const {
-    return position == set_->feature(root_).start[bin + 1];
-  }
-  // Thresholds inside of a bin may be below the limit.
-  bool is_open(std::int32_t bin) const {
-    if (set_->feature(root_).inner[bin] != 0) return false;
-    if (!options_.use_dropped_rows) return true;
-    const auto b = static_cast<std::size_t>(bin);
-    return dropped_rows_bound(objective_, bin > 0 ? sides_[0][b - 1] : 0, sides_[1][b]) < limit();
-  }
-
-  // The threshold nearest to the middle of those that bins and the margins of the ends leave open; -1: there is none.
-  struct Inside {
-    std::int32_t low = 0, high = -1;  // what margins, and the least size of a leaf, leave to look at
-    bool leaves_small = false;        // the latter left some out; for leaves of any size the interval keeps its bound
-  };
-  std::int32_t open_middle(const Interval& at, Inside* inside) const {
-    std::int32_t low = at.a.position + 1, high = at.b.position - 1;
-    if (options_.use_threshold_margins) {
-      low = std::max(low, first_beyond(at.a.position, margin(objective_, at.a.sides, limit())));
-      high = std::min(high, last_before(at.b.position, margin(objective_, at.b.sides, limit())));
-    }
-    if (low > high) return -1;
-    const auto smallest = static_cast<std::int32_t>(std::min<std::int64_t>(options_.min_leaf, set_->n_rows()));
-    inside->leaves_small = low < smallest || high > set_->n_rows() - smallest;
-    low = std::max(low, smallest);
-    high = std::min(high, set_->n_rows() - smallest);
-    inside->low = low;
-    inside->high = high;
-    if (low > high) return -1;
-    const std::int32_t middle = low + (high - low) / 2;
-    const std::int32_t down = open_from(middle, low, -1), up = open_from(middle + 1, high, 1);
-    if (down < 0 || up < 0) return std::max(down, up);
-    return middle - down <= up - middle ? down : up;
-  }
-  // Bound of the edges in a range, for leaves of any size: those that small leaves close may be open for these.
-  Cost loose_edges(std::int32_t low, std::int32_t high) const {
-    const SetFeature<V>& own = set_->feature(root_);
-    Cost least = kInfinite;
-    for (std::int32_t b = low > 0 ? bin_of(low) : 0; b + 1 < own.n_bins && own.start[b + 1] <= high; ++b)
-      least = std::min(
-          least, objective_.split(sides_[0][static_cast<std::size_t>(b)] + sides_[1][static_cast<std::size_t>(b)]));
-    return least;
-  }
-  // The first open threshold from one position to another; -1: there is none.
-  std::int32_t open_from(std::int32_t position, std::int32_t last, std::int32_t step) const {
-    const SetFeature<V>& own = set_->feature(root_);
-    while ((last - position) * step >= 0) {
-      const std::int32_t bin = bin_of(position);
-      if (is_edge(position, bin)) {
-        if (edge_low_[static_cast<std::size_t>(bin)] < limit()) return position;
-        position += step;
-      } else if (!is_open(bin)) {
-        position = step > 0 ? own.start[bin + 1] : own.start[bin];
-      } else if (parts(position)) {
-        return position;
-      } else {
-        position += step;
-      }
-    }
-    return -1;
-  }
-  bool parts(std::int32_t position) const {
-    return root_ranks_[root_order_[position - 1]] != root_ranks_[root_order_[position]];
-  }
-  std::int32_t first_beyond(std::int32_t position, Cost worst) const {
-    if (worst < 0) return position + 1;
-    const auto from = worst_.begin() + position;
-    return static_cast<std::int32_t>(std::upper_bound(from, worst_.end(), *from + worst) - worst_.begin());
-  }
-  std::int32_t last_before(std::int32_t position, Cost worst) const {
-    if (worst < 0) return position - 1;
-    const auto to = worst_.begin() + position;
-    return static_cast<std::int32_t>(std::lower_bound(worst_.begin(), to, *to - worst) - worst_.begin()) - 1;
-  }
-
   struct Evaluated {
-    ThresholdSides sides;  // for leaves of any size
-    Cost lower = 0;        // of the trees with this root test
+    RootSides sides;
+    Cost lower = 0;  // of the trees with this root test
   };
-
-  // The best second splits of both sides of a threshold.  Second features that can bring neither side below what is wanted
-  // keep their bound.
-  Evaluated evaluate(std::int32_t position) {
-    ++counters.thresholds;
-    stump_.part(position);
-    const std::int32_t bin = bin_of(position);
-    const std::int32_t bins[2] = {is_edge(position, bin) ? bin : bin - 1,
-                                  bin + 1 < set_->feature(root_).n_bins ? bin : -1};
-    Side sides[2];
-    Cost known[2];
-    for (int s = 0; s < 2; ++s) {
-      known[s] = bins[s] >= 0 ? sides_[s][static_cast<std::size_t>(bins[s])] : 0;
-      const V leaf = stump_.side_cost(s);
-      const bool fits = stump_.side_rows(s) >= set_->min_leaf();
-      sides[s] = {objective_.leaf(leaf), fits ? objective_.leaf(leaf) : kInfinite, fits};
-      sides[s].upper = sides[s].lower;
-    }
-    const Cost wanted = limit() + slack_ - objective_.split_penalty;
-    for (const std::int32_t g : set_->live()) {
-      Cost bound[2];
-      bool is_open = false;
-      for (int s = 0; s < 2; ++s) {
-        const V low_of = bins[s] >= 0 ? low(root_, g, s)[bins[s]] : V{0};
-        bound[s] = low_of >= kInfeasible<V> ? kInfinite : objective_.split(objective_.leaf(low_of));
-        is_open |= bound[s] < std::min(sides[s].upper, wanted - known[1 - s]);
-      }
-      if (is_open) {
-        const SecondSplit<V> found = stump_.split(kernels_, g);
-        for (int s = 0; s < 2; ++s)
-          sides[s].take(side_value(kInfeasible<V>, found.loose[s]), side_value(kInfeasible<V>, found.limited[s]));
-      } else {
-        for (int s = 0; s < 2; ++s) sides[s].keep(bound[s]);
-      }
-    }
-    const bool fits = sides[0].fits && sides[1].fits;
-    if (fits) offer(objective_.split(sides[0].upper + sides[1].upper), root_, root_ranks_[root_order_[position - 1]]);
-    Evaluated out;
-    out.sides = {std::max(sides[0].loose, known[0]), std::max(sides[1].loose, known[1])};
-    out.lower = fits ? std::max(objective_.split(sides[0].lower + sides[1].lower),
-                                objective_.split(out.sides.left + out.sides.right))
-                     : kInfinite;
-    if (is_edge(position, bin)) {
-      sides_[0][static_cast<std::size_t>(bin)] = out.sides.left;
-      sides_[1][static_cast<std::size_t>(bin)] = out.sides.right;
-    }
-    return out;
-  }
-
   struct Side {
     Cost loose = 0, lower = 0;
     bool fits = true;  // enough rows for a leaf
@@ -552,6 +439,52 @@ class DepthTwoSearch final : public OrderedDepthTwo {
       lower = std::min(lower, bound);
     }
   };
+
+  // The best second splits of both sides of a threshold.  Second features that can bring neither side below what is wanted
+  // keep their bound.
+  Evaluated evaluate(std::int32_t position) {
+    ++counters.thresholds;
+    stump_.part(position);
+    const std::int32_t f = root_.root(), bin = root_.bin_of(position);
+    const std::int32_t bins[2] = {root_.is_edge(position, bin) ? bin : bin - 1,
+                                  bin + 1 < set_->feature(f).n_bins ? bin : -1};
+    Side sides[2];
+    Cost known[2], leaf[2];
+    for (int s = 0; s < 2; ++s) {
+      known[s] = bins[s] >= 0 ? root_.edge(bins[s]).best(is_short_, s) : 0;
+      leaf[s] = objective_.leaf(stump_.side_cost(s));
+      const bool fits = stump_.side_rows(s) >= set_->min_leaf();
+      sides[s] = {leaf[s], fits ? leaf[s] : kInfinite, fits};
+      sides[s].upper = sides[s].lower;
+    }
+    const Cost wanted = limit() + slack_ - objective_.split_penalty;
+    const Cost other[2] = {is_short_ ? leaf[1] : known[1], is_short_ ? leaf[0] : known[0]};
+    for (const std::int32_t g : set_->live()) {
+      Cost bound[2];
+      bool is_open = false;
+      for (int s = 0; s < 2; ++s) {
+        const V low_of = bins[s] >= 0 ? low(f, g, s)[bins[s]] : V{0};
+        bound[s] = low_of >= kInfeasible<V> ? kInfinite : objective_.split(objective_.leaf(low_of));
+        is_open |= bound[s] < std::min(sides[s].upper, wanted - other[s]);
+      }
+      if (is_open) {
+        const SecondSplit<V> found = stump_.split(kernels_, g);
+        for (int s = 0; s < 2; ++s)
+          sides[s].take(side_value(kInfeasible<V>, found.loose[s]), side_value(kInfeasible<V>, found.limited[s]));
+      } else {
+        for (int s = 0; s < 2; ++s) sides[s].keep(bound[s]);
+      }
+    }
+    const Cost loose[2] = {std::max(sides[0].loose, known[0]), std::max(sides[1].loose, known[1])};
+    Evaluated out{RootSides::divide(is_short_, loose, leaf), kInfinite};
+    if (sides[0].fits && sides[1].fits) {
+      const Cost upper[2] = {sides[0].upper, sides[1].upper}, lower[2] = {sides[0].lower, sides[1].lower};
+      offer(join(upper, leaf), f, root_.rank_at(position));
+      out.lower = std::max(join(lower, leaf), objective_.split(out.sides.sum(is_short_)));
+    }
+    if (root_.is_edge(position, bin)) root_.keep_sides(bin, out.sides);
+    return out;
+  }
 
   static constexpr std::size_t kStride = kMostBins + 1;
 
@@ -573,17 +506,13 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   // [feature]: bounds of the trees with a root test that parts the rows; for leaves of any size, and for large enough ones.
   std::vector<Cost> low_, true_low_;
   Cost one_level_ = 0;  // bound of the trees of depth one, for leaves of any size
-  Cost best_ = 0, ceiling_ = 0, lower_ = 0, loose_ = 0, slack_ = 0;
+  Cost best_ = 0, ceiling_ = 0, slack_ = 0;
+  bool has_pairs_ = false;  // of the rows at hand: they are scanned as far as they mattered
   OrderedSplit* split_ = nullptr;
   Cost* by_ = nullptr;
-  // One root feature under refinement.
-  std::int32_t root_ = -1;
-  const std::int32_t* root_order_ = nullptr;
-  const std::int32_t* root_ranks_ = nullptr;
-  ChargedVector<Cost> worst_;   // up to each position
-  std::vector<Cost> edge_low_;  // [bin]: bounds of the trees with the root test at the edge
-  std::vector<Cost> sides_[2];  // [bin]: bounds at edges, for leaves of any size
-  std::vector<Interval> stack_;
+  bool is_short_ = false;   // two splits at most, where three fit
+  RootThresholds<V> root_;  // the one under refinement
+  std::vector<RootInterval> stack_;
 };
 
 }  // namespace

@@ -38,11 +38,15 @@ struct OrderedCounters {
 class OrderedDepthTwo {
  public:
   virtual ~OrderedDepthTwo() = default;
-  // Narrows what is known until it is exact, or `lower` reaches `ceiling`.
+  // Narrows what is known until it is exact, or `lower` reaches `ceiling`.  `splits`: 3, or 2 at most.
   // `by_root`: for every feature a lower bound, for leaves of any size, of the trees with it at the root; raised here.
-  virtual OrderedFound solve(const OrderedRows& rows, Cost ceiling, Cost* by_root, OrderedSplit* split) = 0;
-  // The best tree of depth one.
-  virtual Cost best_split(const OrderedRows& rows, OrderedSplit* split) = 0;
+  virtual OrderedFound solve(const OrderedRows& rows, std::int64_t splits, Cost ceiling, Cost* by_root,
+                             OrderedSplit* split) = 0;
+  // The same for the same rows as the last call, with fewer splits: what was counted then bounds this, too.  It ends before
+  // pairs are counted that did not matter then.
+  virtual OrderedFound solve_again(std::int64_t splits, Cost ceiling, Cost* by_root, OrderedSplit* split) = 0;
+  // The best tree of depth one; a lower bound of 0: the budget ended before all was looked at.
+  virtual OrderedFound best_split(const OrderedRows& rows, OrderedSplit* split) = 0;
   virtual Cost leaf_value(const OrderedRows& rows, std::int32_t* label) = 0;
   OrderedCounters counters;
 };

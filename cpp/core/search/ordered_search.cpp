@@ -36,6 +36,7 @@ OrderedSearch::OrderedSearch(const OrderedData& data, const Options& options, co
       memory_(memory),
       table_(table),
       progress_(progress),
+      goal_(&progress),
       depth_two_(make_ordered_depth_two(data, options, objective, budget, memory, progress)),
       is_in_(static_cast<std::size_t>(data.n_rows()), std::uint8_t{0}, memory) {
   const Cost total = objective.leaf(data.worst_total());
@@ -53,105 +54,119 @@ bool OrderedSearch::poll() {
   return budget_.poll();
 }
 
-void OrderedSearch::run(std::int32_t depth, Counters& counters) {
+void OrderedSearch::run(Shape shape, Counters& counters) {
   const OrderedRows rows = all_rows(0);
   Tree leaf;
   std::int32_t label = 0;
   const Cost value = depth_two_->leaf_value(rows, &label);
   leaf.add({-1, -1, -1, label});
-  progress_.improve(value, std::move(leaf));
-  if (depth == 0 || value == 0) {
-    progress_.raise(value);
+  goal_->improve(value, std::move(leaf));
+  if (shape.depth == 0 || value == 0) {
+    goal_->raise(value);
   } else {
     OrderedGrower grower(*this);
     ImproverState state;
-    Improver improver(grower, std::min(depth, kDeepestGrown), -1, options_, objective_, budget_, progress_, state);
+    Improver improver(grower, std::min(shape.depth, kDeepestGrown), shape.is_full() ? -1 : shape.splits, options_,
+                      objective_, budget_, *goal_, state);
     if (options_.use_greedy_incumbent) improver.start();
-    for (std::int32_t d = std::min(depth, 2); d <= depth && !is_done(); ++d) search_depth(d, depth, improver);
-    if (options_.smallest && progress_.interval().is_exact()) lessen_depth();
+    for (std::int32_t d = std::min(shape.depth, 2); d <= shape.depth && !is_done(); ++d)
+      search_depth(d, shape, improver);
+    if (options_.smallest && goal_->interval().is_exact()) lessen_depth(shape.splits);
   }
+  add_counters(counters);
+}
+
+void OrderedSearch::add_counters(Counters& counters) {
   counters_.pair_tables = depth_two_->counters.pair_tables;
   counters_.thresholds = depth_two_->counters.thresholds;
   counters.add(counters_);
 }
 
 bool OrderedSearch::is_done() const {
-  const Interval now = progress_.interval();
+  const Interval now = goal_->interval();
   return budget_.stopped() || now.upper - now.lower <= options_.gap;
 }
 
-// The best tree of depth d, with turns of the improver before it and in between.
-void OrderedSearch::search_depth(std::int32_t d, std::int32_t depth, Improver& improver) {
-  is_last_ = d == depth;
+// The best tree of depth d.
+void OrderedSearch::search_depth(std::int32_t d, Shape shape, Improver& improver) {
+  const Shape part = Shape::of(d, shape.splits);
+  is_last_ = d == shape.depth;
   if (d <= 2) {
     Tree tree;
     std::int32_t root = -1;
-    const Cost value = add_shallow(0, d, tree, &root);
-    progress_.improve(value, std::move(tree));
+    const Cost value = add_shallow(0, part, tree, &root);
+    goal_->improve(value, std::move(tree));
     return;
   }
+  prove(part, shape.depth, improver);
+}
+
+// The best tree of a shape, with turns of the improver before it and in between.  `depth`: of the whole problem.
+void OrderedSearch::prove(Shape shape, std::int32_t depth, Improver& improver) {
   const std::int64_t branches = kBranchesPerFeature * data_.n_features();
   const std::int64_t guess = with_levels(1, branches, depth - 2) / kPruned;
-  if (d == 3) improver.expect_proof(guess);
+  const bool is_last = shape.depth == depth;
+  if (shape.depth == 3) improver.expect_proof(guess);
   improver.take_turn();
   const bool is_far = options_.turn_work > 0 || guess > kFarProof;
-  if (is_far && d < depth && !improver.is_exhausted()) return;  // the improver solves for smaller depths, too
+  if (is_far && !is_last && !improver.is_exhausted()) return;  // the improver solves for smaller depths, too
   std::int64_t done = 0;
   for (std::int64_t work = improver.first_turn(is_far ? kShortTurn : kFirstTurn); !is_done(); work *= 3) {
     {
       const Turn turn(budget_, improver.is_exhausted() ? kNoEnd : work);
-      is_last_ = d == depth;
-      if (is_last_ && options_.use_rising_bound && (is_far || done > kLongProof)) raise_bound(d);
-      search_root(d);
+      is_last_ = is_last;
+      if (is_last_ && options_.use_rising_bound && (is_far || done > kLongProof)) raise_bound(shape);
+      search_root(shape);
       if (!budget_.is_paused()) return;
     }
-    improver.expect_proof(with_levels((done += work) * branches / kPruned, branches, depth - d));
+    improver.expect_proof(with_levels((done += work) * branches / kPruned, branches, depth - shape.depth));
     improver.take_turn();
   }
 }
 
 // A bound that rises long before the proof ends: that no tree costs less than a part of the incumbent is shown sooner, and what
 // is proven on the way stays in the table.
-void OrderedSearch::raise_bound(std::int32_t d) {
+void OrderedSearch::raise_bound(Shape shape) {
   std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
   for (int part = 4; part > 0 && !is_done(); --part) {
-    const Interval now = progress_.interval();
-    const Cost ceiling = std::max(now.upper >> part, progress_.unit());
+    const Interval now = goal_->interval();
+    const Cost ceiling = std::max(now.upper >> part, goal_->unit());
     if (ceiling > now.lower && ceiling < now.upper)
-      progress_.raise(std::min(search(0, d, ceiling, by.data(), now.upper).lower, progress_.interval().upper));
+      goal_->raise(std::min(search(0, shape, ceiling, by.data(), now.upper).lower, goal_->interval().upper));
   }
 }
 
 // Of equal trees one of the least depth: rounds of less depth may have been left out.
-void OrderedSearch::lessen_depth() {
-  const Cost value = progress_.interval().upper;
+void OrderedSearch::lessen_depth(std::int64_t splits) {
+  const Cost value = goal_->interval().upper;
   const Fingerprint key = level(0).node.key();
   is_last_ = false;
   for (std::int32_t d = 3; has_deeper_tree(d) && !budget_.stopped(); ++d) {
-    if (recall(key, d, nullptr).lower > value) continue;
+    const Shape shape = Shape::of(d, splits);
+    if (recall(key, shape, nullptr).lower > value) continue;
     std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
     const std::int64_t before = budget_.work();
-    const OrderedFound found = search(0, d, value + 1, by.data(), kInfinite);  // offers what it finds
-    remember(key, d, found, test_of(level(0).split), budget_.work() - before);
+    const OrderedFound found = search(0, shape, value + 1, by.data(), kInfinite);  // offers what it finds
+    remember(key, shape, found, test_of(level(0).split), budget_.work() - before);
   }
 }
 
 bool OrderedSearch::has_deeper_tree(std::int32_t d) const {
-  return !progress_.tree().nodes.empty() && progress_.tree().depth() > d;
+  return !goal_->tree().nodes.empty() && goal_->tree().depth() > d;
 }
 
 // Trees of less depth than the problem's have another incumbent.
-void OrderedSearch::search_root(std::int32_t d) {
+void OrderedSearch::search_root(Shape shape) {
   std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
   const Fingerprint key = level(0).node.key();
-  const OrderedFound known = recall(key, d, nullptr);
+  const OrderedFound known = recall(key, shape, nullptr);
   if (known.lower >= known.upper && !is_last_) return;
   const std::int64_t before = budget_.work();
-  OrderedFound found = search(0, d, kInfinite, by.data(), is_last_ ? progress_.interval().upper : known.upper);
+  OrderedFound found = search(0, shape, kInfinite, by.data(), is_last_ ? goal_->interval().upper : known.upper);
   if (is_last_) {
-    progress_.raise(std::min(std::max(found.lower, known.lower), progress_.interval().upper));
+    goal_->raise(std::min(std::max(found.lower, known.lower), goal_->interval().upper));
   } else {
-    remember(key, d, found, test_of(level(0).split), budget_.work() - before);
+    remember(key, shape, found, test_of(level(0).split), budget_.work() - before);
   }
 }
 
@@ -198,10 +213,15 @@ void OrderedSearch::start(std::size_t k, const Cost* by) {
   Level& here = level(k);
   const auto n = static_cast<std::size_t>(data_.n_features());
   here.points.assign(2, {});
-  for (Point& point : here.points)
-    for (auto& bounds : point.by) bounds.assign(n, 0);
-  here.points[0].by[1].assign(by, by + n);
-  here.points[1].by[0].assign(by, by + n);
+  for (Point& point : here.points) {
+    point.sides.assign(here.divisions.size(), {});
+    for (auto& bounds : point.by) bounds.assign(here.divisions.size() * n, 0);
+  }
+  // Sides have trees of the node's shape, and fewer of them.
+  for (std::size_t j = 0; j < here.divisions.size(); ++j) {
+    std::copy_n(by, n, here.points[0].by[1].begin() + static_cast<std::ptrdiff_t>(j * n));
+    std::copy_n(by, n, here.points[1].by[0].begin() + static_cast<std::ptrdiff_t>(j * n));
+  }
   here.points[1].position = here.node.n_rows();
   here.worst.assign(n, ChargedVector<Cost>(memory_));
   here.low.assign(n, kInfinite);
@@ -215,11 +235,13 @@ void OrderedSearch::push(std::size_t k, std::int32_t f, std::int32_t a, std::int
   const Point &first = here.points[static_cast<std::size_t>(a)], &last = here.points[static_cast<std::size_t>(b)];
   if (options_.use_threshold_intervals) {
     Cost between = 0;
-    if (first.sides.right + last.sides.left > 0) {  // otherwise it does not matter
+    bool matters = false;
+    for (std::size_t j = 0; j < first.sides.size(); ++j) matters |= first.sides[j].right + last.sides[j].left > 0;
+    if (matters) {
       const ChargedVector<Cost>& sums = worst(k, f);
       between = sums[static_cast<std::size_t>(last.position)] - sums[static_cast<std::size_t>(first.position)];
     }
-    bound = std::max(bound, interval_bound(objective_, first.sides, last.sides, between));
+    bound = std::max(bound, interval_bound(objective_, DividedSides(first.sides), DividedSides(last.sides), between));
   }
   here.open.push({bound, f, a, b, last.position - first.position});
 }
@@ -232,7 +254,8 @@ std::int32_t OrderedSearch::choose(std::size_t k, const OpenInterval& at, bool* 
   std::int32_t low = a.position + 1, high = b.position - 1;
   if (options_.use_threshold_margins) {
     const ChargedVector<Cost>& sums = worst(k, at.feature);
-    const Cost before = margin(objective_, a.sides, limit(k)), after = margin(objective_, b.sides, limit(k));
+    const Cost before = margin(objective_, DividedSides(a.sides), limit(k)),
+               after = margin(objective_, DividedSides(b.sides), limit(k));
     if (before >= 0) {
       const auto from = sums.begin() + a.position;
       low = std::max(low, static_cast<std::int32_t>(std::upper_bound(from, sums.end(), *from + before) - sums.begin()));
@@ -266,8 +289,9 @@ void OrderedSearch::settle(std::size_t k, std::int32_t f, Cost lower, Cost loose
   here.loose[static_cast<std::size_t>(f)] = std::min(here.loose[static_cast<std::size_t>(f)], loose);
 }
 
-OrderedFound OrderedSearch::search(std::size_t k, std::int32_t depth, Cost ceiling, Cost* by, Cost known_upper) {
+OrderedFound OrderedSearch::search(std::size_t k, Shape shape, Cost ceiling, Cost* by, Cost known_upper) {
   Level& here = level(k);
+  list_divisions(shape, here.divisions);
   ++counters_.nodes_expanded;
   here.best = known_upper;
   here.ceiling = ceiling;
@@ -278,14 +302,14 @@ OrderedFound OrderedSearch::search(std::size_t k, std::int32_t depth, Cost ceili
   here.best = std::min(here.best, leaf);
   if (leaf <= objective_.split_penalty) return {leaf, leaf, leaf};
   if (!options_.use_root_feature_bounds) std::fill(by, by + data_.n_features(), Cost{0});
-  if (depth == 3 && (k > 0 || known_upper >= kInfinite)) look_ahead(k);
+  if (shape.depth == 3 && (k > 0 || known_upper >= kInfinite)) look_ahead(k, shape.splits);
   start(k, by);
   while (!here.open.empty()) {
     const OpenInterval at = here.open.top();
     if (k == 0 && is_last_) {
       Cost settled = std::min(here.best, at.bound);
       for (const Cost low : here.low) settled = std::min(settled, low);
-      progress_.raise(settled);
+      goal_->raise(settled);
     }
     if (at.bound >= limit(k) || poll()) break;
     bool leaves_small = false;
@@ -294,7 +318,7 @@ OrderedFound OrderedSearch::search(std::size_t k, std::int32_t depth, Cost ceili
     if (position < 0) {
       const Cost skipped = std::max(at.bound, limit(k));
       settle(k, at.feature, skipped, leaves_small ? at.bound : skipped);
-    } else if (!evaluate(k, depth, at, position)) {
+    } else if (!evaluate(k, shape, at, position)) {
       here.open.push(at);
       break;
     }
@@ -306,11 +330,12 @@ OrderedFound OrderedSearch::search(std::size_t k, std::int32_t depth, Cost ceili
 }
 
 // The best tree of depth two is a first tree, and bounds those whose root test parts nothing.
-void OrderedSearch::look_ahead(std::size_t k) {
+void OrderedSearch::look_ahead(std::size_t k, std::int64_t splits) {
   Level& here = level(k);
   std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
   OrderedSplit split;
-  const OrderedFound found = depth_two_->solve(all_rows(k), here.ceiling + slack_, by.data(), &split);
+  const OrderedFound found =
+      depth_two_->solve(all_rows(k), std::min<std::int64_t>(splits, 3), here.ceiling + slack_, by.data(), &split);
   here.shallow_lower = found.loose;
   if (found.upper >= here.best) return;
   here.best = found.upper;
@@ -344,24 +369,32 @@ OrderedSearch::Side OrderedSearch::side_of(std::size_t k, std::int32_t f, std::i
   return {k, f, rank, position, holds, holds ? position : node.n_rows() - position, key};
 }
 
-// Solves both sides of a threshold as far as it can matter, and puts it between its neighbours.  False: stopped.
-bool OrderedSearch::evaluate(std::size_t k, std::int32_t depth, const OpenInterval& at, std::int32_t position) {
+// What its neighbours say of a threshold.
+OrderedSearch::Point OrderedSearch::between(std::size_t k, const OpenInterval& at, std::int32_t position) {
   Level& here = level(k);
-  ++counters_.splits_tried;
+  const Point &a = here.points[static_cast<std::size_t>(at.a)], &b = here.points[static_cast<std::size_t>(at.b)];
+  const ChargedVector<Cost>& sums = worst(k, at.feature);
+  const Cost from_a = sums[static_cast<std::size_t>(position)] - sums[static_cast<std::size_t>(a.position)];
+  const Cost to_b = sums[static_cast<std::size_t>(b.position)] - sums[static_cast<std::size_t>(position)];
   Point point;
   point.position = position;
-  {
-    const Point &a = here.points[static_cast<std::size_t>(at.a)], &b = here.points[static_cast<std::size_t>(at.b)];
-    const ChargedVector<Cost>& sums = worst(k, at.feature);
-    const Cost from_a = sums[static_cast<std::size_t>(position)] - sums[static_cast<std::size_t>(a.position)];
-    const Cost to_b = sums[static_cast<std::size_t>(b.position)] - sums[static_cast<std::size_t>(position)];
-    if (options_.use_threshold_intervals) point.sides = sides_between(a.sides, b.sides, from_a, to_b);
-    for (auto& bounds : point.by) bounds.resize(static_cast<std::size_t>(data_.n_features()));
-    for (std::size_t g = 0; g < point.by[0].size(); ++g) {
-      point.by[0][g] = std::max(a.by[0][g], b.by[0][g] - to_b);
-      point.by[1][g] = std::max(b.by[1][g], a.by[1][g] - from_a);
-    }
+  point.sides.assign(here.divisions.size(), {});
+  if (options_.use_threshold_intervals)
+    for (std::size_t j = 0; j < point.sides.size(); ++j)
+      point.sides[j] = sides_between(a.sides[j], b.sides[j], from_a, to_b);
+  for (auto& bounds : point.by) bounds.resize(a.by[0].size());
+  for (std::size_t g = 0; g < point.by[0].size(); ++g) {
+    point.by[0][g] = std::max(a.by[0][g], b.by[0][g] - to_b);
+    point.by[1][g] = std::max(b.by[1][g], a.by[1][g] - from_a);
   }
+  return point;
+}
+
+// Solves both sides of a threshold as far as it can matter, and puts it between its neighbours.  False: stopped.
+bool OrderedSearch::evaluate(std::size_t k, Shape shape, const OpenInterval& at, std::int32_t position) {
+  Level& here = level(k);
+  ++counters_.splits_tried;
+  Point point = between(k, at, position);
   const std::int32_t* order = here.node.order(at.feature);
   Fingerprint keys[2] = {};  // [side]: 0 holds
   const bool left_is_small = position <= here.node.n_rows() - position;
@@ -369,33 +402,32 @@ bool OrderedSearch::evaluate(std::size_t k, std::int32_t depth, const OpenInterv
   for (std::int32_t i = left_is_small ? 0 : position, end = left_is_small ? position : here.node.n_rows(); i < end; ++i)
     add_key(small, data_.key(order[i]));
   keys[left_is_small ? 1 : 0] = less_key(here.node.key(), small);
+  const Side sides[2] = {side_of(k, at.feature, position, true, keys[0]),
+                         side_of(k, at.feature, position, false, keys[1])};
 
-  OrderedFound found[2] = {{point.sides.left, point.sides.left, kInfinite},
-                           {point.sides.right, point.sides.right, kInfinite}};
-  for (int turn = 0; turn < 2; ++turn) {
-    const int s = (turn == 0) == left_is_small ? 0 : 1;
-    const Cost other = found[1 - s].lower;
-    if (objective_.split(found[0].lower + found[1].lower) >= limit(k)) break;
-    const Side side = side_of(k, at.feature, position, s == 0, keys[s]);
-    const Cost ceiling = limit(k) - objective_.split_penalty - other + slack_;
-    const OrderedFound solved = solve_side(side, depth - 1, ceiling, point.by[s].data());
-    found[s].lower = std::max(found[s].lower, solved.lower);
-    found[s].loose = std::max(found[s].loose, solved.loose);
-    found[s].upper = solved.upper;
-    if (budget_.stopped() && !(solved.lower >= std::min(solved.upper, ceiling))) return false;
-  }
-  if (found[0].upper < kInfinite && found[1].upper < kInfinite) {
-    const Cost value = objective_.split(found[0].upper + found[1].upper);
-    if (value < here.best) {
-      here.best = value;
-      here.split = {at.feature, data_.ranks(at.feature)[order[position - 1]]};
-      if (k == 0) publish(k, depth, here.split, value);
+  Cost lower = kInfinite, loose = kInfinite;
+  OrderedFound found[2];
+  for (std::size_t j = 0; j < here.divisions.size(); ++j) {
+    // Where the test does not hold, each division has fewer splits than the one before: its bounds stay.
+    const Cost right = j > 0 ? found[1].lower : 0, loose_right = j > 0 ? found[1].loose : 0;
+    const ThresholdSides& known = point.sides[j];
+    found[0] = {known.left, known.left, kInfinite};
+    found[1] = {std::max(known.right, right), std::max(known.right, loose_right), kInfinite};
+    if (!solve_sides(sides, j, point, found)) return false;
+    const bool fits = found[0].lower < kInfinite && found[1].lower < kInfinite;
+    if (found[0].upper < kInfinite && found[1].upper < kInfinite) {
+      const Cost value = objective_.split(found[0].upper + found[1].upper);
+      if (value < here.best) {
+        here.best = value;
+        here.split = {at.feature, data_.ranks(at.feature)[order[position - 1]]};
+        if (k == 0) publish(k, shape, here.split, value);
+      }
     }
+    point.sides[j] = {found[0].loose, found[1].loose};
+    if (fits) lower = std::min(lower, objective_.split(found[0].lower + found[1].lower));
+    loose = std::min(loose, objective_.split(found[0].loose + found[1].loose));
   }
-  point.sides = {found[0].loose, found[1].loose};
-  const bool fits = found[0].lower < kInfinite && found[1].lower < kInfinite;
-  settle(k, at.feature, fits ? objective_.split(found[0].lower + found[1].lower) : kInfinite,
-         objective_.split(found[0].loose + found[1].loose));
+  settle(k, at.feature, lower, loose);
   here.points.push_back(std::move(point));
   const auto index = static_cast<std::int32_t>(here.points.size()) - 1;
   push(k, at.feature, at.a, index, at.bound);
@@ -403,59 +435,108 @@ bool OrderedSearch::evaluate(std::size_t k, std::int32_t depth, const OpenInterv
   return true;
 }
 
-OrderedFound OrderedSearch::recall(const Fingerprint& key, std::int32_t depth, std::int32_t* test) {
+// The smaller side first.  False: stopped.
+bool OrderedSearch::solve_sides(const Side (&sides)[2], std::size_t division, Point& point, OrderedFound (&found)[2]) {
+  const std::size_t k = sides[0].level, n = static_cast<std::size_t>(data_.n_features());
+  const int first = sides[0].n_rows <= sides[1].n_rows ? 0 : 1;
+  for (const int s : {first, 1 - first}) {
+    const Cost other = found[1 - s].lower;
+    if (objective_.split(found[0].lower + found[1].lower) >= limit(k)) break;
+    const Shape shape = level(k).divisions[division].side[s];
+    const Cost ceiling = limit(k) - objective_.split_penalty - other + slack_;
+    const OrderedFound solved = solve_side(sides[s], shape, ceiling, point.by[s].data() + division * n);
+    found[s].lower = std::max(found[s].lower, solved.lower);
+    found[s].loose = std::max(found[s].loose, solved.loose);
+    found[s].upper = solved.upper;
+    if (budget_.stopped() && !(solved.lower >= std::min(solved.upper, ceiling))) return false;
+  }
+  return true;
+}
+
+OrderedFound OrderedSearch::recall(const Fingerprint& key, Shape shape, std::int32_t* test) {
   OrderedFound found;
   Record record;
   if (!options_.use_table) return found;
-  const bool is_known = table_.find(mix(key, static_cast<std::uint64_t>(depth)), record);
+  const bool is_known = table_.find(mix(key, shape.key()), record);
   ++(is_known ? counters_.table_hits : counters_.table_misses);
-  if (!is_known) return found;
-  found.lower = found.loose = record.interval.lower;
-  found.upper = record.interval.upper;
-  if (test != nullptr) *test = record.column;
-  if (options_.min_leaf > 1) {
+  if (is_known) {
+    found = {record.interval.lower, record.interval.lower, record.interval.upper};
+    if (test != nullptr) *test = record.column;
     Record loose;
-    found.loose =
-        table_.find(mix(key, static_cast<std::uint64_t>(depth) + kLooseKey), loose) ? loose.interval.lower : 0;
+    if (options_.min_leaf > 1)
+      found.loose = table_.find(mix(key, shape.key() + kLooseKey), loose) ? loose.interval.lower : 0;
+  }
+  // More splits cost no more.
+  if (!shape.is_full() && found.lower < found.upper) {
+    const OrderedFound all = recall(key, Shape::full(shape.depth), nullptr);
+    found.lower = std::max(found.lower, all.lower);
+    found.loose = std::max(found.loose, all.loose);
   }
   return found;
 }
 
-void OrderedSearch::remember(const Fingerprint& key, std::int32_t depth, const OrderedFound& found, std::int32_t test,
+void OrderedSearch::remember(const Fingerprint& key, Shape shape, const OrderedFound& found, std::int32_t test,
                              std::int64_t effort) {
   if (!options_.use_table) return;
   const auto weight = static_cast<std::uint32_t>(std::clamp<std::int64_t>(effort, 1, 1 << 30));
   OrderedFound kept = found;
   if (!options_.use_infeasibility && found.lower < found.upper) kept.lower = 0;
-  table_.store(mix(key, static_cast<std::uint64_t>(depth)), {{kept.lower, kept.upper}, test}, weight);
+  table_.store(mix(key, shape.key()), {{kept.lower, kept.upper}, test}, weight);
   if (options_.min_leaf > 1)
-    table_.store(mix(key, static_cast<std::uint64_t>(depth) + kLooseKey), {{found.loose, kInfinite}, kNoTree}, weight);
+    table_.store(mix(key, shape.key() + kLooseKey), {{found.loose, kInfinite}, kNoTree}, weight);
 }
 
-OrderedFound OrderedSearch::solve_side(const Side& side, std::int32_t depth, Cost ceiling, Cost* by) {
+OrderedFound OrderedSearch::solve_side(const Side& side, Shape shape, Cost ceiling, Cost* by) {
   if (side.n_rows < options_.min_leaf) return {kInfinite, 0, kInfinite};
-  OrderedFound found = recall(side.key, depth, nullptr);
+  OrderedFound found;
+  if (shape.splits > 0) found = recall(side.key, shape, nullptr);
   if (found.lower >= std::min(found.upper, ceiling)) return found;
   const OrderedFound known = found;
   const std::int64_t before = budget_.work();
   OrderedSplit split;
-  if (depth == 2) {
-    const std::int32_t* order = level(side.level).node.order(side.feature);
-    const std::int32_t* rows = side.holds ? order : order + side.position;
-    OrderedRows part = part_of(level(side.level).node, rows, side.n_rows);
-    part.others = side.holds ? order + side.position : order;
-    part.key = side.key;
-    found = depth_two_->solve(part, ceiling, by, &split);
+  if (shape.depth <= 2) {
+    found = solve_shallow(side, shape, ceiling, by, &split);
+    if (shape.splits == 0) return found;
   } else {
     Level& below = level(side.level + 1);
     below.node.make_child(level(side.level).node, side.feature, side.rank, side.holds);
-    found = search(side.level + 1, depth, ceiling, by, known.upper);
+    found = search(side.level + 1, shape, ceiling, by, known.upper);
     split = below.split;
   }
   found.lower = std::max(found.lower, known.lower);
   found.loose = std::max(found.loose, known.loose);
-  remember(side.key, depth, found, test_of(split), budget_.work() - before);
+  remember(side.key, shape, found, test_of(split), budget_.work() - before);
   return found;
+}
+
+// Two levels at most: no node is made for them.
+OrderedFound OrderedSearch::solve_shallow(const Side& side, Shape shape, Cost ceiling, Cost* by, OrderedSplit* split) {
+  const std::int32_t* order = level(side.level).node.order(side.feature);
+  const std::int32_t* rows = side.holds ? order : order + side.position;
+  if (shape.splits == 0) {
+    OrderedRows part;
+    part.rows = rows;
+    part.n_rows = side.n_rows;
+    std::int32_t label = 0;
+    const Cost leaf = depth_two_->leaf_value(part, &label);
+    return {leaf, leaf, leaf};
+  }
+  OrderedRows part = part_of(level(side.level).node, rows, side.n_rows);
+  if (shape.splits == 1) return depth_two_->best_split(part, split);
+  part.others = side.holds ? order + side.position : order;
+  part.key = side.key;
+  const OrderedFound found = depth_two_->solve(part, shape.splits, ceiling, by, split);
+  if (has_sizes_ && shape.is_full()) keep_shorter(side, ceiling, by);
+  return found;
+}
+
+// Trees with two splits are wanted sooner or later, and pairs of features are counted now.
+void OrderedSearch::keep_shorter(const Side& side, Cost ceiling, const Cost* by) {
+  const Shape shape{2, 2};
+  OrderedSplit split;
+  std::vector<Cost> shorter_by(by, by + data_.n_features());
+  const OrderedFound found = depth_two_->solve_again(shape.splits, ceiling, shorter_by.data(), &split);
+  remember(side.key, shape, found, test_of(split), 1);
 }
 
 }  // namespace certree

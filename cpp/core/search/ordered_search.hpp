@@ -17,28 +17,34 @@
 #include "search/options.hpp"
 #include "search/ordered_depth_two.hpp"
 #include "search/ordered_node.hpp"
+#include "search/ordered_shape.hpp"
+#include "search/path_entry.hpp"
 #include "search/progress.hpp"
 #include "search/table.hpp"
 
 namespace certree {
 
 class Improver;
+class SizedTrees;
 
 class OrderedSearch {
  public:
   OrderedSearch(const OrderedData& data, const Options& options, const Objective& objective, Budget& budget,
                 MemoryBudget& memory, Table& table, Progress& progress);
 
-  // The best tree within the depth; what is found is in the progress.
-  void run(std::int32_t depth, Counters& counters);
+  // The best tree of the shape; what is found is in the progress.
+  void run(Shape shape, Counters& counters);
+  // The best trees with 0, 1, ... splits, as many as the shape has; those that are not better than one with fewer are left
+  // out.  `is_whole`: all are proven.
+  std::vector<PathEntry> run_path(Shape shape, Counters& counters, bool* is_whole);
 
  private:
   friend class OrderedGrower;
 
   struct Point {
-    std::int32_t position = 0;  // rows where the test holds
-    ThresholdSides sides;       // for leaves of any size
-    std::vector<Cost> by[2];    // [side]: bounds per root feature of the side
+    std::int32_t position = 0;          // rows where the test holds
+    std::vector<ThresholdSides> sides;  // [division]: for leaves of any size
+    std::vector<Cost> by[2];            // [side][division][feature]: bounds per root feature of the side
   };
   struct OpenInterval {
     Cost bound;
@@ -56,6 +62,7 @@ class OrderedSearch {
     std::priority_queue<OpenInterval> open;
     std::vector<ChargedVector<Cost>> worst;  // [feature][position]: of the rows up to each; empty: not asked for yet
     std::vector<Cost> low, loose;            // [feature]: least of what is settled
+    std::vector<Division> divisions;
     Cost best = 0, ceiling = 0;
     Cost shallow_lower = 0;  // bound of the trees of one level less, for leaves of any size
     OrderedSplit split;
@@ -70,28 +77,36 @@ class OrderedSearch {
   };
 
   bool is_done() const;
-  void search_depth(std::int32_t d, std::int32_t depth, Improver& improver);
-  void search_root(std::int32_t d);
-  void raise_bound(std::int32_t d);
-  void lessen_depth();
+  void search_depth(std::int32_t d, Shape shape, Improver& improver);
+  void prove(Shape shape, std::int32_t depth, Improver& improver);
+  void search_root(Shape shape);
+  void add_counters(Counters& counters);
+  void raise_bound(Shape shape);
+  void lessen_depth(std::int64_t splits);
   bool has_deeper_tree(std::int32_t d) const;
+  void offer_grown(const SizedTrees& grown, std::int64_t splits);
+  void prove_entry(Shape shape, Improver& improver, const SizedTrees& grown, PathEntry& entry);
+  void search_entry(Shape shape, Improver& improver);
   std::int32_t test_of(OrderedSplit split) const;
 
   Level& level(std::size_t k);
   bool poll();
   Cost limit(std::size_t k) const;
-  OrderedFound search(std::size_t k, std::int32_t depth, Cost ceiling, Cost* by, Cost known_upper);
-  void look_ahead(std::size_t k);
+  OrderedFound search(std::size_t k, Shape shape, Cost ceiling, Cost* by, Cost known_upper);
+  void look_ahead(std::size_t k, std::int64_t splits);
   void start(std::size_t k, const Cost* by);
   void push(std::size_t k, std::int32_t f, std::int32_t a, std::int32_t b, Cost bound);
   std::int32_t choose(std::size_t k, const OpenInterval& at, bool* leaves_small);
-  bool evaluate(std::size_t k, std::int32_t depth, const OpenInterval& at, std::int32_t position);
+  bool evaluate(std::size_t k, Shape shape, const OpenInterval& at, std::int32_t position);
+  Point between(std::size_t k, const OpenInterval& at, std::int32_t position);
+  bool solve_sides(const Side (&sides)[2], std::size_t division, Point& point, OrderedFound (&found)[2]);
   void settle(std::size_t k, std::int32_t f, Cost lower, Cost loose);
   OrderedFound finish(std::size_t k, Cost* by);
-  OrderedFound solve_side(const Side& side, std::int32_t depth, Cost ceiling, Cost* by);
-  OrderedFound recall(const Fingerprint& key, std::int32_t depth, std::int32_t* test);
-  void remember(const Fingerprint& key, std::int32_t depth, const OrderedFound& found, std::int32_t test,
-                std::int64_t effort);
+  OrderedFound solve_side(const Side& side, Shape shape, Cost ceiling, Cost* by);
+  OrderedFound solve_shallow(const Side& side, Shape shape, Cost ceiling, Cost* by, OrderedSplit* split);
+  void keep_shorter(const Side& side, Cost ceiling, const Cost* by);
+  OrderedFound recall(const Fingerprint& key, Shape shape, std::int32_t* test);
+  void remember(const Fingerprint& key, Shape shape, const OrderedFound& found, std::int32_t test, std::int64_t effort);
   const ChargedVector<Cost>& worst(std::size_t k, std::int32_t f);
   Side side_of(std::size_t k, std::int32_t f, std::int32_t position, bool holds, const Fingerprint& key) const;
   // Valid until the next call.
@@ -99,12 +114,13 @@ class OrderedSearch {
   OrderedRows all_rows(std::size_t k);
 
   // Trees.
-  void publish(std::size_t k, std::int32_t depth, OrderedSplit split, Cost value);
+  void publish(std::size_t k, Shape shape, OrderedSplit split, Cost value);
   Cost add_stump(OrderedNode& node, const std::vector<std::int32_t>& rows, std::int32_t depth, Tree& tree,
                  std::int32_t* root);
-  Cost add_sides(std::size_t k, std::int32_t depth, OrderedSplit split, Cost value, Tree& tree, std::int32_t* root);
-  Cost add_known(std::size_t k, std::int32_t depth, Cost value, Tree& tree, std::int32_t* root);
-  Cost add_shallow(std::size_t k, std::int32_t depth, Tree& tree, std::int32_t* root);
+  Cost add_sides(std::size_t k, Shape shape, OrderedSplit split, Cost value, Tree& tree, std::int32_t* root);
+  Cost add_stumps(std::size_t k, Shape shape, OrderedSplit split, std::int32_t position, Tree& tree, std::int32_t root);
+  Cost add_known(std::size_t k, Shape shape, Cost value, Tree& tree, std::int32_t* root);
+  Cost add_shallow(std::size_t k, Shape shape, Tree& tree, std::int32_t* root);
   // Adds the best tree of the node at level k and returns its value; kInfinite: stopped.
   Cost best_tree(std::size_t k, std::int32_t depth, Tree& tree, std::int32_t* root);
 
@@ -114,12 +130,14 @@ class OrderedSearch {
   Budget& budget_;
   MemoryBudget& memory_;
   Table& table_;
-  Progress& progress_;
+  Progress& progress_;  // what the outside sees
+  Progress* goal_;      // of the problem at hand: the same, or that of one number of splits
   std::unique_ptr<OrderedDepthTwo> depth_two_;
   std::vector<std::unique_ptr<Level>> levels_;
   ChargedVector<std::uint8_t> is_in_;
   Cost slack_ = 0;
   bool is_last_ = false;
+  bool has_sizes_ = false;  // trees of several sizes are looked for
   Counters counters_;
 };
 

@@ -11,6 +11,7 @@ from ._encoder import TableEncoder
 from ._multiway import Multiway
 from ._named import NamedArray
 from ._ranks import RankedColumns
+from ._subsets import Subset
 from ._table import Kind, Table, check_columns, compare_columns, read_table, remember_columns
 from ._tests import (
     Category,
@@ -24,6 +25,7 @@ from ._tests import (
     kind_of_test,
     test_from_dict,
 )
+from ._time_tests import TimeThreshold
 
 __all__ = [
     "Category",
@@ -35,10 +37,12 @@ __all__ = [
     "NamedArray",
     "RankedColumns",
     "SidedTest",
+    "Subset",
     "Table",
     "TableEncoder",
     "Test",
     "Threshold",
+    "TimeThreshold",
     "check_columns",
     "compare_columns",
     "encode_tests",

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.exceptions import warn
 
-from ._cuts import Counted, choose_gaps
+from ._asked import AskedCuts
+from ._cuts import Counted, as_ordered, choose_gaps
 from ._integers import EXACT_INTEGERS
 from ._multiway import Multiway
 from ._ranks import rank_values
+from ._subsets import MOST_GROUPS, Subset, subset_tests
 from ._table import Table
 from ._test_list import Cuts, CutTests
 from ._tests import Category, Flag, Level, Missing, Test, is_missing, level_ranks
+from ._time_tests import TimeCuts
+from ._times import form_of, is_time
 
 __all__ = ["ColumnRules", "column_tests", "is_binary", "multiway_test"]
 
@@ -36,16 +40,24 @@ class ColumnRules:
         Whether its values are categories.
     is_multiway : bool
         Whether one test asks for all categories at once.
-    limit, weights, most, counted
+    min_category_rows : int
+        Categories of fewer rows are joined.
+    has_subsets : bool
+        Whether all sets of categories are asked for, and not single ones.
+    asked : AskedCuts
+        The cut points.
+    weights, most, counted
         As for :func:`~certree.encoding._cuts.choose_gaps`; `most` holds for categories, too.
     ranks : dict or None
         Takes the ranks of numbers, by column, where finding all cut points gives them, too.
     """
 
     is_category: bool
-    limit: int | None
+    asked: AskedCuts
     weights: NDArray[np.int64] | None
     is_multiway: bool = False
+    min_category_rows: int = 1
+    has_subsets: bool = False
     most: int | None = None
     counted: Counted | None = None
     ranks: dict[int, NDArray[np.int32]] | None = None
@@ -79,60 +91,103 @@ def column_tests(table: Table, index: int, rules: ColumnRules) -> list[Sequence[
         # All values are missing, so the column is the same for all rows.
         return []
     is_flag = table.kinds[index] == "flag"
-    has_two = is_flag or (column.dtype != object and is_binary(column))
+    has_numbers = column.dtype != object and not is_time(column)
+    has_two = is_flag or (has_numbers and is_binary(column))
     # Missing values may join either side of a threshold, a level or a flag.
     sides = (False, True) if has_missing else (None,)
     parts: list[Sequence[Test]]
     if rules.is_multiway and (has_missing or not has_two):
-        parts = [_outcome_tests(index, name, column, has_missing)]
+        parts = [_outcome_tests(index, name, column, has_missing, rules)]
     elif rules.is_category and not has_two:
-        parts = [_category_tests(index, name, column, has_missing, rules.most)]
+        parts = [_category_tests(index, name, column, has_missing, rules)]
     elif table.kinds[index] == "ordered" and not rules.is_category:
         levels = table.levels[index]
         ranks = level_ranks(levels, column)
-        values, gaps = choose_gaps(ranks, rules.limit, rules.weights, rules.most)
+        values, gaps = _choose_gaps(ranks, rules)
         chosen = [levels[rank] for rank in values[gaps].tolist()]
         parts = [[Level(index, name, levels, v, side) for v in chosen] for side in sides]
-    elif has_two:
+    elif has_two and rules.asked.points is None:
         parts = [[Flag(index, name, is_flag, side) for side in sides]]
     else:
-        cuts = _choose_cuts(index, column, rules)
+        cuts = _choose_cuts(table, index, column, rules)
         parts = [CutTests(index, name, cuts, side) for side in sides]
     return [*parts, [Missing(index, name)]] if has_missing else parts
 
 
-def _choose_cuts(index: int, column: NDArray[Any], rules: ColumnRules) -> Cuts:
-    """Return the cut points of a column of numbers."""
-    if rules.ranks is not None and rules.limit is None and rules.most is None:
+def _choose_cuts(table: Table, index: int, column: NDArray[Any], rules: ColumnRules) -> Cuts:
+    """Return the cut points of a column of numbers or times."""
+    gaps: NDArray[np.intp] | None = None
+    asked = rules.asked
+    if rules.ranks is not None and (asked.limit, asked.points, rules.most) == (None,) * 3:
         values, rules.ranks[index] = rank_values(column)
-        return Cuts(values)
-    numbers = column.astype(np.float64, copy=False)
-    return Cuts.between(
-        *choose_gaps(numbers, rules.limit, rules.weights, rules.most, rules.counted)
-    )
+    else:
+        values, gaps = _choose_gaps(as_ordered(column), rules)
+    if is_time(values):
+        form = form_of(values, table.kinds[index] == "zoned")
+        cuts: Cuts = TimeCuts.of(values, gaps, form, table.zones.get(index))
+    else:
+        cuts = Cuts(values) if gaps is None else Cuts.between(values, gaps)
+    if asked.points is None:
+        return cuts
+    # The first point in each gap.
+    chosen = np.searchsorted(asked.points, cuts.low)
+    return replace(cuts, given=(asked.points if asked.texts is None else asked.texts)[chosen])
+
+
+def _choose_gaps(column: NDArray[Any], rules: ColumnRules) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct values in increasing order, and after which of them to cut."""
+    asked = rules.asked
+    return choose_gaps(column, asked.limit, rules.weights, rules.most, rules.counted, asked.points)
 
 
 def _category_tests(
-    index: int, name: str, column: NDArray[Any], has_missing: bool, most: int | None = None
-) -> list[Category]:
-    """Return the tests of the categories of a column, or of the `most` most frequent ones."""
-    values = _categories(name, column)
-    if not has_missing and len(values) <= 2:
+    index: int, name: str, column: NDArray[Any], has_missing: bool, rules: ColumnRules
+) -> list[Test]:
+    """Return the tests of the categories of a column, or of the most frequent ones."""
+    values, counts = _categories(name, column)
+    tests = _one_by_one(index, name, values, counts, has_missing, rules)
+    if rules.has_subsets:
+        found = subset_tests(tests, has_missing)
+        if found is not None:
+            return found
+        warn(
+            f"The column {name!r} has {len(tests) + has_missing} categories, too many for all sets "
+            f"of them: trees ask for single ones. category_tests='subsets' takes {MOST_GROUPS} at "
+            "most; join rare ones with min_category_rows."
+        )
+    if not has_missing and len(tests) <= 2:
         # One category needs no test, and two categories need one.
-        values = values[1:]
-    elif len(values) == 1:
+        tests = tests[1:]
+    elif len(tests) == 1:
         # The test for missing values is enough.
-        values = []
-    if most is not None and len(values) > most:
-        counts = Counter(column.tolist())
-        values = sorted(sorted(values, key=lambda value: -counts[value])[:most])
+        tests = []
+    if rules.most is None:
+        return tests
+    single = [test.value for test in tests if isinstance(test, Category)]
+    kept = set(sorted(single, key=lambda value: -counts[value])[: rules.most])
+    return [test for test in tests if not isinstance(test, Category) or test.value in kept]
+
+
+def _one_by_one(
+    index: int,
+    name: str,
+    values: list[Any],
+    counts: Mapping[Any, int],
+    has_missing: bool,
+    rules: ColumnRules,
+) -> list[Test]:
+    """Return a test for each category that has enough rows, and one for all others."""
     side = False if has_missing else None
-    return [Category(index, name, value, side) for value in values]
+    known = [value for value in values if counts[value] >= rules.min_category_rows]
+    tests: list[Test] = [Category(index, name, value, side) for value in known]
+    if len(known) < len(values) and known:
+        tests.append(Subset(index, name, tuple(known), True, side))
+    return tests
 
 
 def _outcome_tests(
-    index: int, name: str, column: NDArray[Any], has_missing: bool
-) -> list[Category]:
+    index: int, name: str, column: NDArray[Any], has_missing: bool, rules: ColumnRules
+) -> list[Test]:
     """Return one test for each category of a column; none for a single category."""
     column = column.astype(np.float64) if column.dtype == np.bool_ else column
     if column.dtype != object:
@@ -143,35 +198,36 @@ def _outcome_tests(
                 f"are not whole, such as {broken[0]:g}; leave it out of categorical_features, or "
                 "use splits='binary'."
             )
-    values = _categories(name, column)
-    if len(values) + has_missing < 2:
-        return []
-    side = False if has_missing else None
-    return [Category(index, name, value, side) for value in values]
+    tests = _one_by_one(index, name, *_categories(name, column), has_missing, rules)
+    return tests if len(tests) + has_missing >= 2 else []
 
 
-def multiway_test(outcomes: Sequence[Test]) -> Multiway:
-    """Return the test whose outcomes are those for which the given tests hold."""
+def multiway_test(outcomes: Sequence[Test], column: NDArray[Any]) -> Multiway:
+    """Return the test whose outcomes are those for which the given tests of a column hold."""
     first = outcomes[0]
-    values = [test.value if isinstance(test, Category) else None for test in outcomes]
-    return Multiway(first.feature, first.name, cast(Any, tuple(values)))
+    groups: list[Any] = []
+    for test in outcomes:
+        if isinstance(test, Subset):
+            # The rare categories that occur.
+            groups.append(tuple(sorted(set(column[test.holds(column)].tolist()))))
+        else:
+            groups.append(test.value if isinstance(test, Category) else None)
+    return Multiway(first.feature, first.name, tuple(groups))
 
 
-def _categories(name: str, column: NDArray[Any]) -> list[Any]:
-    """Return the different values of a column of categories."""
-    if column.dtype == object:
-        values: list[Any] = sorted(set(column))
-    else:
-        values = np.unique(column).tolist()
-        if max(abs(values[0]), abs(values[-1])) > EXACT_INTEGERS:
-            raise ValueError(
-                f"The categorical column {name!r} holds integers beyond 2**53, which float64 "
-                "cannot tell apart; give the categories as strings."
-            )
+def _categories(name: str, column: NDArray[Any]) -> tuple[list[Any], Counter[Any]]:
+    """Return the different values of a column of categories, and how many rows each has."""
+    counts = Counter(column.tolist())
+    values = sorted(counts)
+    if column.dtype != object and max(abs(values[0]), abs(values[-1])) > EXACT_INTEGERS:
+        raise ValueError(
+            f"The categorical column {name!r} holds integers beyond 2**53, which float64 "
+            "cannot tell apart; give the categories as strings."
+        )
     if len(values) == len(column) >= _IDENTIFIER_ROWS:
         warn(
             f"The categorical column {name!r} has a different value in each of {len(column)} rows, "
             "like an identifier. A tree can only memorise these rows; drop the column, or "
             "group its values."
         )
-    return values
+    return values, counts

@@ -7,13 +7,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["AUTO_THRESHOLDS", "choose_gaps", "midpoints"]
+__all__ = ["AUTO_THRESHOLDS", "as_ordered", "choose_gaps", "midpoints"]
 
 AUTO_THRESHOLDS = 32
 """Number of cut points (and of distinct values without loss) for ``thresholds="auto"``."""
 
 Counted = tuple[NDArray[Any], NDArray[np.int64]]
 """Different values in increasing order, and the weight of each."""
+
+
+def as_ordered(column: NDArray[Any]) -> NDArray[Any]:
+    """Return values that have an order as float64; dates and durations stay as they are."""
+    return column if column.dtype.kind in "mM" else column.astype(np.float64, copy=False)
+
 
 _POWERS = np.array([float(f"1e{power}") for power in range(309)])
 
@@ -24,6 +30,7 @@ def choose_gaps(
     weights: NDArray[np.int64] | None = None,
     most: int | None = None,
     counted: Counted | None = None,
+    points: NDArray[Any] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the distinct values in increasing order, and after which of them to cut.
 
@@ -40,17 +47,26 @@ def choose_gaps(
         Keep at most this many of the cut points that `limit` asks for, by the same rule.
     counted : tuple of arrays, optional
         The result of :func:`count_values` for the column, if it is known.
+    points : ndarray, optional
+        Cut points in increasing order, in place of `limit`.
     """
     values, counts = count_values(column, weights) if counted is None else counted
-    chosen = _asked_gaps(counts, limit)
+    chosen = _asked_gaps(counts, limit) if points is None else _gaps_of(values, points)
     if most is not None and len(chosen) > most:
         chosen = chosen[_nearest_quantiles(np.cumsum(counts)[chosen], int(counts.sum()), most)]
     return values, chosen
 
 
-def count_cuts(counts: NDArray[np.int64], limit: int | None) -> int:
-    """Return how many cut points `limit` asks for, of values with such weights."""
-    return len(_asked_gaps(counts, limit))
+def count_cuts(counted: Counted, limit: int | None, points: NDArray[Any] | None) -> int:
+    """Return how many cut points are asked for, of values with such weights."""
+    values, counts = counted
+    return len(_asked_gaps(counts, limit) if points is None else _gaps_of(values, points))
+
+
+def _gaps_of(values: NDArray[Any], points: NDArray[Any]) -> NDArray[np.intp]:
+    """Return after which of the values some point lies, and further values."""
+    gaps = np.unique(np.searchsorted(values, points, side="right") - 1)
+    return gaps[(gaps >= 0) & (gaps < len(values) - 1)]
 
 
 def count_values(column: NDArray[Any], weights: NDArray[np.int64] | None = None) -> Counted:

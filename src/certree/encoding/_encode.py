@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._cuts import as_ordered
 from ._table import Table
 from ._tests import Category, Level, Test, Threshold, find_numbers, is_missing, level_ranks
+from ._time_tests import TimeThreshold
+from ._times import is_time, ticks
 
 __all__ = ["encode_tests"]
 
@@ -49,13 +52,13 @@ def encode_tests(
     groups: dict[tuple[int, type[Test]], list[int]] = {}
     for position, test in enumerate(tests):
         groups.setdefault((test.feature, type(test)), []).append(position)
-    for (feature, cls), positions in groups.items():
+    for (_, cls), positions in groups.items():
         if must_stop is not None and must_stop():
             raise NoTimeLeftError
-        column = table.column(feature)
         group = [tests[position] for position in positions]
+        column = group[0].column_of(table)
         done = False
-        if len(group) > 1 and cls in (Threshold, Level):
+        if len(group) > 1 and cls in (Threshold, Level, TimeThreshold):
             done = _encode_ordered(group, positions, column, result)
         elif len(group) > 1 and cls is Category:
             done = _encode_categories(group, positions, column, result)
@@ -76,11 +79,16 @@ def _encode_ordered(
             return False
         none = len(group[0].levels)
         bins, ranks = level_ranks(group[0].levels, column), [test.rank for test in group]
+    elif isinstance(group[0], TimeThreshold):
+        if not is_time(column):
+            return False
+        found, bins = _rank_times(group, column)
+        none, ranks = len(group), found.tolist()
     else:
         cuts, found = np.unique([test.threshold for test in group], return_inverse=True)
         none, ranks = len(cuts), found.tolist()
         # The number of cuts below x: x <= cuts[r] if and only if it is at most r. NaN sorts last.
-        bins = np.searchsorted(cuts, column.astype(np.float64, copy=False), side="left")
+        bins = np.searchsorted(cuts, as_ordered(column), side="left")
     bins = bins.astype(np.min_scalar_type(none))
     # Missing values that hold lie below the first cut.
     filled = np.where(is_missing(column), bins.dtype.type(0), bins) if _any_holds(group) else bins
@@ -89,6 +97,18 @@ def _encode_ordered(
         side = filled if test.missing else bins
         np.less_equal(side, bins.dtype.type(rank), out=view[:, position])
     return True
+
+
+def _rank_times(
+    group: Sequence[TimeThreshold], column: NDArray[Any]
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rank of each threshold, and for each time the number of thresholds below it."""
+    limits = np.array([test.limit_for(column) for test in group], dtype=object)
+    limits = np.clip(limits, -(2**63), 2**63 - 1).astype(np.int64)
+    cuts, found = np.unique(limits, return_inverse=True)
+    bins = np.searchsorted(cuts, ticks(column)[0], side="left")
+    # Missing values are the least integers, and fail all tests.
+    return found, np.where(is_missing(column), len(group), bins)
 
 
 def _any_holds(group: Sequence[Any]) -> bool:

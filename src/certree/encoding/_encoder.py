@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from certree.exceptions import warn
 from certree.numbers._exact import scale_weights
 
+from ._asked import asked_cuts, declared_categories, is_index, warn_of_texts
 from ._choose import ColumnRules, column_tests, is_binary, multiway_test
 from ._encode import NoTimeLeftError, encode_tests
 from ._integers import check_integers
@@ -47,6 +47,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     =====================================  =====================================================
     booleans; numbers that are all 0 or 1  ``smoker``; ``smoker = 1``
     numbers                                ``age <= t`` for cut points between observed values
+    dates, times, durations                ``admitted <= 2024-03-01``, in the same way
     ordered categories                     ``stage <= II`` for levels that occur
     strings, other categories              ``color = a`` for each category; if there are just two
                                            and none is missing, for the last in sorted order
@@ -61,11 +62,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    thresholds : {"auto", "all"} or int, default="auto"
+    thresholds : {"auto", "all"}, int or dict, default="auto"
         Cut points of number columns. ``"all"``: one between any two consecutive distinct values,
         so that trees lose nothing on the training data. An integer ``k``: at most ``k``, near the
         :math:`1/(k+1), \dots, k/(k+1)` quantiles. ``"auto"``: all for columns with up to 32
-        distinct values, 32 quantiles otherwise.
+        distinct values, 32 quantiles otherwise. A dict has one of these, or a list of cut points,
+        for some columns by name or index, such as ``{"bmi": [18.5, 25, 30], "age": "all"}``; other
+        columns have ``"auto"``. Cut points of dates may be texts, those of ordered categories are
+        levels. Of several cut points between the same two neighbouring values the lowest is kept,
+        and one with all values on one side is left out.
     categorical_features : {"auto", "all"} or sequence of str, int or bool, default="auto"
         Columns to treat as categories without an order. ``"auto"``: strings and categorical types
         that are not ordered. ``"all"``: every column. A sequence of names, indices or one truth
@@ -76,6 +81,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         What trees may ask of a category column: one category against all others, all categories
         at once (:class:`Multiway`, with missing values as one more category), or either. There
         is one output column per category in any case.
+    min_category_rows : int, default=1
+        Categories with fewer rows are joined: trees ask ``city is rare`` in place of one question
+        for each. A category that training did not see is then rare, too.
+    category_tests : {"one", "subsets"}, default="one"
+        What binary splits ask of a category column. ``"one"``: one category against all others.
+        ``"subsets"``: any set of categories against all others, such as ``city in {Bonn, Ulm}``,
+        with missing values and rare categories on either side. Columns with more than ten
+        categories, of which these two are one each, have single ones and give a warning.
 
     Attributes
     ----------
@@ -96,7 +109,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     -----
     A cut point is the shortest decimal in the middle half between two observed values, and of
     several the nearest to the middle. It separates the two values also where float64 has no number
-    between them, and as float32 numbers wherever these differ.
+    between them, and as float32 numbers wherever these differ. A cut point of dates is the first of
+    a year, of a month, a day, or a time of day, whatever is the first to lie in that middle half.
 
     .. versionadded:: 0.1
 
@@ -112,13 +126,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        thresholds: str | int = "auto",
+        thresholds: str | int | Mapping[Any, Any] = "auto",
         categorical_features: str | Sequence[Any] = "auto",
         splits: str = "binary",
+        min_category_rows: int = 1,
+        category_tests: str = "one",
     ) -> None:
         self.thresholds = thresholds
         self.categorical_features = categorical_features
         self.splits = splits
+        self.min_category_rows = min_category_rows
+        self.category_tests = category_tests
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> TableEncoder:
         """Choose the tests.
@@ -319,32 +337,59 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         must_stop: Callable[[], bool] | None = None,
     ) -> None:
         """Choose the tests: all, or those that fit; on the way, perhaps, ranks of the values."""
-        limit = self._threshold_limit()
-        declared = self._declared_categories(table)
+        declared = declared_categories(self.categorical_features, table)
         if self.splits not in SPLITS:
             raise ValueError(f"splits must be one of {', '.join(SPLITS)}, got {self.splits!r}.")
+        if self.category_tests not in ("one", "subsets"):
+            raise ValueError(
+                f"category_tests must be 'one' or 'subsets', got {self.category_tests!r}."
+            )
+        if self.category_tests == "subsets" and self.splits != "binary":
+            raise ValueError(
+                f"category_tests='subsets' needs splits='binary', got splits={self.splits!r}: a "
+                "multiway test asks for all categories at once."
+            )
+        if not is_index(self.min_category_rows) or self.min_category_rows < 1:
+            raise ValueError(
+                "min_category_rows must be an integer of at least 1, got "
+                f"{self.min_category_rows!r}."
+            )
         if weights is not None and not weights.all():
             counts = weights > 0
             table, weights = table.select(counts), weights[counts]
-        self._is_binary = table.matrix is not None and is_binary(table.matrix)
         self._multiway: list[tuple[Multiway, NDArray[np.int32]]] = []
         are_categories = [
             is_declared or kind in ("text", "category")
             for is_declared, kind in zip(declared, table.kinds, strict=True)
         ]
+        asked = asked_cuts(self.thresholds, table, are_categories)
+        are_given = any(cuts.points is not None for cuts in asked)
+        self._is_binary = not are_given and table.matrix is not None and is_binary(table.matrix)
         if self.splits == "multiway" and not any(are_categories):
             raise ValueError(
                 "splits='multiway' needs columns of categories, but the table has none: strings "
                 "and categorical types are categories, other columns if categorical_features "
                 "names them."
             )
-        _warn_of_numbers(table, declared)
+        warn_of_texts(table, declared)
         self._left_out, self._stopped_by = {}, ""
         if self._is_binary:
             boolean = table.kinds[0] == "flag"
             self.tests_ = TestList([[Flag(i, name, boolean) for i, name in enumerate(table.names)]])
             return
-        cap = None if room is None else room().cap(table, are_categories, limit, weights, room)
+        cap = (
+            None
+            if room is None
+            else room().cap(
+                table,
+                are_categories,
+                asked,
+                weights,
+                room,
+                min_category_rows=self.min_category_rows,
+                has_subsets=self.category_tests == "subsets",
+            )
+        )
         self._stopped_by = "" if cap is None else cap.stopped_by
         parts: list[Sequence[Test]] = []
         n_tests = 0
@@ -355,7 +400,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             rules = ColumnRules(
                 is_category=is_category,
                 is_multiway=is_multiway,
-                limit=limit,
+                min_category_rows=self.min_category_rows,
+                has_subsets=self.category_tests == "subsets",
+                asked=asked[i],
                 weights=weights,
                 most=None if cap is None or is_multiway else cap.most,
                 counted=None if cap is None else cap.known.get(i),
@@ -366,7 +413,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 self._left_out[i] = cap.count_left_out(i, found)
             if is_multiway and len(found) > 1:
                 columns = np.arange(n_tests, n_tests + len(found), dtype=np.int32)
-                self._multiway.append((multiway_test(found), columns))
+                self._multiway.append((multiway_test(found, table.column(i)), columns))
             parts += found.parts
             n_tests += len(found)
         self.tests_ = TestList(parts)
@@ -418,50 +465,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return bits.view(np.uint8)
         return encode_tests(self.tests_, table, must_stop)
 
-    def _threshold_limit(self) -> int | None:
-        """Return the largest number of cut points per column, 0 for "auto", None for all."""
-        thresholds: Any = self.thresholds
-        if isinstance(thresholds, str) and thresholds in ("auto", "all"):
-            return 0 if thresholds == "auto" else None
-        if _is_index(thresholds) and thresholds >= 1:
-            return int(thresholds)
-        raise ValueError(
-            "thresholds must be 'auto', 'all' or a number of quantiles of at least 1, got "
-            f"{thresholds!r}."
-        )
-
-    def _declared_categories(self, table: Table) -> list[bool]:
-        """Return for each column whether the user declares it to be categorical."""
-        given = self.categorical_features
-        if isinstance(given, str):
-            if given in ("auto", "all"):
-                return [given == "all"] * table.n_columns
-            raise ValueError(
-                "categorical_features must be 'auto', 'all', or a list of column names, column "
-                f"indices or truth values, got {given!r}; write [{given!r}] for a single column."
-            )
-        if not isinstance(given, Iterable):
-            raise TypeError(
-                "categorical_features must be 'auto', 'all', or a list of column names, column "
-                f"indices or truth values, got {given!r}."
-            )
-        entries = list(given)
-        if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
-            if len(entries) != table.n_columns:
-                raise ValueError(
-                    f"categorical_features has {len(entries)} truth values, but the table has "
-                    f"{table.n_columns} columns."
-                )
-            return [bool(entry) for entry in entries]
-        declared = [False] * table.n_columns
-        for entry in entries:
-            declared[_find_column(entry, table)] = True
-        return declared
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
+        tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         tags.transformer_tags.preserves_dtype = []
         return tags
@@ -469,57 +477,3 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 def _with_memory(room: Callable[[], Room], memory: int) -> Room:
     return replace(room(), memory=memory)
-
-
-def _is_index(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-def _find_column(entry: Any, table: Table) -> int:
-    """Return the index of a column given by name or index."""
-    if isinstance(entry, str):
-        if not table.has_names:
-            raise ValueError(
-                f"categorical_features names the column {entry!r}, but the table has no column "
-                "names; give indices, or a data frame."
-            )
-        if entry not in table.names:
-            raise ValueError(
-                f"categorical_features names the column {entry!r}, which the table does not have; "
-                f"its columns are {table.names}."
-            )
-        return table.names.index(entry)
-    if _is_index(entry):
-        if not -table.n_columns <= entry < table.n_columns:
-            raise ValueError(
-                f"categorical_features holds the column index {entry}, but the table has "
-                f"{table.n_columns} columns."
-            )
-        return int(entry) % int(table.n_columns)
-    raise TypeError(
-        "categorical_features must hold column names, column indices, or one truth value per "
-        f"column, got {entry!r}."
-    )
-
-
-def _warn_of_numbers(table: Table, declared: Sequence[bool]) -> None:
-    """Warn of columns of text in which all values are numbers, unless they are declared."""
-    for i, name in enumerate(table.names):
-        if table.kinds[i] != "text" or declared[i]:
-            continue
-        present = (value for value in table.column(i) if value is not None)
-        example = next(present, "")
-        if _is_number(example) and all(map(_is_number, set(present))):
-            warn(
-                f"The column {name!r} holds numbers as text, such as {example!r}, and is read as "
-                "categories without an order. Convert it to numbers, for instance with "
-                "astype(float), or name it in categorical_features if it holds categories."
-            )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

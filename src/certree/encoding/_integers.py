@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ._table import Table
 
@@ -40,6 +41,10 @@ def check_integers(X: Any, table: Table) -> None:
         return
     if table.matrix is not None and not _is_beyond(table.matrix):
         return
+    if sparse.issparse(X):
+        X = sparse.csc_array(X)
+        if not _is_beyond(X.data):
+            return
     for i in range(table.n_columns):
         if not _is_beyond(table.column(i)):
             continue
@@ -64,6 +69,8 @@ def _is_beyond(numbers: NDArray[Any]) -> bool:
 
 def _raw_column(X: Any, index: int) -> NDArray[Any]:
     """Return a column of a table as it came."""
+    if sparse.issparse(X):
+        return np.asarray(X[:, [index]].toarray().ravel())
     family = type(X).__module__.partition(".")[0]
     if family == "pandas":
         return np.asarray(X.iloc[:, index].dropna().to_numpy())

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._cuts import as_ordered
 from ._encode import NoTimeLeftError, encode_tests
 from ._table import Table
 from ._test_list import CutTests, TestList
@@ -279,12 +280,12 @@ def _present_ranks(
     low = tests.cuts.low
     if tests.cuts.gaps is None and len(low) > _MANY:
         return rank_values(column)[1]
-    return np.searchsorted(low, column.astype(np.float64, copy=False))
+    return np.searchsorted(low, as_ordered(column))
 
 
-def rank_values(column: NDArray[Any]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+def rank_values(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return the different numbers in increasing order, and the rank of each row among them."""
-    numbers = np.ascontiguousarray(column, dtype=np.float64)
+    numbers = np.ascontiguousarray(as_ordered(column))
     order = np.argsort(numbers)
     numbers = numbers[order]
     differs = numbers[1:] != numbers[:-1]

@@ -7,6 +7,8 @@ fit, from a few measured rates. The search also checks its budget itself.
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -14,9 +16,12 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from ._cuts import AUTO_THRESHOLDS, Counted, count_cuts, count_values
+from ._asked import AskedCuts
+from ._cuts import AUTO_THRESHOLDS, Counted, as_ordered, count_cuts, count_values
+from ._subsets import MOST_GROUPS
 from ._table import Table
 from ._tests import Category, Level, Test, Threshold, is_missing
+from ._time_tests import TimeThreshold
 
 __all__ = ["Cap", "Pace", "Room"]
 
@@ -89,9 +94,12 @@ class Room:
         self,
         table: Table,
         are_categories: Sequence[bool],
-        limit: int | None,
+        cuts: Sequence[AskedCuts],
         weights: NDArray[np.int64] | None,
         later: Callable[[], Room] | None = None,
+        *,
+        min_category_rows: int = 1,
+        has_subsets: bool = False,
     ) -> Cap | None:
         """Return how many cut points or categories columns may have if not all of them fit.
 
@@ -101,33 +109,43 @@ class Room:
             The rows that count.
         are_categories : sequence of bool
             Which columns hold categories.
-        limit : int or None
-            Of cut points, as for :func:`~certree.encoding._cuts.choose_gaps`.
+        cuts : sequence of AskedCuts
+            The cut points of each column.
         weights : ndarray of int64, optional
             Weights of the rows.
         later : callable, optional
             What is left when the numbers have been looked at.
+        min_category_rows : int
+            Categories of fewer rows are one choice.
+        has_subsets : bool
+            Whether sets of categories are tests; these are all kept.
         """
         # Counting the different numbers takes time, and is useless where all cut points fit.
-        most_cuts = table.n_rows if limit is None else min(table.n_rows, limit or AUTO_THRESHOLDS)
+        most_cuts = min(table.n_rows, max(map(_most_cuts, cuts)))
         has_categories = any(are_categories) or "ordered" in table.kinds
         per_column = 2 * (table.n_rows if has_categories else most_cuts) + 1
         if not self.most_tests(table.n_rows, table.n_columns * per_column)[1]:
             return None
         asked, sides, known = [], [], {}
+        n_kept = 0
         # To sort all numbers once more takes time, to keep them memory.
         is_kept = self.memory is None or 32 * table.n_rows * table.n_columns <= self.memory
         for i, is_category in enumerate(are_categories):
-            n_choices, has_missing, counted = _count_choices(table, i, is_category, limit, weights)
+            n_choices, has_missing, counted = _count_choices(
+                table, i, is_category, cuts[i], weights, min_category_rows
+            )
+            if has_subsets and is_category and n_choices + 1 + has_missing <= MOST_GROUPS:
+                n_kept += 2 ** (n_choices + has_missing)
+                n_choices = 0
             asked.append(n_choices)
             # Missing values may join either side of a cut.
             sides.append(1 if is_category else 1 + has_missing)
             if is_kept and counted is not None:
                 known[i] = counted
-        n_tests = sum(n * k for n, k in zip(asked, sides, strict=True))
+        n_tests = n_kept + sum(n * k for n, k in zip(asked, sides, strict=True))
         room = self if later is None else later()
         most, stopped_by = room.most_tests(table.n_rows, n_tests)
-        per_column = most_per_column(asked, most, sides)
+        per_column = most_per_column(asked, most - n_kept, sides)
         if not stopped_by or per_column >= max(asked):
             return None
         return Cap(per_column, stopped_by, asked, known)
@@ -211,7 +229,7 @@ def thin_out(tests: Sequence[Test], most: int) -> tuple[list[Test], dict[int, in
     """
     cuts: dict[int, dict[float | str, int]] = {}
     for test in tests:
-        if isinstance(test, Threshold | Level):
+        if isinstance(test, Threshold | Level | TimeThreshold):
             own = cuts.setdefault(test.feature, {})
             own[_cut(test)] = own.get(_cut(test), 0) + 1
     n_cuts = [len(own) for own in cuts.values()]
@@ -224,14 +242,17 @@ def thin_out(tests: Sequence[Test], most: int) -> tuple[list[Test], dict[int, in
     left_out: dict[int, int] = {}
     result = []
     for test in tests:
-        if isinstance(test, Threshold | Level) and (test.feature, _cut(test)) not in kept:
+        if (
+            isinstance(test, Threshold | Level | TimeThreshold)
+            and (test.feature, _cut(test)) not in kept
+        ):
             left_out[test.feature] = left_out.get(test.feature, 0) + 1
         else:
             result.append(test)
     return result, left_out
 
 
-def _cut(test: Threshold | Level) -> float | str:
+def _cut(test: Threshold | Level | TimeThreshold) -> float | str:
     return test.threshold if isinstance(test, Threshold) else test.value
 
 
@@ -249,7 +270,8 @@ class Cap:
 
     def count_left_out(self, index: int, found: Sequence[Test]) -> int:
         """Return how many tests of a column are missing among those found."""
-        of_choices = [test for test in found if isinstance(test, Threshold | Category | Level)]
+        kinds = (Threshold, Category, Level, TimeThreshold)
+        of_choices = [test for test in found if isinstance(test, kinds)]
         if self.asked[index] <= self.most or not of_choices:
             return 0
         kept = {getattr(test, "threshold", getattr(test, "value", None)) for test in of_choices}
@@ -261,8 +283,9 @@ def _count_choices(
     table: Table,
     index: int,
     is_category: bool,
-    limit: int | None,
+    cuts: AskedCuts,
     weights: NDArray[np.int64] | None,
+    min_category_rows: int = 1,
 ) -> tuple[int, bool, Counted | None]:
     """Return the number of cut points or categories of a column, and what numbers it has.
 
@@ -276,6 +299,16 @@ def _count_choices(
         column = column[~absent]
         weights = None if weights is None else weights[~absent]
     if is_category or column.dtype in (object, np.bool_) or not len(column):
-        return len(set(column.tolist())), has_missing, None
-    counted = count_values(column.astype(np.float64, copy=False), weights)
-    return count_cuts(counted[1], limit), has_missing, counted
+        # All rare categories are one choice, which is always kept.
+        counts = Counter(column.tolist())
+        frequent = [value for value, count in counts.items() if count >= min_category_rows]
+        return len(frequent), has_missing, None
+    counted = count_values(as_ordered(column), weights)
+    return count_cuts(counted, cuts.limit, cuts.points), has_missing, counted
+
+
+def _most_cuts(cuts: AskedCuts) -> int:
+    """Return how many cut points a column of any length may have."""
+    if cuts.points is not None:
+        return len(cuts.points)
+    return sys.maxsize if cuts.limit is None else cuts.limit or AUTO_THRESHOLDS

@@ -1,9 +1,10 @@
 """Read tables of any kind into columns of numbers, flags and categories.
 
-The table may be a NumPy array, a list of lists, a pandas or a polars frame. The rest of the package
-sees a :class:`Table`, in which a column is one of two arrays: float64 (or bool) with NaN for
-missing, or object with strings and None for missing. Neither pandas nor polars is imported: a frame
-of theirs can only arrive when the user has imported them.
+The table may be a NumPy array, a list of lists, a sparse matrix, a pandas or a polars frame. The
+rest of the package sees a :class:`Table`, in which a column is one of three arrays: float64 (or
+bool) with NaN for missing, object with strings and None for missing, or datetime64 or timedelta64
+with NaT (:mod:`~certree.encoding._times`). Neither pandas nor polars is imported: a frame of theirs
+can only arrive when the user has imported them.
 
 A column of Python objects is numbers or text, never both: a category 1 and a category "1" would
 read the same in a tree and yet be different, so mixtures are refused with a hint.
@@ -17,6 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Number
 from typing import Any, Literal
+from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +26,12 @@ from scipy import sparse
 from sklearn.utils.validation import check_array, validate_data
 
 from ._named import NamedArray
+from ._sparse import SparseColumns
+from ._times import form_of, read_time_array, read_time_objects
 
 __all__ = ["Kind", "Table", "check_columns", "read_table"]
 
-Kind = Literal["number", "flag", "text", "category", "ordered"]
+Kind = Literal["number", "flag", "text", "category", "ordered", "date", "zoned", "duration"]
 Column = NDArray[Any]
 Levels = tuple[Any, ...]
 
@@ -45,11 +49,14 @@ class Table:
         Column names, ``x0``, ``x1``, ... where the table has none.
     has_names : bool
         Whether the table came with names.
-    kinds : list of {"number", "flag", "text", "category", "ordered"}
-        What the type of each column says: boolean columns are flags, strings are text, categorical
-        types are categories, ordered ones are ordered, all others are numbers.
+    kinds : list of str
+        What the type of each column says: boolean columns are "flag", strings "text", categorical
+        types "category" or "ordered", times "date", "zoned" (with a time zone) or "duration", and
+        all others "number".
     levels : dict
         By index of an ordered column its levels, lowest first.
+    zones : dict
+        By index of a column of times with a time zone that zone.
     matrix : ndarray or None
         The table as one array if it came as one of numbers or booleans.
     """
@@ -63,16 +70,18 @@ class Table:
         "n_columns",
         "n_rows",
         "names",
+        "zones",
     )
 
     def __init__(
         self,
-        columns: list[Column] | None,
+        columns: Sequence[Column] | None,
         kinds: list[Kind],
         names: list[str] | None,
         *,
         matrix: NDArray[Any] | None = None,
         levels: dict[int, Levels] | None = None,
+        zones: dict[int, Any] | None = None,
     ) -> None:
         if matrix is not None:
             self.n_rows, self.n_columns = matrix.shape
@@ -82,11 +91,12 @@ class Table:
         self.matrix = matrix
         self.kinds = kinds
         self.levels = {} if levels is None else levels
+        self.zones = {} if zones is None else zones
         self.has_names = names is not None
         self.names = [f"x{i}" for i in range(self.n_columns)] if names is None else names
 
     def column(self, index: int) -> Column:
-        """Return a column as float64 with NaN, as bool, or as object (text) with None."""
+        """Return a column as float64 with NaN, bool, object (text) with None, or times with NaT."""
         if self._columns is not None:
             return self._columns[index]
         assert self.matrix is not None
@@ -97,8 +107,12 @@ class Table:
         """Return the table of some rows, given by a mask or by indices."""
         names = self.names if self.has_names else None
         if self._columns is not None:
-            columns = [column[rows] for column in self._columns]
-            return Table(columns, self.kinds, names, levels=self.levels)
+            columns: Sequence[Column] = (
+                self._columns.select(rows)
+                if isinstance(self._columns, SparseColumns)
+                else [column[rows] for column in self._columns]
+            )
+            return Table(columns, self.kinds, names, levels=self.levels, zones=self.zones)
         assert self.matrix is not None
         return Table(None, self.kinds, names, matrix=self.matrix[rows])
 
@@ -111,9 +125,9 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
 
     Parameters
     ----------
-    X : array-like, pandas.DataFrame or polars.DataFrame, of shape (n_rows, n_columns)
-        Numbers, booleans, strings and categories. NaN, None, ``pandas.NA`` and polars' null are
-        missing values.
+    X : array-like, sparse matrix, pandas.DataFrame or polars.DataFrame
+        Of shape (n_rows, n_columns), with numbers, booleans, strings, categories, dates, times and
+        durations. NaN, NaT, None, ``pandas.NA`` and polars' null are missing values.
     names : sequence of str, optional
         Column names to use instead of those of `X`.
 
@@ -124,9 +138,9 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
     Raises
     ------
     TypeError
-        If `X` is sparse, or a column holds objects that are neither numbers nor text, or both.
+        If a column holds objects that are neither numbers nor text, or both.
     ValueError
-        If `X` is not two-dimensional, is empty, or holds dates, complex or infinite numbers.
+        If `X` is not two-dimensional, is empty, or holds complex or infinite numbers.
 
     Examples
     --------
@@ -136,17 +150,14 @@ def read_table(X: Any, *, names: Sequence[str] | None = None) -> Table:
     >>> table.column(0)
     array([35., nan])
     """
-    if sparse.issparse(X):
-        raise TypeError(
-            "Sparse data was passed for X, but dense data is required. Use '.toarray()' to convert "
-            "it to a dense NumPy array."
-        )
-    if isinstance(X, Mapping):
+    if isinstance(X, Mapping) and not sparse.issparse(X):
         raise TypeError(
             "X must be a table, got a dict of columns; pass pandas.DataFrame(X), or one of polars."
         )
     family = type(X).__module__.partition(".")[0]
-    if family == "pandas" and hasattr(X, "columns"):
+    if sparse.issparse(X):
+        table = _read_sparse(X)
+    elif family == "pandas" and hasattr(X, "columns"):
         table = _read_pandas(X)
     elif family == "polars" and type(X).__name__ in ("DataFrame", "LazyFrame"):
         table = _read_polars(X)
@@ -256,23 +267,48 @@ def _read_array(X: Any) -> Table:
     if array.dtype.kind in "US":
         columns = [_read_text(column) for column in array.astype(object).T]
         return Table(columns, ["text"] * len(columns), None)
-    if array.dtype.kind == "O":
-        return _from_columns(
-            [(*_read_objects(column, f"column {i}"), None) for i, column in enumerate(array.T)],
-            None,
-        )
+    if array.dtype.kind in "OmM":
+        reads = _read_objects if array.dtype.kind == "O" else _read_times
+        return _from_columns([reads(array[:, i], f"column {i}") for i in range(array.shape[1])])
     return _from_matrix(array, None)
 
 
-def _from_columns(read: list[tuple[Column, Kind, Levels | None]], names: list[str] | None) -> Table:
-    levels = {i: found for i, (_, _, found) in enumerate(read) if found is not None}
+def _read_sparse(X: Any) -> Table:
+    if X.ndim != 2:
+        raise ValueError(
+            f"X must be a table of rows and columns, got a sparse array of shape {X.shape}; "
+            "Reshape your data."
+        )
+    _check_shape(X.shape)
+    if X.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: X is sparse and holds {X.dtype} values.")
+    if X.dtype.kind not in "biuf":
+        raise TypeError(f"A sparse X must hold numbers or booleans, got dtype {X.dtype}.")
+    columns = SparseColumns(X)
+    entries = columns.matrix.tocoo()
+    infinite = np.flatnonzero(np.isinf(entries.data))
+    if len(infinite):
+        row, column = entries.row[infinite[0]], entries.col[infinite[0]]
+        raise ValueError(_infinity(f"column {column}", int(row)))
+    kind: Kind = "flag" if X.dtype.kind == "b" else "number"
+    return Table(columns, [kind] * len(columns), None)
+
+
+def _from_columns(read: list[tuple[Column, Kind, Any]], names: list[str] | None = None) -> Table:
+    """Return the table of columns, each with its kind, and its levels or its time zone."""
     columns, kinds = [column for column, _, _ in read], [kind for _, kind, _ in read]
-    return Table(columns, kinds, names, levels=levels)
+    levels = {i: found for i, (_, kind, found) in enumerate(read) if kind == "ordered"}
+    zones = {i: found for i, (_, kind, found) in enumerate(read) if kind == "zoned"}
+    return Table(columns, kinds, names, levels=levels, zones=zones)
+
+
+def _read_times(values: Column, label: str, zone: Any = None) -> tuple[Column, Kind, Any]:
+    """Read an array of times, which are in UTC if they have a zone."""
+    column = read_time_array(values, label)
+    return column, form_of(column, zone is not None), zone
 
 
 def _from_matrix(array: NDArray[Any], names: list[str] | None) -> Table:
-    if array.dtype.kind in "mM":
-        raise ValueError(_dates("X", array.dtype))
     if array.dtype.kind not in "biuf":
         raise TypeError(f"X must hold numbers, booleans or strings, got dtype {array.dtype}.")
     _check_finite(array, _labels(array.shape[1], names))
@@ -328,11 +364,14 @@ def _check_finite(values: NDArray[Any], labels: list[str]) -> None:
     infinite = np.isinf(values)
     if infinite.any():
         row, *column = (int(i) for i in np.argwhere(infinite)[0])
-        raise ValueError(
-            "X contains infinity or a value too large for float64: "
-            f"{labels[column[0] if column else 0]}, row {row}. Replace it by a number, or by NaN "
-            "if the value is unknown."
-        )
+        raise ValueError(_infinity(labels[column[0] if column else 0], row))
+
+
+def _infinity(label: str, row: int) -> str:
+    return (
+        f"X contains infinity or a value too large for float64: {label}, row {row}. Replace it by "
+        "a number, or by NaN if the value is unknown."
+    )
 
 
 def _labels(n_columns: int, names: list[str] | None) -> list[str]:
@@ -345,8 +384,11 @@ def _labels(n_columns: int, names: list[str] | None) -> list[str]:
 # --- columns of Python objects --------------------------------------------------------------------
 
 
-def _read_objects(column: NDArray[Any], label: str) -> tuple[Column, Kind]:
-    """Read an object column as numbers, flags or text, by the types that it holds."""
+def _read_objects(column: NDArray[Any], label: str) -> tuple[Column, Kind, Any]:
+    """Read an object column as numbers, flags, text or times, by the types that it holds.
+
+    The last value is the time zone.
+    """
     types = set(map(type, column))
     if any(t.__name__ in ("NAType", "NaTType") for t in types):
         column = _blank(column, lambda v: type(v).__name__ in ("NAType", "NaTType"))
@@ -357,7 +399,12 @@ def _read_objects(column: NDArray[Any], label: str) -> tuple[Column, Kind]:
         types = set(map(type, column))
     present = types - {type(None)}
     if text and text == present:
-        return _read_text(column), "text"
+        return _read_text(column), "text", None
+    if present and all(issubclass(t, _TIMES) for t in present):
+        is_nat = any(issubclass(t, np.datetime64 | np.timedelta64) for t in present)
+        column = _blank(column, lambda v: v != v) if is_nat else column
+        times, zone = read_time_objects(column, label)
+        return times, form_of(times, zone is not None), zone
     _check_types(present, text, label)
     try:
         numbers = column.astype(np.float64)
@@ -368,8 +415,8 @@ def _read_objects(column: NDArray[Any], label: str) -> tuple[Column, Kind]:
         ) from None
     _check_finite(numbers, [label])
     if present and all(issubclass(t, bool | np.bool_) for t in present):
-        return (numbers.astype(np.bool_) if types == present else numbers), "flag"
-    return numbers, "number"
+        return (numbers.astype(np.bool_) if types == present else numbers), "flag", None
+    return numbers, "number", None
 
 
 def _blank(column: NDArray[Any], is_missing: Callable[[Any], bool]) -> NDArray[Any]:
@@ -384,8 +431,15 @@ def _check_types(types: set[type], text: set[type], label: str) -> None:
     for t in sorted(types, key=lambda t: t.__name__):
         if issubclass(t, complex | np.complexfloating):
             raise ValueError(f"Complex data not supported: {label} holds {t.__name__} values.")
-        if issubclass(t, datetime.date | datetime.time | datetime.timedelta | np.datetime64):
-            raise ValueError(_dates(label, t.__name__))
+        if issubclass(t, datetime.time):
+            raise ValueError(_clocks(label, t.__name__))
+        if issubclass(t, _TIMES):
+            others = sorted(t.__name__ for t in types if not issubclass(t, _TIMES))
+            raise ValueError(
+                f"X must hold dates or something else in a column, but {label} holds both "
+                f"({t.__name__} beside {', '.join(others)}); convert it, for instance with "
+                "pandas.to_datetime."
+            )
         if t not in text and not issubclass(t, Number | Decimal | np.generic):
             raise TypeError(
                 f"Every value of X: argument must be a string or a number, but {label} holds a "
@@ -400,10 +454,13 @@ def _check_types(types: set[type], text: set[type], label: str) -> None:
         )
 
 
-def _dates(where: str, what: object) -> str:
+_TIMES = (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64)
+
+
+def _clocks(where: str, what: object) -> str:
     return (
-        f"Dates and times are not supported: {where} holds {what}. Convert it to numbers first, "
-        "such as days since a reference date, the month or the weekday."
+        f"Times of day without a date are not supported: {where} holds {what}. Convert it to "
+        "numbers, such as hours since midnight."
     )
 
 
@@ -454,14 +511,17 @@ def _frame_names(labels: list[Any]) -> list[str] | None:
     return None
 
 
-def _read_series(series: Any, label: str) -> tuple[Column, Kind, Levels | None]:
-    """Read a pandas column by its dtype, and its levels if it is ordered."""
+def _read_series(series: Any, label: str) -> tuple[Column, Kind, Any]:
+    """Read a pandas column by its dtype, with its levels or its time zone."""
     dtype = series.dtype
     if hasattr(dtype, "categories"):
         return _read_categorical(series.cat, label)
     kind = getattr(dtype, "kind", "O")
-    if kind in "mM":
-        raise ValueError(_dates(label, dtype))
+    zone = getattr(dtype, "tz", None)
+    if zone is not None:
+        return _read_times(series.dt.tz_convert(None).to_numpy(), label, zone)
+    if isinstance(dtype, np.dtype) and kind in "mM":
+        return _read_times(series.to_numpy(), label)
     if kind == "c":
         raise ValueError(f"Complex data not supported: {label} holds {dtype} values.")
     if kind in "biuf":
@@ -470,7 +530,7 @@ def _read_series(series: Any, label: str) -> tuple[Column, Kind, Levels | None]:
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         _check_finite(numbers, [label])
         return numbers, "flag" if kind == "b" else "number", None
-    return *_read_objects(series.to_numpy(dtype=object), label), None
+    return _read_objects(series.to_numpy(dtype=object), label)
 
 
 def _read_categorical(categorical: Any, label: str) -> tuple[Column, Kind, Levels | None]:
@@ -480,7 +540,7 @@ def _read_categorical(categorical: Any, label: str) -> tuple[Column, Kind, Level
     if not all(isinstance(v, str | Number) for v in categories):
         # Intervals, periods, dates: the user has made them categories, so their text is a name.
         categories = np.array([str(v) for v in categories], dtype=object)
-    values, kind = _read_objects(categories, label)
+    values, kind, _ = _read_objects(categories, label)
     levels = _levels(values) if categorical.ordered and kind != "flag" else None
     # A code of -1 means missing and picks the last entry.
     missing = np.array([None if values.dtype == object else np.nan])
@@ -515,8 +575,13 @@ def _read_polars(X: Any) -> Table:
 def _read_polars_series(series: Any, label: str) -> tuple[Column, Kind, Levels | None]:
     dtype = series.dtype
     name = str(dtype).partition("(")[0]
+    if name == "Time":
+        raise ValueError(_clocks(label, dtype))
     if dtype.is_temporal():
-        raise ValueError(_dates(label, dtype))
+        zone = getattr(dtype, "time_zone", None)
+        if zone is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return _read_times(series.to_numpy(), label, None if zone is None else ZoneInfo(zone))
     if dtype.is_numeric() and name != "Decimal":
         # to_numpy gives NaN for null, and floats wherever there is one.
         numbers = series.to_numpy().astype(np.float64)
@@ -524,7 +589,7 @@ def _read_polars_series(series: Any, label: str) -> tuple[Column, Kind, Levels |
         return numbers, "number", None
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
-    column, kind = _read_objects(values, label)
+    column, kind, _ = _read_objects(values, label)
     if name == "Enum":
         levels = tuple(dtype.categories.to_list()) or None
         return column, _kind_of(levels), levels

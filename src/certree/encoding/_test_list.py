@@ -31,17 +31,20 @@ class Cuts:
 
     Attributes
     ----------
-    values : float64 array
-        Different values, in increasing order.
+    values : array
+        Different values, in increasing order: float64, or times.
     gaps : int array or None
         After which of them to cut; None: after each, except the last.
+    given : array or None
+        The cut points, if a user chose them.
     """
 
-    values: NDArray[np.float64]
+    values: NDArray[Any]
     gaps: NDArray[np.intp] | None = None
+    given: NDArray[Any] | None = None
 
     @classmethod
-    def between(cls, values: NDArray[np.float64], gaps: NDArray[np.intp]) -> Cuts:
+    def between(cls, values: NDArray[Any], gaps: NDArray[np.intp]) -> Cuts:
         """Return the cuts after some of the values; only those next to a cut are kept."""
         if len(gaps) == len(values) - 1:
             return cls(values)
@@ -52,18 +55,24 @@ class Cuts:
         return len(self.values) - 1 if self.gaps is None else len(self.gaps)
 
     @property
-    def low(self) -> NDArray[np.float64]:
+    def low(self) -> NDArray[Any]:
         """The value below each cut point."""
         return self.values[:-1] if self.gaps is None else self.values[self.gaps]
 
-    def points(self, start: int, stop: int) -> NDArray[np.float64]:
+    def points(self, start: int, stop: int) -> NDArray[Any]:
         """Return some of the cut points."""
+        if self.given is not None:
+            return self.given[start:stop]
         if self.gaps is None:
             return midpoints(self.values[start:stop], self.values[start + 1 : stop + 1])
         below = self.gaps[start:stop]
         return midpoints(self.values[below], self.values[below + 1])
 
-    def point(self, place: int) -> float:
+    def test(self, feature: int, name: str, cut: Any, missing: bool | None) -> Test:
+        """Return the test at a cut point."""
+        return Threshold(feature, name, cut, missing)
+
+    def point(self, place: int) -> Any:
         """Return one of the cut points."""
         if len(self) <= _FEW:
             return float(self._few[place])
@@ -73,7 +82,7 @@ class Cuts:
     def _few(self) -> NDArray[np.float64]:
         return self.points(0, len(self))
 
-    def __iter__(self) -> Iterator[float]:
+    def __iter__(self) -> Iterator[Any]:
         for start in range(0, len(self), _BLOCK):
             yield from self.points(start, min(start + _BLOCK, len(self))).tolist()
 
@@ -113,8 +122,8 @@ class CutTests(Sequence[Test]):
     def __iter__(self) -> Iterator[Test]:
         return map(self._test, self.cuts)
 
-    def _test(self, cut: float) -> Test:
-        return Threshold(self.feature, self.name, cut, self.missing)
+    def _test(self, cut: Any) -> Test:
+        return self.cuts.test(self.feature, self.name, cut, self.missing)
 
 
 class TestList(Sequence[Test]):

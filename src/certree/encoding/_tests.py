@@ -71,18 +71,24 @@ class Test(ABC):
         """Whether the test is about text or about numbers; None if it suits any column."""
         return None
 
+    def column_of(self, table: Any) -> NDArray[Any]:
+        """Return the column of a :class:`~certree.encoding.Table` that the test is about."""
+        column: NDArray[Any] = table.column(self.feature)
+        return column
+
     def check(self, column: NDArray[Any]) -> None:
         """Raise ValueError if the column holds text in place of numbers, or the reverse."""
         # A column without any value has no type of its own and comes as numbers.
+        found = "dates or durations" if column.dtype.kind in "mM" else "numbers"
         if self.is_text and column.dtype != object and not is_missing(column).all():
             raise ValueError(
-                f"Column {self.name!r} held text in training, but now holds numbers; convert it to "
+                f"Column {self.name!r} held text in training, but now holds {found}; convert it to "
                 "strings."
             )
-        if self.is_text is False and column.dtype == object:
+        if self.is_text is False and (column.dtype == object or found != "numbers"):
             raise ValueError(
-                f"Column {self.name!r} held numbers in training, but now holds text; convert it to "
-                "numbers."
+                f"Column {self.name!r} held numbers in training, but now holds "
+                f"{'text' if column.dtype == object else found}; convert it to numbers."
             )
 
     def outcome(self, column: NDArray[Any]) -> NDArray[np.int32]:

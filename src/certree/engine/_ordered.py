@@ -5,16 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
 from certree.encoding import RankedColumns
+from certree.tree._nodes import Nodes
 
 from ._row_types import RowTypes, few_types
-from ._scalar import Callback, Options, PathResult, Result, Session, call_core, read_result
+from ._scalar import (
+    Callback,
+    Options,
+    PathResult,
+    Result,
+    Session,
+    call_core,
+    read_path,
+    read_result,
+)
 
 Columns = NDArray[np.uint8] | RankedColumns
 """Answers of rows to tests: zeros and ones with a column per test, or ranks."""
@@ -43,11 +53,22 @@ _DEEPER = 4.0
 # thresholds open than costs of labels.
 _DEEPER_BY_ROW = {"min_label": (1.0, 8.0, 14.0), "squares": (8.0, 60.0, 120.0)}
 
+# A path takes the search over columns 1.2 to 2.7 times as long as one fit, and that over ranks 2 to
+# 4.5 times (depths 3 and 4, 8 to 32 cut points).
+_PATH = 2.0
+
 ORDERED_KINDS = tuple(_DEEPER_BY_ROW)
 """Kinds of `VectorProblem` that `solve_ordered_vector` knows."""
 
 # The histograms of a feature have at most so many bins for each square root of the rows.
 _BINS = 0.7
+
+
+class RankLimits(NamedTuple):
+    """Limits of a search over ranks, and whether it is for a path."""
+
+    max_depth: int
+    is_path: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,6 +79,11 @@ class OrderedProblem:
     row_types: NDArray[np.int32]
     cost_matrix: NDArray[np.int64]
     weights: NDArray[np.int64] | None = None
+
+    @property
+    def costs(self) -> tuple[Any, ...]:
+        """What the core takes beside the ranks."""
+        return self.row_types, self.cost_matrix, self.weights
 
 
 def solve_ordered(
@@ -70,13 +96,24 @@ def solve_ordered(
     problem : OrderedProblem
         The data and the costs.
     options : Options
-        Limits and choices: `max_depth` is needed, `max_splits` is not known, and neither are
-        several threads, of which it uses one.
+        Limits and choices: `max_depth` or `max_splits` is needed, and one thread is used.
     callback : callable, optional
         As for `solve`.
     """
-    costs = (problem.row_types, problem.cost_matrix, problem.weights)
-    return _call(_core.solve_ordered, problem.columns, costs, options, callback)
+    return _call(_core.solve_ordered, problem.columns, problem.costs, options, callback)
+
+
+def solve_ordered_path(
+    problem: OrderedProblem, options: Options, callback: Callback | None = None
+) -> PathResult:
+    """Find the best tree for every number of splits, as `solve_path` does.
+
+    Parameters
+    ----------
+    problem, options, callback
+        As for `solve_ordered`; the penalty is not used.
+    """
+    return _call_path(_core.solve_ordered_path, problem.columns, problem.costs, options, callback)
 
 
 class OrderedSession:
@@ -104,16 +141,18 @@ class OrderedSession:
         self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
     ) -> Result:
         """Find the best tree for these costs."""
-        if options.max_depth is None or options.max_splits is not None:
+        if options.max_depth is None and options.max_splits is None:
             return self.expanded.solve(cost_matrix, options, callback)
-        problem = OrderedProblem(self.columns, self.row_types, cost_matrix, self.weights)
-        return solve_ordered(problem, options, callback)
+        return solve_ordered(self._problem(cost_matrix), options, callback)
 
     def solve_path(
         self, cost_matrix: NDArray[np.int64], options: Options, callback: Callback | None = None
     ) -> PathResult:
         """Find the best tree for every number of splits."""
-        return self.expanded.solve_path(cost_matrix, options, callback)
+        return solve_ordered_path(self._problem(cost_matrix), options, callback)
+
+    def _problem(self, cost_matrix: NDArray[np.int64]) -> OrderedProblem:
+        return OrderedProblem(self.columns, self.row_types, cost_matrix, self.weights)
 
     @cached_property
     def expanded(self) -> Session:
@@ -133,6 +172,22 @@ class OrderedVectors:
     kind: str = "min_label"
     scale: int = 1
 
+    @property
+    def costs(self) -> tuple[Any, ...]:
+        """What the core takes beside the ranks."""
+        given = self.statistics
+        by_row = given.by_row() if isinstance(given, RowTypes) else given
+        return np.ascontiguousarray(by_row), self.kind, self.scale
+
+    @property
+    def by_type(self) -> OrderedProblem | None:
+        """The same problem with types of rows; None if there are too many of them."""
+        types = few_types(self.statistics) if self.kind == "min_label" else None
+        if types is None:
+            return None
+        costs = np.ascontiguousarray(types.values)
+        return OrderedProblem(self.columns, types.types, costs, types.weights)
+
 
 def solve_ordered_vector(
     problem: OrderedVectors, options: Options, callback: Callback | None = None
@@ -146,15 +201,27 @@ def solve_ordered_vector(
     options, callback
         As for `solve_ordered`.
     """
-    given = problem.statistics
-    types = few_types(given) if problem.kind == "min_label" else None
-    if types is not None:
-        costs = np.ascontiguousarray(types.values)
-        by_type = OrderedProblem(problem.columns, types.types, costs, types.weights)
+    by_type = problem.by_type
+    if by_type is not None:
         return solve_ordered(by_type, options, callback)
-    by_row = given.by_row() if isinstance(given, RowTypes) else given
-    arguments = (np.ascontiguousarray(by_row), problem.kind, problem.scale)
-    return _call(_core.solve_ordered_vector, problem.columns, arguments, options, callback)
+    return _call(_core.solve_ordered_vector, problem.columns, problem.costs, options, callback)
+
+
+def solve_ordered_vector_path(
+    problem: OrderedVectors, options: Options, callback: Callback | None = None
+) -> PathResult:
+    """Find the best tree for every number of splits, as `solve_path` of `_vector` does.
+
+    Parameters
+    ----------
+    problem, options, callback
+        As for `solve_ordered_vector`; the penalty is not used.
+    """
+    by_type = problem.by_type
+    if by_type is not None:
+        return solve_ordered_path(by_type, options, callback)
+    function = _core.solve_ordered_vector_path
+    return _call_path(function, problem.columns, problem.costs, options, callback)
 
 
 def _call(
@@ -165,18 +232,39 @@ def _call(
     callback: Callback | None,
 ) -> Result:
     """Call the core with ranks, and return its answer with tests by their place in the list."""
-    settings = replace(options, threads=1).to_core()
-    arguments = (columns.ranks, columns.n_ranks, *costs, settings)
-    result = read_result(call_core(function, arguments, callback), options)
-    nodes = result.nodes
-    return replace(result, nodes=replace(nodes, test=columns.tests_at(nodes.test)))
+    raw = call_core(function, _arguments(columns, costs, options), callback)
+    result = read_result(raw, options)
+    return replace(result, nodes=_listed(result.nodes, columns))
+
+
+def _call_path(
+    function: Callable[..., Any],
+    columns: RankedColumns,
+    costs: tuple[Any, ...],
+    options: Options,
+    callback: Callback | None,
+) -> PathResult:
+    """Call the core as `_call` does, for a path."""
+    raw = call_core(function, _arguments(columns, costs, options), callback)
+    path = read_path(raw, options)
+    entries = [replace(entry, nodes=_listed(entry.nodes, columns)) for entry in path.entries]
+    return replace(path, entries=entries)
+
+
+def _arguments(columns: RankedColumns, costs: tuple[Any, ...], options: Options) -> tuple[Any, ...]:
+    return columns.ranks, columns.n_ranks, *costs, replace(options, threads=1).to_core()
+
+
+def _listed(nodes: Nodes, columns: RankedColumns) -> Nodes:
+    """Return a tree with tests by their place in the list."""
+    return replace(nodes, test=columns.tests_at(nodes.test))
 
 
 def prefers_ranks(
     n_rows: int,
     n_ranks: NDArray[np.int32],
     n_classes: int,
-    max_depth: int | None,
+    limits: RankLimits,
     kind: str | None = None,
 ) -> bool:
     """Return whether the search over ranks is expected to be faster than that over columns.
@@ -193,8 +281,8 @@ def prefers_ranks(
         Number of ranks of each feature.
     n_classes : int
         Number of classes, or of values in the vector of a row.
-    max_depth : int or None
-        Limit on the depth.
+    limits : RankLimits
+        Limits on the trees.
     kind : str, optional
         The kind of leaf cost where rows have vectors. Both searches then add up values in place of
         counting rows.
@@ -203,7 +291,7 @@ def prefers_ranks(
     is_small = tests <= _FEW_TESTS or tests * n_rows <= _FEW_ANSWERS
     if is_small or n_ranks.max() <= 2:
         return False
-    depth = 99 if max_depth is None else max_depth
+    depth = limits.max_depth
     by_columns, by_ranks = _ANSWER * tests * n_rows, _RANK * features * n_rows
     if depth > 1:
         bins = float(np.minimum(n_ranks, max(_BINS * n_rows**0.5, 2)).sum())
@@ -213,7 +301,7 @@ def prefers_ranks(
             sweep, pair = _SWEEP_BY_ROW * n_classes, _ADD * n_classes
             times = _DEEPER_BY_ROW[kind][min(depth, 4) - 2]
         pairs = sweep * features**2 / 2 * n_rows + _SCAN * bins**2 / 2 * n_classes
-        by_ranks += pairs * times
+        by_ranks += pairs * times * (_PATH if limits.is_path else 1.0)
         by_columns += pair * tests**2 / 2 * n_rows / 64
     return by_ranks < by_columns
 

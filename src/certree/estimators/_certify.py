@@ -80,11 +80,11 @@ def _searched(model: BaseOptimalTree, statement: Statement) -> dict[str, Any]:
     return {
         "task": statement.task,
         "max_depth": None if model.max_depth is None else int(model.max_depth),
-        "max_splits": None if model.max_splits is None else int(model.max_splits),
+        "max_splits": model._split_limit,
         "complexity": exact(statement.scale.complexity),
         "complexity_per": model.complexity_per,
         "split_penalty": exact(statement.scale.penalty),
-        "min_samples_leaf": int(model.min_samples_leaf),
+        "min_samples_leaf": model._least_rows,
         "n_rows": statement.n_rows,
         "n_tests": n_tests + n_left_out,
         "n_tests_searched": n_tests if n_left_out else None,

@@ -62,8 +62,11 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         ``front_``, and predicts with the most accurate of them.
     pos_label : label or None, default=None
         The positive class of objectives that have one; None: the greater of the two.
-    min_samples_leaf : int, default=1
-        Fewest rows in a leaf. Rows are counted without their weights.
+    max_leaf_nodes : int or None, default=None
+        Most leaves, which is the same as ``max_splits=max_leaf_nodes - 1``.
+    min_samples_leaf : int or float, default=1
+        Fewest rows in a leaf. Rows are counted without their weights. A share, such as 0.05, is of
+        the rows that have some weight, rounded up.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied with the rows' own; "balanced" gives all classes the same
         total. A metric is that of the rows with these weights.
@@ -74,11 +77,17 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         search chooses. A limit on splits needs "binary".
     categorical_features : "auto", "all" or list, default="auto"
         Columns whose values are names and not numbers; see :class:`TableEncoder`.
-    thresholds : "auto", "all" or int, default="auto"
+    thresholds : "auto", "all", int or dict, default="auto"
         Cut points of numeric columns; "all" considers every midpoint, so that the tree is best
-        among all threshold trees. See :class:`TableEncoder`. With a depth limit and no other on
+        among all threshold trees. A dict has cut points, or one of these, for some columns. See
+        :class:`TableEncoder`. With a depth limit and no other on
         the size, accuracies are searched by the order of the numbers, so that many cut points
         take no memory.
+    min_category_rows : int, default=1
+        Categories with fewer rows are joined: trees ask ``city is rare``.
+    category_tests : {"one", "subsets"}, default="one"
+        "subsets": tests may ask for any set of categories, such as ``city in {Bonn, Ulm}``, of
+        columns with up to ten of them; see :class:`TableEncoder`.
     search : {"auto", "depth-first", "best-first"}, default="auto"
         How the search proceeds. The value found is the same.
     time_limit : float or None, default=60.0
@@ -234,7 +243,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
             sample_weight,
             self.objective,
             check=check,
-            rank_depth=None if path else self._rank_depth(),
+            rank_limits=self._rank_limits(path),
         )
         statement = statement.with_multiway_leaves(self.complexity_per)
         warm = None
@@ -265,8 +274,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         tests, problem = self.encoder_.tests_, statement.ranked_problem or statement.problem
         warm, added, columns = express(tree, counted, tests, problem, merges=merges)
         self.encoder_._add_tests(added)
-        limits = (self.max_depth, self.max_splits, int(self.min_samples_leaf))
-        broken = broken_limits(warm, *limits)
+        broken = broken_limits(warm, self.max_depth, self._split_limit, self._least_rows)
         if broken and start.must_keep_limits:
             raise ValueError(
                 f"warm_start_tree is outside the search: {' and '.join(broken)}. Relax the "

@@ -84,11 +84,13 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
     limits : tasks.Limit, tasks.LeafMinimum, a sequence of them, or None, default=None
         Further limits on the whole tree, such as budgets. Limits and `capacity` cannot be combined
         with `test_costs`.
-    max_depth, max_splits, min_samples_leaf
+    max_depth, max_splits, max_leaf_nodes, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf), in units of the mean cost of a row.
-    complexity_per, categorical_features, thresholds, search, time_limit, memory_limit
+    complexity_per, categorical_features, thresholds, min_category_rows, category_tests
+        As for :class:`OptimalTreeClassifier`.
+    search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.
     gap : float, fraction or str, default=0.0
         Accept a tree whose cost is proven to be within this of the least.

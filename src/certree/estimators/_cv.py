@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.metrics import accuracy_score, balanced_accuracy_score
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing
@@ -86,7 +87,9 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
     rule : {"best", "one_se"}, default="best"
         "best": the best mean score, of equal ones the fewest splits. "one_se": the fewest splits
         whose mean score is within one standard error of the best.
-    objective, pos_label, min_samples_leaf, class_weight, categorical_features, thresholds
+    objective, pos_label, min_samples_leaf, class_weight
+        As for :class:`OptimalTreeClassifier`.
+    categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     time_limit : float or None, default=60.0
         Seconds for all searches together: each fold has an equal share of what is left, and so has
@@ -191,6 +194,8 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters
         n_rows = self._row_count(X)
         labels = check_labels(y, n_rows, type(self).__name__)
         table = X if hasattr(X, "__getitem__") else np.asarray(X)
+        if issparse(X):  # some formats have no rows to select
+            table = X.tocsr()
         data = _Part(table, labels, _weights(sample_weight, n_rows))
         if n_rows < 2:
             raise ValueError("Cross-validation needs more than 1 sample, got n_samples = 1.")

@@ -21,9 +21,11 @@ from certree.engine._equal_rows import added_up
 from certree.engine._ordered import (
     Columns,
     OrderedProblem,
+    RankLimits,
     expand,
     prefers_ranks,
     solve_ordered,
+    solve_ordered_path,
 )
 from certree.numbers._error_weights import ErrorWeights, class_fractions, error_weights
 from certree.numbers._exact import cost_budget, error_scale, parse_complexity
@@ -153,6 +155,9 @@ class ErrorStatement(Statement):
     def solve_path(
         self, options: engine.Options, watch: engine.Callback | None
     ) -> engine.PathResult:
+        ranked = self.ranked_problem
+        if ranked is not None:
+            return solve_ordered_path(ranked, options, watch)
         return engine.solve_path(self.problem, options, watch)
 
     def leaf_cost(self, units: int) -> Fraction:
@@ -237,7 +242,7 @@ def state_errors(
     *,
     most_weight: Callable[[int], int] | None = None,
     check: Callable[[NDArray[Any], NDArray[np.intp] | None], object] | None = None,
-    rank_depth: int | None = None,
+    rank_limits: RankLimits | None = None,
 ) -> ErrorStatement:
     """Read labels, weights and table, and set up what is to be minimised.
 
@@ -255,8 +260,8 @@ def state_errors(
     check : callable, optional
         Called with the classes, and the rows that count, before the table is encoded; raises if
         they are not valid.
-    rank_depth : int, optional
-        For searches that can use ranks: the limit on the depth. The columns are then ranks if the
+    rank_limits : RankLimits, optional
+        For searches that can use ranks: their limits. The columns are then ranks if the
         search over these is expected to be the faster one.
     """
     start = perf_counter()
@@ -289,8 +294,8 @@ def state_errors(
     if check is not None:
         check(classes, rows)
     prefers: PrefersRanks | None = None
-    if rank_depth is not None:
-        prefers = partial(prefers_ranks, n_classes=len(classes), max_depth=rank_depth)
+    if rank_limits is not None:
+        prefers = partial(prefers_ranks, n_classes=len(classes), limits=rank_limits)
     columns = wishes._encode_or_rank(X, for_encoder, rows, prefers)
     return ErrorStatement(
         task=task_name(objective),

@@ -87,11 +87,13 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     max_depth : int or None, default=3
         Most tests on a path from the root to a leaf; None: no limit, for which `max_splits` or a
         `complexity` is needed.
-    max_splits, complexity, complexity_per, min_samples_leaf
+    max_splits, max_leaf_nodes, complexity, complexity_per, min_samples_leaf
         As for :class:`OptimalTreeClassifier`.
     class_weight : dict, "balanced" or None, default=None
         Weight of errors in each class. Rates do not depend on it.
-    categorical_features, thresholds, search, time_limit, memory_limit, gap, n_jobs, verbose
+    categorical_features, thresholds, min_category_rows, category_tests
+        As for :class:`OptimalTreeClassifier`.
+    search, time_limit, memory_limit, gap, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`.
 
     Attributes
@@ -279,7 +281,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
 
     def _check_sizes(self) -> None:
         """Refuse what lets trees grow without end."""
-        if self.max_depth is not None or self.max_splits is not None:
+        if self.max_depth is not None or self._split_limit is not None:
             return
         if parse_complexity(self.complexity) == 0:
             raise ValueError(

@@ -122,7 +122,7 @@ def state_fairness(
 
     errors = state_errors(model, X, y, sample_weight, check=check)
     given = _weights_as_given(errors, sample_weight)
-    if int(model.min_samples_leaf) == 1:
+    if model._least_rows == 1:
         errors, groups, given = _join_rows(errors, groups, given)
     comparison = None
     if groups is not None:

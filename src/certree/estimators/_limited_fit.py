@@ -131,7 +131,7 @@ def refuse_within_limits(model: BaseTaskTree, task: _Composed, *, path: bool) ->
             "test_costs cannot be combined with limits or fronts: what a test costs depends on the "
             "tests above it, and not on the rows of a leaf alone; leave one of the two out."
         )
-    if model.max_depth is None and model.max_splits is None:
+    if model.max_depth is None and model._split_limit is None:
         penalty = read_fraction(model.complexity, "complexity")
         if penalty == 0 or isinstance(task, Front):
             raise ValueError(

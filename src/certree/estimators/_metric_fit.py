@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from certree.engine._ordered import RankLimits
 from certree.metrics import Custom, Metric
 from certree.numbers._exact import parse_penalty, read_fraction
 from certree.proofs._metric_search import MetricResult, solve_metric
@@ -52,9 +53,9 @@ def state_metric(
     metric_name: str,
     rows: TrainingRows,
     most_weight: Callable[[int], int] = most_metric_weight,
-    rank_depth: int | None = None,
+    rank_limits: RankLimits | None = None,
 ) -> tuple[BinaryStatement, WarmTree | None]:
-    """Read labels, weights and table, and a tree to start from; `rank_depth` as `state_errors`."""
+    """Read labels, weights and table, and a tree to start from; `rank_limits` as `state_errors`."""
     found: list[int] = []
 
     def check(classes: NDArray[Any], _: Any) -> None:
@@ -67,7 +68,7 @@ def state_metric(
         rows.sample_weight,
         most_weight=most_weight,
         check=check,
-        rank_depth=rank_depth,
+        rank_limits=rank_limits,
     )
     model.classes_ = errors.classes
     model.n_classes_ = len(errors.classes)
@@ -82,11 +83,9 @@ def fit_metric(
 ) -> Fitted:
     """Maximise a metric of false positives and negatives."""
     complexity = parse_penalty(model.complexity, metric.name)
-    # With a penalty, trees are divided by their numbers of splits; fronts need columns, too.
-    by_weights = complexity == 0 and metric.kind != "monotone"
-    statement, warm = state_metric(
-        model, metric.name, rows, rank_depth=model._rank_depth() if by_weights else None
-    )
+    # With a penalty, trees are divided by their numbers of splits; fronts need columns.
+    limits = None if metric.kind == "monotone" else model._rank_limits(path=complexity > 0)
+    statement, warm = state_metric(model, metric.name, rows, rank_limits=limits)
     scale = replace(statement.scale, complexity=complexity, penalty=complexity)
     statement = replace(statement, scale=scale)
     watch = model._watch(_decimal, statement.measure, callback)

@@ -11,6 +11,7 @@ from typing import Any
 
 from certree import engine
 from certree.engine._budget import Budget, current
+from certree.engine._ordered import RankLimits
 from certree.engine._scalar import most_splits
 from certree.exceptions import InfeasibleError, OptimalityWarning, warn
 from certree.numbers._exact import cost_budget, read_fraction
@@ -58,13 +59,16 @@ class BaseOptimalTree(
 
     def _check_parameters(self) -> None:
         check_parameters(self)
+        self._check_leaf_nodes()
         if self.splits == "binary":
             return
-        if self.max_splits is not None:
-            raise ValueError(
-                f"max_splits={self.max_splits!r} is not supported with splits={self.splits!r}; "
-                "leave it at None, or use splits='binary'."
-            )
+        for name in ("max_splits", "max_leaf_nodes"):
+            if getattr(self, name) is not None:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r} is not supported with splits={self.splits!r}, "
+                    "whose tests have any number of outcomes; leave it at None, or use "
+                    "splits='binary'."
+                )
 
     def _check_size_limits(self, path: bool = False) -> None:
         """Warn if nothing limits the size of the tree and that makes the search endless."""
@@ -72,7 +76,7 @@ class BaseOptimalTree(
             raise ValueError(
                 f"The path needs splits='binary', got {self.splits!r}; fit without path=True."
             )
-        if self.max_depth is not None or self.max_splits is not None:
+        if self.max_depth is not None or self._split_limit is not None:
             return
         if path:
             raise ValueError(
@@ -80,7 +84,7 @@ class BaseOptimalTree(
                 "row has a leaf of its own."
             )
         # With leaves of a single row, a tree that separates all it can is best, and found at once.
-        if int(self.min_samples_leaf) > 1 and read_fraction(self.complexity, "complexity") == 0:
+        if self.min_samples_leaf != 1 and read_fraction(self.complexity, "complexity") == 0:
             warn(
                 "Nothing limits the size of the tree: max_depth and max_splits are None, and "
                 "complexity is 0, so that trees with as many splits as there are rows are "
@@ -98,8 +102,8 @@ class BaseOptimalTree(
         call = current()
         return engine.Options(
             max_depth=None if self.max_depth is None else int(self.max_depth),
-            max_splits=None if self.max_splits is None else int(self.max_splits),
-            min_leaf=int(self.min_samples_leaf),
+            max_splits=self._split_limit,
+            min_leaf=self._least_rows,
             time_limit=None if call is None else call.remaining(share),
             memory_limit=None if call is None else call.memory_left(),
             threads=thread_count(self.n_jobs),
@@ -107,15 +111,18 @@ class BaseOptimalTree(
             partial=self.encoder_._stopped_by,
         )
 
-    def _rank_depth(self) -> int | None:
-        """Return the limit on the depth, or None if the search over ranks lacks some parameter."""
-        is_known = self.splits == "binary" and self.max_splits is None and self.search == "auto"
-        return None if self.max_depth is None or not is_known else int(self.max_depth)
+    def _rank_limits(self, path: bool = False) -> RankLimits | None:
+        """Return the limits of a search over ranks, or None if it lacks some parameter."""
+        limits = [int(one) for one in (self.max_depth, self._split_limit) if one is not None]
+        is_known = self.splits == "binary" and self.search == "auto"
+        if not limits or not is_known:
+            return None
+        return RankLimits(min(limits), path)
 
     def _most_splits(self, n_rows: int) -> int:
         """Return a number of splits that no tree within the limits exceeds."""
         if self.splits == "binary":
-            return most_splits(n_rows, self.max_depth, self.max_splits)
+            return most_splits(n_rows, self.max_depth, self._split_limit)
         # A multiway test has any number of children, so the depth says little.
         return most_splits(n_rows, None)
 

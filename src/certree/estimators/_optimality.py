@@ -21,7 +21,7 @@ from ._classifier import OptimalTreeClassifier
 from ._error_statement import ErrorStatement
 from ._metric_fit import in_units
 from ._objective import read_metric
-from ._parameters import is_whole
+from ._parameters import is_whole, least_rows
 from ._settings import GapSettings, takes
 from ._warm_start import read_tree
 
@@ -150,7 +150,9 @@ def optimality_gap(
         What the cost of a tree is, as for :class:`OptimalTreeClassifier`.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
-    categorical_features, thresholds, search, time_limit, memory_limit, gap, n_jobs, verbose
+    categorical_features, thresholds, min_category_rows, category_tests
+        As for :class:`OptimalTreeClassifier`.
+    search, time_limit, memory_limit, gap, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`. The bounds are valid also when a budget ends the
         search.
 
@@ -261,11 +263,12 @@ def _keeps_limits(tree: Tree, model: OptimalTreeClassifier, X: Any, sample_weigh
     """Return whether a tree, as it stands, is within the limits."""
     if model.max_depth is not None and tree.depth > model.max_depth:
         return False
-    if model.max_splits is not None and tree.n_splits > model.max_splits:
+    if model._split_limit is not None and tree.n_splits > model._split_limit:
         return False
     leaves = tree.apply(X)
     if sample_weight is not None:
         leaves = leaves[np.broadcast_to(np.asarray(sample_weight) > 0, leaves.shape)]
     sizes = np.bincount(leaves, minlength=tree.n_nodes)[tree.test < 0]
+    least = least_rows(model.min_samples_leaf, len(leaves))
     # Leaves without rows do not count: the trees searched have none.
-    return tree.n_splits == 0 or int(sizes[sizes > 0].min()) >= model.min_samples_leaf
+    return tree.n_splits == 0 or int(sizes[sizes > 0].min()) >= least

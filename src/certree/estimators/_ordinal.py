@@ -31,11 +31,13 @@ class OrdinalTreeClassifier(PredictsClasses, BaseTargetTree):
     ----------
     order : array-like of shape (n_classes,), default=None
         The classes from first to last; None: those of y, sorted.
-    max_depth, max_splits, min_samples_leaf
+    max_depth, max_splits, max_leaf_nodes, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf), in units of the mean distance of a row.
-    complexity_per, categorical_features, thresholds, search, time_limit, memory_limit
+    complexity_per, categorical_features, thresholds, min_category_rows, category_tests
+        As for :class:`OptimalTreeClassifier`.
+    search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.
     gap : float, fraction or str, default=0.0
         Accept a tree whose total distance is proven to be within this of the least.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from math import inf
+from math import ceil, inf
 from sys import float_info
-from typing import Protocol, TypeGuard
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
@@ -72,6 +72,28 @@ class Number:
             return f"a number from {self.minimum:g} to {self.maximum:g}{_or_none(self.none)}"
         relation = "of at least" if self.minimum_allowed else "greater than"
         return f"a finite number {relation} {self.minimum:g}{_or_none(self.none)}"
+
+
+@dataclass(frozen=True)
+class RowsOrShare:
+    """A number of rows of at least 1, or a share of all rows: a fraction of at most one half."""
+
+    def __call__(self, name: str, value: object) -> None:
+        if is_whole(value) and value >= 1:
+            return
+        wanted = "an integer of at least 1, or a share of the rows above 0 and up to 0.5"
+        if not is_number(value):
+            raise _wrong_type(name, wanted, value)
+        if is_whole(value) or not 0 < value <= 0.5:
+            raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+
+
+def least_rows(limit: Any, total: Fraction | int) -> int:
+    """Return a number of rows as it is, and a share of `total` rows rounded up.
+
+    The share is the decimal that is written: 0.07 of 100 rows is 7.
+    """
+    return int(limit) if is_whole(limit) else ceil(read_fraction(limit, "min_samples_leaf") * total)
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,9 @@ def pareto_front(
         The positive class; None: the greater of the two.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
-    min_samples_leaf, class_weight, categorical_features, thresholds
+    min_samples_leaf, class_weight
+        As for :class:`OptimalTreeClassifier`.
+    categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     time_limit : float or None, default=60.0
         Seconds; None: no limit. A search stopped by a limit warns (:class:`OptimalityWarning`)

@@ -98,11 +98,13 @@ class PolicyTree(BaseTaskTree):
     min_treated : int, mapping from treatment to int, or None, default=None
         A leaf that gives a treatment holds at least this many rows that have received it, so that
         its score rests on evidence.
-    max_depth, max_splits, min_samples_leaf
+    max_depth, max_splits, max_leaf_nodes, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf), in units of the mean outcome.
-    complexity_per, categorical_features, thresholds, search, time_limit, memory_limit
+    complexity_per, categorical_features, thresholds, min_category_rows, category_tests
+        As for :class:`OptimalTreeClassifier`.
+    search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.
     gap : float, fraction or str, default=0.0
         Accept a tree whose total reward is proven to be within this of the best.

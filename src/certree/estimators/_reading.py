@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
@@ -22,6 +23,7 @@ from certree.tree import Tree
 from ._budgets import encode_within
 from ._explaining import explain
 from ._notebook import model_html
+from ._parameters import least_rows
 from ._sklearn_bases import BaseEstimator, ClassifierMixin
 from ._vocabulary import TableParameters, fitted, with_parameters
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class ReadsTables(BaseEstimator):
-    """Takes raw tables, with categories and missing values, and is saved as a file."""
+    """Takes raw tables, with categories, missing values and sparse ones, and can be saved."""
 
     def __init_subclass__(cls, **parameters: Any) -> None:
         super().__init_subclass__(**parameters)
@@ -59,12 +61,7 @@ class ReadsTables(BaseEstimator):
 
     def _row_count(self, X: Any) -> int:
         """Return the number of rows of a raw table, and refuse an empty one."""
-        if hasattr(X, "tocsr"):
-            raise TypeError(
-                f"Sparse input is not supported, got {type(X).__name__}; "
-                "pass a dense table, for example X.toarray()."
-            )
-        if isinstance(X, Mapping):
+        if isinstance(X, Mapping) and not issparse(X):
             read_table(X)  # raises: X is not a table
         n_rows = int(_num_samples(X))
         if n_rows == 0:
@@ -78,6 +75,7 @@ class ReadsTables(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
         return tags
 
 
@@ -90,6 +88,9 @@ class EncodesTables(TableParameters, ReadsTables):
     encoder_: TableEncoder = fitted()
     n_features_in_: int = fitted()
     feature_names_in_: NDArray[Any] = fitted()
+
+    _least_rows: int = fitted()
+    """Fewest rows in a leaf, once the rows that count are known."""
 
     if TYPE_CHECKING:
 
@@ -118,6 +119,8 @@ class EncodesTables(TableParameters, ReadsTables):
             thresholds=self.thresholds,
             categorical_features=self.categorical_features,
             splits=self.splits,
+            min_category_rows=self.min_category_rows,
+            category_tests=self.category_tests,
         ).set_output(transform="default")
         columns = encode_within(
             self.encoder_,
@@ -131,9 +134,10 @@ class EncodesTables(TableParameters, ReadsTables):
             self.feature_names_in_ = self.encoder_.feature_names_in_
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        if rows is None or isinstance(columns, RankedColumns):
-            return columns
-        return np.asfortranarray(columns[rows])
+        if rows is not None and not isinstance(columns, RankedColumns):
+            columns = np.asfortranarray(columns[rows])
+        self._least_rows = least_rows(self.min_samples_leaf, len(columns))
+        return columns
 
 
 class PredictsByTree(ReadsTables):

@@ -30,11 +30,13 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
 
     Parameters
     ----------
-    max_depth, max_splits, min_samples_leaf
+    max_depth, max_splits, max_leaf_nodes, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf) in units of R2, from 0 to 1: a split must raise R2 by as much.
-    complexity_per, categorical_features, thresholds, search, time_limit, memory_limit
+    complexity_per, categorical_features, thresholds, min_category_rows, category_tests
+        As for :class:`OptimalTreeClassifier`.
+    search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.
     gap : float, fraction or str, default=0.0
         Accept a tree whose squared error is proven to be within this of the least.

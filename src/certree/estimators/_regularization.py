@@ -44,7 +44,9 @@ def regularization_path(
         Largest number of splits; None: as many as the depth allows.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
-    objective, min_samples_leaf, class_weight, categorical_features, thresholds
+    objective, min_samples_leaf, class_weight
+        As for :class:`OptimalTreeClassifier`.
+    categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     time_limit : float or None, default=60.0
         Seconds; None: no limit. A search stopped by a limit warns (:class:`OptimalityWarning`)
@@ -91,5 +93,7 @@ def _find(
     metric = read_metric(model.objective)
     if metric is not None:
         model._refuse_with_metric(metric, None, path=True)
-    statement = state_errors(model, X, y, sample_weight, model.objective)
+    statement = state_errors(
+        model, X, y, sample_weight, model.objective, rank_limits=model._rank_limits(path=True)
+    )
     return find_path(model, statement, callback, seconds_before=perf_counter() - start)

@@ -17,9 +17,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 class TableSettings(TypedDict, total=False):
     """What all functions take."""
 
-    min_samples_leaf: int
+    min_samples_leaf: int | float
     categorical_features: Any
-    thresholds: Literal["auto", "all"] | int
+    thresholds: Literal["auto", "all"] | int | Mapping[Any, Any]
+    min_category_rows: int
+    category_tests: Literal["one", "subsets"]
     time_limit: float | None
     memory_limit: int | str | None
     n_jobs: int | None

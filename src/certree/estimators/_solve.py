@@ -169,7 +169,9 @@ def solve(
     test_costs : mapping, sequence or list of Measurement, optional
         Prices of tests, as for :class:`CostSensitiveTreeClassifier`; for tasks with costs per
         label only.
-    categorical_features, thresholds, search, time_limit, memory_limit, gap, n_jobs, verbose
+    categorical_features, thresholds, min_category_rows, category_tests
+        As for :class:`OptimalTreeClassifier`.
+    search, time_limit, memory_limit, gap, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`; `gap` is in units of ``certificate.cost``.
     callback : callable, optional
         Called with a :class:`Progress` now and then; a true answer stops the search.

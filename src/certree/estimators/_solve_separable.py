@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples
 
 from certree.encoding import TableEncoder
 from certree.exceptions import OptimalityWarning, warn
@@ -182,8 +183,8 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
     columns = model._encode(given.X, None, None)
     sizes = ProgrammeLimits(
         None if model.max_depth is None else int(model.max_depth),
-        None if model.max_splits is None else int(model.max_splits),
-        int(model.min_samples_leaf),
+        model._split_limit,
+        model._least_rows,
     )
     features = [test.feature for test in model.encoder_.candidates_]
     programme = Programme(task, columns, features, sizes, model._engine_options().time_limit)
@@ -232,13 +233,13 @@ def _refuse(model: BaseTaskTree, given: Given) -> None:
                 f"{name} cannot be combined with tasks.Separable; whatever costs something is part "
                 "of its functions."
             )
-    if model.max_depth is None and model.max_splits is None:
+    if model.max_depth is None and model._split_limit is None:
         raise ValueError("tasks.Separable needs max_depth or max_splits.")
 
 
 def _check(task: Separable, X: Any) -> int:
     """Refuse an objective that samples show not to be separable; return their number."""
-    if len(X) < 2:
+    if _num_samples(X) < 2:
         return 0
     report = check_task(task, X, n_samples=60)
     if not report:

@@ -25,7 +25,7 @@ from certree.tasks._task import Rows
 
 from . import _greedy
 from ._budgets import open_call
-from ._parameters import OneOf, WholeNumber, check_verbose, is_whole
+from ._parameters import OneOf, WholeNumber, check_verbose, is_whole, least_rows
 from ._reading import EncodesTables
 from ._spo_base import DecisionMixin
 from ._spo_nodes import growth_of, least_units, mean_costs
@@ -60,8 +60,9 @@ class SPOForest(DecisionMixin, EncodesTables):
         Number of trees.
     max_depth : int or None, default=None
         Most tests on a path from the root to a leaf; None: no limit.
-    min_samples_leaf : int, default=1
-        Least weight of the rows in a leaf, counted as often as they were drawn.
+    min_samples_leaf : int or float, default=1
+        Least weight of the rows in a leaf, counted as often as they were drawn; or a share of the
+        weight of all rows.
     max_features : int, float, "sqrt" or None, default="sqrt"
         How many raw columns a split considers: a number, a share, the root of their number, or
         all. If none of those drawn splits the rows, further ones are tried.
@@ -71,7 +72,7 @@ class SPOForest(DecisionMixin, EncodesTables):
         What splits make small.
     max_listed : int, default=1000
         As for :class:`SPOTree`.
-    categorical_features, thresholds
+    categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     n_jobs : int or None, default=1
         Number of jobs of joblib that grow trees; its backends (such as Dask and Ray) apply. The
@@ -162,6 +163,7 @@ class SPOForest(DecisionMixin, EncodesTables):
         kept = None if weights.values.all() else np.flatnonzero(weights.values)
         columns = self._encode(X, None if sample_weight is None else weights.values, kept)
         values = weights.values if kept is None else weights.values[kept]
+        total = weights.quantum * int(values.sum())
         rows = Rows(n_rows, kept, values, weights.quantum, _MOST, _MOST, n_rows)
         problem = SPOLoss(costs, self.oracle, int(self.max_listed)).on(None, rows)
         self.oracle_ = problem.oracle
@@ -172,7 +174,7 @@ class SPOForest(DecisionMixin, EncodesTables):
             np.array([test.feature for test in self.encoder_.tests_], dtype=np.intp),
             self._n_drawn(),
             None if self.max_depth is None else int(self.max_depth),
-            least_units(int(self.min_samples_leaf), weights.quantum),
+            least_units(least_rows(self.min_samples_leaf, total), weights.quantum),
             self.criterion,
             bool(self.bootstrap),
         )

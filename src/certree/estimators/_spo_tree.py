@@ -26,7 +26,7 @@ from certree.tasks._task import Task
 
 from . import _greedy
 from ._certify import certify
-from ._parameters import Number, OneOf, WholeNumber
+from ._parameters import Number, OneOf, WholeNumber, least_rows
 from ._spo_base import DecisionMixin
 from ._spo_nodes import (
     DecidedNodes,
@@ -72,13 +72,14 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         "exact": the best tree, with a proof. "greedy": recursive partitioning, one split at a
         time. "milp": the mixed-integer program of the paper on HiGHS, for comparison: it finds
         the same value, much more slowly.
-    max_depth, max_splits, complexity_per
+    max_depth, max_splits, max_leaf_nodes, complexity_per
         As for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf), in units of the mean loss.
-    min_samples_leaf : int, default=1
+    min_samples_leaf : int or float, default=1
         Least weight of the rows in a leaf; without sample weights, their number. With 1 every leaf
-        that has rows is allowed, also if they weigh less.
+        that has rows is allowed, also if they weigh less. A share, such as 0.05, is of all weight,
+        rounded up.
     criterion : {"spo", "squared_error"}, default="spo"
         What the greedy method minimises: the SPO loss, or, like CART, the squared error of the
         predicted costs.
@@ -88,7 +89,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     max_listed : int, default=1000
         Oracles with at most so many decisions are turned into a list of these, which the search
         handles fastest; others are asked during the search. A given list is always used.
-    categorical_features, thresholds, search, time_limit, memory_limit, n_jobs, verbose
+    categorical_features, thresholds, min_category_rows, category_tests
+        As for :class:`OptimalTreeClassifier`.
+    search, time_limit, memory_limit, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`. Searches that ask an oracle use one thread.
     gap : float, fraction or str, default=0.0
         Accept a tree whose total loss is proven to be within this of the least.
@@ -223,13 +226,15 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         call = current()
         with nullcontext() if call is None else call.nothing_to_return():
             # The search over ranks counts rows, not their weight, and grows no greedy tree.
-            can_rank = self.method == "exact" and sample_weight is None and not path
-            depth = self._rank_depth() if can_rank else None
-            statement = state_task(self, task, X, y, sample_weight, DecisionStatement, depth)
+            can_rank = self.method == "exact" and sample_weight is None
+            limits = self._rank_limits(path) if can_rank else None
+            statement = state_task(self, task, X, y, sample_weight, DecisionStatement, limits)
         self.oracle_ = statement.problem.oracle
         self._loss_unit = statement.problem.unit
         self._asks = statement.problem.kind == "callback"
-        least = least_units(int(self.min_samples_leaf), statement.rows.quantum)
+        # Here weights count as rows.
+        self._least_rows = least_rows(self.min_samples_leaf, statement.rows.total_weight)
+        least = least_units(self._least_rows, statement.rows.quantum)
         weights = statement.rows.weights
         if least <= int(weights.min()):
             self._least_weight = 1
@@ -274,7 +279,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         nodes = _greedy.grow(
             growth,
             max_depth=None if self.max_depth is None else int(self.max_depth),
-            max_splits=None if self.max_splits is None else int(self.max_splits),
+            max_splits=self._split_limit,
             min_weight=self._least_weight,
         )
         costs = grown_costs(growth, nodes)
@@ -416,7 +421,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         found = solve_program(
             statement,
             int(self.max_depth or 0),
-            None if self.max_splits is None else int(self.max_splits),
+            self._split_limit,
             self._least_weight,
             self._grow(statement),
             options.time_limit,

@@ -19,9 +19,11 @@ from certree.engine import _vector
 from certree.engine._ordered import (
     ORDERED_KINDS,
     OrderedVectors,
+    RankLimits,
     expand,
     prefers_ranks,
     solve_ordered_vector,
+    solve_ordered_vector_path,
 )
 from certree.engine._row_types import RowTypes, few_types
 from certree.numbers._exact import check_weights, read_fraction, scale_weights
@@ -122,6 +124,9 @@ class TaskStatement(Statement):
     def solve_path(
         self, options: engine.Options, watch: engine.Callback | None
     ) -> engine.PathResult:
+        ranked = self.ranked_problem
+        if ranked is not None:
+            return solve_ordered_vector_path(ranked, options, watch)
         return _vector.solve_path(self.engine_problem, options, watch)
 
     def leaf_cost(self, units: int) -> Fraction:
@@ -271,7 +276,7 @@ def state_task(
     y: Any,
     sample_weight: Any,
     kind: type[S],
-    rank_depth: int | None = None,
+    rank_limits: RankLimits | None = None,
 ) -> S:
     """Encode the table and turn the task into integers.
 
@@ -285,8 +290,8 @@ def state_task(
         What users pass to `fit`.
     kind : type
         The statement to make.
-    rank_depth : int, optional
-        For searches that can use ranks: the limit on the depth. The columns are then ranks if the
+    rank_limits : RankLimits, optional
+        For searches that can use ranks: their limits. The columns are then ranks if the
         core knows the task, and the search over ranks is expected to be the faster one.
     """
     start = perf_counter()
@@ -297,7 +302,7 @@ def state_task(
     for_encoder = None if sample_weight is None else weights.values
     encode = partial(model._encode_or_rank, X, for_encoder, kept)
     measurements = columns = None
-    if rank_depth is None or model.test_costs is not None:
+    if rank_limits is None or model.test_costs is not None:
         columns = encode()
     if model.test_costs is not None:
         measurements = Measurements.read(
@@ -321,7 +326,7 @@ def state_task(
     )
     rows, on_rows, scale = _finest(model, task, y, rows)
     if columns is None:
-        columns = encode(_preference(first_problem(on_rows), rank_depth))
+        columns = encode(_preference(first_problem(on_rows), rank_limits))
     return kind(
         task=task.name,
         columns=columns,
@@ -336,15 +341,15 @@ def state_task(
     )
 
 
-def _preference(problem: LeafProblem, max_depth: int | None) -> PrefersRanks | None:
+def _preference(problem: LeafProblem, limits: RankLimits | None) -> PrefersRanks | None:
     """Return what says whether ranks are better; None if the search over ranks lacks the task."""
-    if problem.kind not in ORDERED_KINDS:
+    if limits is None or problem.kind not in ORDERED_KINDS:
         return None
     types = few_types(vectors_of(problem)) if problem.kind == "min_label" else None
     if types is not None:
-        return partial(prefers_ranks, n_classes=len(types.totals), max_depth=max_depth)
+        return partial(prefers_ranks, n_classes=len(types.totals), limits=limits)
     n_values = problem.statistics.shape[1]
-    return partial(prefers_ranks, n_classes=n_values, max_depth=max_depth, kind=problem.kind)
+    return partial(prefers_ranks, n_classes=n_values, limits=limits, kind=problem.kind)
 
 
 def _finest(

@@ -68,8 +68,7 @@ class BaseTaskTree(BaseOptimalTree):
         self, task: Task, X: Any, y: Any, sample_weight: Any, path: bool = False
     ) -> TaskStatement:
         """Return what is asked of the search, or of two, if there is to be a path."""
-        rank_depth = None if path else self._rank_depth()
-        return state_task(self, task, X, y, sample_weight, TaskStatement, rank_depth)
+        return state_task(self, task, X, y, sample_weight, TaskStatement, self._rank_limits(path))
 
     def _keep(
         self,

@@ -12,7 +12,7 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ._objective import check_objective
-from ._parameters import Check, Number, OneOf, WholeNumber, check_verbose
+from ._parameters import Check, Number, OneOf, RowsOrShare, WholeNumber, check_verbose
 
 if TYPE_CHECKING:
     from typing_extensions import dataclass_transform
@@ -95,10 +95,27 @@ class SizeParameters:
 
     max_depth: int | None = parameter(default=3, check=_LIMIT)
     max_splits: int | None = parameter(default=None, check=_LIMIT)
+    max_leaf_nodes: int | None = parameter(default=None, check=WholeNumber(1, none="no limit"))
     complexity: float = 0.0
     complexity_per: Literal["split", "leaf"] = parameter(
         default="split", check=OneOf(("split", "leaf"))
     )
+
+    @property
+    def _split_limit(self) -> int | None:
+        """Most splits; a binary tree has one leaf more."""
+        if self.max_leaf_nodes is not None:
+            return int(self.max_leaf_nodes) - 1
+        return None if self.max_splits is None else int(self.max_splits)
+
+    def _check_leaf_nodes(self) -> None:
+        """Refuse two limits that say different things."""
+        splits, leaves = self.max_splits, self.max_leaf_nodes
+        if splits is not None and leaves is not None and int(leaves) != int(splits) + 1:
+            raise ValueError(
+                f"max_splits={splits} and max_leaf_nodes={leaves} disagree: a binary tree with k "
+                "splits has k + 1 leaves. Give one of the two."
+            )
 
 
 @with_parameters
@@ -121,9 +138,13 @@ class ClassParameters:
 class TableParameters:
     """How tests are derived from a table, and how many rows they must leave together."""
 
-    min_samples_leaf: int = parameter(default=1, check=WholeNumber(1))
+    min_samples_leaf: int | float = parameter(default=1, check=RowsOrShare())
     categorical_features: Any = "auto"
-    thresholds: Literal["auto", "all"] | int = "auto"
+    thresholds: Literal["auto", "all"] | int | Mapping[Any, Any] = "auto"
+    min_category_rows: int = parameter(default=1, check=WholeNumber(1))
+    category_tests: Literal["one", "subsets"] = parameter(
+        default="one", check=OneOf(("one", "subsets"))
+    )
 
 
 @with_parameters

@@ -165,7 +165,7 @@ def _answer(test: Test, table: Table) -> NDArray[np.uint8]:
             "all have two can be used here."
         )
     try:
-        return test.holds(table.column(test.feature)).astype(np.uint8)
+        return test.holds(test.column_of(table)).astype(np.uint8)
     except ValueError as error:
         raise ValueError(f"The tree does not fit the columns of X: {error}") from None
 

@@ -30,7 +30,16 @@ from certree.tree import Tree
 from certree.tree._plain import load_json, shown
 
 from . import _parts  # noqa: F401 (its forms)
-from ._values import FORMS, TAGS, Form, NotWritableError, Omitted, fits, from_plain, to_plain
+from ._values import (
+    FORMS,
+    TAGS,
+    Form,
+    NotWritableError,
+    fits,
+    from_plain,
+    plain_or_omitted,
+    to_plain,
+)
 
 FORMAT = 1
 TYPE = "certree.Model"
@@ -67,7 +76,7 @@ def _write(model: Any) -> dict[str, Any]:
     for name, value in model.get_params(deep=False).items():
         parameters[name] = _write_or_omit(name, value)
     kept = {name: vars(model)[name] for name in _declared(type(model)) if name in vars(model)}
-    fitted = {name: _write_fitted(model, name, value) for name, value in kept.items()}
+    fitted = {name: _write_fitted(name, value) for name, value in kept.items()}
     return {"estimator": type(model).__name__, "parameters": parameters, "fitted": fitted}
 
 
@@ -80,17 +89,12 @@ def _write_or_omit(name: str, value: Any) -> Any:
             f"model predicts without it; set_params({name}=...) gives it back for another fit.",
             UserWarning,
         )
-        return to_plain(Omitted(f"{name}={error}"))
+        return plain_or_omitted(name, value)
 
 
-def _write_fitted(model: Any, name: str, value: Any) -> Any:
-    if name != "oracle_":
-        return to_plain(value)
-    try:
-        return to_plain(value)
-    except NotWritableError as error:
-        # The parameter `oracle` holds the same, and its warning says what to do.
-        return to_plain(Omitted(f"{name}={error}"))
+def _write_fitted(name: str, value: Any) -> Any:
+    # The parameter `oracle` holds the same, and its warning says what to do.
+    return plain_or_omitted(name, value) if name == "oracle_" else to_plain(value)
 
 
 def _declared(cls: Any) -> dict[str, Any]:
@@ -163,9 +167,11 @@ def model_from_json(text: str | bytes) -> Any:
             "the version that wrote it."
         )
     try:
-        return _read({key: data.get(key) for key in _KEYS}, "model")
+        model = _read({key: data.get(key) for key in _KEYS}, "model")
     except RecursionError:
         raise ValueError("The model file nests too deeply; pass what save wrote.") from None
+    _check_parts(model)
+    return model
 
 
 def _read(data: Any, where: str) -> Any:
@@ -193,7 +199,9 @@ def _read(data: Any, where: str) -> Any:
         if not fits(declared[name], found):
             raise ValueError(f"{name} has the type {type(found).__name__}, which does not fit.")
         setattr(model, name, found)
-    _check_parts(model)
+    # An estimator that is a parameter of another one need not be fitted.
+    if data["fitted"]:
+        _check_parts(model)
     return model
 
 

@@ -31,6 +31,7 @@ from ._values import (
     Form,
     form,
     from_plain,
+    plain_or_omitted,
     read_list,
     read_object,
     to_plain,
@@ -78,7 +79,7 @@ class _Tests:
 
 
 def _write_part(part: Any) -> Any:
-    if not isinstance(part, CutTests) or type(part.cuts) is not Cuts:
+    if not isinstance(part, CutTests) or type(part.cuts) is not Cuts or part.cuts.given is not None:
         return [test.to_dict() for test in part]
     gaps = part.cuts.gaps
     return {
@@ -145,7 +146,10 @@ class _Encoder:
         check_is_fitted(value)
         kept = {name: vars(value)[name] for name in _ENCODER if name in vars(value)}
         return {
-            "parameters": {name: to_plain(v) for name, v in value.get_params(deep=False).items()},
+            "parameters": {
+                name: plain_or_omitted(name, given)
+                for name, given in value.get_params(deep=False).items()
+            },
             "fitted": {name: to_plain(part) for name, part in kept.items()},
         }
 

@@ -8,6 +8,7 @@ read, and each makes values of one class, from checked parts. So a file cannot r
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -119,9 +120,19 @@ def to_plain(value: Any) -> Any:
         return {tag: FORMS[tag].write(value)}
     if isinstance(value, Mapping):
         return {"map": _write_pairs(value)}
+    if isinstance(value, datetime.datetime) and not getattr(value, "nanosecond", 0):  # of pandas
+        return {"datetime": value.isoformat()}
     if isinstance(value, np.ndarray) or hasattr(value, "__array__"):
         return {"array": _Array.write(np.asarray(value))}
     raise NotWritableError(f"{type(value).__name__} {shown(value)}")
+
+
+def plain_or_omitted(name: str, value: Any) -> Any:
+    """Return a parameter in the terms of JSON, or what it was, if it has no form there."""
+    try:
+        return to_plain(value)
+    except NotWritableError as error:
+        return to_plain(Omitted(f"{name}={error}"))
 
 
 def from_plain(value: Any, where: str) -> Any:
@@ -237,6 +248,42 @@ class _Decimal:
         if number is None or not number.is_finite() or abs(number.adjusted()) > 400:
             raise ValueError(f"{where} must be a decimal number, got {shown(text)}.")
         return number
+
+
+@form("datetime", datetime.datetime)
+class _Datetime:
+    @staticmethod
+    def write(value: datetime.datetime) -> str:
+        return value.isoformat()
+
+    @staticmethod
+    def read(value: Any, where: str) -> datetime.datetime:
+        return datetime.datetime.fromisoformat(read(str, value, where))
+
+
+@form("date", datetime.date)
+class _Date:
+    @staticmethod
+    def write(value: datetime.date) -> str:
+        return value.isoformat()
+
+    @staticmethod
+    def read(value: Any, where: str) -> datetime.date:
+        return datetime.date.fromisoformat(read(str, value, where))
+
+
+@form("timedelta", datetime.timedelta)
+class _Timedelta:
+    @staticmethod
+    def write(value: datetime.timedelta) -> list[int]:
+        return [value.days, value.seconds, value.microseconds]
+
+    @staticmethod
+    def read(value: Any, where: str) -> datetime.timedelta:
+        days, seconds, rest = read(tuple[int, int, int], value, where)
+        if abs(days) >= 10**9 or not (0 <= seconds < 86_400 and 0 <= rest < 10**6):
+            raise ValueError(f"{where} must be days, seconds and microseconds, got {value}.")
+        return datetime.timedelta(days, seconds, rest)
 
 
 @form("array", np.ndarray)

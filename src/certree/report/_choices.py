@@ -130,6 +130,8 @@ def _own(model: Any) -> tuple[Choice, Any, Record | None]:
         raise TypeError(
             "report shows one tree, but an SPOForest has many; report on an SPOTree instead."
         )
+    # A search over parameters holds the model that it chose.
+    model = getattr(model, "best_estimator_", model)
     check = getattr(model, "_check_tree", None)
     if check is None or isinstance(model, type):
         raise TypeError(
@@ -144,6 +146,7 @@ def _kept(model: Any) -> Family | None:
     """Return the front or the path that a model keeps, if there is one."""
     if isinstance(model, Solution):
         return model.path
+    model = getattr(model, "best_estimator_", model)
     kept = getattr(model, "front_", None)
     return kept if kept is not None else getattr(model, "path_", None)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.encoding import Table, Test, Threshold
+from certree.encoding import SidedTest, Table, Test, Threshold
 from certree.tree import Tree
 from certree.tree._wording import answer, one_line, shorten
 
@@ -57,8 +57,39 @@ def _of_node(
     base = {"name": shorten(test.name, MOST_LETTERS), "sides": sides, "rows": len(column)}
     series = _series(codes)
     if isinstance(test, Threshold) and column.dtype != object:
-        return {**base, **_bins(test, column.astype(np.float64), codes, series)}
-    return {**base, "values": _values(test, column, codes, series), "series": series}
+        numbers = column.astype(np.float64)
+        told = _bins(numbers, test.threshold, codes, series)
+    elif column.dtype.kind in "mM":
+        numbers = np.where(np.isnat(column), np.nan, column.astype(np.int64).astype(np.float64))
+        told = _bins(numbers, _boundary(test, column, numbers), codes, series)
+        if "bins" in told:
+            told.update(_time_labels(test, column.dtype, told))
+    else:
+        return {**base, "values": _values(test, column, codes, series), "series": series}
+    return {**base, **told, "series": series, "missing_side": test.missing_outcome}
+
+
+def _boundary(test: Test, column: NDArray[Any], numbers: NDArray[np.float64]) -> float:
+    """Return a number between the values that hold and those that do not."""
+    holds = test.outcome(column) == 0
+    known = np.isfinite(numbers)
+    low, high = numbers[holds & known], numbers[~holds & known]
+    if not low.size or not high.size:
+        return float(low.max() if low.size else high.min() if high.size else 0.0)
+    return float(low.max() / 2 + high.min() / 2)
+
+
+def _time_labels(test: Test, dtype: Any, told: dict[str, Any]) -> dict[str, Any]:
+    """Return a few dates or durations below the axis, and the cut point as the test words it."""
+    places = [told["low"] + part * (told["high"] - told["low"]) for part in (0.1, 0.5, 0.9)]
+    unit = "timedelta64[h]" if dtype.kind == "m" else "datetime64[D]"
+    times = [np.array(round(place), dtype=np.int64).view(dtype).astype(unit) for place in places]
+    silent = test.silent() if isinstance(test, SidedTest) else test
+    words = silent.describe(0).removeprefix(test.name).removeprefix(" <= ")
+    return {
+        "labels": [[place, text_of(time[()])] for place, time in zip(places, times, strict=True)],
+        "cut_text": one_line(words),
+    }
 
 
 def _series(codes: NDArray[np.intp] | None) -> list[int]:
@@ -74,14 +105,14 @@ def _counts(codes: NDArray[np.intp] | None, chosen: Any, series: list[int]) -> l
 
 
 def _bins(
-    test: Threshold, column: NDArray[np.float64], codes: Any, series: list[int]
+    numbers: NDArray[np.float64], cut: float, codes: Any, series: list[int]
 ) -> dict[str, Any]:
     """Return counts in bins; the outer ones also hold the rows beyond them."""
-    known = np.isfinite(column)
-    values, cut = column[known], test.threshold
-    missing = int(np.count_nonzero(~known))
+    known = np.isfinite(numbers)
+    values, missing = numbers[known], int(np.count_nonzero(~known))
+    nothing: dict[str, Any] = {"values": [], "missing": missing}
     if not values.size:
-        return {"values": [], "series": series, "missing": missing}
+        return nothing
     low, high = np.quantile(values, [0.01, 0.99]).tolist()
     low, high = min(low, cut), max(high, cut)
     if not low < high:
@@ -89,21 +120,15 @@ def _bins(
     # A margin on both sides, so that the threshold never stands at the edge.
     low, high = low - 0.04 * (high - low), high + 0.04 * (high - low)
     if not (np.isfinite(low) and np.isfinite(high) and low < high):
-        return {"values": [], "series": series, "missing": missing}
+        return nothing
     places = np.clip(((values - low) / (high - low) * _N_BINS).astype(np.intp), 0, _N_BINS - 1)
-    groups = [None] if codes is None else series
-    counts = []
-    for code in groups:
-        own = places if code is None else places[codes[known] == code]
-        counts.append(np.bincount(own, minlength=_N_BINS).tolist())
+    parts = [places] if codes is None else [places[codes[known] == code] for code in series]
     return {
         "low": low,
         "high": high,
         "cut": cut,
-        "bins": counts,
-        "series": series,
+        "bins": [np.bincount(part, minlength=_N_BINS).tolist() for part in parts],
         "missing": missing,
-        "missing_side": test.missing_outcome,
         "beyond": bool((values < low).any() or (values > high).any()),
     }
 

@@ -65,6 +65,10 @@ def distinct_values(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp
 
 def text_of(value: Any) -> str:
     """Return a value of a column as a short text."""
+    if isinstance(value, np.datetime64):
+        return str(np.datetime_as_string(value, unit="auto"))
+    if isinstance(value, np.timedelta64):
+        return str(value.astype("timedelta64[s]").item())
     known = plain(value) if isinstance(value, np.number | np.bool_) else value
     is_plain = isinstance(known, str | int | float)
     return shorten(format_value(known) if is_plain else str(known), MOST_LETTERS)

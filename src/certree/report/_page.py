@@ -151,13 +151,9 @@ def report(
     test = read_rows(own, kind, X_test, y_test, sensitive_features_test, names)
     if test is not None and test.y is None:
         raise ValueError("X_test was given without y_test; pass y_test, too.")
-    heading = _title(found.model, model) if title is None else one_line(str(title))
+    heading = f"Report: {type(model).__name__}" if title is None else one_line(str(title))
     data = _data(found, kind, train, test)
     return Report(_document(heading, found, data, train, test), heading)
-
-
-def _title(fitted: Any, model: Any) -> str:
-    return f"Report: {type(model if fitted is None else fitted).__name__}"
 
 
 def _data(

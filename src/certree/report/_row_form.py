@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from ._given import MOST_LETTERS, distinct_values, text_of
 
 _MOST_OPTIONS = 200
 _UNSEEN = "\x00another value"
+# Tests that say which values a column has.
+_KINDS = (Category, Flag, Level, Missing, Multiway, Threshold)
 
 
 def row_form(trees: list[Tree], table: Table | None) -> dict[str, Any]:
@@ -36,6 +39,8 @@ def row_form(trees: list[Tree], table: Table | None) -> dict[str, Any]:
     for tree in trees:
         for test in tree.tests:
             asked.setdefault(test.feature, []).append(test)
+    if table is None and not all(isinstance(test, _KINDS) for test in chain(*asked.values())):
+        return {"fields": [], "tests": []}  # the values of such columns are not known
     fields = {}
     for feature in sorted(asked):
         column = None if table is None else table.column(feature)
@@ -61,11 +66,8 @@ def _field(
     values, texts = _options(tests, column)
     start = 0
     if column is not None:
-        seen, places = distinct_values(column)
-        common = (
-            seen[np.argmax(np.bincount(places[places >= 0], minlength=1))] if len(seen) else None
-        )
-        start = next((i for i, value in enumerate(values[:-1]) if value == common), len(texts) - 1)
+        common = _common(column, 1)
+        start = next((i for i, value in enumerate(values[:-1]) if value in common), len(texts) - 1)
     return {"name": name, "kind": "choice", "options": texts, "value": start}, values
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from certree.encoding import Category, Flag, Level, Missing, Multiway, Test, Threshold
+from certree.encoding import Category, Flag, Level, Missing, Multiway, Subset, Test, Threshold
 
 from ._collapsed import default_last
 from ._payload_values import NamedVector
@@ -155,6 +155,11 @@ def _condition(test: Test, outcome: int, member: str, is_text: bool) -> str:
             return is_missing
         if isinstance(test, Category):
             return _is_one_of(member, [test.value], is_text)
+        if isinstance(test, Subset):
+            holds = _is_one_of(member, test.values, is_text)
+            if test.rest:
+                holds = f"(!({is_missing}) && !{holds})"
+            return _any([is_missing, holds]) if test.missing else holds
         if isinstance(test, Level):
             holds = _is_one_of(member, test.held, is_text)
             return _any([is_missing, holds]) if test.missing else holds
@@ -163,7 +168,10 @@ def _condition(test: Test, outcome: int, member: str, is_text: bool) -> str:
             end = f"<= {_literal(test.threshold)}" if isinstance(test, Threshold) else "> 0.5"
             holds = f"{member} {end}"
             return _any([is_missing, holds]) if test.missing else holds
-    raise TypeError(f"to_c cannot express outcome {outcome} of {test!r}.")
+    raise TypeError(
+        f"to_c cannot express {test.describe(outcome)!r}, since C has no type for it; train with "
+        "numbers, such as days, or use to_python or to_sql."
+    )
 
 
 def _any(parts: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,11 +28,15 @@ from certree.encoding import (
     Missing,
     Multiway,
     SidedTest,
+    Subset,
     Table,
     Test,
     Threshold,
+    TimeThreshold,
 )
 from certree.encoding._tests import is_missing
+from certree.encoding._time_tests import read_time_texts
+from certree.encoding._times import DAY, form_of, is_time, ticks, write_time
 
 from ._explanation import Change, ColumnChange, Explanation, PathStep
 from ._leaf_look import content_name
@@ -77,7 +82,7 @@ class Explainer:
         """Return an explanation for each row; if there is a target, with changes towards it."""
         leaves = route(self.tree, table)
         wanted = None if target is ANY else self._contents_of(target)
-        columns = {f: table.column(f) for f in self._features}
+        columns = {f: _asking(tests).column_of(table) for f, tests in self._tests.items()}
         return [
             self._explain_row(table, row, int(leaf), columns, wanted)
             for row, leaf in enumerate(leaves)
@@ -113,8 +118,12 @@ class Explainer:
         return found
 
     @cached_property
-    def _features(self) -> list[int]:
-        return sorted({test.feature for test in self.tree.tests})
+    def _tests(self) -> dict[int, list[Test]]:
+        """By column the tests that ask about it."""
+        found: dict[int, list[Test]] = {}
+        for test in self.tree.tests:
+            found.setdefault(test.feature, []).append(test)
+        return found
 
     # ---- one row ---------------------------------------------------------------------------------
 
@@ -127,28 +136,37 @@ class Explainer:
         wanted: set[int] | None,
     ) -> Explanation:
         tree = self.tree
-        values = {feature: columns[feature][row : row + 1] for feature in self._features}
-        taken = [
-            self._step(test, outcome, values[test.feature]) for test, outcome in steps(tree, leaf)
-        ]
+        values = {feature: column[row : row + 1] for feature, column in columns.items()}
+        said = {
+            f: _value_of(values.get(f, table.column(f)[row : row + 1]), self._is_zoned(table, f))
+            for f in range(table.n_columns)
+        }
         payload = tree.payload
-        given = (table.column(f)[row : row + 1] for f in range(table.n_columns))
         counts = None
         # With notes, other things are counted than the rows of a class.
         if isinstance(payload, Labels) and tree.notes is None:
             amounts = zip(payload.values, payload.counts[leaf], strict=True)
             counts = {plain(label): plain(amount) for label, amount in amounts}
         return Explanation(
-            row={tree.feature_name(f): _value_of(column) for f, column in enumerate(given)},
+            row={tree.feature_name(f): value for f, value in said.items()},
             prediction=payload.value(leaf),
             name=content_name(tree, int(payload.label[leaf])),
             leaf=leaf,
             support=self._support(leaf),
             weight=plain(tree.weights[leaf]),
             counts=counts,
-            steps=tuple(taken),
-            changes=tuple(self._changes(leaf, values, wanted)),
+            steps=tuple(
+                self._step(test, outcome, values[test.feature], said[test.feature])
+                for test, outcome in steps(tree, leaf)
+            ),
+            changes=tuple(self._changes(leaf, values, said, wanted)),
         )
+
+    def _is_zoned(self, table: Table, feature: int) -> bool:
+        """Return whether a column holds times with a time zone."""
+        asking = _asking(self._tests[feature]) if feature in self._tests else None
+        is_asked = isinstance(asking, TimeThreshold) and asking.form == "zoned"
+        return is_asked or table.kinds[feature] == "zoned"
 
     def _support(self, leaf: int) -> str:
         """Return what the training rows of a leaf say, in words."""
@@ -159,16 +177,16 @@ class Explainer:
             return one_line(tree.notes[leaf])
         return ", ".join(tree.payload.support(leaf))
 
-    def _step(self, test: Test, outcome: int, column: NDArray[Any]) -> PathStep:
+    def _step(self, test: Test, outcome: int, column: NDArray[Any], value: Any) -> PathStep:
         silent = test.silent() if isinstance(test, SidedTest) else test
         return PathStep(
             column=test.name,
-            value=_value_of(column),
+            value=value,
             condition=one_line(silent.describe(outcome)),
-            note=self._note(test, outcome, column),
+            note=self._note(test, column),
         )
 
-    def _note(self, test: Test, outcome: int, column: NDArray[Any]) -> str:
+    def _note(self, test: Test, column: NDArray[Any]) -> str:
         """Return how the tree treats a value that is missing, or that training did not see."""
         if is_missing(column)[0]:
             if isinstance(test, Missing):
@@ -187,7 +205,11 @@ class Explainer:
     # ---- changes ---------------------------------------------------------------------------------
 
     def _changes(
-        self, leaf: int, values: Mapping[int, NDArray[Any]], wanted: set[int] | None
+        self,
+        leaf: int,
+        values: Mapping[int, NDArray[Any]],
+        said: Mapping[int, Any],
+        wanted: set[int] | None,
     ) -> Iterator[Change]:
         """Yield for each other prediction the best change, in the order of their ranks."""
         payload = self.tree.payload
@@ -201,7 +223,7 @@ class Explainer:
             if rank is not None and (content not in best or rank < best[content][0]):
                 best[content] = rank, other, broken
         for _, other, broken in sorted(best.values(), key=lambda found: found[0]):
-            yield self._change(other, broken, values)
+            yield self._change(other, broken, said)
 
     def _rank(self, leaf: int, broken: Sequence[int], place: int) -> tuple[float, ...] | None:
         """Return what orders changes, the best first; None if no values lead to the leaf."""
@@ -211,16 +233,12 @@ class Explainer:
         n_missing = sum(way.needs_missing for way in ways if way is not None)
         return len(broken), n_missing, -float(self.tree.weights[leaf]), place
 
-    def _change(
-        self, leaf: int, broken: Sequence[int], values: Mapping[int, NDArray[Any]]
-    ) -> Change:
+    def _change(self, leaf: int, broken: Sequence[int], said: Mapping[int, Any]) -> Change:
         columns = []
         for feature in broken:
             way = self._way(leaf, feature)
             assert way is not None
-            columns.append(
-                ColumnChange(self.tree.feature_name(feature), _value_of(values[feature]), *way[:2])
-            )
+            columns.append(ColumnChange(self.tree.feature_name(feature), said[feature], *way[:2]))
         payload = self.tree.payload
         return Change(
             prediction=payload.value(leaf),
@@ -258,8 +276,16 @@ def _leads(asked: Asked, column: NDArray[Any]) -> bool:
     return all(int(test.outcome(column)[0]) == outcome for test, outcome in asked)
 
 
+def _asking(tests: Sequence[Test]) -> Test:
+    """Return the test that says how the column is read: one about times reads texts, too."""
+    return next((test for test in tests if isinstance(test, TimeThreshold)), tests[0])
+
+
 def _column(value: Any, tests: Sequence[Test]) -> NDArray[Any]:
     """Return a value as the column of a table."""
+    times = _asking(tests)
+    if isinstance(times, TimeThreshold) and value is not None:
+        return read_time_texts(np.array([value], dtype=object), times.form, times.name)
     if any(test.is_text for test in tests) or isinstance(value, str):
         result = np.empty(1, dtype=object)
         result[0] = value
@@ -267,10 +293,13 @@ def _column(value: Any, tests: Sequence[Test]) -> NDArray[Any]:
     return np.array([math.nan if value is None else float(value)])
 
 
-def _value_of(column: NDArray[Any]) -> Any:
-    """Return the one value of a column as a plain one; None if it is missing."""
+def _value_of(column: NDArray[Any], is_zoned: bool = False) -> Any:
+    """Return the one value of a column as a plain one, times as text; None if it is missing."""
     if is_missing(column)[0]:
         return None
+    if is_time(column):
+        numbers, size = ticks(column)
+        return write_time(form_of(column, is_zoned), int(numbers[0]) * size)
     return _short(plain(column[0]))
 
 
@@ -310,11 +339,17 @@ def _examples(asked: Asked, categories: Sequence[Any]) -> Iterator[Any]:
             named += [True, False] if test.boolean else [1, 0]
         elif isinstance(test, Category):
             named.append(test.value)
+        elif isinstance(test, Subset):
+            named += test.values
+        elif isinstance(test, TimeThreshold):
+            named += _times_around(test)
         else:
             named += _known_values(test) or ()
     yield from (value for value in (*named, *categories) if value is not None)
     if any(test.is_text for test, _ in asked):
         yield _other_text(named)
+    elif any(isinstance(test, TimeThreshold) for test, _ in asked):
+        pass
     else:
         yield from _readable(low, high)
         yield from _between(low, high, named)
@@ -353,6 +388,18 @@ def _readable(low: float, high: float) -> Iterator[float]:
                 return
 
 
+def _times_around(test: TimeThreshold) -> list[str]:
+    """Return the time of a test, the start of the next day, and the next microsecond."""
+    before = test.moment // 1000 * 1000
+    later = (before // DAY + 1) * DAY
+    found = []
+    for moment in (before, later, before + 1000):
+        # No date is later than the year 9999.
+        with suppress(ValueError, OverflowError):
+            found.append(write_time(test.form, moment))
+    return found
+
+
 def _other_text(named: Sequence[Any]) -> str:
     text = "other"
     while text in named:
@@ -369,4 +416,10 @@ def known_categories(tests: Sequence[Test]) -> dict[int, list[Any]]:
     for test in tests:
         if isinstance(test, Category):
             found.setdefault(test.feature, []).append(test.value)
-    return {feature: values for feature, values in found.items() if len(values) > 1}
+    # Categories that are rare in training have one test together.
+    joined = {test.feature for test in tests if isinstance(test, Subset)}
+    return {
+        feature: values
+        for feature, values in found.items()
+        if len(values) > 1 and feature not in joined
+    }

@@ -183,7 +183,8 @@ def read_test(given: Mapping[str, Any]) -> Test:
         raise ValueError(f"A test must be an object, got {shown(given)}.")
     kind = read(str, given.get("kind"), "kind")
     known = read_known(kind_of_test(kind), given)
-    for category in (value for group in known.get("categories", ()) for value in group):
+    groups = [*known.get("categories", ()), known.get("values", ())]
+    for category in (value for group in groups for value in group):
         # Columns hold float64; other integers can also be made to share one hash value, and
         # looking for repetitions among them would take time quadratic in the file.
         if type(category) is int and int(float(category)) != category:

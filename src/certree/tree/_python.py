@@ -1,4 +1,4 @@
-"""The tree as the source of a Python function without imports.
+"""The tree as the source of a Python function of the standard library.
 
 The function takes one row, either a mapping from column name to value (a dict, a pandas row) or a
 sequence of values in the order of the training columns. ``None`` and NaN are missing values and go
@@ -9,12 +9,24 @@ and take the default way of a multiway test.
 from __future__ import annotations
 
 import builtins
+import datetime
 import keyword
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from certree.encoding import Category, Flag, Level, Missing, Multiway, Test, Threshold
+from certree.encoding import (
+    Category,
+    Flag,
+    Level,
+    Missing,
+    Multiway,
+    Subset,
+    Test,
+    Threshold,
+    TimeThreshold,
+)
+from certree.encoding._times import EPOCH
 
 from ._collapsed import default_last
 from ._payload_values import NamedVector
@@ -45,14 +57,14 @@ def to_python(tree: Tree, function_name: str) -> str:
     features = sorted({test.feature for test in tree.tests})
     variables = _variables(tree, features)
     body = _nested(tree, variables) if max(_levels(tree)) <= _DEEPEST else _flat(tree, variables)
-    lines = [*_reading(tree, features, variables), *body]
+    lines = [*_times_reader(tree), *_reading(tree, features, variables), *body]
     head = f"def {function_name}(row):\n" + _DOCSTRING.format(noun=tree.payload.noun)
-    return head + "\n".join("    " + x for x in lines) + "\n"
+    return head + "\n".join("    " + x if x else "" for x in lines) + "\n"
 
 
 def _variables(tree: Tree, features: list[int]) -> dict[int, str]:
     """Name a variable after each column where the name is a plain identifier, else ``x<i>``."""
-    taken = {"row", *dir(builtins), *keyword.kwlist}
+    taken = {"row", "as_time", "datetime", "timedelta", "timezone", *dir(builtins), *keyword.kwlist}
     result = {}
     for feature in features:
         name = tree.feature_name(feature)
@@ -73,7 +85,49 @@ def _reading(tree: Tree, features: list[int], variables: dict[int, str]) -> list
     for feature in features:
         by_name.append(f"    {variables[feature]} = row[{tree.feature_name(feature)!r}]")
         by_place.append(f"    {variables[feature]} = row[{feature}]")
-    return by_name + by_place
+    asked = {test.feature for test in tree.tests if isinstance(test, TimeThreshold)}
+    times = [f"{variables[i]} = as_time({variables[i]})" for i in sorted(asked)]
+    return by_name + by_place + times
+
+
+_AS_TIME = """from datetime import datetime, timedelta, timezone
+
+def as_time(value):
+    if value is None or value != value or isinstance(value, (datetime, timedelta)):
+        return value
+    if hasattr(value, 'astype'):  # of NumPy
+        return value.astype(value.dtype.kind + '8[us]').item()
+    return datetime.fromisoformat(str(value).replace('Z', '+00:00'))
+"""
+
+
+def _times_reader(tree: Tree) -> list[str]:
+    """Return the lines that make one type of dates, if the tree asks for any."""
+    has_times = any(isinstance(test, TimeThreshold) for test in tree.tests)
+    return [*_AS_TIME.splitlines(), ""] if has_times else []
+
+
+def _time(test: TimeThreshold) -> str:
+    """Return Python source for a date, a time or a duration."""
+    microseconds, rest = divmod(test.moment, 1000)
+    if rest:
+        raise TypeError(
+            f"to_python cannot express {test.describe(0)!r}: Python's times have no nanoseconds. "
+            "Train with times that are rounded to microseconds."
+        )
+    seconds, fraction = divmod(microseconds, 10**6)
+    days, clock = divmod(seconds, 86_400)
+    if test.form == "duration":
+        parts = {"days": days, "seconds": clock, "microseconds": fraction}
+        given = [f"{name}={number}" for name, number in parts.items() if number]
+        return f"timedelta({', '.join(given)})"
+    date = datetime.date.fromordinal(days + EPOCH)
+    numbers = [date.year, date.month, date.day, clock // 3600, clock // 60 % 60, clock % 60]
+    numbers.append(fraction)
+    while len(numbers) > 3 and not numbers[-1]:
+        del numbers[-1]
+    zone = ", tzinfo=timezone.utc" if test.form == "zoned" else ""
+    return f"datetime({', '.join(map(str, numbers))}{zone})"
 
 
 def _nested(tree: Tree, variables: dict[int, str]) -> list[str]:
@@ -132,11 +186,20 @@ def _condition(test: Test, outcome: int, variable: str) -> str:
             return is_missing
         if isinstance(test, Category):
             return _is_one_of(variable, [test.value])
+        if isinstance(test, Subset):
+            holds = _is_one_of(variable, test.values)
+            if test.rest:
+                # Missing values equal no category.
+                holds = f"not ({holds} or {is_missing})"
+            return f"{is_missing} or {holds}" if test.missing else holds
         if isinstance(test, Level):
             holds = _is_one_of(variable, test.held)
             return f"{is_missing} or {holds}" if test.missing else holds
-        if isinstance(test, Threshold | Flag):
-            end = f"<= {literal(test.threshold)}" if isinstance(test, Threshold) else "> 0.5"
+        if isinstance(test, Threshold | Flag | TimeThreshold):
+            end = "> 0.5"
+            if not isinstance(test, Flag):
+                cut = _time(test) if isinstance(test, TimeThreshold) else literal(test.threshold)
+                end = f"<= {cut}"
             holds = f"{variable} {end}"
             # No comparison holds for NaN, and None cannot be compared.
             return (

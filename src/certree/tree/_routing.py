@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 def route(tree: Tree, table: Table) -> NDArray[np.intp]:
     """Return the leaf of each row."""
     leaves = np.zeros(table.n_rows, dtype=np.intp)
-    columns: dict[int, NDArray[Any]] = {}
+    columns: dict[tuple[int, type], NDArray[Any]] = {}
     for test in tree.tests:
         # Of all rows, whichever test these reach: what fits the columns does not depend on values.
-        columns.setdefault(test.feature, table.column(test.feature))
-        test.check(columns[test.feature])
+        place = test.feature, type(test)
+        if place not in columns:
+            columns[place] = test.column_of(table)
+        test.check(columns[place])
     stack: list[tuple[int, NDArray[np.intp]]] = [(0, np.arange(table.n_rows, dtype=np.intp))]
     while stack:
         node, rows = stack.pop()
@@ -34,7 +36,7 @@ def route(tree: Tree, table: Table) -> NDArray[np.intp]:
             leaves[rows] = node
             continue
         test = tree.tests[position]
-        column = columns[test.feature]
+        column = columns[test.feature, type(test)]
         outcome = test.outcome(column if node == 0 else column[rows])
         for k, child in enumerate(tree.children(node)):
             part = rows[outcome == k]

@@ -17,6 +17,7 @@ from certree.encoding import (
     SidedTest,
     Test,
     Threshold,
+    TimeThreshold,
     format_value,
 )
 
@@ -133,15 +134,19 @@ def decision_list(tree: Tree) -> Iterator[tuple[list[tuple[Test, int]], int]]:
 
 def _order_of(test: Test) -> Any:
     """Return what tests have in common of which one implies another, if there are such."""
-    if isinstance(test, Threshold):
-        return Threshold, test.feature
+    if isinstance(test, Threshold | TimeThreshold):
+        return type(test), test.feature
     return (Level, test.feature, test.levels) if isinstance(test, Level) else None
 
 
 def _both(one: Test, other: Test) -> Test:
     """Return the test that holds where two of the same order, or two equal ones, do."""
     if isinstance(one, Threshold) and isinstance(other, Threshold):
-        lower: Threshold | Level = one if one.threshold <= other.threshold else other
+        lower: Threshold | Level | TimeThreshold = (
+            one if one.threshold <= other.threshold else other
+        )
+    elif isinstance(one, TimeThreshold) and isinstance(other, TimeThreshold):
+        lower = one if one.moment <= other.moment else other
     elif isinstance(one, Level) and isinstance(other, Level):
         lower = one if one.rank <= other.rank else other
     else:
@@ -156,9 +161,10 @@ class _Column:
     """What the tests on a path say about one column."""
 
     name: str
-    low: float | None = None
-    high: float | None = None
-    order: Any = None  # of low and high: "numbers", or levels of which they are the ranks
+    low: Any = None
+    high: Any = None
+    # Of low and high: "numbers", "times" with their words, or levels of which they are the ranks.
+    order: Any = None
     category: Any = None
     is_category: bool = False
     others: list[Any] = field(default_factory=list)
@@ -180,6 +186,9 @@ class _Column:
         if isinstance(test, Threshold) and self.order in (None, "numbers"):
             self.order = "numbers"
             self._bound(test.threshold, outcome)
+        elif isinstance(test, TimeThreshold) and self.order in (None, "times"):
+            self.order = "times"
+            self._bound((test.moment, test.words), outcome)
         elif isinstance(test, Level) and self.order in (None, test.levels):
             self.order = test.levels
             self._bound(test.rank, outcome)
@@ -197,7 +206,7 @@ class _Column:
             if sentence not in self.sentences:
                 self.sentences.append(sentence)
 
-    def _bound(self, value: float, outcome: int) -> None:
+    def _bound(self, value: Any, outcome: int) -> None:
         if outcome == 0:
             self.high = value if self.high is None else min(self.high, value)
         else:
@@ -236,7 +245,9 @@ class _Column:
         elif self.others:
             yield f"{name} not in {{{', '.join(one_line(format_value(v)) for v in self.others)}}}"
 
-    def _value(self, bound: float) -> str:
+    def _value(self, bound: Any) -> str:
+        if self.order == "times":
+            return str(bound[1])
         value = bound if self.order == "numbers" else self.order[int(bound)]
         return one_line(format_value(value))
 

@@ -15,7 +15,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from certree.encoding import Category, Flag, Level, Missing, Multiway, Test, Threshold
+from certree.encoding import (
+    Category,
+    Flag,
+    Level,
+    Missing,
+    Multiway,
+    Subset,
+    Test,
+    Threshold,
+    TimeThreshold,
+)
+from certree.encoding._times import DAY, write_time
 
 from ._collapsed import default_last
 from ._rules import decision_list
@@ -86,12 +97,17 @@ def _condition(test: Test, outcome: int, column: str, dialect: Dialect) -> str:
             return _or_null(column, [], True)
         if isinstance(test, Category):
             return _is_one_of(column, [test.value], dialect)
+        if isinstance(test, Subset):
+            known = _is_one_of(column, test.values, dialect, excluded=test.rest)
+            return _or_null(column, [known], test.missing)
         if isinstance(test, Level):
             return _or_null(column, [_is_one_of(column, test.held, dialect)], test.missing)
         if isinstance(test, Threshold):
             return _or_null(
                 column, [f"{column} <= {dialect.literal(test.threshold)}"], test.missing
             )
+        if isinstance(test, TimeThreshold):
+            return _or_null(column, [f"{column} <= {_time(test, dialect)}"], test.missing)
         if isinstance(test, Flag):
             holds = f"{column} > 0.5"
             if test.boolean:
@@ -106,7 +122,32 @@ def _or_null(column: str, holds: list[str], is_missing_too: bool | None) -> str:
     return parts[0] if len(parts) == 1 else f"({' OR '.join(parts)})"
 
 
-def _is_one_of(column: str, values: Sequence[Any], dialect: Dialect) -> str:
-    """Return the predicate that is true for some values."""
+def _is_one_of(column: str, values: Sequence[Any], dialect: Dialect, excluded: bool = False) -> str:
+    """Return the predicate that is true for some values, or for all but these."""
     texts = [dialect.literal(value) for value in values]
-    return f"{column} = {texts[0]}" if len(texts) == 1 else f"{column} IN ({', '.join(texts)})"
+    if len(texts) == 1:
+        return f"{column} {'<>' if excluded else '='} {texts[0]}"
+    return f"{column} {'NOT IN' if excluded else 'IN'} ({', '.join(texts)})"
+
+
+def _time(test: TimeThreshold, dialect: Dialect) -> str:
+    """Return a date, a time or a duration.
+
+    Databases count microseconds, and what is at most a time is at most its last microsecond.
+    """
+    moment = test.moment // 1000 * 1000
+    if test.form == "duration":
+        sign, size = "-" if moment < 0 else "", abs(moment)
+        days, clock = divmod(size, DAY)
+        seconds, fraction = divmod(clock // 1000, 10**6)
+        ending = f".{fraction:06}" if fraction else ""
+        time = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{ending}"
+        return dialect.time("duration", f"{sign}{days} days {sign}{time}")
+    text = write_time("date", moment).replace("T", " ")
+    if test.form == "date" and len(text) == len("2024-03-01") and not dialect.is_server:
+        return dialect.time("date", text)
+    text = text if len(text) > len("2024-03-01") else f"{text} 00:00"
+    text = text if len(text) > len("2024-03-01 12:00") else f"{text}:00"
+    if test.form == "zoned":
+        return dialect.time("zoned", f"{text}+00:00")
+    return dialect.time("time", text)

@@ -16,6 +16,13 @@ DIALECTS = (
 )
 """Those that are tested; sqlglot knows how each of them quotes."""
 
+_STANDARD = {
+    "date": "DATE",
+    "time": "TIMESTAMP",
+    "zoned": "TIMESTAMP WITH TIME ZONE",
+    "duration": "INTERVAL",
+}
+
 # These have no truth values: columns of them are numbers or bits.
 _WITHOUT_TRUTH = ("oracle", "tsql")
 
@@ -51,6 +58,11 @@ class Dialect:
         """Whether the database has truth values, which are conditions by themselves."""
         return self.name not in _WITHOUT_TRUTH if self.name else self.quote != "["
 
+    @property
+    def is_server(self) -> bool:
+        """Whether it is SQL Server."""
+        return self.name == "tsql" or self.quote == "["
+
     def identifier(self, name: str) -> str:
         """Return the name of a column or of the result, quoted."""
         _check(name)
@@ -74,6 +86,25 @@ class Dialect:
             f"{value!r} of type {type(value).__name__} has no literal in standard SQL; "
             "train with strings, finite numbers or booleans."
         )
+
+    def time(self, form: str, text: str) -> str:
+        """Return a date, a time, a time with a zone or a duration, given as standard SQL has it."""
+        if self.name == "sqlite" or (form == "duration" and not self._has_durations):
+            raise TypeError(
+                f"to_sql cannot express {text!r} for {self.name or 'SQL Server'}, which has no "
+                "type for it; train with numbers, such as days."
+            )
+        if self.is_server:
+            kinds = {"date": "date", "time": "datetime2", "zoned": "datetimeoffset"}
+            return f"CAST('{text}' AS {kinds[form]})"
+        if self.name is None or form == "duration":
+            return f"{_STANDARD[form]} '{text}'"
+        exp, kinds = _sqlglot(), {"date": "date", "time": "timestamp", "zoned": "timestamptz"}
+        return str(exp.cast(exp.Literal.string(text), kinds[form]).sql(dialect=self.name))
+
+    @property
+    def _has_durations(self) -> bool:
+        return self.name in ("postgres", "duckdb", "redshift") if self.name else self.quote != "["
 
     def _truth(self, value: bool) -> str:
         # Without TRUE and FALSE: SQLite takes these for columns, if there are such.

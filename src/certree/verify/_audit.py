@@ -272,6 +272,8 @@ def with_candidates(audit: Audit, data: Data, encoder: Any, is_exact: bool, **mo
         parameters["thresholds"],
         parameters["categorical_features"],
         parameters.get("splits", "binary"),
+        parameters.get("min_category_rows", 1),
+        parameters.get("category_tests", "one"),
     )
     candidates = Candidates(data.table, wishes, data.weights, is_exact)
     may_lack = _may_lack(audit, len(tests))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from functools import cache
+from itertools import chain, compress, product
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from certree.exceptions import CertificateError
 
 from ._plain_numbers import Exact
+from ._plain_times import nanoseconds, nanoseconds_of_text
 from ._raw_table import Column, RawTable
 
 Test = Mapping[str, Any]
@@ -32,14 +34,19 @@ Key = tuple[Any, ...]
 # Number of cut points of a column, and of values that are all separated, for thresholds="auto".
 _AUTO = 32
 
+# Most categories, with missing values as one, whose sets are all candidates.
+_MOST_GROUPS = 10
+
 # Rounded weights may move a quantile by this share of all weight.
 _ROUNDED = Fraction(1, 2**18)
 
 _FIELDS = {
     "threshold": {"feature", "name", "threshold", "missing"},
+    "time": {"feature", "name", "value", "missing"},
     "category": {"feature", "name", "value", "missing"},
     "flag": {"feature", "name", "boolean", "missing"},
     "missing": {"feature", "name"},
+    "subset": {"feature", "name", "values", "rest", "missing"},
     "level": {"feature", "name", "levels", "value", "missing"},
     "multiway": {"feature", "name", "categories", "default"},
 }
@@ -89,11 +96,16 @@ def outcome_of(test: Test, value: Any) -> int:
         return int(test["missing"] is not True)
     if kind == "threshold":
         return int(not value <= test["threshold"])
+    if kind == "time":
+        return int(not value <= nanoseconds_of_text(test["value"]))
     if kind == "flag":
         return int(not value > 0.5)
     if kind == "level":
         held = test["levels"][: test["levels"].index(test["value"]) + 1]
         return int(not any(_is_category(value, level) for level in held))
+    if kind == "subset":
+        is_listed = any(_is_category(value, category) for category in test["values"])
+        return int(is_listed == test["rest"])
     return int(not _is_category(value, test["value"]))
 
 
@@ -113,12 +125,18 @@ class CandidateRules:
     thresholds: Any = "auto"
     categorical_features: Any = "auto"
     splits: str = "binary"
+    min_category_rows: int = 1
+    category_tests: str = "one"
 
-    def limit(self) -> int | None:
-        """Return the most cut points of a column, 0 for "auto", None for all."""
-        if isinstance(self.thresholds, str):
-            return 0 if self.thresholds == "auto" else None
-        return int(self.thresholds)
+    def of_column(self, table: RawTable, feature: int) -> Any:
+        """Return what is asked of a column: "auto", "all", a number, or a list of cut points."""
+        if not isinstance(self.thresholds, Mapping):
+            return self.thresholds
+        for key, value in self.thresholds.items():
+            place = None if isinstance(key, str) else _place(table, key)
+            if feature == place or table.name(feature) == key:
+                return value if isinstance(value, str | int | np.integer) else list(value)
+        return "auto"
 
     def declared(self, table: RawTable) -> list[bool]:
         """Return which columns the user declares to be categories."""
@@ -129,8 +147,12 @@ class CandidateRules:
         if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
             return [bool(entry) for entry in entries]
         names = list(table.names or ())
-        places = {names.index(e) if isinstance(e, str) else int(e) % n_columns for e in entries}
+        places = {names.index(e) if isinstance(e, str) else _place(table, e) for e in entries}
         return [place in places for place in range(n_columns)]
+
+
+def _place(table: RawTable, index: Any) -> int:
+    return int(index) % len(table.columns)
 
 
 @dataclass(frozen=True)
@@ -141,6 +163,8 @@ class _Seen:
     has_missing: bool
     weights: Sequence[Exact]
     """Weight of the rows of each value."""
+    n_rows: Sequence[int]
+    """Number of rows of each value."""
 
 
 class StatedTests(Sequence[Test]):
@@ -217,26 +241,30 @@ class Candidates:
         self.is_category = [
             d or c.kind == "category" for d, c in zip(declared, table.columns, strict=True)
         ]
+        self.asked = [wishes.of_column(table, i) for i in range(len(table.columns))]
         self.all_flags = table.is_matrix and all(
-            not seen.has_missing and set(seen.values) <= {0, 1} for seen in self.seen
+            not seen.has_missing and set(seen.values) <= {0, 1} and not isinstance(asked, list)
+            for seen, asked in zip(self.seen, self.asked, strict=True)
         )
 
     def key(self, test: Test) -> Key:
         """Return how a test divides the rows."""
         feature, kind, side = test["feature"], test["kind"], test["missing"] is True
         column, values = self.table.columns[feature], self.seen[feature].values
-        if kind == "threshold" and not (values and isinstance(values[0], str)):
+        if kind == "threshold" and column.kind != "time" and not _are_texts(values):
             return feature, "cut", bisect_right(values, test["threshold"]), side
+        if kind == "time" and column.kind == "time":
+            return feature, "cut", bisect_right(values, nanoseconds_of_text(test["value"])), side
         if kind == "level" and tuple(test["levels"]) == column.levels:
             rank = column.levels.index(test["value"])
-            return (
-                feature,
-                "cut",
-                bisect_right([column.levels.index(v) for v in values], rank),
-                side,
-            )
+            return feature, "cut", bisect_right(self._in_order(feature), rank), side
+        if kind in ("category", "subset") and self._has_sets(feature):
+            return self._division(feature, [v for v in values if not outcome_of(test, v)], side)
         if kind == "category":
             return feature, "is", test["value"], side
+        if kind == "subset":
+            held = frozenset(v for v in values if outcome_of(test, v) == 0)
+            return feature, "in", held, side
         if kind == "multiway":
             return feature, "multiway", tuple(tuple(group) for group in test["categories"])
         return feature, kind, side
@@ -272,7 +300,7 @@ class Candidates:
             if wrong is not None:
                 found.append(
                     f"candidates of column {self.table.name(feature)!r} for "
-                    f"thresholds={self.wishes.thresholds!r}: {wrong}"
+                    f"thresholds={self.asked[feature]!r}: {wrong}"
                 )
         wanted = Counter(self._fixed())
         if stated.n_repeated and not may_have_more:
@@ -297,8 +325,10 @@ class Candidates:
             return "flag"
         if not seen.values:
             return "nothing"
+        if column.kind == "time":
+            return "number"
         is_binary = column.kind == "flag" or (
-            not isinstance(seen.values[0], str) and set(seen.values) <= {0, 1}
+            not _are_texts(seen.values) and set(seen.values) <= {0, 1}
         )
         is_category = self.is_category[feature]
         if is_category and self.wishes.splits != "binary" and (seen.has_missing or not is_binary):
@@ -307,7 +337,7 @@ class Candidates:
             return "category"
         if column.kind == "ordered" and not is_category:
             return "level"
-        return "flag" if is_binary else "number"
+        return "flag" if is_binary and not isinstance(self.asked[feature], list) else "number"
 
     def _sides(self, feature: int) -> tuple[bool, ...]:
         """Return whether missing values hold: they may join either side of a cut or flag."""
@@ -316,31 +346,90 @@ class Candidates:
     def _fixed(self) -> Iterable[Key]:
         """Yield all candidates except the cuts between numbers or levels."""
         for feature, seen in enumerate(self.seen):
-            kind, values = self._kind(feature), list(seen.values)
+            kind = self._kind(feature)
             if kind == "flag":
                 yield from ((feature, "flag", side) for side in self._sides(feature))
+            elif kind == "category" and self._has_sets(feature):
+                yield from self._all_sets(feature)
             elif kind == "category":
-                if not seen.has_missing and len(values) <= 2:
-                    values = values[1:]
-                elif len(values) == 1:
-                    values = []
-                yield from ((feature, "is", value, False) for value in values)
-            elif kind == "multiway" and len(values) + seen.has_missing > 1:
-                groups = [(value,) for value in values] + [(None,)] * seen.has_missing
+                single = self._single_groups(feature)
+                if not seen.has_missing and len(single) <= 2:
+                    single = single[1:]
+                elif len(single) == 1:
+                    single = []
+                yield from single
+            elif kind == "multiway" and len(self._groups(feature)) + seen.has_missing > 1:
+                groups = self._groups(feature) + [(None,)] * seen.has_missing
                 yield feature, "multiway", tuple(groups)
                 if self.wishes.splits == "both":
-                    yield from ((feature, "is", value, False) for value in values)
+                    yield from self._single_groups(feature)
             is_asked = kind != "multiway" or self.wishes.splits == "both"
+            is_asked = is_asked or not self._groups(feature)
             if seen.has_missing and kind != "nothing" and is_asked:
                 yield feature, "missing", False
 
+    def _groups(self, feature: int) -> list[tuple[Any, ...]]:
+        """Return the categories one by one, and the rare ones together at the end.
+
+        If all are rare, they say nothing.
+        """
+        seen, least = self.seen[feature], self.wishes.min_category_rows
+        rows = dict(zip(seen.values, seen.n_rows, strict=True))
+        rare = tuple(value for value in seen.values if rows[value] < least)
+        known: list[tuple[Any, ...]] = [(v,) for v in seen.values if rows[v] >= least]
+        return [*known, rare] if rare and known else known
+
+    def _has_sets(self, feature: int) -> bool:
+        """Return whether all sets of the categories of a column are candidates."""
+        if self.wishes.category_tests != "subsets" or not self.is_category[feature]:
+            return False
+        return len(self._groups(feature)) + self.seen[feature].has_missing <= _MOST_GROUPS
+
+    def _division(self, feature: int, held: Iterable[Any], side: bool) -> Key:
+        """Return how a set divides the values, missing ones included: it or the others."""
+        seen = self.seen[feature]
+        inside = frozenset(held) | ({None} if side else set())
+        if not seen.values or seen.values[0] in inside:
+            inside = frozenset([*seen.values, *([None] * seen.has_missing)]) - inside
+        return feature, "divided", inside
+
+    def _all_sets(self, feature: int) -> Iterable[Key]:
+        """Yield the divisions of the categories, except that of present and missing values."""
+        groups = self._groups(feature)
+        if not groups:
+            return
+        # The first group stays outside, so that every division comes once.
+        for picks in product((False, True), repeat=len(groups) - 1):
+            held = list(chain.from_iterable(compress(groups[1:], picks)))
+            for side in self._sides(feature) if held else ():
+                yield self._division(feature, held, side)
+
+    def _single_groups(self, feature: int) -> list[Key]:
+        """Return how each category, and all rare ones together, divide the rows."""
+        groups, least = self._groups(feature), self.wishes.min_category_rows
+        rows = dict(zip(self.seen[feature].values, self.seen[feature].n_rows, strict=True))
+        return [
+            (feature, "is", group[0], False)
+            if rows[group[0]] >= least
+            else (feature, "in", frozenset(group), False)
+            for group in groups
+        ]
+
     def _asked_gaps(self, feature: int) -> list[set[int]] | None:
-        """Return for each quantile the gaps nearest to it; None: all gaps are candidates."""
-        seen, limit = self.seen[feature], self.wishes.limit()
+        """Return for each quantile the gaps nearest to it; None: all gaps are candidates.
+
+        Of cut points that are given, the gap of each, if it has values on both sides.
+        """
+        seen, asked_for = self.seen[feature], self.asked[feature]
         n_gaps = len(seen.values) - 1
-        if limit == 0:
+        if isinstance(asked_for, list):
+            order = self._in_order(feature)
+            places = {bisect_right(order, self._point(feature, cut)) for cut in asked_for}
+            return [{place} for place in places if 1 <= place <= n_gaps]
+        limit = n_gaps if asked_for == "all" else asked_for
+        if asked_for == "auto":
             limit = n_gaps if len(seen.values) <= _AUTO else _AUTO
-        if limit is None or n_gaps <= limit:
+        if n_gaps <= limit:
             return None
         total, below, sums = sum(seen.weights), Fraction(0), []
         for weight in seen.weights[:-1]:
@@ -360,6 +449,20 @@ class Candidates:
                 asked.append({nearest + 1})
         return asked
 
+    def _in_order(self, feature: int) -> list[Any]:
+        """Return the values of a column as numbers, levels by their places."""
+        levels, values = self.table.columns[feature].levels, self.seen[feature].values
+        return [levels.index(value) for value in values] if levels else list(values)
+
+    def _point(self, feature: int, cut: Any) -> Any:
+        """Return a given cut point as a number of the same kind."""
+        column = self.table.columns[feature]
+        if column.kind == "ordered":
+            return column.levels.index(cut)
+        if column.kind != "time":
+            return float(cut)
+        return nanoseconds_of_text(cut) if isinstance(cut, str) else nanoseconds(cut)
+
     def count(self) -> int | None:
         """Return the number of candidates; None if rounded weights leave some of them open."""
         total = len(list(self._fixed()))
@@ -369,7 +472,7 @@ class Candidates:
             asked = self._asked_gaps(feature)
             if asked is None:
                 n_cuts = len(self.seen[feature].values) - 1
-            elif self.slack:
+            elif self.slack and not isinstance(self.asked[feature], list):
                 return None
             else:
                 n_cuts = len(set().union(*asked))
@@ -404,8 +507,13 @@ class Candidates:
         return None
 
 
+def _are_texts(values: Sequence[Any]) -> bool:
+    return bool(values) and isinstance(values[0], str)
+
+
 def _see(column: Column, weights: Mapping[int, Exact]) -> _Seen:
     totals: dict[Any, Exact] = {}
+    n_rows: Counter[Any] = Counter()
     has_missing = False
     for row, weight in weights.items():
         value = column.values[row]
@@ -413,5 +521,7 @@ def _see(column: Column, weights: Mapping[int, Exact]) -> _Seen:
             has_missing = True
         else:
             totals[value] = totals.get(value, 0) + weight
+            n_rows[value] += 1
     values = sorted(totals, key=column.levels.index if column.levels else None)
-    return _Seen(values, has_missing, [totals[value] for value in values])
+    weights_of, rows_of = [totals[value] for value in values], [n_rows[value] for value in values]
+    return _Seen(values, has_missing, weights_of, rows_of)

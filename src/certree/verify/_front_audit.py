@@ -32,7 +32,7 @@ def check_front(
         for name in ("positives", "negatives"):
             stated = getattr(claimed, name)
             audit.compare_within(f"{name} of the front", stated, getattr(found, name), data.slack)
-        check_size(audit, walk, _FrontLimits(audit.parameters), where)
+        check_size(audit, walk, audit.certificate, where)
     compare_positive(audit, claimed.pos_label, labels[positive])
     _check_order(audit, claimed)
     objective = audit.parameters["objective"]
@@ -41,15 +41,6 @@ def check_front(
         audit.compare("supported_only", claimed.supported_only, asked)
         audit.compare("per_splits", claimed.per_splits, False)
     audit.done(f"{len(trees)} points of the front, of which none beats another")
-
-
-class _FrontLimits:
-    """The limits on size that the parameters ask for."""
-
-    def __init__(self, parameters: Any) -> None:
-        self.max_depth = parameters["max_depth"]
-        self.max_splits = parameters["max_splits"]
-        self.min_samples_leaf = parameters["min_samples_leaf"]
 
 
 def _check_order(audit: Audit, claimed: Any) -> None:

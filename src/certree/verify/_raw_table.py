@@ -1,7 +1,8 @@
 """The raw table as this package reads it: columns of plain values, and the kind of each.
 
-A column holds numbers, truth values, or categories; categories may have an order. A number is the
-float64 that stands for it, a category is text or a number, and None is a missing value.
+A column holds numbers, truth values, times, or categories; categories may have an order. A number
+is the float64 that stands for it, a time or duration is a whole number of nanoseconds, a category
+is text or a number, and None is a missing value.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from numbers import Number
 from typing import Any, Literal
 
 import numpy as np
+from scipy.sparse import issparse
 
-Kind = Literal["number", "flag", "category", "ordered"]
+from ._plain_times import nanoseconds, nanoseconds_of_array
+
+Kind = Literal["number", "flag", "category", "ordered", "time"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,8 @@ class Column:
     values : list
         Plain values, None where one is missing.
     kind : str
-        "number", "flag" (truth values), "category", or "ordered" (categories with an order).
+        "number", "flag" (truth values), "category", "ordered" (categories with an order), or
+        "time" (dates and durations).
     levels : tuple
         The categories in their order, if they have one.
     """
@@ -68,9 +73,19 @@ def read_table(X: Any) -> RawTable:
     if family == "polars" and hasattr(X, "get_columns"):
         columns = [_from_polars(series) for series in X.get_columns()]
         return _checked(RawTable(columns, [str(name) for name in X.columns], False))
+    if issparse(X):
+        return _from_sparse(X.tocsc())
     # An array may know the names of its columns.
     names = getattr(X, "columns", None) if isinstance(X, np.ndarray) else None
     return _from_array(X, None if names is None else [str(name) for name in names])
+
+
+def _from_sparse(X: Any) -> RawTable:
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise ValueError("A sparse X must be a table of numbers or truth values.")
+    kind: Kind = "flag" if X.dtype.kind == "b" else "number"
+    columns = [Column(_numbers(X[:, [i]].toarray()[:, 0]), kind) for i in range(X.shape[1])]
+    return _checked(RawTable(columns, None, True))
 
 
 def _checked(table: RawTable) -> RawTable:
@@ -84,6 +99,8 @@ def is_missing(value: Any) -> bool:
     # pandas' NA compares to neither true nor false, and pandas need not be installed.
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
     return isinstance(value, float | np.floating) and bool(value != value)
 
 
@@ -108,6 +125,9 @@ def _from_array(X: Any, names: Sequence[str] | None) -> RawTable:
         kind: Kind = "flag" if array.dtype.kind == "b" else "number"
         columns = [Column(_numbers(array[:, i]), kind) for i in range(array.shape[1])]
         return _checked(RawTable(columns, names, True))
+    if array.dtype.kind in "mM":
+        columns = [Column(nanoseconds_of_array(array[:, i]), "time") for i in range(array.shape[1])]
+        return _checked(RawTable(columns, names, False))
     return _checked(
         RawTable([_from_objects(array[:, i].tolist()) for i in range(array.shape[1])], names, False)
     )
@@ -121,9 +141,13 @@ def _numbers(column: Any) -> list[Any]:
 
 def _from_objects(values: Sequence[Any]) -> Column:
     """Read a column of Python values by what it holds."""
-    plain = [
-        None if is_missing(v) else v.item() if isinstance(v, np.generic) else v for v in values
-    ]
+    known = [None if is_missing(value) else value for value in values]
+    times = [None if value is None else nanoseconds(value) for value in known]
+    if any(time is not None for time in times):
+        if any((time is None) != (v is None) for time, v in zip(times, known, strict=True)):
+            raise ValueError("X must hold times, or something else, and not both in a column.")
+        return Column(times, "time")
+    plain = [value.item() if isinstance(value, np.generic) else value for value in known]
     present = [value for value in plain if value is not None]
     if present and all(isinstance(value, str | bytes) for value in present):
         return Column([None if v is None else _as_text(v) for v in plain], "category")
@@ -154,6 +178,8 @@ def _from_series(series: Any) -> Column:
     if hasattr(dtype, "categories"):
         return _from_categorical(series)
     kind = getattr(dtype, "kind", "O")
+    if isinstance(dtype, np.dtype) and kind in "mM":
+        return Column(nanoseconds_of_array(series.to_numpy()), "time")
     if kind in "biuf":
         numbers = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return Column(_numbers(numbers), "flag" if kind == "b" else "number")
@@ -179,6 +205,10 @@ def _from_polars(series: Any) -> Column:
     name = str(dtype).partition("(")[0]
     if dtype.is_numeric() and name != "Decimal":
         return Column(_numbers(series.to_numpy()), "number")
+    if dtype.is_temporal():
+        # Days, or numbers of the unit of time.
+        unit = getattr(dtype, "time_unit", "D")
+        return Column(nanoseconds_of_array(series.to_physical().to_list(), unit), "time")
     read = _from_objects(series.to_list())
     if name == "Enum" and len(dtype.categories):
         return Column(read.values, "ordered", tuple(dtype.categories.to_list()))

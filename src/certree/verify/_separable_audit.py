@@ -33,6 +33,8 @@ def check_separable(solution: Any, given: GivenRows) -> Checked:
     parameters = {
         "thresholds": encoder.thresholds,
         "categorical_features": encoder.categorical_features,
+        "min_category_rows": encoder.min_category_rows,
+        "category_tests": encoder.category_tests,
     }
     audit = Audit(certificate, parameters)
     data = with_candidates(audit, read_rows(given.X, None), encoder, True)

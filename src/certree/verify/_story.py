@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import Any
+
+import numpy as np
 
 from certree.exceptions import CertificateError
 
@@ -33,8 +36,17 @@ def check_parameters(audit: Audit, task: str) -> None:
 def check_searched(audit: Audit) -> None:
     """Compare the limits asked for with those that the certificate states."""
     certificate, parameters = audit.certificate, audit.parameters
-    for name in ("max_depth", "max_splits", "min_samples_leaf", "complexity_per"):
+    for name in ("max_depth", "complexity_per"):
         audit.compare(name, getattr(certificate, name), parameters[name])
+    splits, leaves = parameters["max_splits"], parameters.get("max_leaf_nodes")
+    audit.compare("max_splits", certificate.max_splits, splits if leaves is None else leaves - 1)
+    least = parameters["min_samples_leaf"]
+    if not isinstance(least, int | np.integer):
+        # A share of the rows that count; where weights count as rows, of all weight.
+        is_weight = certificate.task == "spo_loss"
+        total = certificate.total_weight if is_weight else certificate.n_rows
+        least = ceil(read(least, "min_samples_leaf") * total)
+    audit.compare("min_samples_leaf", certificate.min_samples_leaf, least)
     wanted = read(parameters["complexity"], "complexity")
     audit.compare("complexity", certificate.complexity, wanted)
 

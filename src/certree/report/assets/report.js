@@ -46,14 +46,15 @@ function histogram(spread, colours, label) {
     });
   }
   svg.append(drawn("line", { class: "guide", x1: left, x2: width - right, y1: top + rise, y2: top + rise }));
-  for (const tick of ticks(spread.low, spread.high, 5)) {
+  const labels = spread.labels || ticks(spread.low, spread.high, 5).map((tick) => [tick, short(tick)]);
+  for (const [tick, text] of labels) {
     const side = at(tick) < 16 ? "start" : at(tick) > width - 16 ? "end" : "middle";
-    svg.append(drawn("text", { x: at(tick), y: height - bottom + 16, "text-anchor": side }, short(tick)));
+    svg.append(drawn("text", { x: at(tick), y: height - bottom + 16, "text-anchor": side }, text));
   }
   const cut = at(spread.cut);
   svg.append(drawn("line", { class: "cut", x1: cut, x2: cut, y1: top - 4, y2: top + rise + 4 }));
   const anchor = cut < 90 ? "start" : cut > width - 90 ? "end" : "middle";
-  svg.append(drawn("text", { class: "cut-text", x: cut, y: 12, "text-anchor": anchor }, String(Number(spread.cut.toPrecision(7)))));
+  svg.append(drawn("text", { class: "cut-text", x: cut, y: 12, "text-anchor": anchor }, spread.cut_text || String(Number(spread.cut.toPrecision(7)))));
   svg.append(drawn("text", { x: left, y: height - 3 }, `rows: at most ${most} in a bar`));
   return svg;
 }
@@ -112,7 +113,7 @@ function spreadOf(node) {
   const box = element("div", { class: "spread" }, element("h4", null, title));
   const colours = spread.series.length ? spread.series.map((k) => tree.view.colours[k]) : null;
   if (spread.bins) {
-    box.append(histogram(spread, colours, `${title}, cut at ${short(spread.cut)}`));
+    box.append(histogram(spread, colours, `${title}, cut at ${spread.cut_text || short(spread.cut)}`));
     const notes = [];
     if (spread.beyond) notes.push("The outer bars also count rows beyond them.");
     if (spread.missing) notes.push(`${amount(spread.missing)} rows have no value; they take the side \u201c${spread.sides[spread.missing_side]}\u201d.`);
@@ -240,7 +241,8 @@ function exchange(k) {
     told.replaceChildren(`Shown is another tree than that of the model: ${tree.name}. `,
       element("button", { type: "button", onclick: () => exchange(data.shown) }, "Back to the model\u2019s tree"));
   }
-  const used = new Set(tree.tests.filter((test) => test >= 0).map((test) => data.form.tests[k][test].field));
+  const tests = data.form.fields.length ? tree.tests.filter((test) => test >= 0) : [];
+  const used = new Set(tests.map((test) => data.form.tests[k][test].field));
   document.querySelectorAll("#form label").forEach((label, field) => { label.hidden = !used.has(field); });
   byId("row").hidden = !used.size;
   if (isAsked) ask();

@@ -1,0 +1,184 @@
+// The thresholds of one root feature at depth two, and which of them are still open.
+//
+// Bins with thresholds inside are bounded by dropped rows (bounds/dropped_rows.hpp), edges of bins by what pair tables say of
+// them, and intervals between evaluated thresholds by bounds/threshold_interval.hpp.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "bounds/dropped_rows.hpp"
+#include "bounds/threshold_interval.hpp"
+#include "search/options.hpp"
+#include "search/ordered_bins.hpp"
+#include "search/ordered_stump.hpp"
+
+namespace certree {
+
+// What the sides of a threshold cost at least, for leaves of any size.  With three splits both sides may have one: there is
+// one division.  With two, the left side has it in the first division and the right side in the second.
+struct RootSides {
+  ThresholdSides of[2];
+  static RootSides divide(bool is_short, const Cost* best, const Cost* leaf) {
+    if (!is_short) return {{{best[0], best[1]}, {}}};
+    return {{{best[0], leaf[1]}, {leaf[0], best[1]}}};
+  }
+  DividedSides divided(bool is_short) const { return {of, is_short ? std::size_t{2} : std::size_t{1}}; }
+  // Of a side that may have a split.
+  Cost best(bool is_short, int side) const { return side == 0 ? of[0].left : of[is_short ? 1 : 0].right; }
+  Cost sum(bool is_short) const {
+    const Cost first = of[0].left + of[0].right;
+    return is_short ? std::min(first, of[1].left + of[1].right) : first;
+  }
+};
+
+// Every threshold inside of a bin has the rows before the bin on its left side, and those after it on its right.
+inline Cost dropped_rows_bound(const Objective& objective, const RootSides& before, const RootSides& after,
+                               bool is_short) {
+  const Cost first = dropped_rows_bound(objective, before.of[0].left, after.of[0].right);
+  return is_short ? std::min(first, dropped_rows_bound(objective, before.of[1].left, after.of[1].right)) : first;
+}
+
+struct RootPoint {
+  std::int32_t position = 0;  // rows on the left
+  RootSides sides;
+};
+
+struct RootInterval {
+  RootPoint a, b;
+};
+
+template <class V>
+class RootThresholds {
+ public:
+  RootThresholds(const OrderedData& data, const Options& options, const Objective& objective, MemoryBudget& memory)
+      : data_(data), options_(options), objective_(objective), worst_(memory) {}
+
+  // The rows along the root feature, and the worst cost up to each; `set_edge` says what is known of the edges.
+  void start(RowSetBins<V>& set, Stump<V>& stump, std::int32_t f, bool is_short) {
+    set_ = &set;
+    root_ = f;
+    is_short_ = is_short;
+    stump.start_root(f);
+    order_ = stump.order(f);
+    ranks_ = data_.ranks(f);
+    worst_.resize(static_cast<std::size_t>(set.n_rows()) + 1);
+    worst_[0] = 0;
+    for (std::int32_t k = 0; k < set.n_rows(); ++k)
+      worst_[static_cast<std::size_t>(k) + 1] =
+          worst_[static_cast<std::size_t>(k)] + objective_.leaf(data_.worst(order_[k]));
+    edges_.assign(static_cast<std::size_t>(feature().n_bins), {});
+    edge_low_.assign(edges_.size(), kInfinite);
+  }
+  // `lower`: of the trees with the root test at this edge.
+  void set_edge(std::int32_t bin, const RootSides& sides, Cost lower) {
+    edges_[static_cast<std::size_t>(bin)] = sides;
+    edge_low_[static_cast<std::size_t>(bin)] = lower;
+  }
+  void keep_sides(std::int32_t bin, const RootSides& sides) { edges_[static_cast<std::size_t>(bin)] = sides; }
+
+  std::int32_t root() const { return root_; }
+  std::int32_t rank_at(std::int32_t position) const { return ranks_[order_[position - 1]]; }
+  const RootSides& edge(std::int32_t bin) const { return edges_[static_cast<std::size_t>(bin)]; }
+  // The bin that holds a threshold, or ends there.
+  std::int32_t bin_of(std::int32_t position) const {
+    const SetFeature<V>& own = feature();
+    return static_cast<std::int32_t>(std::lower_bound(own.start, own.start + own.n_bins + 1, position) - own.start) - 1;
+  }
+  bool is_edge(std::int32_t position, std::int32_t bin) const { return position == feature().start[bin + 1]; }
+
+  Cost bound_of(const RootInterval& at) const {
+    if (!options_.use_threshold_intervals) return 0;
+    const Cost between =
+        worst_[static_cast<std::size_t>(at.b.position)] - worst_[static_cast<std::size_t>(at.a.position)];
+    return interval_bound(objective_, at.a.sides.divided(is_short_), at.b.sides.divided(is_short_), between);
+  }
+
+  struct Inside {
+    std::int32_t low = 0, high = -1;  // what margins, and the least size of a leaf, leave to look at
+    bool leaves_small = false;        // the latter left some out; for leaves of any size the interval keeps its bound
+  };
+  // The threshold nearest to the middle of those that bins and the margins of the ends leave open below the limit; -1: all are
+  // closed.
+  std::int32_t open_middle(const RootInterval& at, Cost limit, Inside* inside) const {
+    std::int32_t low = at.a.position + 1, high = at.b.position - 1;
+    if (options_.use_threshold_margins) {
+      low = std::max(low, first_beyond(at.a.position, margin(objective_, at.a.sides.divided(is_short_), limit)));
+      high = std::min(high, last_before(at.b.position, margin(objective_, at.b.sides.divided(is_short_), limit)));
+    }
+    if (low > high) return -1;
+    const auto smallest = static_cast<std::int32_t>(std::min<std::int64_t>(options_.min_leaf, set_->n_rows()));
+    inside->leaves_small = low < smallest || high > set_->n_rows() - smallest;
+    low = std::max(low, smallest);
+    high = std::min(high, set_->n_rows() - smallest);
+    inside->low = low;
+    inside->high = high;
+    if (low > high) return -1;
+    const std::int32_t middle = low + (high - low) / 2;
+    const std::int32_t down = open_from(middle, low, -1, limit), up = open_from(middle + 1, high, 1, limit);
+    if (down < 0 || up < 0) return std::max(down, up);
+    return middle - down <= up - middle ? down : up;
+  }
+  // Bound of the edges in a range, for leaves of any size: those that small leaves close may be open for these.
+  Cost loose_edges(const Inside& inside) const {
+    const SetFeature<V>& own = feature();
+    Cost least = kInfinite;
+    for (std::int32_t b = inside.low > 0 ? bin_of(inside.low) : 0;
+         b + 1 < own.n_bins && own.start[b + 1] <= inside.high; ++b)
+      least = std::min(least, objective_.split(edge(b).sum(is_short_)));
+    return least;
+  }
+
+ private:
+  const SetFeature<V>& feature() const { return set_->feature(root_); }
+  // Thresholds inside of a bin may be below the limit.
+  bool is_open(std::int32_t bin, Cost limit) const {
+    if (feature().inner[bin] != 0) return false;
+    if (!options_.use_dropped_rows) return true;
+    return dropped_rows_bound(objective_, bin > 0 ? edge(bin - 1) : RootSides{}, edge(bin), is_short_) < limit;
+  }
+  // The first open threshold from one position to another; -1: all are closed.
+  std::int32_t open_from(std::int32_t position, std::int32_t last, std::int32_t step, Cost limit) const {
+    const SetFeature<V>& own = feature();
+    while ((last - position) * step >= 0) {
+      const std::int32_t bin = bin_of(position);
+      if (is_edge(position, bin)) {
+        if (edge_low_[static_cast<std::size_t>(bin)] < limit) return position;
+        position += step;
+      } else if (!is_open(bin, limit)) {
+        position = step > 0 ? own.start[bin + 1] : own.start[bin];
+      } else if (ranks_[order_[position - 1]] != ranks_[order_[position]]) {
+        return position;
+      } else {
+        position += step;
+      }
+    }
+    return -1;
+  }
+  std::int32_t first_beyond(std::int32_t position, Cost worst) const {
+    if (worst < 0) return position + 1;
+    const auto from = worst_.begin() + position;
+    return static_cast<std::int32_t>(std::upper_bound(from, worst_.end(), *from + worst) - worst_.begin());
+  }
+  std::int32_t last_before(std::int32_t position, Cost worst) const {
+    if (worst < 0) return position - 1;
+    const auto to = worst_.begin() + position;
+    return static_cast<std::int32_t>(std::lower_bound(worst_.begin(), to, *to - worst) - worst_.begin()) - 1;
+  }
+
+  const OrderedData& data_;
+  const Options& options_;
+  const Objective& objective_;
+  RowSetBins<V>* set_ = nullptr;
+  std::int32_t root_ = -1;
+  bool is_short_ = false;
+  const std::int32_t* order_ = nullptr;
+  const std::int32_t* ranks_ = nullptr;
+  ChargedVector<Cost> worst_;     // up to each position
+  std::vector<RootSides> edges_;  // [bin]
+  std::vector<Cost> edge_low_;    // [bin]: bounds of the trees with the root test at the edge
+};
+
+}  // namespace certree
