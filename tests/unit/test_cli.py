@@ -243,6 +243,19 @@ def test_columns_have_the_types_of_training(certree: Run, folder: Path) -> None:
     assert certree("predict", "model.json", "new.csv")[1] == "prediction\nb\n"
 
 
+def test_dates_are_ordered_and_shares_of_rows_are_counted(certree: Run, folder: Path) -> None:
+    rows = [[f"2024-0{month}-01", "b" if month > 4 else "a"] for month in range(1, 10)]
+    write(folder / "dates.csv", ["admitted", "y"], rows)
+    arguments = ("-t", "y", "--min-samples-leaf", "0.4")
+    code, out, errors = certree("fit", "dates.csv", *arguments)
+    assert code == 0, errors
+    assert "admitted <= 2024-04-" in out
+    assert load("model.json").min_samples_leaf == 0.4
+    write(folder / "new.csv", ["admitted"], [["2023-12-31"], ["2031-01-01 08:15"]])
+    assert certree("predict", "model.json", "new.csv")[1] == "prediction\na\nb\n"
+    assert certree("verify", "model.json", "dates.csv")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("cells", "kind", "first"),
     [
