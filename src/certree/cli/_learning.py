@@ -15,7 +15,6 @@ from certree.estimators import (
     FairTreeClassifier,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
-    OrdinalTreeClassifier,
     pareto_front,
     regularization_path,
 )
@@ -315,12 +314,10 @@ def _make(
         return kind(fair.constraint, fair.tolerance, **settings)
     if given.groups is not None:
         raise UsageProblem(f"--sensitive has no meaning for --task {task.value}; use --task fair.")
-    kinds = {
-        TaskName.classifier: OptimalTreeClassifier,
-        TaskName.regressor: OptimalTreeRegressor,
-        TaskName.ordinal: OrdinalTreeClassifier,
-    }
-    return kinds[task](**settings)
+    kinds = {TaskName.classifier: OptimalTreeClassifier, TaskName.regressor: OptimalTreeRegressor}
+    # All others have their name from the task.
+    kind = kinds.get(task) or getattr(estimators, f"{task.value.title()}TreeClassifier")
+    return kind(**settings)
 
 
 def _make_cv(task: TaskName, settings: dict[str, Any], cv: int) -> Any:
