@@ -4,6 +4,7 @@ from certree import datasets, estimators, metrics, oracles, tasks
 
 from ._version import __version__
 from .encoding import TableEncoder
+from .engine._techniques import techniques, without
 from .estimators import *
 from .estimators._solve import Solution, solve
 from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
@@ -73,6 +74,8 @@ __all__ = [
     "report",
     "solve",
     "tasks",
+    "techniques",
     "verify",
+    "without",
 ]
 __all__ += estimators.__all__

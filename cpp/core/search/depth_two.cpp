@@ -31,8 +31,10 @@ class DepthTwoSolver final : public DepthTwo {
         worst_(task.worst()),
         totals_(n_types_),
         child_(memory),
+        probe_(memory),
         scratch_columns_(memory),
         other_columns_(memory),
+        probe_columns_(memory),
         rows_(memory),
         yes_{Side(memory)},
         no_{Side(memory)} {
@@ -67,7 +69,7 @@ class DepthTwoSolver final : public DepthTwo {
       V* target = out.has_pairs ? store + static_cast<std::size_t>(i) * stride : store;
       const std::size_t type_stride =
           out.has_pairs ? static_cast<std::size_t>(node.n_columns) * stride : kRowsPerCall * stride;
-      kernels_.count_rows(bits, i, last, target, type_stride);
+      count_pairs(node, bits, i, last, target, type_stride);
       for (std::int32_t r = i; r < last; ++r)
         kernels_.evaluate_row(yes_.input, r,
                               {target + static_cast<std::size_t>(r - i) * stride, type_stride, nullptr, 0});
@@ -190,6 +192,20 @@ class DepthTwoSolver final : public DepthTwo {
     return view;
   }
 
+  // Pair counts of columns [first, last), as the kernel lays them out.  Without it every column's child is made and counted.
+  void count_pairs(const Node& node, const BitColumns& bits, std::int32_t first, std::int32_t last, V* out,
+                   std::size_t type_stride) {
+    if (settings_.counts_pairs) return kernels_.count_rows(bits, first, last, out, type_stride);
+    const auto stride = static_cast<std::size_t>(node.stride);
+    V* counts = probe_columns_.ensure(n_pair_types_ * stride);
+    for (std::int32_t i = first; i < last; ++i) {
+      factory_.make_child(node, i, true, false, probe_);
+      kernels_.count_columns(pair_view(probe_), counts);
+      for (std::size_t t = 0; t < n_pair_types_; ++t)
+        std::copy_n(counts + t * stride, stride, out + t * type_stride + static_cast<std::size_t>(i - first) * stride);
+    }
+  }
+
   void begin_side(Side& side, const Node& shape, const V* columns, const V* totals) {
     const auto stride = static_cast<std::size_t>(shape.stride);
     side.input = {rule_,   shape.n_columns,          shape.stride,           totals,
@@ -252,7 +268,7 @@ class DepthTwoSolver final : public DepthTwo {
     V* rows = rows_.ensure(n_pair_types_ * kRowsPerCall * stride);
     for (std::int32_t i = 0; i < child_.n_columns; i += kRowsPerCall) {
       const std::int32_t last = std::min(i + kRowsPerCall, child_.n_columns);
-      kernels_.count_rows(bits, i, last, rows, kRowsPerCall * stride);
+      count_pairs(child_, bits, i, last, rows, kRowsPerCall * stride);
       for (std::int32_t r = i; r < last; ++r)
         kernels_.evaluate_row(yes_.input, r,
                               {rows + static_cast<std::size_t>(r - i) * stride, kRowsPerCall * stride, nullptr, 0});
@@ -291,7 +307,7 @@ class DepthTwoSolver final : public DepthTwo {
     const std::size_t row_types = kRowsPerCall * stride;
     for (std::int32_t i = 0; i < parent.n_columns; i += kRowsPerCall) {
       const std::int32_t last = std::min(i + kRowsPerCall, parent.n_columns);
-      kernels_.count_rows(bits, i, last, rows, row_types);
+      count_pairs(child_, bits, i, last, rows, row_types);
       for (std::int32_t r = i; r < last; ++r) {
         const V* small = rows + static_cast<std::size_t>(r - i) * stride;
         const V* whole = parent_pairs + static_cast<std::size_t>(r) * stride;
@@ -318,8 +334,8 @@ class DepthTwoSolver final : public DepthTwo {
   Cost common_weight_ = 0;  // the worst cost of every type, 0: they differ
   LeafRule<V> rule_;
   std::vector<V> totals_;
-  Node child_;
-  AlignedArray<V> scratch_columns_, other_columns_, rows_;
+  Node child_, probe_;
+  AlignedArray<V> scratch_columns_, other_columns_, probe_columns_, rows_;
   Side yes_, no_;
 };
 

@@ -487,6 +487,7 @@ void OrderedSearch::remember(const Fingerprint& key, Shape shape, const OrderedF
 }
 
 OrderedFound OrderedSearch::solve_side(const Side& side, Shape shape, Cost ceiling, Cost* by) {
+  if (!options_.use_upper_bounds) ceiling = kInfinite;
   if (side.n_rows < options_.min_leaf) return {kInfinite, 0, kInfinite};
   OrderedFound found;
   if (shape.splits > 0) found = recall(side.key, shape, nullptr);

@@ -21,6 +21,7 @@ DepthTwoSettings depth_two_settings(const Options& options) {
   DepthTwoSettings settings;
   settings.min_leaf = options.min_leaf;
   settings.subtracts_sibling = options.use_sibling_subtraction;
+  settings.counts_pairs = options.use_pair_counts;
   settings.isa = options.isa;
   // Pair counts may take a part of a tight memory limit, not all of it.
   if (options.memory_limit > 0) {
@@ -298,6 +299,7 @@ void Worker::spread_bounds(Frame& f, std::int32_t split) {
 }
 
 Interval Worker::solve(std::size_t level, std::int32_t depth, Cost ceiling, Cost known_lower) {
+  if (!context_.options.use_upper_bounds) ceiling = kInfinite;
   Frame& f = frame(level);
   const Fingerprint key = f.node.rows.key;
   Cost shallow_lower = 0;

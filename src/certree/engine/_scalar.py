@@ -21,6 +21,7 @@ from certree import _core
 from certree.tree._nodes import Nodes
 
 from ._budget import current
+from ._techniques import switched_off
 
 Event = Mapping[str, Any]
 """An event of the search: seconds, work, upper_bound, lower_bound (units of U)."""
@@ -118,6 +119,7 @@ class Options:
             "threads": self.threads,
             "search": self.search,
             **known,
+            **switched_off(),
             **self.extra,
         }
 

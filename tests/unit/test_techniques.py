@@ -1,0 +1,141 @@
+"""Techniques of the search are switched off in one way, for every search, and change no optimum."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer
+
+import certree
+from certree import TableEncoder, _core
+from certree.engine import Options
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def _table() -> tuple[Any, Any]:
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(150, 9))
+    y = (X[:, 0] & X[:, 1]) ^ X[:, 2] ^ (rng.random(150) < 0.2)
+    return X, y.astype(int)
+
+
+def _fit(**settings: Any) -> Any:
+    return certree.OptimalTreeClassifier(**settings).fit(*_table()).certificate_
+
+
+SEARCHES = {
+    "accuracy": lambda: _fit(max_depth=4),
+    "sparse": lambda: _fit(max_depth=None, complexity=0.01),
+    "f1": lambda: _fit(max_depth=3, objective="f1"),
+    "auc": lambda: _fit(max_depth=3, objective="auc"),
+    "front": lambda: certree.pareto_front(*_table(), max_depth=3).certificate,
+    "fair": lambda: (
+        certree.FairTreeClassifier(max_depth=2, tolerance=0.05)
+        .fit(*_table(), sensitive_features=_table()[0][:, 3])
+        .certificate_
+    ),
+    "regression": lambda: certree.OptimalTreeRegressor(max_depth=3).fit(*_table()).certificate_,
+    "multiway": lambda: _fit(
+        max_depth=None, complexity=0.01, splits="multiway", categorical_features="all"
+    ),
+}
+
+
+def _answer(certificate: Any) -> Any:
+    cost = getattr(certificate, "cost", None)
+    return cost if cost is not None else certificate.to_dict()["points"]
+
+
+def test_all_switches_of_the_core_are_public() -> None:
+    assert certree.techniques() == _core.switches()
+    assert {"use_table", "use_pair_counts", "use_upper_bounds"} <= set(certree.techniques())
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_no_optimum_depends_on_a_technique(search: str) -> None:
+    expected = _answer(SEARCHES[search]())
+    with certree.without(*certree.techniques()):
+        assert _answer(SEARCHES[search]()) == expected
+    for name in ("use_pair_counts", "use_upper_bounds"):
+        with certree.without(name):
+            assert _answer(SEARCHES[search]()) == expected
+
+
+@pytest.mark.parametrize("search", ["accuracy", "sparse", "f1", "regression"])
+def test_a_search_does_without_what_is_off(search: str) -> None:
+    assert SEARCHES[search]().counters["table_hits"] > 0
+    with certree.without("use_table"):
+        assert SEARCHES[search]().counters["table_hits"] == 0
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+def test_every_door_hears_of_it(search: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[dict[str, Any]] = []
+    plain = Options.to_core
+
+    def to_core(self: Options) -> dict[str, Any]:
+        given.append(plain(self))
+        return given[-1]
+
+    monkeypatch.setattr(Options, "to_core", to_core)
+    with certree.without("use_table"):
+        SEARCHES[search]()
+    assert given
+    assert all(options["use_table"] is False for options in given)
+
+
+def test_upper_bounds_save_work() -> None:
+    X, y = load_breast_cancer(return_X_y=True)
+    X = TableEncoder(thresholds=3).fit_transform(X)
+    work = {}
+    for off in ((), ("use_upper_bounds",)):
+        with certree.without(*off):
+            found = certree.OptimalTreeClassifier(max_depth=4).fit(X, y).certificate_
+        assert found.is_optimal
+        work[off] = found.counters["depth_two_evaluations"]
+    assert work["use_upper_bounds",] > work[()]
+
+
+def test_blocks_nest_and_end() -> None:
+    assert "use_table" not in Options().to_core()
+    with certree.without("use_table"):
+        with certree.without("use_nested_sets"):
+            inner = Options().to_core()
+            assert (inner["use_table"], inner["use_nested_sets"]) == (False, False)
+        assert "use_nested_sets" not in Options().to_core()
+    with pytest.raises(RuntimeError), certree.without("use_table"):
+        raise RuntimeError
+    assert "use_table" not in Options().to_core()
+
+
+def test_a_block_is_of_its_thread_alone() -> None:
+    seen: list[dict[str, Any]] = []
+    with certree.without("use_table"):
+        thread = threading.Thread(target=lambda: seen.append(Options().to_core()))
+        thread.start()
+        thread.join()
+    assert "use_table" not in seen[0]
+
+
+def test_a_wrong_name_is_named() -> None:
+    message = r"'use_tables' is no technique .* mean 'use_table'\?"
+    with pytest.raises(ValueError, match=message), certree.without("use_tables"):
+        pass
+
+
+def test_the_ablation_table_covers_every_kind_of_search() -> None:
+    command = [sys.executable, str(ROOT / "benchmarks" / "ablation.py"), "--quick"]
+    command += ["--only", "use_table", "use_front_merge", "use_chain_dominance", "use_limit_planes"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    lines = [line.split("|")[1].strip(" `") for line in run.stdout.splitlines()[2:]]
+    assert lines == ["use_table", "use_front_merge", "use_chain_dominance", "use_limit_planes"]
+    for search in ("front", "fair", "two limits", "auc", "regression", "leaf function", "numbers"):
+        assert f"{search}:" in run.stderr
