@@ -91,6 +91,7 @@ format: $(VENV)/.lint
 
 docs: $(VENV)/.built $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -j $(JOBS) -b html docs docs/_build/html
+	$(BIN)/python tools/check_pages.py docs/_build/html
 	@echo 'open docs/_build/html/index.html'
 
 bench: $(VENV)/.built
