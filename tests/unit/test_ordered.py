@@ -215,10 +215,11 @@ def test_paths_by_ranks_are_those_by_columns(forced: Any) -> None:
     assert paths[0] == paths[1] == paths[2] == paths[3]
 
 
-def test_paths_prefer_ranks_sooner() -> None:
-    n_ranks = np.full(30, 33, dtype=np.int32)
-    assert not prefers_ranks(569, n_ranks, 2, RankLimits(3))
-    assert prefers_ranks(569, n_ranks, 2, RankLimits(3, has_sizes=True))
+def test_paths_prefer_ranks_later() -> None:
+    n_ranks = np.full(20, 33, dtype=np.int32)
+    assert prefers_ranks(20_000, n_ranks, 2, RankLimits(3))
+    assert not prefers_ranks(20_000, n_ranks, 2, RankLimits(3, is_path=True))
+    assert prefers_ranks(2000, np.full(8, 2000, dtype=np.int32), 2, RankLimits(3, is_path=True))
 
 
 # ---- a tree to start from ------------------------------------------------------------------------

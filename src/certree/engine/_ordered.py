@@ -53,9 +53,9 @@ _DEEPER = 4.0
 # thresholds open than costs of labels.
 _DEEPER_BY_ROW = {"min_label": (1.0, 8.0, 14.0), "squares": (8.0, 60.0, 120.0)}
 
-# Limits on the number of splits, and paths, cost the search over columns more: so many times as
-# much, measured where trees have few errors, and proofs take longest (breast cancer, depth 3).
-_SIZES = 4.0
+# A path takes the search over columns 1.2 to 2.7 times as long as one fit, and that over ranks 2 to
+# 4.5 times (depths 3 and 4, 8 to 32 cut points).
+_PATH = 2.0
 
 ORDERED_KINDS = tuple(_DEEPER_BY_ROW)
 """Kinds of `VectorProblem` that `solve_ordered_vector` knows."""
@@ -65,10 +65,10 @@ _BINS = 0.7
 
 
 class RankLimits(NamedTuple):
-    """Limits of a search over ranks: `has_sizes` if trees are limited by their number of splits."""
+    """Limits of a search over ranks, and whether it is for a path."""
 
     max_depth: int
-    has_sizes: bool = False
+    is_path: bool = False
 
 
 @dataclass(frozen=True)
@@ -301,8 +301,8 @@ def prefers_ranks(
             sweep, pair = _SWEEP_BY_ROW * n_classes, _ADD * n_classes
             times = _DEEPER_BY_ROW[kind][min(depth, 4) - 2]
         pairs = sweep * features**2 / 2 * n_rows + _SCAN * bins**2 / 2 * n_classes
-        by_ranks += pairs * times
-        by_columns += pair * tests**2 / 2 * n_rows / 64 * (_SIZES if limits.has_sizes else 1.0)
+        by_ranks += pairs * times * (_PATH if limits.is_path else 1.0)
+        by_columns += pair * tests**2 / 2 * n_rows / 64
     return by_ranks < by_columns
 
 

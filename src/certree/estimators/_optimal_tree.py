@@ -117,7 +117,7 @@ class BaseOptimalTree(
         is_known = self.splits == "binary" and self.search == "auto"
         if not limits or not is_known:
             return None
-        return RankLimits(min(limits), path or self._split_limit is not None)
+        return RankLimits(min(limits), path)
 
     def _most_splits(self, n_rows: int) -> int:
         """Return a number of splits that no tree within the limits exceeds."""
