@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import runpy
+import warnings
 from pathlib import Path
 from types import ModuleType
 
@@ -54,6 +56,37 @@ def test_functions_that_answer_with_many_trees_are_on_the_page() -> None:
     page = (ROOT / "docs" / "guide" / "choose.md").read_text()
     functions = [name for name in estimators.__all__ if name.islower()]
     assert [name for name in functions if f"`{name}`" not in page] == []
+
+
+# ---- the gallery -------------------------------------------------------------------------------
+
+EXAMPLES = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_of_the_gallery_runs_and_draws(
+    example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a warning, and it leaves no file behind."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    pytest.importorskip("pandas")
+    monkeypatch.chdir(tmp_path)
+    plt.switch_backend("agg")
+    plt.close("all")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
+        runpy.run_path(str(example), run_name="__main__")
+    assert plt.get_fignums()
+    plt.close("all")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_gallery_tells_the_stories_that_it_promises() -> None:
+    assert len(EXAMPLES) >= 9
+    for example in EXAMPLES:
+        text = example.read_text(encoding="utf-8")
+        assert re.match(r'"""\n[^\n]+\n=+\n\n[A-Z]', text), example.name
 
 
 # ---- formulas ----------------------------------------------------------------------------------
