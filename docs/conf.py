@@ -79,6 +79,8 @@ def topic(name: str) -> str:
     one = getattr(estimators, name)
     if not isinstance(one, type) or not issubclass(one, BaseEstimator):
         return ""
+    if name.endswith("CV"):
+        return "sizes"
     if issubclass(one, ClassifierMixin):
         return "classifiers"
     return "regressors" if issubclass(one, RegressorMixin) else "decisions"

@@ -15,9 +15,11 @@ from certree import (
     Measurement,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
+    OptimalTreeRegressorCV,
     PolicyTree,
     SPOForest,
     SPOTree,
+    TreeCV,
     estimators,
     metrics,
     oracles,
@@ -83,9 +85,12 @@ def _classifier(**parameters: Any) -> Callable[..., Any]:
     return fit
 
 
-def _regressor(X: Any) -> Any:
-    y = np.arange(N_ROWS) % 7 + np.array([row[0] for row in X]) / 3
-    return OptimalTreeRegressor(max_depth=2).fit(X, y, path=True), {"y": y}
+def _numbers(model: Any) -> Callable[..., Any]:
+    def fit(X: Any) -> Any:
+        y = np.arange(N_ROWS) % 7 + np.array([row[0] for row in X]) / 3
+        return model.fit(X, y, path=True), {"y": y}
+
+    return fit
 
 
 def _costly(X: Any) -> Any:
@@ -133,7 +138,9 @@ _WAYS: dict[str, Callable[[Any], Any]] = {
     "times": lambda X: _times(X),
     "rare categories": _classifier(min_category_rows=16),
     "chosen cut points": _classifier(thresholds={0: [1.0, 1.5]}),
-    "OptimalTreeRegressor": _regressor,
+    "OptimalTreeRegressor": _numbers(OptimalTreeRegressor(max_depth=2)),
+    "OptimalTreeRegressorCV": _numbers(OptimalTreeRegressorCV(depths=(1, 2), rule="one_se")),
+    "TreeCV": _numbers(TreeCV(OptimalTreeRegressor(), depths=(1, 2), complexities=("1/30", 0.1))),
     "CostSensitiveTreeClassifier": _costly,
     "limits": _limited,
     "FairTreeClassifier": _fair,

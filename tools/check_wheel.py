@@ -43,7 +43,9 @@ def main() -> None:
             "install the wheel",
             [*_pip(python), "install", f"{wheel.resolve()}{extras}", *given.requirements],
         )
-        _timed("install pytest", [*_pip(python), "install", "pytest", "pytest-timeout"])
+        # What the settings of the suite need, and nothing else of it.
+        tools = ("hypothesis", "pytest", "pytest-timeout")
+        _timed("install pytest", [*_pip(python), "install", *tools])
         subprocess.run([python, "-c", IMPORT_TIME], check=True, cwd=folder)
         _timed("test", [*_pytest(python), *given.tests], cwd=ROOT)
 

@@ -10,7 +10,7 @@
 
 namespace certree {
 
-// Needs a limit on depth or splits; one thread searches.  Columns of the tree are numbers of tests: those of a
+// Needs a limit on depth or splits.  Columns of the tree are numbers of tests: those of a
 // feature follow those of the features before it, by rising ranks.
 Result solve_ordered(const OrderedView& view, const CountTask& task, const Options& options, Observer observer);
 // The same for costs per row and label, or squared errors.

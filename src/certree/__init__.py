@@ -18,8 +18,9 @@ from .results._pareto import FrontCertificate, ParetoFront
 from .results._path import PathEntry, RegularizationPath
 from .results._plots import plot_roc
 from .results._progress import Progress
-from .results._summary import ClassificationSummary, classification_summary
+from .results._summary import ClassificationSummary, CostReport, classification_summary
 from .results._task_certificate import TaskCertificate
+from .results._validation import ValidationCurve
 from .tasks._check_task import TaskReport, check_task
 from .tree import Change, ColumnChange, Explanation, Explanations, PathStep, Tree
 from .verify import VerificationReport, verify
@@ -30,6 +31,7 @@ __all__ = [
     "Change",
     "ClassificationSummary",
     "ColumnChange",
+    "CostReport",
     "Explanation",
     "Explanations",
     "FairnessCertificate",
@@ -58,6 +60,7 @@ __all__ = [
     "TaskFrontCertificate",
     "TaskReport",
     "Tree",
+    "ValidationCurve",
     "VerificationReport",
     "__version__",
     "check_task",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +28,9 @@ def chromium() -> Iterator[Any]:
     # Nothing may be loaded: every name of a host leads nowhere.
     options.add_argument("--host-resolver-rules=MAP * ~NOTFOUND")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.ChromeService(executable_path=driver)
+    # Libraries that are loaded into Python for sanitizers are not for the browser.
+    env = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    service = webdriver.ChromeService(executable_path=driver, env=env)
     started = webdriver.Chrome(options=options, service=service)
     yield started
     started.quit()

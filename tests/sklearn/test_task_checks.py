@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from certree import OptimalTreeRegressor, PolicyTree, SPOTree, estimators
+from certree import (
+    CostSensitiveTreeClassifier,
+    OptimalTreeRegressor,
+    OptimalTreeRegressorCV,
+    PolicyTree,
+    SPOTree,
+    TreeCV,
+    estimators,
+)
 from certree.estimators._task_tree import BaseTaskTree
 
 TASK_TREES = [
@@ -20,6 +28,9 @@ TASK_TREES = [
 ESTIMATORS = [
     *(one(max_depth=2, thresholds=8) for one in TASK_TREES),
     OptimalTreeRegressor(max_depth=3, max_splits=3, complexity=0.01, complexity_per="leaf"),
+    OptimalTreeRegressorCV(depths=(1, 2), cv=3, thresholds=8),
+    TreeCV(OptimalTreeRegressor(thresholds=8), depths=(2,), cv=3, complexities="auto"),
+    TreeCV(CostSensitiveTreeClassifier(thresholds=8), depths=(1, 2), cv=3),
 ]
 
 
@@ -31,6 +42,7 @@ def _expected_failures(estimator: Any) -> dict[str, str]:
 
 
 @pytest.mark.filterwarnings("ignore:Poor overlap:UserWarning")
+@pytest.mark.filterwarnings("ignore:The least populated class in y:UserWarning")
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=_expected_failures)
 def test_scikit_learn_check(estimator: Any, check: Any) -> None:
     check(estimator)

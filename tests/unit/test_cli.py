@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 from certree import OptimalTreeClassifier, datasets, load
 from certree.cli import _files, main
 from certree.cli._run import run
+from certree.cli._tables import Columns, Layout
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -139,8 +141,10 @@ def test_a_column_of_weights_counts_rows(certree: Run, folder: Path) -> None:
         (["-t", "outcome"], "OptimalTreeClassifier"),
         (["-t", "amount"], "OptimalTreeRegressor"),
         (["-t", "duration"], "OptimalTreeClassifier"),
-        (["-t", "duration", "--task", "ordinal"], "OrdinalTreeClassifier"),
+        (["-t", "duration", "--task", "ordinal"], "Ordinal"),
         (["-t", "outcome", "--cv", "3"], "OptimalTreeClassifierCV"),
+        (["-t", "outcome", "--cv", "3", "--max-splits", "2"], "OptimalTreeClassifierCV"),
+        (["-t", "amount", "--cv", "3"], "OptimalTreeRegressorCV"),
         (["-t", "outcome", "--sensitive", "housing"], "FairTreeClassifier"),
     ],
 )
@@ -150,7 +154,7 @@ def test_every_kind_of_tree_is_fitted_used_and_verified(
     settings = ["-d", "2", "--thresholds", "3"]
     code, _, errors = certree("fit", "credit.csv", *arguments, *settings)
     assert code == 0, errors
-    assert type(load("model.json")).__name__ == estimator
+    assert type(load("model.json")).__name__.startswith(estimator)
     assert certree("verify", "model.json", "credit.csv")[0] == 0
     code, out, _ = certree("predict", "model.json", "credit.csv")
     assert code == 0
@@ -231,6 +235,24 @@ def test_predict_writes_csv(model: Run) -> None:
     assert first["prediction"] == fitted.predict(X)[0]
 
 
+def test_dates_are_dates_and_targets_are_not(certree: Run, folder: Path) -> None:
+    rows = [("2024-01-05", 1, "no"), ("2024-02-11", 2, "no"), ("", 3, "no")]
+    rows += [("2024-03-09T12:30", 1, "yes"), ("2024-04-02", 2, "yes")]
+    write(folder / "visits.csv", ["admitted", "n", "sick"], rows)
+    code, out, err = certree("fit", "visits.csv", "--target", "sick", "--output", "visits.json")
+    assert "admitted > 2024-03-01: yes" in out
+    assert (code, err) == (0, "")
+    write(folder / "new.csv", ["admitted", "n"], [("2024-01-20", 9), ("2025-01-01T00:00", 9)])
+    assert certree("predict", "visits.json", "new.csv")[1].split() == ["prediction", "no", "yes"]
+    assert certree("verify", "visits.json", "visits.csv")[0] == 0
+    write(folder / "odd.csv", ["admitted", "n"], [("soon", 9)])
+    code, _, err = certree("predict", "visits.json", "odd.csv")
+    assert code == 2
+    assert "'admitted' holds 'soon', which is not a date" in err
+    write(folder / "days.csv", ["n", "day"], [(1, "2024-01-01"), (2, "2024-01-02")])
+    assert certree("fit", "days.csv", "--target", "day", "--output", "days.json")[0] == 0
+
+
 def test_columns_have_the_types_of_training(certree: Run, folder: Path) -> None:
     """Codes with zeros are names, also where all codes of a file look like numbers."""
     rows = [["01234", "a"], ["99999", "b"], ["01234", "a"]]
@@ -239,6 +261,39 @@ def test_columns_have_the_types_of_training(certree: Run, folder: Path) -> None:
     assert (code, errors) == (0, "")
     write(folder / "new.csv", ["zip"], [["99999"]])
     assert certree("predict", "model.json", "new.csv")[1] == "prediction\nb\n"
+
+
+def test_dates_are_ordered_and_shares_of_rows_are_counted(certree: Run, folder: Path) -> None:
+    rows = [[f"2024-0{month}-01", "b" if month > 4 else "a"] for month in range(1, 10)]
+    write(folder / "dates.csv", ["admitted", "y"], rows)
+    arguments = ("-t", "y", "--min-samples-leaf", "0.4")
+    code, out, errors = certree("fit", "dates.csv", *arguments)
+    assert code == 0, errors
+    assert "admitted <= 2024-04-" in out
+    assert load("model.json").min_samples_leaf == 0.4
+    write(folder / "new.csv", ["admitted"], [["2023-12-31"], ["2031-01-01 08:15"]])
+    assert certree("predict", "model.json", "new.csv")[1] == "prediction\na\nb\n"
+    assert certree("verify", "model.json", "dates.csv")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "first"),
+    [
+        (["1", "", "-3"], "whole", 1),
+        (["1", "2.5e3"], "number", 1),
+        (["TRUE", "false", "NA"], "flag", True),
+        (["01", "22"], "text", "01"),
+        (["2024-03-01", "2024-03-02 12:30"], "date", datetime(2024, 3, 1)),
+        (["2024-03-01", "2024-02-30"], "text", "2024-03-01"),
+        (["1,5", "2"], "text", "1,5"),
+        (["", "NaN"], "number", None),
+    ],
+)
+def test_a_column_has_the_type_of_all_its_values(cells: Any, kind: str, first: Any) -> None:
+    raw = _files.FileTable("t.csv", ["a"], [np.array(cells, dtype=object)], [2, 3, 4])
+    columns = Columns(raw, Layout())
+    assert columns.read("a")[0] == first
+    assert columns.types["a"] == kind
 
 
 @pytest.mark.parametrize(("ending", "text"), [("dot", "digraph"), ("py", "def predict"), ("", "|")])

@@ -197,3 +197,38 @@ def test_wrong_weights_of_an_evaluation_are_named(weights: Any, message: str) ->
     for method in (model.expected_cost, model.score, model.normalized_cost):
         with pytest.raises(ValueError, match=message):
             method(X, Y, weights)
+
+
+def test_the_report_counts_what_each_row_is_asked() -> None:
+    """Against sums over the rows, by hand: the tree asks b of rows with a = 0 only."""
+    X = pandas_frame()
+    y = ["p", "q", "r", "r", "r"]
+    weights = np.array([1, 2, 3, 1, 1])
+    prices = [Measurement("a", 0.05, group="g"), Measurement("b", 0.04, group="g", discounted=0.01)]
+    model = CostSensitiveTreeClassifier(test_costs=prices).fit(X, y, weights)
+    report = model.cost_report(X, ["p", "p", "r", "r", "q"], weights)
+    asked = model.tests_used(X)
+    assert asked == [["a", "b"], ["a", "b"], ["a"], ["a"], ["a"]]
+    assert report.n_rows == 5
+    assert report.n_tests == report.n_columns == pytest.approx((2 * 3 + 5) / 8)
+    assert report.test_cost == pytest.approx((3 * 0.06 + 5 * 0.05) / 8)
+    assert report.label_cost == pytest.approx((2 + 1) / 8)
+    assert report.cost == pytest.approx(model.expected_cost(X, ["p", "p", "r", "r", "q"], weights))
+    assert report.measured == pytest.approx({"a": 1.0, "b": 3 / 8})
+    assert "asks b" in str(report)
+    assert report.to_dict()["measured"]["b"] == pytest.approx(3 / 8)
+    bare = model.cost_report(X)
+    assert (bare.label_cost, bare.cost, bare.normalized_cost) == (None, None, None)
+    assert bare.test_cost == pytest.approx((2 * 0.06 + 3 * 0.05) / 5)
+
+
+def test_several_tests_of_a_column_are_one_column_of_the_report() -> None:
+    X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "b", "c", "d"]
+    report = CostSensitiveTreeClassifier(max_depth=2, test_costs=[0.1]).fit(X, y).cost_report(X, y)
+    assert (report.n_tests, report.n_columns) == (2.0, 1.0)
+    assert report.cost == pytest.approx(0.1)
+
+
+def pandas_frame() -> Any:
+    pandas = pytest.importorskip("pandas")
+    return pandas.DataFrame({"a": [0, 0, 1, 1, 1], "b": [0, 1, 0, 1, 1]})

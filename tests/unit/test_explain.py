@@ -21,7 +21,7 @@ from certree import (
     Tree,
     oracles,
 )
-from certree.encoding import Category, Flag, Level, Missing, Multiway, Threshold, read_table
+from certree.encoding import Category, Flag, Level, Missing, Multiway, Subset, Threshold, read_table
 from certree.tree._explain import Explainer
 
 WITH_TREE = [name for name, case in cases().items() if hasattr(case.model, "tree_")]
@@ -84,6 +84,8 @@ def _random_test(random: Any) -> Any:
         return Threshold(0, name, float(random.choice([0.0, 0.5, 1.0, 2.0])), missing)
     if feature == 1 and random.random() < 0.5:
         return Multiway(1, name, [("a", "b"), ("c", None), ("d",)], default=int(random.integers(3)))
+    if feature == 1 and random.random() < 0.5:
+        return Subset(1, name, ("a", "b"), bool(random.integers(2)), missing)
     if feature == 1:
         return Category(1, name, str(random.choice(["a", "b", "c"])), missing and False)
     if feature == 2:
@@ -197,6 +199,27 @@ def test_missing_and_unseen_values_are_spoken_of() -> None:
     assert "not seen in training; it takes the usual way" in str(
         ways.explain({"city": "Rom", "age": 2})
     )
+
+
+def test_dates_are_given_and_read_as_text() -> None:
+    X = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=60, tz="UTC"), "n": range(60)})
+    model = OptimalTreeClassifier(max_depth=2).fit(X[["day"]], (X["n"] // 20) == 1)
+    found = model.explain(X[["day"]].iloc[[0]])
+    assert found.row == {"day": "2024-01-01T00:00Z"}
+    change = found.nearest.columns[0]
+    assert change.condition.startswith("2024-01-2")
+    assert model.explain({"day": change.example}).prediction is True
+    assert json.loads(found.to_json())["row"] == found.row
+
+
+def test_rare_categories_are_not_called_unseen() -> None:
+    X = pd.DataFrame({"city": ["Ulm"] * 9 + ["Bonn"] * 9 + ["Kiel", "Rom"]})
+    model = OptimalTreeClassifier(max_depth=2, min_category_rows=5).fit(X, [0] * 18 + [1, 1])
+    found = model.explain({"city": "Kiel"})
+    assert [step.condition for step in found.steps] == ["city is rare"]
+    assert found.notes == ()
+    assert found.nearest.columns[0].condition == "city is frequent"
+    assert model.explain({"city": found.nearest.columns[0].example}).prediction == 0
 
 
 def test_one_row_may_be_a_frame_a_series_a_mapping_or_a_list() -> None:

@@ -97,9 +97,10 @@ def test_functions_return_what_they_have(function: Callable[..., Any]) -> None:
     assert len(found) > 0
 
 
-def test_cross_validation_ends_with_the_folds_that_are_done() -> None:
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_cross_validation_ends_with_the_folds_that_are_done(n_jobs: int) -> None:
     start = time.perf_counter()
-    model = OptimalTreeClassifierCV(depths=(2, 6), cv=4, time_limit=LONG)
+    model = OptimalTreeClassifierCV(depths=(2, 6), cv=4, time_limit=LONG, n_jobs=n_jobs)
     with ctrl_c(0.8), pytest.warns(OptimalityWarning, match="of 4 folds"):
         model.fit(X, Y)
     assert time.perf_counter() - start < SOON

@@ -11,8 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from certree import OptimalityWarning, OptimalTreeClassifier, OptimalTreeRegressor, engine, verify
-from certree.estimators._metric_fit import TrainingRows
-from certree.estimators._sizes import trees_of_all_sizes
+from certree.estimators._sizes import Part, models_within
 
 
 def table(seed: int, numeric: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -28,7 +27,9 @@ class Stopped(OptimalTreeClassifier):
 
     def _engine_options(self, share: float = 1.0) -> engine.Options:
         options = super()._engine_options(share)
-        return replace(options, extra={"work_limit": 40_000 if self.max_depth == 4 else 1})
+        return replace(
+            options, extra={**options.extra, "work_limit": 40_000 if self.max_depth == 4 else 1}
+        )
 
 
 def sized(*pairs: tuple[int, int], lower: int = 0) -> list[engine.SizedTree]:
@@ -49,21 +50,24 @@ def test_known_trees_fill_and_replace_entries() -> None:
     assert [e.lower_bound for e in merged.entries] == [7, 7, 7, 7, 0]
 
 
-def test_a_proven_path_stays_as_it_is() -> None:
-    path = engine.PathResult("optimal", sized((0, 50), (2, 40)), {}, 0.0)
-    assert path.with_trees(sized((1, 45))) is path
+def test_of_equally_good_trees_a_path_has_those_that_are_known() -> None:
+    path = engine.PathResult("optimal", sized((0, 50), (2, 40), lower=40), {}, 0.0)
+    known = sized((2, 40))
+    merged = path.with_trees(known)
+    assert merged.entries[0].nodes is path.entries[0].nodes
+    assert merged.entries[1].nodes is known[0].nodes
+    assert [entry.lower_bound for entry in merged.entries] == [40, 40]
 
 
 @pytest.mark.parametrize("objective", ["accuracy", "mcc"])
 def test_no_depth_is_worse_than_a_smaller_one(objective: str) -> None:
     """However early the deeper search is stopped."""
     X, y = table(1)
-    rows = TrainingRows(X, y, None)
-    model = Stopped(objective=objective, max_splits=15)
-    smaller, larger = trees_of_all_sizes(model, rows, [4, 6])
-    assert larger.status == "work_limit"
-    for size in range(1, 16):
-        few, many = (sizes.best(size).predict(X) for sizes in (smaller, larger))
+    limits = [{"max_depth": d, "max_splits": size} for d in (4, 6) for size in range(1, 16)]
+    found = models_within(Stopped(objective=objective), Part(X, y), limits)
+    assert found[-1].status == "work_limit"
+    for smaller, larger in zip(found[:15], found[15:], strict=True):
+        few, many = (one.model.tree_.predict(X) for one in (smaller, larger))
         if objective == "accuracy":
             assert (many != y).sum() <= (few != y).sum()
         else:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
 from tests.fitted import Case, cases
 
 import certree
@@ -18,6 +19,8 @@ from certree import (
     FairTreeClassifier,
     InfeasibleError,
     OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    PolicyTree,
     SPOTree,
     load,
     verify,
@@ -115,6 +118,19 @@ def test_an_oracle_that_is_a_function_is_not_needed_to_decide(tmp_path: Path) ->
     assert loaded.decide([[0], [1]]).tolist() == model.decide([[0], [1]]).tolist()
     with pytest.raises(AttributeError, match="could not hold oracle_=Function"):
         loaded.loss([[0], [1]], costs)
+
+
+def test_estimators_may_be_parameters(tmp_path: Path) -> None:
+    rows = np.arange(40)[:, None] % 7
+    own = PolicyTree(max_depth=1, cv=2, outcome_model=OptimalTreeRegressor(max_depth=1))
+    loaded = _again(own.fit(rows, rows[:, 0] % 2, rows[:, 0]), tmp_path)
+    assert repr(loaded.outcome_model) == repr(own.outcome_model)
+    assert loaded.fit(rows, rows[:, 0] % 2, rows[:, 0]).predict(rows).size == 40
+    other = PolicyTree(max_depth=1, cv=2, outcome_model=LinearRegression())
+    other.fit(rows, rows[:, 0] % 2, (rows[:, 0] - 3) ** 2)
+    with pytest.warns(UserWarning, match="outcome_model holds LinearRegression"):
+        loaded = _again(other, tmp_path)
+    assert loaded.predict(rows).tolist() == other.predict(rows).tolist()
 
 
 def test_numbers_and_labels_of_any_type_survive(tmp_path: Path) -> None:

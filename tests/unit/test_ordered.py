@@ -199,6 +199,21 @@ def test_limits_on_splits_are_searched_by_ranks(options: Any, by_ranks: list[int
     assert verify(model, X, y)
 
 
+def test_threads_share_pair_tables_and_change_nothing(by_ranks: list[int]) -> None:
+    """Trees, bounds and work are those of one thread."""
+    X, y = make_classification(3000, 10, n_informative=6, flip_y=0.1, random_state=1)
+    models = []
+    for n_jobs in (1, 3):
+        model = OptimalTreeClassifier(max_depth=3, thresholds=150, gap=5, n_jobs=n_jobs).fit(X, y)
+        models.append(model)
+    assert by_ranks == [1500, 1500]
+    assert models[0].tree_ == models[1].tree_
+    first, second = (model.certificate_ for model in models)
+    assert (first.cost, first.lower_bound) == (second.cost, second.lower_bound)
+    for name in ("splits_tried", "pair_tables", "thresholds", "depth_two_evaluations"):
+        assert first.counters[name] == second.counters[name]
+
+
 def test_paths_by_ranks_are_those_by_columns(forced: Any) -> None:
     rng = np.random.default_rng(0)
     X = np.round(rng.normal(size=(150, 3)), 1)

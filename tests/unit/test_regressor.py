@@ -68,7 +68,7 @@ def test_the_tree_can_leave() -> None:
     model = OptimalTreeRegressor(max_depth=2, thresholds=8).fit(X, Y)
     twin = model.to_sklearn()
     np.testing.assert_allclose(twin.predict(X), model.predict(X))
-    assert "weight" in model.tree_.to_text()
+    assert "(mean of " in model.tree_.to_text()
     predict: dict[str, object] = {}
     exec(model.tree_.to_python(), predict)
     assert predict["predict"](X[0].tolist()) == model.predict(X[:1])[0]  # type: ignore[operator]

@@ -12,11 +12,11 @@ from sklearn.base import clone
 
 import certree
 from certree import (
+    CostSensitiveTreeClassifier,
     FairTreeClassifier,
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
     OptimalTreeRegressor,
-    OrdinalTreeClassifier,
     PolicyTree,
     SPOForest,
     SPOTree,
@@ -38,7 +38,7 @@ FITS: list[tuple[Any, tuple[Any, ...]]] = [
     (OptimalTreeClassifier(objective="f1"), (X, Y)),
     (OptimalTreeClassifier(objective="auc"), (X, Y)),
     (OptimalTreeRegressor(), (X, X[:, 1] + Y)),
-    (OrdinalTreeClassifier(), (X, Y)),
+    (CostSensitiveTreeClassifier([[0, 2], [3, 0]]), (X, Y)),
     (FairTreeClassifier(), (X, Y)),
     (SPOTree(ORACLE), (X, C)),
     (SPOTree(ORACLE, method="greedy"), (X, C)),

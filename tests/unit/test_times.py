@@ -17,7 +17,7 @@ from certree import OptimalTreeClassifier, OptimalTreeRegressor, TableEncoder
 from certree.encoding import TimeThreshold, read_table
 from certree.encoding._room import Room
 from certree.encoding._time_tests import time_between
-from certree.encoding._times import DAY, parse_time, time_words, write_time
+from certree.encoding._times import DAY, parse_time, time_words, write_time, zone_of
 from certree.tree import Tree
 
 pd = pytest.importorskip("pandas")
@@ -109,6 +109,10 @@ class TestCutPoints:
         found, moment, _ = parse_time(text)
         assert found == form
         assert low <= moment < low + gap
+
+    def test_a_zone_without_a_table_is_shown_in_utc(self) -> None:
+        assert zone_of("Europe/Berlin").utcoffset(datetime.datetime(2024, 1, 1)) is not None
+        assert zone_of("Nowhere/Atlantis") is UTC
 
     def test_a_zone_has_its_own_midnights(self) -> None:
         times = pd.to_datetime(["2024-01-30 10:00", "2024-02-03 11:00", "2024-07-20 09:00"])

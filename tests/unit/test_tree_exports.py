@@ -18,7 +18,7 @@ from tests.fitted import cases as fitted_cases
 from tests.unit.trees import MIXED_ROWS, Case, cases, chain, leaf, mixed_tree, stump
 
 from certree import OptimalTreeClassifier, OptimalTreeRegressor, SPOTree, oracles
-from certree.encoding import Multiway, Threshold
+from certree.encoding import Multiway, Subset, Threshold, TimeThreshold
 from certree.tree import Tree
 from certree.tree._sql_dialect import DIALECTS
 from certree.tree._wording import answer
@@ -144,6 +144,46 @@ def test_c_knows_sets_of_categories_vectors_and_single_leaves(tmp_path: Path) ->
     assert run_c(decides, [[0], [1]], tmp_path) == [[1, 0], [0, 1]]
     numbers = OptimalTreeRegressor(max_depth=2).fit([[0], [1], [2]], [0.1, 1 / 3, -5e-7]).tree_
     assert run_c(numbers, [[0], [1], [2]], tmp_path) == [0.1, 1 / 3, -5e-7]
+
+
+@needs_compiler
+@pytest.mark.parametrize("missing", [None, True, False])
+@pytest.mark.parametrize("rest", [True, False])
+def test_c_knows_joined_categories(rest: bool, missing: bool | None, tmp_path: Path) -> None:
+    for values, rows in (
+        (("a", "b"), [["a"], ["b"], ["c"], [None]]),
+        ((1, 2), [[1], [2.0], [3], [None]]),
+    ):
+        tree = Tree(
+            *([Subset(0, "city", values, rest, missing)], [0, -1, -1], [1, -1, -1], [-1, 0, 1]),
+            counts=np.ones((3, 2)),
+            classes=["no", "yes"],
+            feature_names=["city"],
+        )
+        assert run_c(tree, rows, tmp_path) == tree.predict(rows).tolist()
+
+
+def test_c_has_no_times() -> None:
+    tree = fitted_cases()["times"].model.tree_
+    with pytest.raises(TypeError, match="since C has no type for it; train with numbers"):
+        tree.to_c()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_times_suit_the_dialect(dialect: str) -> None:
+    sqlglot = pytest.importorskip("sqlglot")
+    tests = [TimeThreshold(0, "c0", "2024-03-01"), TimeThreshold(1, "c1", "2024-03-01T12:30")]
+    parts: Any = (tests, [0, 1, -1, -1, -1], [1, 3, -1, -1, -1], [-1, -1, 0, 1, 0])
+    tree = Tree(*parts, counts=np.ones((5, 2)), classes=["no", "yes"], n_features=2)
+    if dialect == "sqlite":
+        with pytest.raises(TypeError, match="for sqlite, which has no type"):
+            tree.to_sql(dialect=dialect)
+        return
+    rows = [["2024-03-01", t] for t in ("2024-03-01 12:30:00", "2024-03-01 12:30:01", None)]
+    rows += [["2024-03-02", "2020-01-01"], [None, None]]
+    assert sqlglot.parse_one(f"SELECT {tree.to_sql(dialect=dialect)}", read=dialect)
+    found = in_duckdb(tree, rows, ["DATE", "TIMESTAMP"], dialect)
+    assert found == ["yes", "no", "no", "no", "no"]
 
 
 @needs_compiler

@@ -36,6 +36,8 @@ ESTIMATORS = [
 COLUMNS: dict[str, list[type]] = {
     "classifier": [certree.OptimalTreeClassifier],
     "CV": [certree.OptimalTreeClassifierCV],
+    "regressor CV": [certree.OptimalTreeRegressorCV],
+    "any CV": [certree.TreeCV],
     "fair": [certree.FairTreeClassifier],
     "task trees": [one for one in ESTIMATORS if issubclass(one, BaseTaskTree)],
     "forest": [certree.SPOForest],
@@ -188,7 +190,9 @@ def test_no_estimator_writes_its_own_constructor() -> None:
 
 @pytest.mark.parametrize("one", ESTIMATORS, ids=_named)
 def test_parameters_survive_clones_pickles_and_the_text_of_a_model(one: type) -> None:
-    given = one(thresholds=7, n_jobs=2)
+    given = one(n_jobs=2)
+    if "thresholds" in given.get_params(deep=False):
+        given.set_params(thresholds=7)
     for other in (
         clone(given),
         pickle.loads(pickle.dumps(given)),

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
+#include "base/crew.hpp"
 #include "search/ordered_bins.hpp"
 #include "search/ordered_root.hpp"
 #include "search/ordered_siblings.hpp"
@@ -22,6 +25,8 @@ constexpr std::int32_t kMostCoarseBins = 240;
 constexpr Cost kSlackShare = 256;
 // Looking at so many values takes some milliseconds.
 constexpr std::int64_t kManyValues = std::int64_t{1} << 18;
+// Threads share pair tables that take so many steps or more, a tenth of a millisecond.
+constexpr std::int64_t kSharedSteps = std::int64_t{1} << 17;
 
 template <class V>
 class DepthTwoSearch final : public OrderedDepthTwo {
@@ -37,12 +42,13 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         own_(data, options.min_leaf, budget, memory),
         siblings_(data, options, budget, memory),
         stump_(data, memory),
-        cells_(memory),
-        scratch_(memory),
         lows_(memory),
-        folded_(memory),
+        crew_(std::max(options.threads, 1)),
         root_(data, options, objective, memory) {
-    scratch_.ensure(pair_scratch_size(data.rule().n_planes));
+    for (int worker = 0; worker < crew_.size(); ++worker) {
+      lanes_.push_back(std::make_unique<Lane>(memory));
+      lanes_.back()->scratch.ensure(pair_scratch_size(data.rule().n_planes));
+    }
   }
 
   OrderedFound solve(const OrderedRows& rows, std::int64_t splits, Cost ceiling, Cost* by_root,
@@ -175,8 +181,16 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     return value;
   }
 
-  Folded folded(std::int32_t f, int side) {
-    V* at = folded_.data() + static_cast<std::size_t>((f * 2 + side) * 3) * kStride;
+  // What a thread counts pairs in, and what it knows of second splits.
+  struct Lane {
+    explicit Lane(MemoryBudget& memory) : cells(memory), scratch(memory), folded(memory) {}
+    AlignedArray<V> cells, scratch, folded;
+    V pair[2][2][3][kMostBins + 16];  // [root is the first or the second][side][edge, inner, loose]
+  };
+
+  Folded folded(std::int32_t f, int side) { return folded(*lanes_[0], f, side); }
+  Folded folded(Lane& lane, std::int32_t f, int side) {
+    V* at = lane.folded.data() + static_cast<std::size_t>((f * 2 + side) * 3) * kStride;
     return {at, at + kStride, is_exact() ? at : at + 2 * kStride};
   }
   // [bin]: bound of the second splits by g of a side of the edges of f.
@@ -225,7 +239,6 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     roots_ = set_->live();
     std::stable_sort(roots_.begin(), roots_.end(), [&](std::int32_t a, std::int32_t b) { return by_[a] < by_[b]; });
     is_scanned_.assign(static_cast<std::size_t>(data_.n_features()), 0);
-    folded_.ensure(static_cast<std::size_t>(data_.n_features()) * 6 * kStride);
     low_stride_ = 0;
     for (const std::int32_t f : roots_) low_stride_ = std::max(low_stride_, set_->feature(f).n_bins);
     if (set_->has_inner()) {
@@ -234,26 +247,62 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     }
   }
 
-  // Counts and scans all pairs with a feature that may still be the root of a better tree.
+  // Counts and scans all pairs with a feature that may still be the root of a better tree.  False: stopped.
   bool scan_pairs() {
-    for (std::size_t a = 0; a < roots_.size(); ++a) {
-      const std::int32_t f = roots_[a];
-      if (by_[f] >= limit()) break;
-      is_scanned_[static_cast<std::size_t>(f)] = 1;
-      for (int side = 0; side < 2; ++side) std::fill_n(folded(f, side).edge, 3 * kStride, kInfeasible<V>);
+    pairs_.clear();
+    for (std::size_t a = 0; a < roots_.size() && by_[roots_[a]] < limit(); ++a) {
+      is_scanned_[static_cast<std::size_t>(roots_[a])] = 1;
+      for (std::size_t b = a; b < roots_.size(); ++b) pairs_.emplace_back(roots_[a], roots_[b]);
     }
-    for (std::size_t a = 0; a < roots_.size() && is_scanned_[static_cast<std::size_t>(roots_[a])]; ++a) {
-      for (std::size_t b = a; b < roots_.size(); ++b) scan_pair(roots_[a], roots_[b]);
-      offer_edges(roots_[a]);
-      const auto steps = static_cast<std::int64_t>(set_->n_rows()) * static_cast<std::int64_t>(roots_.size());
-      if (steps > kManyValues && poll()) return false;
+    counters.pair_tables += static_cast<std::int64_t>(pairs_.size());
+    const std::int64_t n = static_cast<std::int64_t>(pairs_.size()), steps = n * set_->n_rows();
+    const std::size_t lanes = crew_.size() > 1 && steps >= kSharedSteps ? lanes_.size() : 1;
+    for (std::size_t k = 0; k < lanes; ++k) prepare(*lanes_[k]);
+    const std::int64_t between = std::max<std::int64_t>(kManyValues / std::max(set_->n_rows(), 1), 1);
+    if (lanes > 1) {
+      siblings_.make_room();
+      // Whoever waits for the result looks at the clock: an observer must be called from its own thread.
+      crew_.run(n, [&](int worker, std::int64_t k) {
+        if (worker == 0 ? k % between == 0 && poll() : budget_.stopped()) return;
+        scan_pair(*lanes_[static_cast<std::size_t>(worker)], pairs_[static_cast<std::size_t>(k)]);
+      });
+      if (budget_.stopped()) return false;
+      for (std::size_t k = 1; k < lanes; ++k) join_lane(*lanes_[k]);
+    } else {
+      for (std::int64_t k = 0; k < n; ++k) {
+        if (k % between == between - 1 && poll()) return false;
+        scan_pair(*lanes_[0], pairs_[static_cast<std::size_t>(k)]);
+      }
     }
+    for (const std::int32_t f : roots_)
+      if (is_scanned_[static_cast<std::size_t>(f)]) offer_edges(f);
     return true;
   }
 
-  void scan_pair(std::int32_t one, std::int32_t other) {
-    ++counters.pair_tables;
-    const std::int32_t f = std::min(one, other), g = std::max(one, other);
+  // Room for any pair of the set, and nothing known yet.
+  void prepare(Lane& lane) {
+    std::size_t most = 0;
+    for (const std::int32_t f : roots_)
+      most = std::max(most, static_cast<std::size_t>((set_->feature(f).n_bins + 15) / 16 * 16));
+    const auto planes = static_cast<std::size_t>(data_.rule().n_planes + (limits_leaves() ? 1 : 0));
+    lane.cells.ensure(most * most * planes);
+    lane.folded.ensure(static_cast<std::size_t>(data_.n_features()) * 6 * kStride);
+    for (const std::int32_t f : roots_)
+      for (int side = 0; side < 2 && is_scanned_[static_cast<std::size_t>(f)]; ++side)
+        std::fill_n(folded(lane, f, side).edge, 3 * kStride, kInfeasible<V>);
+  }
+  // The least of what two threads know.
+  void join_lane(Lane& lane) {
+    for (const std::int32_t f : roots_)
+      for (int side = 0; side < 2 && is_scanned_[static_cast<std::size_t>(f)]; ++side) {
+        V* mine = folded(f, side).edge;
+        const V* other = folded(lane, f, side).edge;
+        for (std::size_t k = 0; k < 3 * kStride; ++k) mine[k] = std::min(mine[k], other[k]);
+      }
+  }
+
+  void scan_pair(Lane& lane, const std::pair<std::int32_t, std::int32_t>& pair) {
+    const auto [f, g] = std::minmax(pair.first, pair.second);
     const SetFeature<V>&first = set_->feature(f), &second = set_->feature(g);
     const std::int32_t stride = (second.n_bins + 15) / 16 * 16;
     const auto plane = static_cast<std::size_t>(first.n_bins) * static_cast<std::size_t>(stride);
@@ -266,7 +315,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     if (siblings_.fits(set_->given())) {
       siblings_.count(kernels_, f, g, *set_, table);
     } else {
-      V* cells = cells_.ensure(plane * static_cast<std::size_t>(planes));
+      V* cells = lane.cells.ensure(plane * static_cast<std::size_t>(planes));
       std::fill_n(cells, plane * static_cast<std::size_t>(planes), V{0});
       set_->count_pair(kernels_, f, g, stride, plane, cells);
       table.cells = cells;
@@ -280,18 +329,19 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     table.has_inner = first.has_inner || second.has_inner;
     table.min_leaf = limits_leaves() ? static_cast<V>(std::min<std::int64_t>(options_.min_leaf, kInfeasible<V>)) : V{0};
     for (int side = 0; side < 2; ++side) {
-      table.first[side] = {pair_[0][side][0], pair_[0][side][1], limits_leaves() ? pair_[0][side][2] : nullptr};
-      table.second[side] = {pair_[1][side][0], pair_[1][side][1], limits_leaves() ? pair_[1][side][2] : nullptr};
+      auto &first_found = lane.pair[0][side], &second_found = lane.pair[1][side];
+      table.first[side] = {first_found[0], first_found[1], limits_leaves() ? first_found[2] : nullptr};
+      table.second[side] = {second_found[0], second_found[1], limits_leaves() ? second_found[2] : nullptr};
     }
-    kernels_.scan_pair(table, scratch_.data());
+    kernels_.scan_pair(table, lane.scratch.data());
     for (int side = 0; side < 2; ++side) {
-      if (is_scanned_[static_cast<std::size_t>(f)]) fold(f, g, side, table.first[side]);
-      if (f != g && is_scanned_[static_cast<std::size_t>(g)]) fold(g, f, side, table.second[side]);
+      if (is_scanned_[static_cast<std::size_t>(f)]) fold(lane, f, g, side, table.first[side]);
+      if (f != g && is_scanned_[static_cast<std::size_t>(g)]) fold(lane, g, f, side, table.second[side]);
     }
   }
 
-  void fold(std::int32_t root, std::int32_t second, int side, const SideSplits<V>& found) {
-    const Folded all = folded(root, side);
+  void fold(Lane& lane, std::int32_t root, std::int32_t second, int side, const SideSplits<V>& found) {
+    const Folded all = folded(lane, root, side);
     if (is_exact()) {
       for (std::int32_t b = 0; b < set_->feature(root).n_bins; ++b) all.edge[b] = std::min(all.edge[b], found.edge[b]);
       return;
@@ -498,8 +548,10 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   SiblingTables<V> siblings_;
   RowSetBins<V>* set_ = nullptr;
   Stump<V> stump_;
-  AlignedArray<V> cells_, scratch_, lows_, folded_;
-  V pair_[2][2][3][kStride + 15];  // [root is the first or the second][side][edge, inner, loose]
+  AlignedArray<V> lows_;
+  Crew crew_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::pair<std::int32_t, std::int32_t>> pairs_;
   std::int32_t low_stride_ = 0;
   std::vector<std::int32_t> roots_;
   std::vector<std::uint8_t> is_scanned_;

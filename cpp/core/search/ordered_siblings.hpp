@@ -64,7 +64,14 @@ class SiblingTables {
     return &own;
   }
 
-  // Sets the cells of a table of features f <= g.
+  // Once for all threads that count.
+  void make_room() {
+    if (!is_on_) return;
+    part_cells_.ensure(size_);
+    whole_cells_.ensure(size_);
+  }
+
+  // Sets the cells of a table of features f <= g.  Threads may count different pairs.
   void count(const PairKernels<V>& kernels, std::int32_t f, std::int32_t g, const RowSetBins<V>& set,
              PairTable<V>& table) {
     const auto at =

@@ -15,7 +15,6 @@ from certree.estimators import (
     FairTreeClassifier,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
-    OrdinalTreeClassifier,
     pareto_front,
     regularization_path,
 )
@@ -315,12 +314,10 @@ def _make(
         return kind(fair.constraint, fair.tolerance, **settings)
     if given.groups is not None:
         raise UsageProblem(f"--sensitive has no meaning for --task {task.value}; use --task fair.")
-    kinds = {
-        TaskName.classifier: OptimalTreeClassifier,
-        TaskName.regressor: OptimalTreeRegressor,
-        TaskName.ordinal: OrdinalTreeClassifier,
-    }
-    return kinds[task](**settings)
+    kinds = {TaskName.classifier: OptimalTreeClassifier, TaskName.regressor: OptimalTreeRegressor}
+    # All others have their name from the task.
+    kind = kinds.get(task) or getattr(estimators, f"{task.value.title()}TreeClassifier")
+    return kind(**settings)
 
 
 def _make_cv(task: TaskName, settings: dict[str, Any], cv: int) -> Any:
@@ -332,10 +329,11 @@ def _make_cv(task: TaskName, settings: dict[str, Any], cv: int) -> Any:
     kind = getattr(estimators, kinds.get(task, ""), None)
     if kind is None:
         raise UsageProblem(f"--cv has no meaning for --task {task.value}; give --max-splits.")
-    depth, complexity = settings.pop("max_depth"), settings.pop("complexity")
-    if depth is None or complexity != 0:
+    depth, splits = settings.pop("max_depth"), settings.pop("max_splits")
+    if depth is None or settings.pop("complexity") != 0:
         raise UsageProblem("--cv chooses the size up to --max-depth, without --complexity.")
-    return kind(range(1, depth + 1), cv=cv, **settings)
+    sizes = "all" if splits is None else range(1, splits + 1)
+    return kind(range(1, depth + 1), sizes=sizes, cv=cv, **settings)
 
 
 def _fit(model: Any, given: LearningData) -> None:

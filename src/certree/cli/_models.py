@@ -16,7 +16,7 @@ from ._problems import UsageProblem
 from ._tables import Layout
 
 _KEY = "table"
-_TYPES = ("number", "whole", "flag", "text")
+_TYPES = ("number", "whole", "flag", "date", "text")
 
 
 def save_model(model: Any, layout: Layout, path: str) -> None:

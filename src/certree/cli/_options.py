@@ -49,6 +49,11 @@ def number(text: str) -> float | str:
         return text
 
 
+def count_or_share(text: str) -> int | float | str:
+    """Read a number of rows, or a share of them."""
+    return int(text) if text.isdecimal() else number(text)
+
+
 def cut_points(text: str) -> str | int:
     """Read how many cut points columns have."""
     return int(text) if text.isdecimal() else text
@@ -183,8 +188,15 @@ class TreeOptions:
         ),
     ] = "0"
     min_samples_leaf: Annotated[
-        int, _option("--min-samples-leaf", help="Fewest rows in a leaf.", panel=_TREE)
-    ] = 1
+        Any,
+        _option(
+            "--min-samples-leaf",
+            help="Fewest rows in a leaf: a number, or a share such as 0.05.",
+            panel=_TREE,
+            parser=count_or_share,
+            metavar="N|SHARE",
+        ),
+    ] = "1"
     thresholds: Annotated[
         Any,
         _option(

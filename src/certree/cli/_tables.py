@@ -1,12 +1,14 @@
 """From a file to rows, targets and weights, with the type of every column.
 
-A column of a CSV file is numbers if every value is one, flags if all are true or false, and text
-otherwise. Numbers with leading zeros are codes, and so text. What a column was in training it is
-in prediction, too: a model file keeps the types.
+A column of a CSV file is numbers if every value is one, flags if all are true or false, dates if
+all are dates or times of ISO 8601, and text otherwise. Targets and groups are no dates. Numbers
+with leading zeros are codes, and so text. What a column was in training it is in prediction, too: a
+model file keeps the types.
 """
 
 from __future__ import annotations
 
+import datetime
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -16,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding._named import NamedArray
+from certree.encoding._times import parse_time
 
 from ._files import FileTable
 from ._problems import UsageProblem, listed, no_column
 
-ColumnType = Literal["number", "whole", "flag", "text"]
+ColumnType = Literal["number", "whole", "flag", "date", "text"]
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null")
 """What stands for a missing value in CSV files."""
@@ -91,8 +94,11 @@ class Columns:
         self._layout = layout
         self.types: dict[str, ColumnType] = {}
 
-    def read(self, name: str) -> NDArray[Any]:
-        """Return a column: values of one type, and None where they are missing."""
+    def read(self, name: str, *, as_text: bool = False) -> NDArray[Any]:
+        """Return a column: values of one type, and None where they are missing.
+
+        With `as_text`, dates stay texts.
+        """
         if name not in self._places:
             raise no_column(name, self._raw.names, self._raw.where)
         values = self._raw.columns[self._places[name]]
@@ -101,7 +107,8 @@ class Columns:
             column, self.types[name] = _as_they_are(values, wanted), wanted or _type_of(values)
             return column
         cells = [None if value in self._missing else value for value in values.tolist()]
-        self.types[name] = wanted or self._guess(cells)
+        guessed = wanted or self._guess(cells)
+        self.types[name] = "text" if as_text and guessed == "date" else guessed
         column = np.empty(len(cells), dtype=object)
         convert = self._converter(name, self.types[name])
         column[:] = [None if cell is None else convert(cell, row) for row, cell in enumerate(cells)]
@@ -110,6 +117,8 @@ class Columns:
     def _guess(self, cells: Sequence[str | None]) -> ColumnType:
         present = {cell for cell in cells if cell is not None}
         numbers = {self._point(cell) for cell in present}
+        if present and {_form(cell) for cell in present} in ({"date"}, {"zoned"}):
+            return "date"
         if not present or any(_CODE.fullmatch(cell) for cell in numbers):
             return "text" if present else "number"
         if all(_WHOLE.fullmatch(cell) for cell in numbers):
@@ -133,16 +142,41 @@ class Columns:
                 raise self._wrong(name, cell, row, "true or false")
             return _FLAGS[cell.lower()]
 
+        def date(cell: str, row: int) -> datetime.datetime:
+            if _form(cell) is None:
+                raise self._wrong(name, cell, row, "a date such as 2024-03-01")
+            return _date(cell)
+
         def text(cell: str, row: int) -> str:
             return cell
 
-        return {"number": number, "whole": number, "flag": flag, "text": text}[kind]
+        convert = {"number": number, "whole": number, "flag": flag, "date": date, "text": text}
+        return convert[kind]
 
     def _wrong(self, name: str, cell: str, row: int, wanted: str) -> UsageProblem:
         return UsageProblem(
             f"{self._raw.where}, {self._raw.place(row)}: {name!r} holds {cell!r}, which is not "
             f"{wanted}; correct it, or name it with --missing if it stands for no value."
         )
+
+
+def _form(cell: str) -> str | None:
+    """Return whether a text is a "date", or a "zoned" time; None if it is neither."""
+    try:
+        form, moment, _ = parse_time(cell)
+    except ValueError:
+        return None
+    # Python's times have no nanoseconds.
+    return None if form == "duration" or moment % 1000 else form
+
+
+def _date(cell: str) -> datetime.datetime:
+    form, moment, offset = parse_time(cell)
+    since = datetime.timedelta(microseconds=moment // 1000)
+    if form == "date":
+        return datetime.datetime(1970, 1, 1) + since
+    zone = datetime.timezone(datetime.timedelta(seconds=offset))
+    return (datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc) + since).astimezone(zone)
 
 
 def is_number(value: object) -> bool:
@@ -196,7 +230,7 @@ def _target(columns: Columns, name: str, raw: FileTable) -> NDArray[Any]:
 
 def _complete(columns: Columns, name: str, raw: FileTable) -> NDArray[Any]:
     """Return a column in which no value may be missing."""
-    column = columns.read(name)
+    column = columns.read(name, as_text=True)
     for row, value in enumerate(column.tolist()):
         if value is None or value != value:
             raise UsageProblem(

@@ -228,10 +228,10 @@ def warn_of_texts(table: Table, declared: Sequence[bool]) -> None:
 
 def _is_date(text: str) -> bool:
     try:
-        parse_time(text)
+        # Texts such as "P3D" may well be names.
+        return parse_time(text)[0] != "duration"
     except ValueError:
         return False
-    return True
 
 
 def _is_number(text: str) -> bool:

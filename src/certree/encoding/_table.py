@@ -18,7 +18,6 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from numbers import Number
 from typing import Any, Literal
-from zoneinfo import ZoneInfo
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,7 @@ from sklearn.utils.validation import check_array, validate_data
 
 from ._named import NamedArray
 from ._sparse import SparseColumns
-from ._times import form_of, read_time_array, read_time_objects
+from ._times import form_of, read_time_array, read_time_objects, zone_of
 
 __all__ = ["Kind", "Table", "check_columns", "read_table"]
 
@@ -581,7 +580,7 @@ def _read_polars_series(series: Any, label: str) -> tuple[Column, Kind, Levels |
         zone = getattr(dtype, "time_zone", None)
         if zone is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return _read_times(series.to_numpy(), label, None if zone is None else ZoneInfo(zone))
+        return _read_times(series.to_numpy(), label, None if zone is None else zone_of(zone))
     if dtype.is_numeric() and name != "Decimal":
         # to_numpy gives NaN for null, and floats wherever there is one.
         numbers = series.to_numpy().astype(np.float64)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import datetime
 import re
 from typing import Any, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ __all__ = [
     "ticks",
     "time_words",
     "write_time",
+    "zone_of",
 ]
 
 Form = Literal["date", "zoned", "duration"]
@@ -174,6 +176,14 @@ def time_words(form: Form, moment: int, offset: int = 0) -> str:
 
 
 # --- zones ----------------------------------------------------------------------------------------
+
+
+def zone_of(name: str) -> datetime.tzinfo:
+    """Return the time zone of a name; UTC where the machine has no table of zones."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return datetime.timezone.utc
 
 
 def offset_at(zone: Any, moment: int) -> int:

@@ -86,7 +86,8 @@ def _merge_wide(
     factors = random.integers(0, 2**62, columns.shape[1] + 1, dtype=np.int64) * 2 + 1
     mixed = kinds * factors[0]
     for column, factor in zip(columns.T, factors[1:], strict=True):
-        mixed += column * factor
+        # As int64: NumPy 1 makes uint64 of a small type and a large number.
+        mixed += column.astype(np.int64) * factor
     _, first, places = np.unique(mixed, return_index=True, return_inverse=True)
     left, answers = kinds[first], columns[first]
     if not np.array_equal(left[places], kinds) or not np.array_equal(answers[places], columns):

@@ -96,7 +96,7 @@ def solve_ordered(
     problem : OrderedProblem
         The data and the costs.
     options : Options
-        Limits and choices: `max_depth` or `max_splits` is needed, and one thread is used.
+        Limits and choices: `max_depth` or `max_splits` is needed.
     callback : callable, optional
         As for `solve`.
     """
@@ -252,7 +252,7 @@ def _call_path(
 
 
 def _arguments(columns: RankedColumns, costs: tuple[Any, ...], options: Options) -> tuple[Any, ...]:
-    return columns.ranks, columns.n_ranks, *costs, replace(options, threads=1).to_core()
+    return columns.ranks, columns.n_ranks, *costs, options.to_core()
 
 
 def _listed(nodes: Nodes, columns: RankedColumns) -> Nodes:

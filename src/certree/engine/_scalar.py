@@ -158,17 +158,15 @@ class PathResult:
     seconds: float
 
     def with_trees(self, known: Iterable[SizedTree]) -> PathResult:
-        """Return the path with further trees within its limits, where they cost less.
+        """Return the path with further trees within its limits, where they cost no more.
 
-        Their lower bounds count for nothing. A path that is proven stays as it is.
+        Their lower bounds count for nothing.
         """
-        if self.status == "optimal":
-            return self
         entries: list[SizedTree] = []
         mine = {entry.splits: entry.lower_bound for entry in self.entries}
-        # Of trees of the same size and cost those of the path come first.
+        # Of trees of the same size and cost those that are known come first.
         for tree in sorted(
-            [*self.entries, *known], key=lambda tree: (tree.splits, tree.upper_bound)
+            [*known, *self.entries], key=lambda tree: (tree.splits, tree.upper_bound)
         ):
             if entries and tree.upper_bound >= entries[-1].upper_bound:
                 continue

@@ -18,8 +18,19 @@ from numpy.typing import NDArray
 
 from certree import _core
 
-from ._row_types import RowTypes, row_types
-from ._scalar import Callback, Guard, Options, PathResult, Result, call_core, read_path, read_result
+from . import _scalar
+from ._row_types import RowTypes, few_types, row_types
+from ._scalar import (
+    Callback,
+    Guard,
+    Options,
+    PathResult,
+    Problem,
+    Result,
+    call_core,
+    read_path,
+    read_result,
+)
 
 LeafFunction = Callable[[NDArray[np.int64]], Any]
 """From sums of shape (B, m) to costs of shape (B,), or to a pair of costs and labels."""
@@ -205,6 +216,9 @@ def solve(problem: VectorProblem, options: Options, callback: Callback | None = 
     Result
         The incumbent when the search ended, with its status and bounds.
     """
+    counted = _counted(problem)
+    if counted is not None:
+        return _scalar.solve(counted, options, callback)
     return read_result(_call(_core.solve_vector, problem, options, callback), options)
 
 
@@ -227,7 +241,29 @@ def solve_path(
     PathResult
         Costs are those of the leaves, in units of the leaf cost.
     """
+    counted = _counted(problem)
+    if counted is not None:
+        return _scalar.solve_path(counted, options, callback)
     return read_path(_call(_core.solve_vector_path, problem, options, callback), options)
+
+
+def _counted(problem: VectorProblem) -> Problem | None:
+    """Return the problem as one of counting rows, where that is faster: two types, two labels.
+
+    On 569 rows and 954 columns, counting takes half of the time at depth three. With three or more
+    types and labels, it takes more than twice as long.
+    """
+    if (
+        problem.kind != "min_label"
+        or problem.row_counts is not None
+        or problem.test_costs is not None
+    ):
+        return None
+    types = few_types(problem.statistics)
+    if types is None or types.values.shape != (2, 2):
+        return None
+    costs = np.ascontiguousarray(types.values)
+    return Problem(problem.columns, types.types, costs, types.weights)
 
 
 def _call(

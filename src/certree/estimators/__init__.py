@@ -2,7 +2,6 @@
 
 from ._classifier import OptimalTreeClassifier
 from ._cost_sensitive import CostSensitiveTreeClassifier
-from ._cv import OptimalTreeClassifierCV
 from ._fair import FairTreeClassifier
 from ._measurements import Measurement
 from ._optimality import OptimalityGap, optimality_gap
@@ -13,6 +12,7 @@ from ._regressor import OptimalTreeRegressor
 from ._regularization import regularization_path
 from ._spo_forest import SPOForest
 from ._spo_tree import SPOTree
+from ._tree_cv import OptimalTreeClassifierCV, OptimalTreeRegressorCV, TreeCV
 
 __all__ = [
     "CostSensitiveTreeClassifier",
@@ -21,12 +21,14 @@ __all__ = [
     "OptimalTreeClassifier",
     "OptimalTreeClassifierCV",
     "OptimalTreeRegressor",
+    "OptimalTreeRegressorCV",
     "OptimalityGap",
     "OrdinalTreeClassifier",
     "PolicyTree",
     "PolicyValue",
     "SPOForest",
     "SPOTree",
+    "TreeCV",
     "optimality_gap",
     "pareto_front",
     "regularization_path",

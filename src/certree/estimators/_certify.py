@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from certree import engine
@@ -135,7 +136,16 @@ def solve_path(
     """Search for the trees of a path in a share of the time left."""
     phase("searching trees of all sizes")
     watch = None if callback is None else Observer(statement.leaf_cost, callback, None)
-    return statement.solve_path(model._engine_options(share), watch).with_trees(known)
+    options = path_options(model._engine_options(share))
+    return statement.solve_path(options, watch).with_trees(known)
+
+
+def path_options(options: engine.Options) -> engine.Options:
+    """Return options that take any of the best trees with the fewest splits.
+
+    To find the first of them by its columns, too, takes four times as long as the path itself.
+    """
+    return replace(options, extra={**options.extra, "smallest": False})
 
 
 def state_path(

@@ -8,6 +8,8 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from certree.encoding import read_table
+from certree.encoding._classes import check_labels
+from certree.engine._ordered import RankLimits
 from certree.metrics import Metric
 from certree.results._answer import Answer
 from certree.results._certificate import Certificate
@@ -23,6 +25,7 @@ from ._objective import is_direct, read_metric, task_name
 from ._optimal_tree import BaseOptimalTree
 from ._parameters import OneOf
 from ._reading import PredictsClasses
+from ._scoring import metric_score, with_class_weights
 from ._statement import Statement
 from ._vocabulary import ClassParameters, DepthByPosition, fitted, parameter, with_parameters
 from ._warm_start import WarmStart, WarmTree, broken_limits, express, read_tree
@@ -232,30 +235,51 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
             self._path = None
             return fit_binary(self, metric, TrainingRows(X, y, sample_weight, warm_start), callback)
 
+        statement = self._state(X, y, sample_weight, self._rank_limits(path))
+        statement = statement.with_multiway_leaves(self.complexity_per)
+        warm = None
+        if warm_start_tree is not None:
+            warm, statement = self._warm_start(warm_start, X, statement)
+        return self._prove(statement, callback, warm=warm, path=path), statement
+
+    def _state(
+        self, X: Any, y: Any, sample_weight: Any, rank_limits: RankLimits | None
+    ) -> ErrorStatement:
+        """Return what is asked of a search that counts weighted errors."""
+
         def check(classes: NDArray[Any], _: Any) -> None:
             # The objective does not use pos_label, but a class that y lacks is a typing error.
             find_positive(classes.tolist(), self.pos_label, task_name(self.objective))
 
         statement = state_errors(
-            self,
-            X,
-            y,
-            sample_weight,
-            self.objective,
-            check=check,
-            rank_limits=self._rank_limits(path),
+            self, X, y, sample_weight, self.objective, check=check, rank_limits=rank_limits
         )
-        statement = statement.with_multiway_leaves(self.complexity_per)
-        warm = None
-        if warm_start_tree is not None:
-            warm, statement = self._warm_start(warm_start, X, statement)
         self.classes_ = statement.classes
         self.n_classes_ = len(statement.classes)
-        return self._prove(statement, callback, warm=warm, path=path), statement
+        return statement
 
     def _keep(self, statement: Statement, answer: Answer, **more: Any) -> None:
-        self.tree_ = statement.grow(answer.nodes)
+        self._hold(statement, answer.nodes)
         self.certificate_ = certify(self, statement, answer, Certificate, **more)
+
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        return check_labels(y, self._row_count(X), type(self).__name__), params
+
+    def _state_path(
+        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
+    ) -> Statement | None:
+        if not is_direct(self.objective) or self.splits != "binary":
+            return None
+        return self._state(X, y, sample_weight, self._rank_limits(path=True))
+
+    def _score_params(self, y: Any, params: dict[str, Any]) -> dict[str, Any]:
+        return with_class_weights(self, y, params)
+
+    def _score_part(self, X: Any, y: Any, **params: Any) -> float:
+        return metric_score(self, self.objective, X, y, params.get("sample_weight"))
+
+    def _measure_name(self) -> str:
+        return task_name(self.objective)
 
     def _warm_start(
         self, start: WarmStart, X: Any, statement: ErrorStatement

@@ -14,6 +14,7 @@ from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
 from certree.results._answer import Answer
 from certree.results._progress import Callback
+from certree.results._summary import CostReport
 from certree.tasks._label_costs import (
     CostMatrix,
     LabelProblem,
@@ -29,6 +30,7 @@ from certree.tasks._task import Rows, Task
 from ._capacity import capacity_limits, split_limits, with_limits
 from ._measurements import Measurements
 from ._sklearn_bases import ClassifierMixin
+from ._statement import Statement
 from ._task_statement import TaskStatement
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, parameter, with_parameters
@@ -183,6 +185,20 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         self.classes_ = np.array(statement.problem.classes())
         self.n_classes_ = len(self.classes_)
 
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        n_rows, given = self._row_count(X), (params.get("sample_weight"), params.get("costs"))
+        labels = None if y is None else check_labels(y, n_rows, type(self).__name__)
+        if self.classes is None:
+            self.classes = self._objective(labels, n_rows, *given).table(labels, n_rows)[0]
+        return labels, params
+
+    def _state_path(
+        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
+    ) -> Statement | None:
+        statement = super()._state_path(X, y, sample_weight, **more)
+        self.classes_ = np.asarray(self.classes)
+        return statement
+
     def _task(
         self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None
     ) -> Task | Limited:
@@ -224,6 +240,9 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         costs = np.ones((len(labels), len(classes)))
         costs[np.arange(len(labels)), codes] = 0.0
         return _LabelledCosts(costs, classes, codes)
+
+    def _measure_name(self) -> str:
+        return "negative mean cost"
 
     def tests_used(self, X: Any) -> list[list[Any]]:
         """Return what has to be measured for each row, in the order of the tests.
@@ -292,8 +311,45 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
             position = {label: k for k, label in enumerate(self.classes_.tolist())}
             codes = np.array([position[label] for label in self.predict(X).tolist()])
             paid = paid + table[np.arange(len(paid)), codes]
-        weights = None if sample_weight is None else check_weights(sample_weight, len(paid))
-        return float(np.average(paid, weights=weights))
+        return _mean(paid, sample_weight)
+
+    def cost_report(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, costs: Any = None
+    ) -> CostReport:
+        """Return what the tree asks and costs on any rows, such as those held out.
+
+        Parameters
+        ----------
+        X, y, sample_weight, costs
+            As for :meth:`expected_cost`.
+
+        Returns
+        -------
+        CostReport
+            Means of a row: tests and columns asked, price of the tests, cost of the labels, and for
+            each column the share of rows that need it. It prints as a table.
+        """
+        asked = self.tests_used(X)
+        paid = _mean(self.test_cost(X), sample_weight)
+        cost = normalized = None
+        if y is not None or costs is not None:
+            cost = self.expected_cost(X, y, sample_weight, costs=costs)
+        if y is not None:
+            normalized = self.normalized_cost(X, y, sample_weight, costs=costs)
+        n_tests = np.asarray(self.decision_path(X).sum(axis=1)).ravel() - 1
+        columns = list(dict.fromkeys(name for row in asked for name in row))
+        return CostReport(
+            n_rows=len(asked),
+            n_tests=_mean(n_tests, sample_weight),
+            n_columns=_mean([len(row) for row in asked], sample_weight),
+            test_cost=paid,
+            label_cost=None if cost is None else cost - paid,
+            cost=cost,
+            normalized_cost=normalized,
+            measured={
+                name: _mean([name in row for row in asked], sample_weight) for name in columns
+            },
+        )
 
     def _cost_table(self, y: Any, n_rows: int, costs: Any) -> NDArray[np.float64]:
         """Return what each label costs each row; classes that are not known cost one error."""
@@ -332,7 +388,10 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         dearest = self._cost_table(y, len(labels), costs).max()
         if costs is None and self.cost_matrix is not None:
             dearest = np.asarray(self.cost_matrix, dtype=np.float64).max()
-        return mean / (every_test + (1 - max(shares) / sum(shares)) * float(dearest))
+        standard = every_test + (1 - max(shares) / sum(shares)) * float(dearest)
+        if standard == 0:
+            return 0.0 if mean == 0 else float("inf")
+        return mean / standard
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, costs: Any = None) -> float:
         """Return the negative mean cost of a row, so that greater is better.
@@ -358,3 +417,9 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
             return None
         names = getattr(self, "feature_names_in_", None)
         return Measurements.read(self.test_costs, [], self.n_features_in_, names)
+
+
+def _mean(values: Any, weights: Any) -> float:
+    """Return the weighted mean of a number per row."""
+    checked = None if weights is None else check_weights(weights, len(values))
+    return float(np.average(values, weights=checked))

@@ -1,383 +1,395 @@
-"""The tree whose depth and size are chosen by cross-validation."""
+"""Choosing the size of a tree by its scores on rows left out: one machinery for all estimators."""
 
 from __future__ import annotations
 
+import copy
+import math
+import warnings
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from contextvars import copy_context
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.metrics import accuracy_score, balanced_accuracy_score
+from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from certree.encoding._classes import check_labels, encode_labels
 from certree.engine._budget import Budget, budget
 from certree.exceptions import OptimalityWarning, warn
-from certree.numbers._error_weights import class_fractions
+from certree.numbers._exact import read_fraction
 from certree.numbers._weights import read_weights, relative_weights
 from certree.results._activity import step
 from certree.results._progress import Callback
-from certree.tree import Tree
+from certree.results._validation import ValidationCurve
 
-from ._binary_statement import find_positive
-from ._budgets import open_call
-from ._classifier import OptimalTreeClassifier
-from ._metric_fit import TrainingRows
-from ._objective import is_direct, read_metric, task_name
-from ._parameters import OneOf, WholeNumber, is_whole
-from ._reading import PredictsClasses
-from ._sizes import TreesOfSizes, trees_of_all_sizes
+from ._budgets import open_call, thread_count
+from ._certify import find_path
+from ._optimal_tree import BaseOptimalTree
+from ._parameters import Number, OneOf, is_whole
+from ._reading import PredictsByTree
+from ._scoring import Scorer, read_scorer
+from ._sizes import Limits, Part, Tried, models_within
 from ._vocabulary import (
     BudgetParameters,
-    ClassParameters,
-    TableParameters,
     check_parameters,
     fitted,
     parameter,
-    same_parameters,
     with_parameters,
 )
 
+# The deepest trees of which all sizes can be listed.
+_DEEPEST = 20
 
-@dataclass(frozen=True)
-class _Part:
-    """Some rows: a training or a test part."""
+# What ends a search before its tree is proven best.
+_STOPPED = ("time_limit", "memory_limit", "interrupted", "precision")
 
-    X: Any
-    y: NDArray[Any]
-    weights: NDArray[Any] | None
+Rows = NDArray[np.intp]
 
-    def rows(self, indices: NDArray[np.intp]) -> _Part:
-        weights = None if self.weights is None else self.weights[indices]
-        return _Part(_safe_indexing(self.X, indices), self.y[indices], weights)
+
+class _Fold(NamedTuple):
+    """What came of one fold: a score for each of the limits, and the status of the searches."""
+
+    scores: list[float]
+    status: list[str]
 
 
 def _held(name: str, meaning: str) -> Any:
     """Return an attribute of the model that was refitted to all rows."""
 
-    def read(self: OptimalTreeClassifierCV) -> Any:
-        check_is_fitted(self)
-        return getattr(self.best_estimator_, name)
+    def read(self: ChoosesSize) -> Any:
+        return getattr(self._model(), name)
 
     return property(read, doc=meaning)
 
 
+def _check_truth(name: str, value: object) -> None:
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+
+
 @with_parameters
-class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, BudgetParameters, TableParameters):
-    """An optimal tree whose depth and number of splits are chosen by cross-validation.
+class ChoosesSize(BudgetParameters, PredictsByTree):
+    """Tries limits on the size in every fold, chooses by the scores, and refits to all rows."""
 
-    For every depth and every number of splits from 1 to ``2**depth - 1`` the best tree for the
-    training part of each fold is scored on the rest, by the metric that the trees are optimised
-    for. The depth and size with the best mean score are then used on all rows. One search per fold
-    and depth gives the trees of all sizes.
-
-    Parameters
-    ----------
-    depths : sequence of int, default=(1, 2, 3)
-        Depths to try.
-    max_splits : int or None, default=None
-        Most splits to try; None: as many as the depth allows.
-    cv : int, splitter or iterable, default=5
-        How rows are divided, as in scikit-learn: a number of stratified folds, a splitter, or pairs
-        of training and test rows.
-    rule : {"best", "one_se"}, default="best"
-        "best": the best mean score, of equal ones the fewest splits. "one_se": the fewest splits
-        whose mean score is within one standard error of the best.
-    objective, pos_label, min_samples_leaf, class_weight
-        As for :class:`OptimalTreeClassifier`.
-    categorical_features, thresholds, min_category_rows, category_tests
-        As for :class:`OptimalTreeClassifier`.
-    time_limit : float or None, default=60.0
-        Seconds for all searches together: each fold has an equal share of what is left, and so has
-        the tree for all rows.
-    memory_limit, n_jobs, verbose
-        As for :class:`OptimalTreeClassifier`.
-
-    Attributes
-    ----------
-    best_depth_, best_splits_ : int
-        The limits chosen.
-    best_score_ : float
-        Their mean score on rows that were not trained on.
-    cv_results_ : dict of str to array
-        One entry for each pair of limits: param_max_depth, param_max_splits,
-        split0_test_score, ..., mean_test_score, std_test_score, rank_test_score.
-    n_splits_ : int
-        Number of folds.
-    best_estimator_ : OptimalTreeClassifier
-        The model fitted to all rows with these limits.
-    tree_ : Tree
-        Its tree.
-    certificate_ : Certificate
-        What is proven about it.
-    encoder_, classes_, n_classes_, n_features_in_, feature_names_in_, feature_importances_, path_
-        Those of this model, as for :class:`OptimalTreeClassifier`.
-
-    See Also
-    --------
-    OptimalTreeClassifier : One tree for given limits.
-
-    Notes
-    -----
-    .. versionadded:: 0.1
-
-    Examples
-    --------
-    >>> from certree import OptimalTreeClassifierCV, datasets
-    >>> X, y = datasets.load_binary_example(return_X_y=True)
-    >>> model = OptimalTreeClassifierCV(depths=(1, 2), cv=3, objective="f1").fit(X, y)
-    >>> model.best_splits_ <= 3
-    True
-    """
-
-    depths: Sequence[int] = parameter(default=(1, 2, 3), kw_only=False)
-    max_splits: int | None = parameter(default=None, check=WholeNumber(0, none="no limit"))
+    depths: Sequence[int] | None = parameter(default=(1, 2, 3))
+    sizes: Literal["all"] | Sequence[int] | None = "all"
+    complexities: Literal["auto"] | Sequence[Any] | None = None
     cv: Any = 5
     rule: Literal["best", "one_se"] = parameter(default="best", check=OneOf(("best", "one_se")))
+    scoring: Any = None
+    refit: bool = parameter(default=True, check=_check_truth)
 
-    best_estimator_: OptimalTreeClassifier = fitted()
-    best_depth_: int = fitted()
-    best_splits_: int = fitted()
+    best_estimator_: Any = fitted()
+    best_params_: dict[str, Any] = fitted()
+    best_index_: int = fitted()
     best_score_: float = fitted()
-    cv_results_: dict[str, Any] = fitted()
+    curve_: ValidationCurve = fitted()
     n_splits_: int = fitted()
 
     tree_ = _held("tree_", "The tree for all rows.")
     certificate_ = _held("certificate_", "What is proven about it, within the limits chosen.")
     encoder_ = _held("encoder_", "The tests derived from the columns.")
     path_ = _held("path_", "The best tree for every number of splits; ``fit(..., path=True)``.")
-    classes_ = _held("classes_", "The class labels.")
-    n_classes_ = _held("n_classes_", "Number of classes.")
     n_features_in_ = _held("n_features_in_", "Number of columns in `fit`.")
     feature_names_in_ = _held("feature_names_in_", "Their names, if they were text.")
+    feature_importances_ = _held("feature_importances_", "What the splits on each column gain.")
 
-    def fit(
+    @property
+    def cv_results_(self) -> dict[str, Any]:
+        """The scores in scikit-learn's form."""
+        check_is_fitted(self)
+        return self.curve_.cv_results()
+
+    @abstractmethod
+    def _tree(self) -> BaseOptimalTree:
+        """Return the estimator whose size is chosen, not fitted."""
+
+    def _model(self) -> Any:
+        """Return the model that was refitted to all rows."""
+        check_is_fitted(self)
+        if "best_estimator_" not in vars(self):
+            raise AttributeError(
+                f"This {type(self).__name__} holds no model: refit=False only finds scores. Set "
+                "refit=True, or fit an estimator with best_params_."
+            )
+        return self.best_estimator_
+
+    def _read(self, X: Any, method: str) -> Any:
+        return getattr(self._model(), method)(X)
+
+    # ---- the steps ---------------------------------------------------------------------------
+
+    def _choose(
         self,
         X: Any,
         y: Any,
-        sample_weight: Any = None,
-        *,
-        groups: Any = None,
-        callback: Callback | None = None,
-        path: bool = False,
-    ) -> OptimalTreeClassifierCV:
-        """Choose depth and size by cross-validation, and find the best tree for all rows.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Training rows, as for :class:`OptimalTreeClassifier`.
-        y : array-like of shape (n_rows,)
-            Class labels.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights, in training and in scores.
-        groups : array-like of shape (n_rows,), optional
-            Groups of rows, for splitters that keep them together.
-        callback : callable, optional
-            Called with a :class:`Progress` during the last search, the one for all rows; a true
-            answer stops it.
-        path : bool, default=False
-            Also find the best tree for all rows for every number of splits up to the chosen one, as
-            ``path_``.
-
-        Returns
-        -------
-        OptimalTreeClassifierCV
-            The fitted estimator itself.
-        """
+        params: dict[str, Any],
+        groups: Any,
+        callback: Callback | None,
+        path: bool,
+    ) -> None:
+        """Choose the limits, and find the best tree for all rows within them."""
         check_parameters(self)
+        model = self._tree()
+        # Both names of the limit on splits mean the same.
+        model.set_params(max_splits=model._split_limit, max_leaf_nodes=None)
         depths = self._depths()
+        scorer = read_scorer(self.scoring, model)
         n_rows = self._row_count(X)
-        labels = check_labels(y, n_rows, type(self).__name__)
-        table = X if hasattr(X, "__getitem__") else np.asarray(X)
-        if issparse(X):  # some formats have no rows to select
-            table = X.tocsr()
-        data = _Part(table, labels, _weights(sample_weight, n_rows))
         if n_rows < 2:
             raise ValueError("Cross-validation needs more than 1 sample, got n_samples = 1.")
-        folds = list(
-            check_cv(self.cv, data.y, classifier=True).split(np.zeros(n_rows), data.y, groups)
-        )
         with open_call(self) as call:
-            found = self._search(data, [train for train, _ in folds], depths, call)
-            tests = [test for _, test in folds[: len(found)]]
-            limits = [(depth, size) for depth in depths for size in self._sizes(depth)]
-            self._choose(limits, self._scores(data, found, tests, limits))
-            self.n_splits_ = len(found)
-            self._refit(X, y, sample_weight, callback, path)
-        self._warn(found, len(folds))
-        return self
+            with call.nothing_to_return():
+                data = _prepared(model, X, y, params, n_rows)
+            by = data.y if is_classifier(model) else y
+            splitter = check_cv(self.cv, by, classifier=is_classifier(model))
+            folds = list(splitter.split(np.zeros(n_rows), by, groups))
+            limits = self._limits(model, data, depths, call, len(folds))
+            found = self._try(model, data, folds, limits, scorer, call)
+            self._keep_scores(limits, found)
+            if self.refit:
+                self._refit(model, data, callback, path)
+            elif "best_estimator_" in vars(self):
+                del self.best_estimator_
+        self._warn(found, len(folds), len(limits))
 
-    def _search(
-        self, data: _Part, parts: list[NDArray[np.intp]], depths: list[int], call: Budget
-    ) -> list[list[TreesOfSizes]]:
-        """Return the best trees of all sizes for parts of the rows; for the first ones on Ctrl-C.
+    def _try(
+        self,
+        model: BaseOptimalTree,
+        data: Part,
+        folds: list[tuple[Rows, Rows]],
+        limits: list[Limits],
+        scorer: Scorer | None,
+        call: Budget,
+    ) -> list[_Fold]:
+        """Return the scores of all limits in the folds; of those that were begun, on Ctrl-C.
 
-        Each has an equal share of the time that is left, and so has the refit.
+        Each round of folds has an equal share of the time that is left, and so has the refit.
         """
-        found: list[list[TreesOfSizes]] = []
-        for number, rows in enumerate(parts):
-            share = call.remaining(1 / (len(parts) - number + 1))
-            with budget(share, None), step(f"fold {number + 1} of {len(parts)}"):
-                found.append(self._sizes_of(data.rows(rows), depths))
-            if call.is_interrupted:
-                break
-        return found
+        jobs = min(thread_count(self.n_jobs), len(folds))
+        memory = None if call.memory is None else call.memory // jobs
+        scored = _scored(model, data, scorer)
 
-    def _scores(
-        self,
-        data: _Part,
-        found: list[list[TreesOfSizes]],
-        tests: list[NDArray[np.intp]],
-        limits: list[tuple[int, int]],
-    ) -> NDArray[np.float64]:
-        """Return the score of each pair of limits on the rows that were left out each time."""
-        scoring = self._scoring(data)
-        scores = np.empty((len(limits), len(tests)))
-        for number, test in enumerate(tests):
-            rows, weights = data.rows(test), None if scoring is None else scoring[test]
-            scores[:, number] = self._score_all(found[number], limits, rows, weights)
-        return scores
+        def run(number: int) -> _Fold | None:
+            if call.is_interrupted and number >= jobs:
+                return None
+            train, test = folds[number]
+            rounds = math.ceil((len(folds) - number) / jobs) + bool(self.refit)
+            share, place = call.remaining(1 / rounds), f"fold {number + 1} of {len(folds)}"
+            with budget(share, memory), step(place):
+                tried = models_within(copy.copy(model), data.rows(train), limits)
+            return _Fold(_scores(tried, scored.rows(test), scorer), [one.status for one in tried])
 
-    def _depths(self) -> list[int]:
-        try:
-            depths = list(self.depths)
-        except TypeError:
-            depths = []
-        if not depths or not all(is_whole(depth) and 1 <= depth <= 20 for depth in depths):
-            raise ValueError(
-                f"depths must be a few integers from 1 to 20, such as (1, 2, 3), got "
-                f"{self.depths!r}."
-            )
-        return sorted({int(depth) for depth in depths})
+        with warnings.catch_warnings():
+            # One warning at the end speaks of all searches.
+            warnings.simplefilter("ignore", OptimalityWarning)
+            warnings.filterwarnings("ignore", ".*nothing to\\s+predict with")
+            if jobs == 1:
+                found = [run(number) for number in range(len(folds))]
+            else:
+                # Threads share the budget of the call; the core lets all of them run at once.
+                found = Parallel(n_jobs=jobs, require="sharedmem")(
+                    delayed(copy_context().run)(run, number) for number in range(len(folds))
+                )
+        return [fold for fold in found if fold is not None]
 
-    def _sizes(self, depth: int) -> range:
-        most = 2**depth - 1
-        if self.max_splits is not None:
-            most = min(most, max(int(self.max_splits), 1))
-        return range(1, most + 1)
+    def _keep_scores(self, limits: list[Limits], found: list[_Fold]) -> None:
+        scores = np.array([fold.scores for fold in found]).T
+        self.curve_ = ValidationCurve(limits, scores, rule=self.rule, measure=self._measure())
+        self.best_index_ = self.curve_.chosen
+        self.best_params_ = limits[self.best_index_]
+        self.best_score_ = float(self.curve_.mean[self.best_index_])
+        self.n_splits_ = len(found)
 
-    def _tree(self, depth: int) -> OptimalTreeClassifier:
-        """Return the estimator for one depth."""
-        shared = same_parameters(self, OptimalTreeClassifier)
-        return OptimalTreeClassifier(**{**shared, "max_depth": depth})
-
-    def _sizes_of(self, rows: _Part, depths: list[int]) -> list[TreesOfSizes]:
-        """Return for each depth the best trees of all sizes."""
-        return trees_of_all_sizes(
-            self._tree(depths[-1]), TrainingRows(rows.X, rows.y, rows.weights), depths
-        )
-
-    # ---- scores ---------------------------------------------------------------------------------
-
-    def _scoring(self, data: _Part) -> NDArray[np.float64] | None:
-        """Return the weights of rows in scores, those of the classes included."""
-        weights = None if data.weights is None else relative_weights(data.weights)
-        if self.class_weight is None:
-            return weights
-        classes, codes = encode_labels(data.y)
-        counts = np.bincount(codes).tolist()
-        wanted = class_fractions(self.class_weight, classes.tolist(), counts)
-        by_class = relative_weights(wanted)[codes]
-        return by_class if weights is None else by_class * weights
-
-    def _score_all(
-        self,
-        found: list[TreesOfSizes],
-        limits: list[tuple[int, int]],
-        rows: _Part,
-        weights: NDArray[np.float64] | None,
-    ) -> list[float]:
-        """Return the score of the tree for each pair of limits on rows not trained on."""
-        by_depth = {sizes.depth: sizes for sizes in found}
-        known: dict[int, float] = {}
-        scores = []
-        for depth, size in limits:
-            tree = by_depth[depth].best(size)
-            if id(tree) not in known:
-                known[id(tree)] = self._score(tree, rows, weights)
-            scores.append(known[id(tree)])
-        return scores
-
-    def _score(self, tree: Tree, rows: _Part, weights: NDArray[np.float64] | None) -> float:
-        metric = read_metric(self.objective)
-        if metric is None:
-            is_plain = task_name(self.objective) == "accuracy"
-            score = accuracy_score if is_plain else balanced_accuracy_score
-            return float(score(rows.y, tree.predict(rows.X), sample_weight=weights))
-        classes = tree.classes.tolist()
-        positive = find_positive(classes, self.pos_label, metric.name)
-        if metric.kind == "chain":
-            answers: Any = tree.predict_proba(rows.X)[:, positive]
-        else:
-            answers = tree.predict(rows.X)
-        return metric.score(rows.y, answers, pos_label=classes[positive], sample_weight=weights)
-
-    def _choose(self, limits: list[tuple[int, int]], scores: NDArray[np.float64]) -> None:
-        """Set the results, and the limits that are best by the rule."""
-        means, spreads = scores.mean(axis=1), scores.std(axis=1)
-        best = float(means.max())
-        least = best
-        if self.rule == "one_se" and scores.shape[1] > 1:
-            place = int(means.argmax())
-            least -= float(scores[place].std(ddof=1) / np.sqrt(scores.shape[1]))
-        # Means of the same scores in another order differ by rounding.
-        good = [i for i, mean in enumerate(means) if mean >= least - 1e-12]
-        chosen = min(good, key=lambda i: (limits[i][1], limits[i][0]))
-        self.best_depth_, self.best_splits_ = limits[chosen]
-        self.best_score_ = float(means[chosen])
-        results: dict[str, Any] = {
-            "params": [{"max_depth": depth, "max_splits": size} for depth, size in limits],
-            "param_max_depth": np.array([depth for depth, _ in limits]),
-            "param_max_splits": np.array([size for _, size in limits]),
-        }
-        for number in range(scores.shape[1]):
-            results[f"split{number}_test_score"] = scores[:, number]
-        results["mean_test_score"], results["std_test_score"] = means, spreads
-        results["rank_test_score"] = 1 + np.array(
-            [int(np.count_nonzero(means > mean + 1e-12)) for mean in means]
-        )
-        self.cv_results_ = results
-
-    # ---- the tree for all rows ------------------------------------------------------------------
+    def _measure(self) -> str:
+        """Return the name of the score."""
+        if self.scoring is None:
+            return self._tree()._measure_name()
+        name = getattr(self.scoring, "name", getattr(self.scoring, "__name__", None))
+        return str(self.scoring if name is None else name)
 
     def _refit(
-        self, X: Any, y: Any, sample_weight: Any, callback: Callback | None, path: bool
+        self, model: BaseOptimalTree, data: Part, callback: Callback | None, path: bool
     ) -> None:
-        model = self._tree(self.best_depth_)
-        model.max_splits = self.best_splits_
+        refitted = copy.copy(model).set_params(**self.best_params_)
+        wishes = {"callback": callback, "path": path or None}
+        given = {name: wish for name, wish in wishes.items() if wish is not None}
         with step("all rows"):
-            model.fit(X, y, sample_weight, callback=callback, path=path)
-        self.best_estimator_ = model
+            refitted._fit_part(data.X, data.y, **data.params, **given)
+        self.best_estimator_ = refitted
 
-    def _warn(self, found: list[list[TreesOfSizes]], n_folds: int) -> None:
+    def _warn(self, found: list[_Fold], n_folds: int, n_limits: int) -> None:
         if len(found) < n_folds:
             warn(
-                f"Cross-validation was interrupted: depth and size were chosen by {len(found)} of "
+                f"Cross-validation was interrupted: the size was chosen by {len(found)} of "
                 f"{n_folds} folds, and the tree for all rows is the best one found at once. Let it "
                 "run longer.",
                 OptimalityWarning,
             )
-        stopped = [sizes for fold in found for sizes in fold if sizes.status != "optimal"]
+        status = [one for fold in found for one in fold.status]
+        stopped = [one for one in status if one in _STOPPED]
         if stopped:
-            total = sum(len(fold) for fold in found)
             warn(
-                f"{len(stopped)} of {total} searches in cross-validation ended before their trees "
-                f"were proven best ({stopped[0].status}), so that scores are those of the best "
+                f"{len(stopped)} of {len(status)} trees in cross-validation ({n_limits} in each "
+                f"fold) were not proven best ({stopped[0]}), so that scores are those of the best "
                 "trees found. Raise time_limit, or try smaller depths.",
                 OptimalityWarning,
             )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = is_direct(self.objective)
-        return tags
+    # ---- the limits to try -------------------------------------------------------------------
+
+    def _depths(self) -> list[int | None]:
+        if self.depths is None:
+            return [None]
+        try:
+            depths = list(self.depths)
+        except TypeError:
+            depths = []
+        if not depths or not all(is_whole(depth) and 0 <= depth <= _DEEPEST for depth in depths):
+            raise ValueError(
+                f"depths must be a few integers from 0 to {_DEEPEST}, such as (1, 2, 3), or None "
+                f"(no limit), got {self.depths!r}."
+            )
+        return [*sorted({int(depth) for depth in depths})]
+
+    def _limits(
+        self,
+        model: BaseOptimalTree,
+        data: Part,
+        depths: list[int | None],
+        call: Budget,
+        n_folds: int,
+    ) -> list[Limits]:
+        """Return the limits to try, each depth with its numbers of splits or complexities."""
+        if self.complexities is not None:
+            if self.sizes is not None and not _is_text(self.sizes, "all"):
+                raise ValueError("Give either sizes or complexities to try, not both.")
+            # A round of folds, the refit, and this search have equal shares.
+            with budget(call.remaining(1 / (n_folds + 2)), None), step("complexities"):
+                tried = self._complexities(model, data, depths)
+            return [{"max_depth": depth, "complexity": one} for depth in depths for one in tried]
+        if self.sizes is None:
+            if depths == [None]:
+                raise ValueError("Nothing to choose: give depths, sizes or complexities.")
+            return [{"max_depth": depth} for depth in depths]
+        if getattr(model, "splits", "binary") != "binary":
+            raise ValueError(
+                f"Numbers of splits need splits='binary', got {model.splits!r}; set sizes=None to "
+                "choose the depth alone."
+            )
+        n_rows = self._row_count(data.X)
+        return [
+            {"max_depth": depth, "max_splits": size}
+            for depth in depths
+            for size in self._sizes(model, depth, n_rows)
+        ]
+
+    def _sizes(self, model: BaseOptimalTree, depth: int | None, n_rows: int) -> list[int]:
+        """Return the numbers of splits to try for a depth."""
+        limit = n_rows - 1 if depth is None else min(2**depth - 1, n_rows - 1)
+        if model.max_splits is not None:
+            limit = min(limit, int(model.max_splits))
+        if _is_text(self.sizes, "all"):
+            if depth is None and model.max_splits is None:
+                raise ValueError("Without depths, list the sizes to try, such as range(1, 8).")
+            return list(range(min(1, limit), limit + 1))
+        try:
+            sizes: list[Any] = list(self.sizes)  # type: ignore[arg-type]
+        except TypeError:
+            sizes = []
+        if not sizes or not all(is_whole(size) and size >= 0 for size in sizes):
+            raise ValueError(
+                'sizes must be "all", numbers of splits such as range(1, 8), or None (choose the '
+                f"depth alone), got {self.sizes!r}."
+            )
+        return sorted({min(int(size), limit) for size in sizes})
+
+    def _complexities(
+        self, model: BaseOptimalTree, data: Part, depths: list[int | None]
+    ) -> list[Any]:
+        """Return the complexities to try, in falling order."""
+        if not _is_text(self.complexities, "auto"):
+            if isinstance(self.complexities, str) or not np.iterable(self.complexities):
+                raise ValueError(
+                    'complexities must be "auto", numbers such as (0.001, 0.01), or None, got '
+                    f"{self.complexities!r}."
+                )
+            listed: list[Any] = list(self.complexities)
+            for one in listed:
+                Number(0, text=True)("complexities", one)
+            if not listed:
+                raise ValueError("complexities is empty; give at least one number.")
+            # Fractions that are written as texts become numbers, which curves can show.
+            numbers = [
+                read_fraction(one, "complexities") if isinstance(one, str) else one
+                for one in listed
+            ]
+            return sorted(numbers, key=float, reverse=True)
+        searched = copy.copy(model)
+        searched.max_depth = depths[-1]
+        searched._check_size_limits(path=True)
+        statement = searched._state_path(data.X, data.y, **data.params)
+        if statement is None:
+            raise ValueError(
+                'complexities="auto" needs an objective with a path over all numbers of splits, '
+                f"which {type(model).__name__} with these parameters lacks; list the complexities."
+            )
+        return _between(find_path(searched, statement).breakpoints())
 
 
-def _weights(sample_weight: Any, n_rows: int) -> NDArray[Any] | None:
-    """Return the weights of rows as they were given, of which folds take some."""
-    return None if sample_weight is None else read_weights(sample_weight, n_rows).numbers
+def _between(points: Sequence[Any]) -> list[float]:
+    """Return one complexity for each tree that is best for some, given where the best changes."""
+    if not points:
+        return [0.0]
+    middle = [math.sqrt(float(low) * float(high)) for low, high in pairwise(points)]
+    return [math.nextafter(float(points[-1]), math.inf), *reversed(middle), 0.0]
+
+
+def _is_text(value: object, text: str) -> bool:
+    return isinstance(value, str) and value == text
+
+
+def _prepared(model: BaseOptimalTree, X: Any, y: Any, params: dict[str, Any], n_rows: int) -> Part:
+    """Return all rows in a form that can be divided, after all checks."""
+    given = {name: value for name, value in params.items() if value is not None}
+    if "sample_weight" in given:
+        # As they were given: exact numbers stay exact.
+        given["sample_weight"] = read_weights(given["sample_weight"], n_rows).numbers
+    for name, value in given.items():
+        if not hasattr(value, "__len__") or len(value) != n_rows:
+            raise ValueError(f"{name} must have one value for each of the {n_rows} rows.")
+    table = X if hasattr(X, "__getitem__") else np.asarray(X)
+    if issparse(X):  # some formats have no rows to select
+        table = X.tocsr()
+    target, kept = model._prepare(table, y, given)
+    return Part(table, target, kept)
+
+
+def _scored(model: BaseOptimalTree, data: Part, scorer: Scorer | None) -> Part:
+    """Return all rows with what their scores take."""
+    params = dict(data.params)
+    if "sample_weight" in params:
+        params["sample_weight"] = relative_weights(params["sample_weight"])
+    if scorer is None:
+        params = model._score_params(data.y, params)
+    return Part(data.X, data.y, params)
+
+
+def _scores(tried: list[Tried], rows: Part, scorer: Scorer | None) -> list[float]:
+    """Return the scores of models on rows that they were not fitted to; NaN without a tree."""
+    known: dict[int, float] = {}
+    for one in tried:
+        if id(one.model) in known:
+            continue
+        score = float("nan")
+        if one.has_tree and scorer is None:
+            score = one.model._score_part(rows.X, rows.y, **rows.params)
+        elif one.has_tree and scorer is not None:
+            score = scorer(one.model, rows.X, rows.y, **rows.params)
+        known[id(one.model)] = score
+    return [known[id(one.model)] for one in tried]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.encoding._classes import check_labels
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import parse_complexity
 from certree.results._certificate import Exact, show
@@ -24,6 +25,7 @@ from ._fair_statement import state_fairness
 from ._optimal_tree import BaseOptimalTree
 from ._parameters import OneOf
 from ._reading import PredictsClasses
+from ._scoring import with_class_weights
 from ._vocabulary import ClassParameters, fitted, fixed, parameter, with_parameters
 
 # Part of the range of integers that costs of the rows leave to multipliers.
@@ -278,6 +280,15 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
             more than two classes it has only error rates.
         """
         return report_on(self, X, y, sensitive_features, sample_weight)
+
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        return check_labels(y, self._row_count(X), type(self).__name__), params
+
+    def _score_params(self, y: Any, params: dict[str, Any]) -> dict[str, Any]:
+        return with_class_weights(self, y, params)
+
+    def _measure_name(self) -> str:
+        return "accuracy"
 
     def _check_sizes(self) -> None:
         """Refuse what lets trees grow without end."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from certree import engine
 from certree.engine._budget import Budget, current
@@ -27,6 +27,7 @@ from certree.tree import Tree
 from ._budgets import open_call, thread_count
 from ._certify import find_path
 from ._reading import EncodesTables, KeepsPath, PredictsByTree
+from ._scoring import accepted
 from ._statement import Statement
 from ._vocabulary import (
     BudgetParameters,
@@ -56,6 +57,15 @@ class BaseOptimalTree(
     tree_: Tree = fitted()
     certificate_: Certificate = fitted()
     _path: RegularizationPath | None = fitted()
+
+    if TYPE_CHECKING:
+
+        def fit(self, X: Any, *args: Any, **params: Any) -> Any:
+            """Every estimator has its own."""
+
+        def score(self, X: Any, *args: Any, **params: Any) -> float:
+            """Every estimator has its own."""
+            ...
 
     def _check_parameters(self) -> None:
         check_parameters(self)
@@ -165,6 +175,42 @@ class BaseOptimalTree(
     def _keep(self, statement: Any, answer: Answer) -> None:
         """Give the fitted estimator its tree and certificate."""
 
+    # ---- what choosing a size asks for -------------------------------------------------------
+
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Check targets and keywords of all rows before these are divided, and return them.
+
+        What is estimated once from all rows is estimated here, and what parts of the rows cannot
+        know, such as all classes, becomes a parameter.
+        """
+        return y, params
+
+    def _state_path(
+        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
+    ) -> Statement | None:
+        """Return what a path is searched in; None if the objective has none."""
+        return None
+
+    def _hold(self, statement: Any, nodes: engine.Nodes) -> None:
+        """Give the estimator a tree to predict with."""
+        self.tree_ = statement.grow(nodes)
+
+    def _fit_part(self, X: Any, y: Any, **params: Any) -> None:
+        """Fit to rows that `_prepare` has seen."""
+        self.fit(X, y, **params)
+
+    def _score_params(self, y: Any, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the keywords of `_score_part` for all rows."""
+        return params
+
+    def _score_part(self, X: Any, y: Any, **params: Any) -> float:
+        """Return what the estimator is to be good at, on rows that it was not fitted to."""
+        return float(self.score(X, y, **accepted(self.score, params)))
+
+    def _measure_name(self) -> str:
+        """Return what plots call the number that `_score_part` returns."""
+        return "score"
+
     def _watch(
         self, to_cost: Callable[[int], Exact], measure: Measure, callback: Callback | None
     ) -> Observer | None:
@@ -210,7 +256,7 @@ class BaseOptimalTree(
 
     def _check_tree(self) -> None:
         super()._check_tree()
-        if not self.certificate_.has_tree:
+        if not hasattr(self, "tree_"):
             raise InfeasibleError(self.certificate_)
 
     def _warn_about_path(self, path: RegularizationPath | None) -> None:

@@ -90,8 +90,17 @@ class OrdinalTreeClassifier(PredictsClasses, BaseTargetTree):
     def _read_target(self, y: Any, n_rows: int) -> NDArray[Any]:
         return check_labels(y, n_rows, type(self).__name__)
 
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        labels, params = super()._prepare(X, y, params)
+        if self.order is None:
+            self.order = np.unique(labels)
+        return labels, params
+
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         return OrdinalError(self.order)
+
+    def _measure_name(self) -> str:
+        return "negative distance in rank"
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the negative mean distance of a row in rank, so that greater is better.

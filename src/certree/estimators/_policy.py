@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
@@ -31,6 +32,7 @@ from ._policy_scores import (
     policy_scores,
     read_history,
 )
+from ._statement import Statement
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, parameter, with_parameters
 
@@ -220,6 +222,23 @@ class PolicyTree(BaseTaskTree):
         PolicyTree
             The fitted estimator itself.
         """
+        with self._budget() as call:
+            with call.nothing_to_return():
+                self._read_rows(X, y, outcome, sample_weight, treatment, propensity, outcomes)
+            self._fit_scores(X, sample_weight, callback, path)
+        return self
+
+    def _read_rows(
+        self,
+        X: Any,
+        y: Any,
+        outcome: Any = None,
+        sample_weight: Any = None,
+        treatment: Any = None,
+        propensity: Any = None,
+        outcomes: Any = None,
+    ) -> None:
+        """Estimate what treatments bring the rows, or read the rewards that are given."""
         if (y is None) == (treatment is None):
             raise ValueError(
                 "PolicyTree requires y to be passed, but the target y is None; call "
@@ -232,21 +251,20 @@ class PolicyTree(BaseTaskTree):
         n_rows = self._row_count(X)
         if outcome is None:
             if np.asarray(given).ndim == 2:
-                return self.fit_rewards(X, given, sample_weight, callback=callback, path=path)
+                self._read_rewards(X, given)
+                return
             read_table(X)
             raise ValueError(
                 "PolicyTree needs outcomes: fit(X, treatment, outcome), or fit(X, rewards) with a "
                 "table of shape (n_rows, n_treatments)."
             )
-        with self._budget() as call:
-            phase("estimating outcomes")
-            with call.nothing_to_return():
-                history = read_history(given, outcome, n_rows, self.treatments)
-                scores = self._scores(X, history, sample_weight, propensity, outcomes)
-            self.outcomes_, self.propensities_ = scores.outcomes, scores.propensities
-            self._received = None if self.min_treated is None else history.codes
-            self._fit_scores(X, scores.rewards, history.treatments, sample_weight, callback, path)
-        return self
+        phase("estimating outcomes")
+        history = read_history(given, outcome, n_rows, self.treatments)
+        scores = self._scores(X, history, sample_weight, propensity, outcomes)
+        self.outcomes_, self.propensities_ = scores.outcomes, scores.propensities
+        self._received = None if self.min_treated is None else history.codes
+        self.rewards_ = scores.rewards
+        self._name_treatments(history.treatments)
 
     def _scores(
         self, X: Any, history: History, sample_weight: Any, propensity: Any, outcomes: Any
@@ -300,6 +318,12 @@ class PolicyTree(BaseTaskTree):
             The fitted estimator itself.
         """
         self._check_parameters()
+        self._read_rewards(X, rewards, treatment)
+        self._fit_scores(X, sample_weight, callback, path)
+        return self
+
+    def _read_rewards(self, X: Any, rewards: Any, treatment: Any = None) -> None:
+        """Keep rewards that are given, and what the rows have received."""
         table = _read_rewards(rewards, self._row_count(X))
         labels = np.arange(table.shape[1]) if self.treatments is None else self.treatments
         self.outcomes_ = self.propensities_ = None
@@ -308,21 +332,17 @@ class PolicyTree(BaseTaskTree):
             nothing = np.zeros(len(table))
             given = read_history(treatment, nothing, len(table), labels, all_seen=False)
             self._received = given.codes
-        self._fit_scores(X, table, labels, sample_weight, callback, path)
-        return self
+        self.rewards_ = table
+        self._name_treatments(labels)
+
+    def _name_treatments(self, treatments: Any) -> None:
+        n_treatments = self.rewards_.shape[1]
+        self.treatments_ = read_labels(treatments, n_treatments, "rewards", "treatments")
 
     def _fit_scores(
-        self,
-        X: Any,
-        rewards: NDArray[np.float64],
-        treatments: Any,
-        sample_weight: Any,
-        callback: Callback | None,
-        path: bool,
+        self, X: Any, sample_weight: Any, callback: Callback | None, path: bool
     ) -> None:
-        self.rewards_ = rewards
-        self.treatments_ = read_labels(treatments, rewards.shape[1], "rewards", "treatments")
-        task = self._task(rewards, len(rewards), sample_weight)
+        task = self._task(self.rewards_, len(self.rewards_), sample_weight)
         self._fit_and_report(task, X, None, sample_weight, callback, path)
 
     def _task(
@@ -337,6 +357,25 @@ class PolicyTree(BaseTaskTree):
         received = getattr(self, "_received", None)
         return with_limits(task, limits, received_minimum(self.min_treated, received, names))
 
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        # Scores are estimated once for all rows, each by models that have not seen it.
+        model = copy.copy(self)
+        model._read_rows(X, y, **params)
+        self.treatments = model.treatments_
+        kept = {name: params[name] for name in ("sample_weight",) if name in params}
+        if model._received is not None:
+            kept["treatment"] = model.treatments_[model._received]
+        return model.rewards_, kept
+
+    def _state_path(
+        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
+    ) -> Statement | None:
+        self._read_rewards(X, y, **more)
+        return super()._state_path(X, y, sample_weight)
+
+    def _fit_part(self, X: Any, y: Any, **params: Any) -> None:
+        self.fit_rewards(X, y, **params)
+
     def _teacher(self) -> Teacher:
         return Teacher(
             self.method,
@@ -346,6 +385,9 @@ class PolicyTree(BaseTaskTree):
             float(self.clip),
             self.random_state,
         )
+
+    def _measure_name(self) -> str:
+        return "mean outcome" if self.maximise else "negative mean outcome"
 
     def value(
         self,

@@ -112,6 +112,9 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
             raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
         return check_numbers(given, "y", (n_rows,), exactly=True)
 
+    def _measure_name(self) -> str:
+        return "R2"
+
     def to_sklearn(self, *, encoded: bool = False) -> Any:
         """Return a fitted scikit-learn DecisionTreeRegressor with the same predictions.
 

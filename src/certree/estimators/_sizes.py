@@ -1,107 +1,238 @@
-"""The best trees of all sizes, for several depths, from as few searches as the objective allows."""
+"""Fitted models for many limits on the size, from as few searches as the objective allows."""
 
 from __future__ import annotations
 
 import copy
-import warnings
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
 
-from certree.engine import SizedTree
-from certree.exceptions import OptimalityWarning
+from sklearn.utils import _safe_indexing
+
+from certree.engine import Nodes, SizedTree
+from certree.engine._budget import budget, current
 from certree.metrics import Metric
+from certree.numbers._exact import read_fraction
 from certree.proofs._metric_search import solve_metric_path
 from certree.proofs._metric_solves import Found
 from certree.results._activity import step
 from certree.tree import Tree
 
-from ._certify import solve_path, state_path
+from ._certify import path_options, solve_path
 from ._classifier import OptimalTreeClassifier
-from ._error_statement import state_errors
 from ._metric_fit import TrainingRows, in_units, state_metric
 from ._objective import read_metric
+from ._optimal_tree import BaseOptimalTree
+from ._statement import Statement
+
+Limits = dict[str, Any]
+"""Parameters that limit a tree: max_depth, and max_splits or complexity where they are tried."""
 
 
 @dataclass(frozen=True)
-class TreesOfSizes:
-    """The best trees within a depth, by rising number of splits."""
+class Part:
+    """Some rows, with what `fit` takes beside the table: what has a value per row is divided."""
 
-    depth: int
+    X: Any
+    y: Any
+    params: dict[str, Any] = field(default_factory=dict)
+
+    def rows(self, indices: Any) -> Part:
+        """Return a part of the rows."""
+        return Part(
+            _safe_indexing(self.X, indices),
+            None if self.y is None else _safe_indexing(self.y, indices),
+            {name: _safe_indexing(value, indices) for name, value in self.params.items()},
+        )
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A model that is best within its limits; without a tree if none keeps them."""
+
+    limits: Limits
+    model: BaseOptimalTree
     status: str
-    trees: tuple[tuple[int, Tree], ...]
 
-    def best(self, max_splits: int) -> Tree:
-        """Return the best tree with at most so many splits."""
-        return [tree for splits, tree in self.trees if splits <= max_splits][-1]
+    @property
+    def has_tree(self) -> bool:
+        """Whether there is a tree to score."""
+        return hasattr(self.model, "tree_")
 
 
-def trees_of_all_sizes(
-    model: OptimalTreeClassifier, rows: TrainingRows, depths: Sequence[int]
-) -> list[TreesOfSizes]:
-    """Return for each depth the best trees of all sizes within the model's other limits.
+def models_within(model: BaseOptimalTree, rows: Part, limits: Sequence[Limits]) -> list[Tried]:
+    """Return a model for each of some limits, fitted to the rows.
 
-    One search per depth, on a table that is encoded once; an area under the ROC curve takes one
-    search per size. The trees of one depth are known to the search of the next, so that no depth is
-    worse than a smaller one, wherever searches are stopped.
+    Where the objective has a path, one search for each depth answers all numbers of splits and all
+    complexities. The trees of one depth are known to the search of the next, so that no depth is
+    worse than a smaller one, wherever searches are stopped. Other objectives take one search for
+    each limit, from the widest down: where its tree keeps further limits, it is best for them, too.
     """
-    metric = read_metric(model.objective)
-    if metric is None:
-        return list(_by_errors(model, rows, depths))
-    model._refuse_with_metric(metric, None, path=False)
-    if metric.kind == "front":
+    metric = _metric(model)
+    if metric is not None and metric.kind == "front":
         raise ValueError("A front has no score to choose a size by; give a metric.")
-    if metric.kind == "chain":
-        return [_one_by_one(model, rows, depth) for depth in depths]
-    return list(_by_metric(model, metric, rows, depths))
+    if metric is not None and metric.kind != "chain" and _has_sizes(limits):
+        assert isinstance(model, OptimalTreeClassifier)
+        found = _by_metric(model, metric, rows, limits)
+    else:
+        statement = _statement(model, rows, limits)
+        if statement is None:
+            found = _one_by_one(model, rows, limits)
+        else:
+            found = _by_path(model, statement, limits)
+    by_limits = {tuple(tried.limits.items()): tried for tried in found}
+    return [by_limits[tuple(one.items())] for one in limits]
 
 
-def _by_errors(
-    model: OptimalTreeClassifier, rows: TrainingRows, depths: Sequence[int]
-) -> Iterator[TreesOfSizes]:
-    statement = state_errors(model, rows.X, rows.y, rows.sample_weight, model.objective)
+def _metric(model: BaseOptimalTree) -> Metric | None:
+    if not isinstance(model, OptimalTreeClassifier):
+        return None
+    metric = read_metric(model.objective)
+    if metric is not None:
+        model._refuse_with_metric(metric, None, path=False)
+    return metric
+
+
+def _has_sizes(limits: Iterable[Limits]) -> bool:
+    return all("max_splits" in one for one in limits)
+
+
+def _statement(model: BaseOptimalTree, rows: Part, limits: Sequence[Limits]) -> Statement | None:
+    """Return what paths are searched in; None if other searches are needed, or faster."""
+    by_depth_alone = all(one.keys() == {"max_depth"} for one in limits)
+    is_endless = any(one["max_depth"] is None and "max_splits" not in one for one in limits)
+    if by_depth_alone or is_endless or _metric(model) is not None:
+        return None
+    model.max_depth = _widest(one["max_depth"] for one in limits)
+    return model._state_path(rows.X, rows.y, **rows.params)
+
+
+def _by_path(
+    model: BaseOptimalTree, statement: Statement, limits: Sequence[Limits]
+) -> Iterator[Tried]:
     known: list[SizedTree] = []
+    # Several limits, also of different depths, have the same tree.
+    holders: dict[int, BaseOptimalTree] = {}
+    kept: list[Nodes] = []
+    depths, most = _depths(limits), model.max_splits
     for number, depth in enumerate(depths):
+        here = [one for one in limits if one["max_depth"] == depth]
         model.max_depth = depth
-        with step(f"depth {depth}"):
+        model.max_splits = _widest(one.get("max_splits", most) for one in here)
+        with step(_place(depth)):
             result = solve_path(model, statement, share=1 / (len(depths) - number), known=known)
         known = result.entries
-        path = state_path(model, statement, result)
-        yield TreesOfSizes(depth, path.status, tuple((entry.splits, entry.tree) for entry in path))
+        for one in here:
+            nodes = _cheapest(model, statement, known, one).nodes
+            if id(nodes) not in holders:
+                holders[id(nodes)] = copy.copy(model)
+                holders[id(nodes)]._hold(statement, nodes)
+                kept.append(nodes)
+            yield Tried(one, holders[id(nodes)], result.status)
+
+
+def _cheapest(
+    model: BaseOptimalTree, statement: Statement, entries: Sequence[SizedTree], limits: Limits
+) -> SizedTree:
+    """Return the entry of a path that is best within limits; of equally good ones the smallest."""
+    most = limits.get("max_splits")
+    complexity = read_fraction(limits.get("complexity", model.complexity), "complexity")
+    penalty = complexity * statement.complexity_unit
+
+    def cost(entry: SizedTree) -> Fraction:
+        return statement.leaf_cost(entry.upper_bound) + penalty * entry.splits
+
+    return min((one for one in entries if most is None or one.splits <= most), key=cost)
 
 
 def _by_metric(
-    model: OptimalTreeClassifier, metric: Metric, rows: TrainingRows, depths: Sequence[int]
-) -> Iterator[TreesOfSizes]:
-    statement, _ = state_metric(model, metric.name, rows)
+    model: OptimalTreeClassifier, metric: Metric, rows: Part, limits: Sequence[Limits]
+) -> Iterator[Tried]:
+    training = TrainingRows(rows.X, rows.y, rows.params.get("sample_weight"))
+    statement, _ = state_metric(model, metric.name, training)
     known: list[Found] = []
+    depths = _depths(limits)
     for number, depth in enumerate(depths):
+        here = [one for one in limits if one["max_depth"] == depth]
         model.max_depth = depth
-        with step(f"depth {depth}"):
+        model.max_splits = _widest(one["max_splits"] for one in here)
+        with step(_place(depth)):
             path = solve_metric_path(
                 statement.problem,
                 in_units(metric, statement.unit),
-                model._engine_options(1 / (len(depths) - number)),
+                path_options(model._engine_options(1 / (len(depths) - number))),
                 known=known,
             )
         known = [entry.tree for entry in path.entries]
-        trees = []
+        trees: list[tuple[int, Tree]] = []
         for entry in path.entries:
             nodes = statement.with_class_labels(entry.tree.nodes)
             trees.append((nodes.n_splits, statement.grow(nodes)))
-        yield TreesOfSizes(depth, path.status, tuple(trees))
+        for one in here:
+            holder = copy.copy(model)
+            holder.tree_ = [tree for size, tree in trees if size <= one["max_splits"]][-1]
+            yield Tried(one, holder, path.status)
 
 
-def _one_by_one(model: OptimalTreeClassifier, rows: TrainingRows, depth: int) -> TreesOfSizes:
-    most = 2**depth - 1 if model.max_splits is None else min(2**depth - 1, int(model.max_splits))
-    trees: list[tuple[int, Tree]] = []
-    status = "optimal"
-    for size in range(most + 1):
-        one = copy.copy(model)
-        one.max_depth, one.max_splits = depth, size
-        with warnings.catch_warnings(), step(f"depth {depth}, {size} of {most} splits"):
-            warnings.simplefilter("ignore", OptimalityWarning)
-            one.fit(rows.X, rows.y, rows.sample_weight)
-        if one.certificate_.status != "optimal":
-            status = one.certificate_.status
-        trees.append((size, one.tree_))
-    return TreesOfSizes(depth, status, tuple(trees))
+def _one_by_one(model: BaseOptimalTree, rows: Part, limits: Sequence[Limits]) -> Iterator[Tried]:
+    done: list[Tried] = []
+    left = sorted(limits, key=_width, reverse=True)
+    for number, one in enumerate(left):
+        known = next((tried for tried in done if _answers(tried, one)), None)
+        if known is None:
+            fitted = copy.copy(model).set_params(**one)
+            call = current()
+            share = None if call is None else call.remaining(1 / (len(left) - number))
+            with budget(share, None), step(_place(one["max_depth"], one.get("max_splits"))):
+                fitted._fit_part(rows.X, rows.y, **rows.params)
+            done.append(Tried(one, fitted, fitted.certificate_.status))
+            yield done[-1]
+        else:
+            yield Tried(one, known.model, known.status)
+
+
+def _place(depth: int | None, splits: int | None = None) -> str:
+    """Return which trees are searched, in words."""
+    words = "any depth" if depth is None else f"depth {depth}"
+    return words if splits is None else f"{words}, {splits} splits"
+
+
+def _answers(tried: Tried, limits: Limits) -> bool:
+    """Return whether a model, best within wider limits, is known to be best within these."""
+    if tried.status == "infeasible":
+        # Without a tree within wide limits there is none within narrow ones.
+        return _contains(tried.limits, limits)
+    if tried.status != "optimal" or not _contains(tried.limits, limits):
+        return False
+    tree = tried.model.tree_
+    reached = {"max_depth": tree.depth, "max_splits": tree.n_splits}
+    return all(
+        limits[name] is None or limits[name] >= size
+        for name, size in reached.items()
+        if name in limits
+    )
+
+
+def _contains(wide: Limits, narrow: Limits) -> bool:
+    return all(
+        wide[name] == most if name == "complexity" else _number(wide[name]) >= _number(most)
+        for name, most in narrow.items()
+    )
+
+
+def _width(limits: Limits) -> tuple[float, float]:
+    return _number(limits["max_depth"]), _number(limits.get("max_splits"))
+
+
+def _number(limit: int | None) -> float:
+    return float("inf") if limit is None else limit
+
+
+def _widest(limits: Iterable[int | None]) -> int | None:
+    most = max(map(_number, limits))
+    return None if most == float("inf") else int(most)
+
+
+def _depths(limits: Iterable[Limits]) -> list[int | None]:
+    return sorted({one["max_depth"] for one in limits}, key=_number)

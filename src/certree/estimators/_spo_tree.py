@@ -250,6 +250,25 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             statement.problem.row_counts = weights
         return statement
 
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        read_target(y, self._row_count(X), type(self).__name__)
+        return y, params
+
+    def _state_path(
+        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
+    ) -> DecisionStatement | None:
+        self._check_method(None, path=False)
+        if self.method != "exact":
+            return None
+        costs, self._is_flat = read_target(y, self._row_count(X), type(self).__name__)
+        return self._state(self._task(costs, len(costs)), X, None, sample_weight, path=True)
+
+    def _hold(self, statement: DecisionStatement, nodes: engine.Nodes) -> None:  # type: ignore[override]
+        self._keep_tree(statement.decide(nodes))
+
+    def _measure_name(self) -> str:
+        return "negative extra cost"
+
     def _engine_options(self, share: float = 1.0) -> engine.Options:
         options = replace(super()._engine_options(share), min_leaf=self._least_weight)
         # Solvers behind an oracle are not made to be asked by several threads at once.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree import engine
 from certree.results._answer import Answer
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
@@ -18,6 +19,7 @@ from certree.tree._spread import importances
 from ._certify import certify
 from ._limited_fit import fit_within
 from ._optimal_tree import BaseOptimalTree
+from ._statement import Statement
 from ._task_statement import TaskStatement, state_task
 from ._vocabulary import fitted, with_parameters
 
@@ -80,10 +82,21 @@ class BaseTaskTree(BaseOptimalTree):
         if hasattr(self, "tree_"):
             del self.tree_
         if answer.cost is not None:
-            reached = statement.reach(answer.nodes)
-            self.tree_ = statement.grow(answer.nodes, reached)
-            self._node_costs = statement.problem.units(reached.sums).astype(np.float64)
+            self._hold(statement, answer.nodes)
         self.certificate_ = certify(self, statement, answer, kind, **more)
+
+    def _hold(self, statement: TaskStatement, nodes: engine.Nodes) -> None:
+        reached = statement.reach(nodes)
+        self.tree_ = statement.grow(nodes, reached)
+        self._node_costs = statement.problem.units(reached.sums).astype(np.float64)
+
+    def _state_path(
+        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
+    ) -> Statement | None:
+        task = self._task(y, self._row_count(X), sample_weight, **more)
+        if isinstance(task, Limited):
+            return None
+        return self._state(task, X, y, sample_weight, path=True)
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
@@ -132,3 +145,6 @@ class BaseTargetTree(BaseTaskTree):
     def _read_target(self, y: Any, n_rows: int) -> Any:
         """Return the target of each row, and refuse targets that do not fit."""
         return y
+
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        return self._read_target(y, self._row_count(X)), params

@@ -167,9 +167,11 @@ def model_from_json(text: str | bytes) -> Any:
             "the version that wrote it."
         )
     try:
-        return _read({key: data.get(key) for key in _KEYS}, "model")
+        model = _read({key: data.get(key) for key in _KEYS}, "model")
     except RecursionError:
         raise ValueError("The model file nests too deeply; pass what save wrote.") from None
+    _check_parts(model)
+    return model
 
 
 def _read(data: Any, where: str) -> Any:
@@ -197,7 +199,9 @@ def _read(data: Any, where: str) -> Any:
         if not fits(declared[name], found):
             raise ValueError(f"{name} has the type {type(found).__name__}, which does not fit.")
         setattr(model, name, found)
-    _check_parts(model)
+    # A parameter may be an estimator that is not fitted.
+    if data["fitted"] or where == "model":
+        _check_parts(model)
     return model
 
 

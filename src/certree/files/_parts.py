@@ -19,6 +19,7 @@ from certree.results._pareto import FrontCertificate, ParetoFront
 from certree.results._path import PathEntry, RegularizationPath
 from certree.results._record import Record
 from certree.results._task_certificate import TaskCertificate
+from certree.results._validation import ValidationCurve
 from certree.tasks import LeafMinimum, Limit
 from certree.tree import Tree
 from certree.tree._json import MOST_COLUMNS, read_test
@@ -223,6 +224,26 @@ def _path(entries: Any, **others: Any) -> RegularizationPath:
 
 written_as(
     RegularizationPath, "path", lambda path: {n: getattr(path, n) for n in _PATH}, _PATH, _path
+)
+
+
+_CURVE = ("params", "scores", "rule", "measure")
+
+
+def _curve(params: Any, scores: Any, rule: Any, measure: Any) -> ValidationCurve:
+    is_table = isinstance(scores, np.ndarray) and scores.dtype == np.float64 and scores.ndim == 2
+    is_list = isinstance(params, list) and all(isinstance(one, dict) for one in params)
+    if not is_table or not is_list or not params or scores.shape[0] != len(params):
+        raise ValueError("A curve needs limits, and a line of scores for each of them.")
+    if rule not in ("best", "one_se") or type(measure) is not str:
+        raise ValueError("A curve needs a rule, best or one_se, and the name of its score.")
+    curve = ValidationCurve(params, scores, rule=rule, measure=measure)
+    repr((str(curve), curve.cv_results()))
+    return curve
+
+
+written_as(
+    ValidationCurve, "curve", lambda curve: {n: getattr(curve, n) for n in _CURVE}, _CURVE, _curve
 )
 
 

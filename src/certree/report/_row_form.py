@@ -14,6 +14,7 @@ from certree.encoding import (
     Level,
     Missing,
     Multiway,
+    Subset,
     Table,
     Test,
     Threshold,
@@ -26,7 +27,7 @@ from ._given import MOST_LETTERS, distinct_values, text_of
 _MOST_OPTIONS = 200
 _UNSEEN = "\x00another value"
 # Tests that say which values a column has.
-_KINDS = (Category, Flag, Level, Missing, Multiway, Threshold)
+_KINDS = (Category, Flag, Level, Missing, Multiway, Subset, Threshold)
 
 
 def row_form(trees: list[Tree], table: Table | None) -> dict[str, Any]:
@@ -119,6 +120,8 @@ def _values_of(test: Test) -> list[Any]:
         return list(test.levels)
     if isinstance(test, Category):
         return [test.value]
+    if isinstance(test, Subset):
+        return list(test.values)
     if isinstance(test, Flag):
         return [1.0, 0.0]
     if isinstance(test, Multiway):

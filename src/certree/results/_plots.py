@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from ._fairness import FairnessCurve
     from ._pareto import ParetoFront
     from ._path import RegularizationPath
+    from ._validation import ValidationCurve
 
 _INK, _BLUE, _ORANGE, _FAINT = "#1f2328", "#1f77b4", "#d9730d", "#c5d9ea"
+# Lines of trees from shallow to deep.
+_SHADES = ("#7fb3dc", "#4a90c4", "#1f6fae", "#0f4c81", "#0a2f52")
 _MARKERS = "DsP^Xv*<>h"
 
 
@@ -181,6 +184,64 @@ def plot_fairness(curve: FairnessCurve, ax: Axes | None) -> Axes:
     ax.set_xlim(left=0)
     ax.xaxis.set_major_locator(MaxNLocator(6))
     return ax
+
+
+def plot_validation(curve: ValidationCurve, ax: Axes | None) -> Axes:
+    """Draw mean scores with bands of one standard error, a line for each depth."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax = new_axes(ax, "to_dict()")
+    across = next((name for name in ("max_splits", "complexity") if name in curve.params[0]), None)
+    depths = list(dict.fromkeys(one["max_depth"] for one in curve.params))
+    x = _places_of(curve, across or "max_depth")
+    for number, depth in enumerate(depths if across else [None]):
+        places = [
+            place
+            for place, one in enumerate(curve.params)
+            if across is None or one["max_depth"] == depth
+        ]
+        color = _shade(number, len(depths) if across else 1)
+        mean, error = curve.mean[places], np.nan_to_num(curve.standard_error[places])
+        name = "mean" if across is None else "any depth" if depth is None else f"depth {depth}"
+        ax.fill_between(x[places], mean - error, mean + error, color=color, alpha=0.15, linewidth=0)
+        ax.plot(x[places], mean, color=color, marker="o", markersize=4, label=name)
+    chosen = curve.chosen
+    ax.plot(
+        [x[chosen]],
+        [curve.mean[chosen]],
+        linestyle="none",
+        marker="o",
+        markersize=11,
+        markerfacecolor="none",
+        markeredgewidth=1.8,
+        color=_ORANGE,
+        label="chosen",
+        zorder=4,
+    )
+    if curve.rule == "one_se" and curve.n_folds > 1:
+        least = curve.mean[curve.best] - curve.standard_error[curve.best]
+        ax.axhline(least, color=_INK, linestyle=":", linewidth=1, label="best less one error")
+    if across == "complexity":
+        ax.set_xscale("symlog", linthresh=min(x[x > 0], default=1.0))
+        ax.set_xlabel("complexity (smaller trees to the right)")
+    else:
+        ax.set_xlabel("depth" if across is None else "most splits")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_ylabel(f"{curve.measure} on rows left out")
+    ax.legend(frameon=False)
+    return ax
+
+
+def _shade(number: int, of: int) -> str:
+    """Return the colour of one of several lines, from light to dark."""
+    return _BLUE if of == 1 else _SHADES[round(number * (len(_SHADES) - 1) / (of - 1))]
+
+
+def _places_of(curve: ValidationCurve, name: str) -> Any:
+    """Return where limits are drawn; no limit comes after all others."""
+    given = [one[name] for one in curve.params]
+    last = max((float(limit) for limit in given if limit is not None), default=0.0) + 1
+    return np.array([last if limit is None else float(limit) for limit in given])
 
 
 def _mark_picks(front: ParetoFront, picks: Sequence[Any], ax: Axes) -> None:

@@ -1,8 +1,9 @@
-"""All metrics of one set of binary predictions, side by side."""
+"""What predictions are worth on some rows: metrics of two classes, and what trees cost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -172,3 +173,85 @@ def _summarise(
 
 def _share(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
+
+
+@dataclass(frozen=True)
+class CostReport:
+    """What a tree asks and costs on some rows, by :meth:`CostSensitiveTreeClassifier.cost_report`.
+
+    All numbers are means over the rows, by their weights.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    n_tests : float
+        Tests on the way of a row to its leaf.
+    n_columns : float
+        Different columns that these ask, each of which has to be known once.
+    test_cost : float
+        Price of the tests, with discounts.
+    label_cost : float or None
+        What the labels cost; None without true classes or costs.
+    cost : float or None
+        Both together.
+    normalized_cost : float or None
+        The cost as a share of the standard cost, where that is known: see
+        :meth:`CostSensitiveTreeClassifier.normalized_cost`.
+    measured : dict
+        For each column that the tree asks, the share of rows for which it has to be known.
+
+    Notes
+    -----
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import CostSensitiveTreeClassifier
+    >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["a", "b", "c", "c"]
+    >>> model = CostSensitiveTreeClassifier(test_costs=[0.1, 0.2]).fit(X, y)
+    >>> print(model.cost_report([[0, 0], [1, 1]], ["a", "b"]))
+    2 rows, means of a row:
+    tests asked             1.5
+    columns asked           1.5
+    price of tests          0.2
+    cost of labels          0.5
+    cost                    0.7
+    normalized cost      0.8750
+    asks column 0        100.0%
+    asks column 1         50.0%
+    """
+
+    n_rows: int
+    n_tests: float
+    n_columns: float
+    test_cost: float
+    label_cost: float | None
+    cost: float | None
+    normalized_cost: float | None
+    measured: dict[Any, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values; columns become texts."""
+        return {
+            **asdict(self),
+            "measured": {str(column): share for column, share in self.measured.items()},
+        }
+
+    def __str__(self) -> str:
+        shown = {
+            "tests asked": self.n_tests,
+            "columns asked": self.n_columns,
+            "price of tests": self.test_cost,
+            "cost of labels": self.label_cost,
+            "cost": self.cost,
+        }
+        lines = {name: f"{number:.6g}" for name, number in shown.items() if number is not None}
+        if self.normalized_cost is not None:
+            lines["normalized cost"] = f"{self.normalized_cost:.4f}"
+        for column, share in self.measured.items():
+            name = f"column {column}" if isinstance(column, int) else str(column)
+            lines[f"asks {name}"] = f"{share:.1%}"
+        wide = max(16, *map(len, lines))
+        rows = [f"{name:<{wide}} {text:>10}" for name, text in lines.items()]
+        return "\n".join([f"{self.n_rows} rows, means of a row:", *rows])

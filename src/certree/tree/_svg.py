@@ -19,7 +19,7 @@ _CHARACTER = 7.2  # pixels, generous for the system font at 13 px
 _LINE, _PAD, _MARGIN, _GAP = 17.0, 9.0, 6.0, 12.0
 _CAPTION, _BEND = 19.0, 10.0  # room for the answer above a box, and for lines to turn
 _MOST_TOLD = 8
-_SIGN = re.compile(r" (?=(?:<=|>|!?=|in) \S{1,20}$|\(|deviation |loss )")
+_SIGN = re.compile(r" (?=(?:<=|>|!?=|in) .{1,20}$|\(|deviation |loss )")
 
 
 class Drawing(NamedTuple):

@@ -7,7 +7,8 @@ const byId = (id) => document.getElementById(id);
 let shown = data.shown;
 
 function short(number) {
-  return Number(number.toPrecision(4)).toLocaleString("en-US", { maximumSignificantDigits: 4, useGrouping: Math.abs(number) >= 10000 });
+  const options = { maximumSignificantDigits: 4, useGrouping: Math.abs(number) >= 10000 };
+  return Number(number.toPrecision(4)).toLocaleString("en-US", options);
 }
 
 /* ---- plots --------------------------------------------------------------------------------- */
@@ -23,7 +24,9 @@ function ticks(low, high, most) {
 }
 
 function plot(label, width, height) {
-  return drawn("svg", { class: "plot", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label });
+  return drawn("svg", {
+    class: "plot", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label,
+  });
 }
 
 /* Bars over bins, stacked by class; the line is where the test cuts. */
@@ -39,7 +42,12 @@ function histogram(spread, colours, label) {
     spread.bins.forEach((bins, series) => {
       const tall = rise * bins[k] / most;
       base -= tall;
-      const bar = drawn("rect", { x: (left + inner * k / n + 0.5).toFixed(1), y: base.toFixed(1), width: (inner / n - 1).toFixed(1), height: tall.toFixed(1) });
+      const bar = drawn("rect", {
+        x: (left + inner * k / n + 0.5).toFixed(1),
+        y: base.toFixed(1),
+        width: (inner / n - 1).toFixed(1),
+        height: tall.toFixed(1),
+      });
       if (colours) bar.setAttribute("fill", colours[series]);
       else bar.setAttribute("class", "plain" + (middle(k) > spread.cut ? " after" : ""));
       svg.append(bar);
@@ -54,7 +62,8 @@ function histogram(spread, colours, label) {
   const cut = at(spread.cut);
   svg.append(drawn("line", { class: "cut", x1: cut, x2: cut, y1: top - 4, y2: top + rise + 4 }));
   const anchor = cut < 90 ? "start" : cut > width - 90 ? "end" : "middle";
-  svg.append(drawn("text", { class: "cut-text", x: cut, y: 12, "text-anchor": anchor }, spread.cut_text || String(Number(spread.cut.toPrecision(7)))));
+  const words = spread.cut_text || String(Number(spread.cut.toPrecision(7)));
+  svg.append(drawn("text", { class: "cut-text", x: cut, y: 12, "text-anchor": anchor }, words));
   svg.append(drawn("text", { x: left, y: height - 3 }, `rows: at most ${most} in a bar`));
   return svg;
 }
@@ -79,11 +88,12 @@ function diagonal(points, labels, unit) {
   svg.append(drawn("line", { class: "ideal", x1: x(low), y1: y(low), x2: x(high), y2: y(high) }));
   const most = Math.max(...points.map((point) => point[2]));
   for (const [stated, seen, rows, name] of points) {
-    svg.append(drawn("circle", { class: "dot", cx: x(stated).toFixed(1), cy: y(seen).toFixed(1), r: (3 + 11 * Math.sqrt(rows / most)).toFixed(1) },
+    const r = (3 + 11 * Math.sqrt(rows / most)).toFixed(1);
+    svg.append(drawn("circle", { class: "dot", cx: x(stated).toFixed(1), cy: y(seen).toFixed(1), r },
       drawn("title", null, `${name}: stated ${short(stated)}, observed ${short(seen)}, ${amount(rows)} rows`)));
   }
   svg.append(drawn("text", { x: left + size / 2, y: top + size + 34, "text-anchor": "middle" }, labels.x),
-    drawn("text", { x: 0, y: 0, "text-anchor": "middle", transform: `translate(12 ${top + size / 2}) rotate(-90)` }, labels.y));
+    drawn("text", { "text-anchor": "middle", transform: `translate(12 ${top + size / 2}) rotate(-90)` }, labels.y));
   return svg;
 }
 
@@ -95,7 +105,8 @@ function showProof(tree) {
     body.replaceChildren(element("p", null, "This tree comes without a certificate, so nothing is proven about it."));
     return;
   }
-  const list = element("dl", { class: "facts" }, ...tree.facts.flatMap(([name, text]) => [element("dt", null, name), element("dd", null, text)]));
+  const facts = tree.facts.flatMap(([name, text]) => [element("dt", null, name), element("dd", null, text)]);
+  const list = element("dl", { class: "facts" }, ...facts);
   body.replaceChildren(
     element("span", { class: "badge" + (tree.proven ? " proven" : "") }, tree.status),
     element("p", { class: "statement" }, tree.statement),
@@ -116,7 +127,10 @@ function spreadOf(node) {
     box.append(histogram(spread, colours, `${title}, cut at ${spread.cut_text || short(spread.cut)}`));
     const notes = [];
     if (spread.beyond) notes.push("The outer bars also count rows beyond them.");
-    if (spread.missing) notes.push(`${amount(spread.missing)} rows have no value; they take the side \u201c${spread.sides[spread.missing_side]}\u201d.`);
+    if (spread.missing) {
+      const side = spread.sides[spread.missing_side];
+      notes.push(`${amount(spread.missing)} rows have no value; they take the side \u201c${side}\u201d.`);
+    }
     if (notes.length) box.append(element("p", { class: "told" }, notes.join(" ")));
   } else {
     box.append(valueTable(spread, colours));
@@ -131,7 +145,13 @@ function valueTable(spread, colours) {
     element("tr", null,
       element("th", { scope: "row" }, name),
       element("td", { class: "track", "aria-hidden": "true" }, element("div", { style: { display: "flex" } },
-        ...counts.map((count, k) => element("i", { style: { width: (100 * count / most).toFixed(1) + "%", "min-width": "0", background: colours ? colours[k] : "var(--blue)" } })))),
+        ...counts.map((count, k) => element("i", {
+          style: {
+            width: (100 * count / most).toFixed(1) + "%",
+            "min-width": "0",
+            background: colours ? colours[k] : "var(--blue)",
+          },
+        })))),
       element("td", { class: "number" }, amount(sum(counts))),
       element("td", null, side < 0 ? "" : spread.sides[side])))));
 }
@@ -150,7 +170,8 @@ function showChart() {
   const xs = placed.map(([place]) => place[0]);
   const ys = placed.map(([place]) => place[1]).concat(held.map(([, value]) => value));
   const span = (values) => {
-    const low = Math.min(...values), high = Math.max(...values), margin = 0.06 * (high - low) || 0.5 * Math.abs(high) || 1;
+    const low = Math.min(...values), high = Math.max(...values);
+    const margin = 0.06 * (high - low) || 0.5 * Math.abs(high) || 1;
     return [low - margin, high + margin];
   };
   const [x0, x1] = span(xs), [y0, y1] = span(ys);
@@ -167,14 +188,16 @@ function showChart() {
     if (whole && !Number.isInteger(tick)) continue;
     svg.append(drawn("text", { x: x(tick), y: height - bottom + 18, "text-anchor": "middle" }, short(tick)));
   }
-  const line = (points, kind) => drawn("path", { class: kind, d: points.map(([a, b], k) => (k ? "L" : "M") + x(a).toFixed(1) + " " + y(b).toFixed(1)).join("") });
+  const step = ([a, b], k) => `${k ? "L" : "M"}${x(a).toFixed(1)} ${y(b).toFixed(1)}`;
+  const line = (points, kind) => drawn("path", { class: kind, d: points.map(step).join("") });
   svg.append(line(placed.map(([place]) => place), "line"));
   if (held.length) {
     svg.append(line(held, "line other"));
     for (const [a, b] of held) svg.append(drawn("circle", { class: "dot other", cx: x(a), cy: y(b), r: 3.5 }));
   }
-  svg.append(drawn("text", { x: left + (width - left - right) / 2, y: height - 6, "text-anchor": "middle" }, data.chart.x),
-    drawn("text", { "text-anchor": "middle", transform: `translate(13 ${top + (height - top - bottom) / 2}) rotate(-90)` }, data.chart.y));
+  const across = left + (width - left - right) / 2, down = top + (height - top - bottom) / 2;
+  svg.append(drawn("text", { x: across, y: height - 6, "text-anchor": "middle" }, data.chart.x),
+    drawn("text", { "text-anchor": "middle", transform: `translate(13 ${down}) rotate(-90)` }, data.chart.y));
   const points = placed.map(([place, k]) => {
     const group = drawn("g", { class: "point", role: "radio", "data-tree": k, "aria-label": data.trees[k].name },
       drawn("title", null, data.trees[k].name),
@@ -257,7 +280,8 @@ function showForm() {
   data.form.fields.forEach((field, k) => {
     const input = field.kind === "number"
       ? element("input", { type: "number", step: "any", name: `field-${k}`, value: String(field.value) })
-      : element("select", { name: `field-${k}` }, ...field.options.map((text, i) => element("option", { value: i, selected: i === field.value }, text)));
+      : element("select", { name: `field-${k}` }, ...field.options.map((text, i) =>
+        element("option", { value: i, selected: i === field.value }, text)));
     form.append(element("label", null, field.name, input, field.hint ? element("small", null, field.hint) : null));
   });
   form.append(element("div", null, element("button", { type: "submit" }, "Show the way"), " ",
@@ -297,13 +321,16 @@ function ask() {
     const test = tests[tree.tests[node]];
     const [outcome, value] = outcomeOf(test, form);
     const child = tree.view.nodes[node].children[0] + outcome;
-    steps.push(element("li", null, `${tree.view.nodes[node].says}? ${tree.view.nodes[child].answer} (${data.form.fields[test.field].name}: ${value})`));
+    const { says } = tree.view.nodes[node], { answer } = tree.view.nodes[child];
+    const { name } = data.form.fields[test.field];
+    steps.push(element("li", null, `${says}? ${answer} (${name}: ${value})`));
     node = child;
     path.push(node);
   }
   const leaf = tree.view.nodes[node];
+  const prediction = element("strong", null, `Prediction: ${tree.view.contents[leaf.label]}`);
   byId("answer").replaceChildren(
-    element("p", null, element("strong", null, `Prediction: ${tree.view.contents[leaf.label]}`), leaf.told ? ` \u2013 ${leaf.told} in training` : ""),
+    element("p", null, prediction, leaf.told ? ` \u2013 ${leaf.told} in training` : ""),
     element("ol", null, ...steps));
   treeView.highlight(path);
 }
@@ -324,7 +351,8 @@ function showQuality(tree) {
     const value = (set, name) => (set.metrics.find((metric) => metric[0] === name) || [0, "\u2013"])[1];
     const help = (name) => sets.map((set) => set.metrics.find((metric) => metric[0] === name)).find(Boolean)[2];
     figures = element("div", { class: "scroll" }, element("h3", null, "Figures"), element("table", { class: "figures" },
-      element("thead", null, element("tr", null, element("th", null, ""), ...sets.map((set) => element("th", { scope: "col" }, `${set.name} (${amount(set.n)})`)))),
+      element("thead", null, element("tr", null, element("th"), ...sets.map((set) =>
+        element("th", { scope: "col" }, `${set.name} (${amount(set.n)})`)))),
       element("tbody", null, ...names.map((name) => element("tr", null,
         element("th", { scope: "row" }, name, element("small", null, help(name))),
         ...sets.map((set) => element("td", null, value(set, name))))))));
@@ -332,13 +360,16 @@ function showQuality(tree) {
   for (const set of sets) if (set.confusion) parts.push(confusion(set, tree));
   const first = sets[0];
   if (first.calibration && first.name === "Held-out rows") {
+    const labels = { title: "Calibration", x: `stated share of ${first.calibration.of}`, y: "observed share" };
     parts.push(element("div", null, element("h3", null, "Calibration on held-out rows"),
-      diagonal(first.calibration.points, { title: "Calibration", x: `stated share of ${first.calibration.of}`, y: "observed share" }, true),
-      element("p", { class: "hint" }, "One point for each leaf, larger with more rows. On the line, shares are as stated.")));
+      diagonal(first.calibration.points, labels, true),
+      element("p", { class: "hint" },
+        "One point for each leaf, larger with more rows. On the line, shares are as stated.")));
   }
   if (first.means) {
+    const labels = { title: "Predicted and observed means", x: "predicted", y: "observed mean" };
     parts.push(element("div", null, element("h3", null, `Leaves: ${first.name.toLowerCase()}`),
-      diagonal(first.means.points, { title: "Predicted and observed means", x: "predicted", y: "observed mean" }, false)));
+      diagonal(first.means.points, labels, false)));
   }
   if (first.residuals) {
     parts.push(element("div", null, element("h3", null, `Residuals: ${first.name.toLowerCase()}`),
@@ -347,10 +378,15 @@ function showQuality(tree) {
   }
   if (first.counts) {
     const total = first.counts.rows.reduce((sum, row) => sum + row[1], 0) || 1;
-    parts.push(element("div", { class: "certree-app" }, element("h3", null, `${first.counts.title}: ${first.name.toLowerCase()}`),
-      barTable(first.counts.rows.map(([name, n], k) => ({ name, share: n / total, number: amount(n), colour: tree.view.colours[k] || "var(--blue)" })), first.counts.title)));
+    const rows = first.counts.rows.map(([name, n], k) => ({
+      name, share: n / total, number: amount(n), colour: tree.view.colours[k] || "var(--blue)",
+    }));
+    parts.push(element("div", { class: "certree-app" },
+      element("h3", null, `${first.counts.title}: ${first.name.toLowerCase()}`),
+      barTable(rows, first.counts.title)));
   }
-  body.replaceChildren(element("div", { class: "columns" }, figures, element("div", { class: "columns rest" }, ...parts)));
+  const rest = element("div", { class: "columns rest" }, ...parts);
+  body.replaceChildren(element("div", { class: "columns" }, figures, rest));
 }
 
 function confusion(set, tree) {
@@ -370,7 +406,8 @@ function confusion(set, tree) {
     element("h3", null, `Confusion: ${set.name.toLowerCase()}`),
     element("table", { class: "confusion" },
       element("thead", null,
-        element("tr", null, element("th", { class: "axis" }, "true \u2193"), element("th", { class: "axis", colspan: names.length }, "predicted")),
+        element("tr", null, element("th", { class: "axis" }, "true \u2193"),
+          element("th", { class: "axis", colspan: names.length }, "predicted")),
         element("tr", null, element("th"), ...names.map((name) => element("th", { scope: "col" }, name)))),
       element("tbody", null, ...lines)));
 }
@@ -385,10 +422,13 @@ function showGroups(tree) {
       return known.length ? short(Math.max(...known) - Math.min(...known)) : "\u2013";
     };
     return element("div", { class: "scroll" }, element("h3", null, set.name), element("table", { class: "figures" },
-      element("thead", null, element("tr", null, element("th", null, "group"), ...set.rates.map(([name]) => element("th", { scope: "col" }, name)))),
+      element("thead", null, element("tr", null, element("th", null, "group"),
+        ...set.rates.map(([name]) => element("th", { scope: "col" }, name)))),
       element("tbody", null,
-        ...set.groups.map((group, k) => element("tr", null, element("th", { scope: "row" }, group), ...set.rates.map(([, of]) => element("td", null, of[k] === null ? "\u2013" : short(of[k]))))),
-        element("tr", null, element("th", { scope: "row" }, "apart"), ...set.rates.map(([, of]) => element("td", null, apart(of)))))));
+        ...set.groups.map((group, k) => element("tr", null, element("th", { scope: "row" }, group),
+          ...set.rates.map(([, of]) => element("td", null, of[k] === null ? "\u2013" : short(of[k]))))),
+        element("tr", null, element("th", { scope: "row" }, "apart"),
+          ...set.rates.map(([, of]) => element("td", null, apart(of)))))));
   })));
 }
 

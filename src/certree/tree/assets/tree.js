@@ -26,7 +26,7 @@ function drawn(tag, attributes, ...children) {
 /* Keep a sign and the short value after it on one line, and so the parts of "54 of 60 (90.0%)". */
 function joined(text) {
   if (/^[\w., %]{1,24} \(.*\)$|^mean of /.test(text)) return text.replace(/(?<!,) (?!\()/g, "\u00a0");
-  return text.replace(/ (<=|>|=|!=|in) (\S{1,20})$/, " $1\u00a0$2");
+  return text.replace(/ (?:<=|>|=|!=|in) .{1,20}$/, (end) => " " + end.slice(1).replaceAll(" ", "\u00a0"));
 }
 
 function percent(share) {
@@ -61,7 +61,9 @@ class TreeView {
     this.stage = element("div", { class: "stage picture", role: "tree" });
     this.view = element("div", { class: "view" }, this.stage);
     this.caption = element("figcaption");
-    this.detail = element("div", { class: "detail", role: "region", "aria-label": "Selected node", "aria-live": "polite" });
+    this.detail = element("div", {
+      class: "detail", role: "region", "aria-label": "Selected node", "aria-live": "polite",
+    });
     this.bar = this.toolbar();
     host.replaceChildren(element("figure", { style: { margin: "0" } },
       this.caption, this.bar, this.view, this.detail));
@@ -76,7 +78,9 @@ class TreeView {
   }
 
   toolbar() {
-    const button = (text, label, act) => element("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
+    const button = (text, label, act) => element("button", {
+      type: "button", "aria-label": label, title: label, onclick: act,
+    }, text);
     this.modeButton = button("List", "Show the tree as a list", () => {
       this.mode = this.isList ? "picture" : "list";
       this.zoom = 1;
@@ -116,7 +120,8 @@ class TreeView {
   legend() {
     const { scale, contents, colours, classes, noun } = this.data;
     if (scale) {
-      return element("div", { class: "scale", role: "img", "aria-label": `Colours from ${scale.low} (light) to ${scale.high} (dark)` },
+      const told = `Colours from ${scale.low} (light) to ${scale.high} (dark)`;
+      return element("div", { class: "scale", role: "img", "aria-label": told },
         element("span", null, "Prediction"), element("span", null, scale.low),
         element("span", { class: "ramp", style: { background: `linear-gradient(to right,${scale.stops.join(",")})` } }),
         element("span", null, scale.high));
@@ -152,19 +157,23 @@ class TreeView {
       style["--colour"] = colours[own.label];
       if (inks) style["--ink"] = inks[own.label];
     } else {
-      box.append(element("span", { class: "fold", "aria-hidden": "true", onclick: (event) => { event.stopPropagation(); this.toggle(node); } }));
+      const fold = (event) => { event.stopPropagation(); this.toggle(node); };
+      box.append(element("span", { class: "fold", "aria-hidden": "true", onclick: fold }));
     }
     if (!(isLeaf && scale) && own.mix.length) {
       box.append(element("div", { class: "mix", "aria-hidden": "true" },
-        ...own.mix.map(([content, share]) => element("i", { style: { width: (100 * share).toFixed(2) + "%", background: colours[content] } }))));
+        ...own.mix.map(([content, share]) => element("i", {
+          style: { width: (100 * share).toFixed(2) + "%", background: colours[content] },
+        }))));
     }
+    const told = isLeaf ? `${contents[own.label]}, ${own.told}` : `${own.says}?`;
     const siblings = own.parent < 0 ? [node] : this.children(own.parent);
     return element("div", {
       class: "node" + (isLeaf ? " leaf" : " split") + (isLeaf && scale ? " amount" : ""),
       role: "treeitem", tabindex: "-1", "data-node": node, style,
       "aria-level": this.depth[node] + 1,
       "aria-posinset": siblings.indexOf(node) + 1, "aria-setsize": siblings.length,
-      "aria-label": [own.answer, isLeaf ? `${contents[own.label]}, ${own.told}` : `${own.says}?`].filter(Boolean).join(": "),
+      "aria-label": own.answer ? `${own.answer}: ${told}` : told,
       onclick: () => { this.choose(node); this.nodes[node].focus({ preventScroll: true }); },
     }, element("span", { class: "answer" }, own.answer), box);
   }
@@ -218,7 +227,8 @@ class TreeView {
       // smaller picture leaves over must not make it scroll.
       this.stage.style.marginRight = Math.min(0, size.width * (scale - 1)) + "px";
       this.stage.style.marginBottom = Math.min(0, size.height * (scale - 1)) + "px";
-      this.view.style.height = size.height * scale + parseFloat(style.paddingTop) + parseFloat(style.paddingBottom) + 1 + "px";
+      const edge = parseFloat(style.paddingTop) + parseFloat(style.paddingBottom) + 1;
+      this.view.style.height = size.height * scale + edge + "px";
       this.view.style.overflow = this.zoom > 1 ? "auto" : "hidden";
     }
     this.modeButton.textContent = this.isList ? "Picture" : "List";
@@ -324,7 +334,8 @@ class TreeView {
     this.focus = node;
     this.nodes[node].setAttribute("tabindex", "0");
     if (silently) {
-      this.detail.replaceChildren(element("p", { class: "hint" }, "Choose a node to see its rule and its rows. Arrow keys move and fold, Enter chooses."));
+      this.detail.replaceChildren(element("p", { class: "hint" },
+        "Choose a node to see its rule and its rows. Arrow keys move and fold, Enter chooses."));
     } else {
       this.detail.replaceChildren(...this.described(node));
       if (this.options.chosen) this.options.chosen(node);
@@ -348,7 +359,10 @@ class TreeView {
       const told = own.note ? `Best ${noun} for these rows` : "Classes of these rows";
       const title = classes ? told : `What rows here get (${noun})`;
       const rows = own.mix.map(([content, share]) => ({
-        name: contents[content], colour: colours[content], share, number: amount(Math.round(share * own.weight * 100) / 100),
+        name: contents[content],
+        colour: colours[content],
+        share,
+        number: amount(Math.round(share * own.weight * 100) / 100),
       }));
       parts.push(element("div", null, element("h4", null, title), barTable(rows, title)));
     }
@@ -386,9 +400,13 @@ class TreeView {
     else if (event.key === "ArrowUp") to = shown[place - 1];
     else if (event.key === "Home") to = shown[0];
     else if (event.key === "End") to = shown[shown.length - 1];
-    else if (event.key === "ArrowRight") { if (isOpen) to = below[0]; else this.toggle(this.focus, false); }
-    else if (event.key === "ArrowLeft") { if (isOpen) this.toggle(this.focus, true); else if (own.parent >= 0) to = own.parent; }
-    else if (event.key === "Enter" || event.key === " ") this.choose(this.focus);
+    else if (event.key === "ArrowRight") {
+      if (isOpen) to = below[0];
+      else this.toggle(this.focus, false);
+    } else if (event.key === "ArrowLeft") {
+      if (isOpen) this.toggle(this.focus, true);
+      else if (own.parent >= 0) to = own.parent;
+    } else if (event.key === "Enter" || event.key === " ") this.choose(this.focus);
     else if (event.key === "+" || event.key === "=") this.zoomBy(1.25);
     else if (event.key === "-") this.zoomBy(1 / 1.25);
     else if (event.key === "0") { this.zoom = 1; this.mode = "auto"; this.layout(); }

@@ -1,0 +1,94 @@
+// A few threads that share the tasks of one caller at a time.
+//
+// They wait between calls, so that a call costs some microseconds.  Which thread takes a task depends on the clock; what the
+// tasks compute must not.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace certree {
+
+class Crew {
+ public:
+  using Task = std::function<void(int worker, std::int64_t number)>;
+
+  // With the caller, who is worker 0.
+  explicit Crew(int size) {
+    for (int worker = 1; worker < size; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
+  }
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+  ~Crew() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_over_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  int size() const { return static_cast<int>(threads_.size()) + 1; }
+
+  // Calls task(worker, number) for the numbers 0 .. n - 1, and throws what the first failed call did.
+  void run(std::int64_t n, const Task& task) {
+    {
+      const std::lock_guard lock(mutex_);
+      task_ = &task;
+      next_ = 0;
+      n_ = n;
+      n_busy_ = static_cast<int>(threads_.size());
+      error_ = nullptr;
+      ++call_;
+    }
+    wake_.notify_all();
+    work(0);
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return n_busy_ == 0; });
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void serve(int worker) {
+    std::int64_t seen = 0;
+    for (;;) {
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return is_over_ || call_ != seen; });
+        if (is_over_) return;
+        seen = call_;
+      }
+      work(worker);
+      const std::lock_guard lock(mutex_);
+      if (--n_busy_ == 0) done_.notify_one();
+    }
+  }
+
+  void work(int worker) {
+    try {
+      for (std::int64_t number = next_++; number < n_; number = next_++) (*task_)(worker, number);
+    } catch (...) {
+      next_ = n_;
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+    }
+  }
+
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  const Task* task_ = nullptr;
+  std::atomic<std::int64_t> next_{0};
+  std::int64_t n_ = 0, call_ = 0;
+  int n_busy_ = 0;
+  bool is_over_ = false;
+  std::exception_ptr error_;
+};
+
+}  // namespace certree
