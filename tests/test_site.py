@@ -58,6 +58,41 @@ def test_functions_that_answer_with_many_trees_are_on_the_page() -> None:
     assert [name for name in functions if f"`{name}`" not in page] == []
 
 
+# ---- pictures ----------------------------------------------------------------------------------
+
+PICTURES = sorted(
+    path
+    for kind in ("png", "svg")
+    for path in (ROOT / "docs").rglob(f"*.{kind}")
+    if not {"_build", "gallery"} & set(path.parts)
+)
+
+
+@pytest.mark.parametrize("picture", PICTURES, ids=lambda path: path.name)
+def test_every_picture_has_a_program_that_draws_it(picture: Path) -> None:
+    """One of examples/ or tools/ names the file, or an example of its page writes it."""
+    programs = [*ROOT.glob("examples/*.py"), *ROOT.glob("tools/*.py")]
+    words = "\n".join(path.read_text(encoding="utf-8") for path in programs)
+    page = picture.with_suffix(".md")
+    own = page.read_text(encoding="utf-8") if page.exists() else ""
+    assert picture.name in words or f'savefig("{picture.name}"' in own
+
+
+def test_the_first_picture_says_what_is_true() -> None:
+    """CART beside the best tree: the numbers of the README are those of the picture's program."""
+    pytest.importorskip("matplotlib")
+    tool = _load("tools/tree_pictures.py")
+    found = tool.compare()
+    assert found.certificate.is_optimal
+    cart, best = tool.titles(found)
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert cart == f"CART: {found.cost} errors"
+    assert f"CART makes {found.cost} errors, the best tree {found.upper_bound}." in readme
+    assert f"{found.upper_bound} errors, and no tree of this size makes fewer" in best
+    assert len(tool.draw_two(found).axes) == 2
+    assert tool.draw_start().axes
+
+
 # ---- the gallery -------------------------------------------------------------------------------
 
 EXAMPLES = sorted((ROOT / "examples" / "gallery").glob("plot_*.py"))
