@@ -65,7 +65,7 @@ sphinx_gallery_conf = {
 html_theme = "pydata_sphinx_theme"
 html_title = "certree"
 html_theme_options = {
-    "show_toc_level": 2,
+    "show_toc_level": 1,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
 }

@@ -140,6 +140,8 @@ def test_formulas_need_neither_script_nor_network() -> None:
     assert "<rect" in drawn
     assert set(re.findall(r'fill="([^"]*)"', drawn)) == {"currentColor"}
     assert not re.search(r"\bid=|<script|href", drawn)
+    with pytest.raises(ValueError, match="not known"):
+        formulas.draw(r"\nonsense{a}", is_inline=True)
 
 
 # ---- the check of the pages that were built ----------------------------------------------------
