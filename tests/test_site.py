@@ -58,6 +58,16 @@ def test_functions_that_answer_with_many_trees_are_on_the_page() -> None:
     assert [name for name in functions if f"`{name}`" not in page] == []
 
 
+def test_getting_started_names_all_extras_for_users() -> None:
+    """Those that are for work on certree itself are in CONTRIBUTING.md."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    section = text.partition("[project.optional-dependencies]\n")[2].partition("\n[")[0]
+    extras = set(re.findall(r"^(\w+) = ", section, re.MULTILINE))
+    page = (ROOT / "docs" / "guide" / "start.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`certree\[(\w+)\]`", page))
+    assert named == extras - {"test", "lint", "docs", "dev"}
+
+
 # ---- pictures ----------------------------------------------------------------------------------
 
 PICTURES = sorted(
