@@ -93,9 +93,11 @@ def list_estimators(app: Any, page: str, source: list[str]) -> None:
         return
     wanted, _, rest = wanted.partition("\n")
     bases = "BaseEstimator, ClassifierMixin, RegressorMixin, tuple"
+    # What most people need comes first.
+    names = sorted(estimators.__all__, key=lambda name: not name.startswith("Optimal"))
     entries = [
         f".. autoclass:: certree.{name}\n   :members:\n   :inherited-members: {bases}\n"
-        for name in estimators.__all__
+        for name in names
         if topic(name) == wanted
     ]
     source[0] = marker + "\n".join(entries) + rest
