@@ -217,6 +217,27 @@ def test_compare_says_how_far_cart_is_from_the_best(certree: Run) -> None:
     assert "above the best" in found["statement"]
 
 
+def test_compare_takes_categories_and_cut_points_as_they_are_asked_for(certree: Run) -> None:
+    rows = [f"{code},{'a' if code in (2, 4) else 'b'}" for code in (1, 2, 3, 4, 5) * 4]
+    Path("codes.csv").write_text("code,y\n" + "\n".join(rows), "utf-8")
+    asked = ("compare", "codes.csv", "-t", "y", "-d", "2", "--json")
+    assert json.loads(certree(*asked)[1])["best"]["training"] < 1
+    assert json.loads(certree(*asked, "--categorical", "code")[1])["best"]["training"] == 1
+    asked = ("compare", "credit.csv", "-t", "outcome", "-d", "2", "--json", "--thresholds")
+    few, many = (json.loads(certree(*asked, n)[1])["best"]["training"] for n in ("1", "all"))
+    assert few < many
+
+
+def test_a_size_that_was_chosen_is_told(certree: Run) -> None:
+    code, out, _ = certree("fit", "credit.csv", "-t", "outcome", "-d", "1", "--cv", "3")
+    assert code == 0
+    assert "Cross-validation with 3 folds chose max_depth=1" in out
+    assert "Cross-validation with 3 folds" in certree("info", "model.json")[1]
+    code, _, err = certree("fit", "credit.csv", "-t", "outcome", "--cv", "1")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--cv needs at least 2 folds, got 1" in err
+
+
 # ---- using models ------------------------------------------------------------------------------
 
 

@@ -220,7 +220,8 @@ def test_a_value_that_has_to_be_present_is_of_the_kind_of_its_column(present: li
     X = pd.DataFrame({"column": [*present, None, None]})
     model = OptimalTreeClassifier(max_depth=1, min_category_rows=2).fit(X, [0, 0, 0, 0, 1, 1])
     change = model.explain(X.iloc[[5]]).nearest
-    assert change is not None and change.columns[0].condition == "column is present"
+    assert change is not None
+    assert change.columns[0].condition == "column is present"
     assert model.explain({"column": change.columns[0].example}).prediction == 0
 
 

@@ -71,7 +71,7 @@ def compare_with_cart(
     of_classes: bool, given: LearningData, held: LearningData | None, settings: dict[str, Any]
 ) -> CartComparison:
     """Grow a greedy tree, and find the best one with the same limits."""
-    tables = _numbers([given.X] if held is None else [given.X, held.X])
+    tables = _numbers([given.X] if held is None else [given.X, held.X], given.weights, settings)
     limits = {
         "max_depth": settings["max_depth"],
         "min_samples_leaf": settings["min_samples_leaf"],
@@ -122,15 +122,20 @@ def _numbers_of(train: Any, limits: dict[str, Any], settings: dict[str, Any]) ->
     return cart, model.tree_, statement, certificate.is_optimal
 
 
-def _numbers(tables: list[NamedArray]) -> list[NDArray[Any]]:
+def _numbers(
+    tables: list[NamedArray], weights: NDArray[Any] | None, settings: dict[str, Any]
+) -> list[NDArray[Any]]:
     """Return tables of numbers as they are, and others as the 0/1 answers to all tests."""
     columns = list(tables[0].columns or ())
-    try:
-        numbers = [np.asarray(table, dtype=np.float64) for table in tables]
-        if all(np.isfinite(table).all() for table in numbers):
-            return [NamedArray(table, columns) for table in numbers]
-    except (TypeError, ValueError):  # texts
-        pass
-    encoder = TableEncoder().fit(tables[0])
+    categorical = settings["categorical_features"]
+    if categorical == "auto":
+        try:
+            numbers = [np.asarray(table, dtype=np.float64) for table in tables]
+            if all(np.isfinite(table).all() for table in numbers):
+                return [NamedArray(table, columns) for table in numbers]
+        except (TypeError, ValueError):  # texts
+            pass
+    encoder = TableEncoder(thresholds=settings["thresholds"], categorical_features=categorical)
+    encoder.fit(tables[0], sample_weight=weights)
     tests = [str(test) for test in encoder.tests_]
     return [NamedArray(encoder.transform(table), tests) for table in tables]

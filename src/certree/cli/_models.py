@@ -8,7 +8,6 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from certree.encoding._tests import Category
 from certree.files import load
 from certree.files._model import model_to_json
 
@@ -86,11 +85,7 @@ def _types_of(model: Any) -> dict[str, Any]:
     """Return the columns that hold texts, as far as the tests show it."""
     names = feature_names(model)
     tests = model.encoder_.candidates_
-    return {
-        names[test.feature]: "text"
-        for test in tests
-        if isinstance(test, Category) and isinstance(test.value, str)
-    }
+    return {names[test.feature]: "text" for test in tests if test.is_text}
 
 
 def feature_names(model: Any) -> list[str]:
