@@ -228,6 +228,21 @@ def test_compare_takes_categories_and_cut_points_as_they_are_asked_for(certree: 
     assert few < many
 
 
+def test_categories_may_be_joined_and_asked_in_sets(certree: Run) -> None:
+    rows = [f"{city},{'a' if city in 'PQ' else 'b'}" for city in "PPQQRRSSTU"]
+    Path("cities.csv").write_text("city,y\n" + "\n".join(rows), "utf-8")
+    fit = ("fit", "cities.csv", "-t", "y", "-d", "1", "--category-tests", "subsets")
+    code, out, _ = certree(*fit, "--min-category-rows", "2")
+    assert code == 0
+    assert "fewer than 0 errors" in out
+    assert "city in {P, Q}" in out
+    assert certree("verify", "model.json", "cities.csv")[0] == 0
+    code, out, _ = certree("compare", *fit[1:], "--json")
+    assert json.loads(out)["best"]["training"] == 1
+    code, _, err = certree(*fit[:-1], "sets")
+    assert (code, err.count("\n")) == (2, 1)
+
+
 def test_a_size_that_was_chosen_is_told(certree: Run) -> None:
     code, out, _ = certree("fit", "credit.csv", "-t", "outcome", "-d", "1", "--cv", "3")
     assert code == 0

@@ -80,7 +80,7 @@ def compare_with_cart(
     if settings["max_splits"] == 0:
         limits |= {"max_depth": 1, "max_leaf_nodes": None, "min_samples_leaf": len(given.X)}
     # The columns are numbers now, whatever they were.
-    settings = {**settings, "categorical_features": "auto"}
+    settings = {**settings, "categorical_features": "auto", "category_tests": "one"}
     train = tables[0], given.y, given.weights
     compare = _classes if of_classes else _numbers_of
     cart, best, statement, is_proven = compare(train, limits, settings)
@@ -127,15 +127,15 @@ def _numbers(
 ) -> list[NDArray[Any]]:
     """Return tables of numbers as they are, and others as the 0/1 answers to all tests."""
     columns = list(tables[0].columns or ())
-    categorical = settings["categorical_features"]
-    if categorical == "auto":
+    if settings["categorical_features"] == "auto":
         try:
             numbers = [np.asarray(table, dtype=np.float64) for table in tables]
             if all(np.isfinite(table).all() for table in numbers):
                 return [NamedArray(table, columns) for table in numbers]
         except (TypeError, ValueError):  # texts
             pass
-    encoder = TableEncoder(thresholds=settings["thresholds"], categorical_features=categorical)
+    asked = ("thresholds", "categorical_features", "min_category_rows", "category_tests")
+    encoder = TableEncoder(**{name: settings[name] for name in asked})
     encoder.fit(tables[0], sample_weight=weights)
     tests = [str(test) for test in encoder.tests_]
     return [NamedArray(encoder.transform(table), tests) for table in tables]

@@ -248,6 +248,8 @@ def _settings(
         "min_samples_leaf": tree.min_samples_leaf,
         "thresholds": tree.thresholds,
         "categorical_features": _categories(given, tree) or "auto",
+        "min_category_rows": tree.min_category_rows,
+        "category_tests": tree.category_tests,
         **search.settings(),
     }
     of_classes = {

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from certree._version import __version__
 from certree.estimators import FairTreeClassifier
+from certree.files import write_whole
 from certree.results._certificate import many
 from certree.results._record import status_text
 from certree.tree import Labels, Tree
@@ -62,16 +63,7 @@ class Report:
         path : str or path
             The file; its folder must exist. An existing file is replaced.
         """
-        target = Path(path)
-        if target.is_dir():
-            raise IsADirectoryError(
-                f"{target} is a folder; give the name of a file, such as report.html."
-            )
-        if not target.parent.is_dir():
-            raise FileNotFoundError(f"The folder {target.parent} does not exist; create it first.")
-        # Names may hold halves of surrogate pairs, which no file can.
-        target.write_bytes(self._html.encode("utf-8", "replace"))
-        return target
+        return write_whole(path, self._html)
 
     def __str__(self) -> str:
         return self._html

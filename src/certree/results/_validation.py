@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._card import beside, card, table
+from ._certificate import many
 from ._charts import validation_chart
 from ._plots import data_frame, plot_validation
 
@@ -105,7 +106,7 @@ class ValidationCurve:
     def statement(self) -> str:
         """Return the choice as one sentence."""
         limits = ", ".join(f"{n}={_text(v)}" for n, v in self.params[self.chosen].items())
-        told = f"Cross-validation with {self.n_folds} folds chose {limits}: "
+        told = f"Cross-validation with {many(self.n_folds, 'fold')} chose {limits}: "
         told += f"{self.measure} {self.mean[self.chosen]:.4g} on rows left out"
         error = self.standard_error[self.chosen]
         told += "" if math.isnan(error) else f", with standard error {error:.2g}"
@@ -185,7 +186,7 @@ class ValidationCurve:
                 zip(self.params, self.mean.tolist(), self.standard_error.tolist(), strict=True)
             )
         ]
-        title = f"{self.measure} on rows left out, mean of {self.n_folds} folds"
+        title = f"{self.measure} on rows left out, mean of {many(self.n_folds, 'fold')}"
         shown = table((*names, "mean", "standard error", ""), lines)
         return card(title, beside(shown, validation_chart(self)))
 
@@ -218,7 +219,7 @@ class ValidationCurve:
         names = list(self.params[0])
         head = " ".join(f"{name:>10}" for name in names)
         lines = [
-            f"{self.measure} on rows left out, mean of {self.n_folds} folds",
+            f"{self.measure} on rows left out, mean of {many(self.n_folds, 'fold')}",
             f"{head} {'mean':>10} {'error':>9}",
         ]
         for place, one in enumerate(self.params):
