@@ -225,6 +225,14 @@ def test_a_value_that_has_to_be_present_is_of_the_kind_of_its_column(present: li
     assert model.explain({"column": change.columns[0].example}).prediction == 0
 
 
+def test_many_cut_points_take_no_time() -> None:
+    X = np.random.default_rng(0).normal(size=(60_000, 2))
+    model = OptimalTreeClassifier(max_depth=1, thresholds="all").fit(X, X[:, 0] > 0)
+    assert len(model.encoder_.tests_) > 100_000
+    assert len(model.encoder_.tests_.samples()) == 2
+    assert model.explain(X[:1]).prediction == (X[0, 0] > 0)
+
+
 def test_rare_categories_are_not_called_unseen() -> None:
     X = pd.DataFrame({"city": ["Ulm"] * 9 + ["Bonn"] * 9 + ["Kiel", "Rom"]})
     model = OptimalTreeClassifier(max_depth=2, min_category_rows=5).fit(X, [0] * 18 + [1, 1])

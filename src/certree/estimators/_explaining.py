@@ -17,7 +17,7 @@ def explain(model: Any, X: Any, target: Any) -> Explanation | Explanations:
     tree = model.tree_
     table = _read_rows(model, X)
     encoder = getattr(model, "encoder_", None)
-    asked = tree.tests if encoder is None else encoder.tests_
+    asked = tree.tests if encoder is None else encoder.tests_.samples()
     found = Explainer(tree, asked).explain(table, ANY if target is None else target)
     return found[0] if len(found) == 1 else Explanations(found)
 
