@@ -90,7 +90,8 @@ class PolicyTree(BaseTaskTree):
     complexity_per, categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit
-        As for :class:`OptimalTreeClassifier`.
+        As for :class:`OptimalTreeClassifier`. Half of the time is for models. If that is too
+        little, they see fewer rows, or averages replace them, and `fit` warns.
     gap : float, fraction or str, default=0.0
         Accept a tree whose total reward is proven to be within this of the best.
     n_jobs, verbose
