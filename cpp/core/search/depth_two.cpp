@@ -197,10 +197,10 @@ class DepthTwoSolver final : public DepthTwo {
                    std::size_t type_stride) {
     if (settings_.counts_pairs) return kernels_.count_rows(bits, first, last, out, type_stride);
     const auto stride = static_cast<std::size_t>(node.stride);
-    V* counts = probe_columns_.ensure(n_pair_types_ * stride);
+    V* counts = probe_columns_.ensure(n_types_ * stride);  // columns are counted by all types
     for (std::int32_t i = first; i < last; ++i) {
       factory_.make_child(node, i, true, false, probe_);
-      kernels_.count_columns(pair_view(probe_), counts);
+      kernels_.count_columns(probe_.view(), counts);
       for (std::size_t t = 0; t < n_pair_types_; ++t)
         std::copy_n(counts + t * stride, stride, out + t * type_stride + static_cast<std::size_t>(i - first) * stride);
     }
