@@ -103,12 +103,16 @@ class PolicyScores:
     rewards : float array of shape (n_rows, n_treatments)
         The scores.
     outcomes, propensities : float array of the same shape, or None
-        Estimated outcomes and probabilities (clipped), where the method uses them.
+        Estimated outcomes and probabilities (clipped), where the method uses them. Probabilities
+        that are not known are nan.
+    never : bool array of the same shape, or None
+        Where a row could not have been given a treatment: its propensity was 0 before clipping.
     """
 
     rewards: NDArray[np.float64]
     outcomes: NDArray[np.float64] | None
     propensities: NDArray[np.float64] | None
+    never: NDArray[np.bool_] | None = None
 
 
 def read_history(
@@ -194,7 +198,7 @@ def policy_scores(
         Outcomes predicted by other means; no model is fitted then.
     """
     n_rows, n_treatments = len(history.codes), len(history.treatments)
-    predicted = chances = None
+    predicted = chances = never = None
     folds = _Folds(X, history, teacher)
     seconds = _time_for_models()
     start = perf_counter()
@@ -203,16 +207,18 @@ def policy_scores(
         if propensity is None:
             # Mostly the faster ones: what they leave is for the models of outcomes.
             share = seconds / 2 if seconds is not None and needs_outcomes else seconds
-            chances = _clipped(folds.propensities(share), history, teacher.clip)
+            chances = folds.propensities(share)
         else:
             chances = _read_propensity(propensity, history)
-            chances = _clipped(chances, history, teacher.clip)
+        never = chances == 0
+        chances = _clipped(chances, history, teacher.clip)
+        _warn_of_never(never, history, teacher.method)
     if needs_outcomes:
         predicted = folds.outcomes(None if seconds is None else seconds + start - perf_counter())
     elif teacher.method in ("dm", "dr"):
         predicted = check_numbers(outcomes, "outcomes", (n_rows, n_treatments))
     folds.warn()
-    return PolicyScores(combine(history, predicted, chances), predicted, chances)
+    return PolicyScores(combine(history, predicted, chances), predicted, chances, never)
 
 
 def _time_for_models() -> float | None:
@@ -400,19 +406,15 @@ def _default_outcome_model(outcome: NDArray[np.float64], random_state: int | Non
 
 
 def _read_propensity(propensity: Any, history: History) -> NDArray[np.float64]:
-    """Return the probabilities of all treatments; those that were not given as one."""
+    """Return the probabilities of all treatments; those that nobody tells are nan."""
     n_rows, n_treatments = len(history.codes), len(history.treatments)
-    if np.ndim(propensity) == 2:
-        given = check_numbers(propensity, "propensity", (n_rows, n_treatments))
-    else:
-        given = check_numbers(propensity, "propensity", (n_rows,))
-    bad = (given <= 0) | (given >= 1)
+    rows = np.arange(n_rows)
+    shape = (n_rows, n_treatments) if np.ndim(propensity) == 2 else (n_rows,)
+    given = check_numbers(propensity, "propensity", shape)
+    bad = (given < 0) | (given > 1)
     if bad.any():
         place, value = first_place(bad, given)
-        raise ValueError(
-            f"propensity{place} = {value!r} must lie strictly between 0 and 1: a treatment that "
-            "is never or always given tells nothing about the others."
-        )
+        raise ValueError(f"propensity{place} = {value!r} is no probability: it must be 0 to 1.")
     if given.ndim == 2:
         totals = given.sum(axis=1)
         off = np.abs(totals - 1) > _SUM_ROUNDING
@@ -422,17 +424,51 @@ def _read_propensity(propensity: Any, history: History) -> NDArray[np.float64]:
                 f"propensity{place} sums to {value!r}; the probabilities of all treatments of a "
                 "row must sum to 1. Give one column if only that of the treatment given is known."
             )
-        return given
-    chances = np.ones((n_rows, n_treatments))
-    chances[np.arange(n_rows), history.codes] = given
+        chances = given
+    else:
+        chances = np.full((n_rows, n_treatments), np.nan)
+        if n_treatments == 2:
+            chances[:] = 1 - given[:, None]
+        chances[given == 1] = 0
+        chances[rows, history.codes] = given
+    impossible = chances[rows, history.codes] == 0
+    if impossible.any():
+        row = int(impossible.argmax())
+        place = f"[{row}]" if given.ndim == 1 else f"[{row}, {history.codes[row]}]"
+        raise ValueError(
+            f"propensity{place} = 0.0, but row {row} was given this treatment; the probability "
+            "of what happened must be greater than 0."
+        )
     return chances
+
+
+def _warn_of_never(never: NDArray[np.bool_], history: History, method: str) -> None:
+    """Warn of treatments that rows could not have been given."""
+    rows = never.any(axis=1)
+    n_never = int(np.count_nonzero(rows))
+    if not n_never:
+        return
+    shares = never.mean(axis=0)
+    labels = history.treatments.tolist()
+    which = ", ".join(f"{labels[k]!r}: {shares[k]:.0%}" for k in np.flatnonzero(shares))
+    basis = (
+        'with method="ipw" it counts as an outcome of 0'
+        if method == "ipw"
+        else "it is what the outcome model extrapolates"
+    )
+    warn(
+        f"Not identified: {n_never} of {len(never)} rows could not have been given every "
+        f"treatment (rows with a propensity of 0 by treatment: {which}). The data do not tell what "
+        f"it would bring them; {basis}. min_treated keeps policies to leaves where it was given.",
+        UserWarning,
+    )
 
 
 def _clipped(
     propensities: NDArray[np.float64], history: History, clip: float
 ) -> NDArray[np.float64]:
     """Raise small propensities to the clip, and warn where that concerns many rows."""
-    small = propensities < clip
+    small = (propensities > 0) & (propensities < clip)
     for k, label in enumerate(history.treatments.tolist()):
         share = float(small[:, k].mean())
         if share > _POOR_OVERLAP:
