@@ -1,0 +1,129 @@
+"""The task of survival trees: the likelihood of censored times, with one hazard ratio per leaf."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.encoding._censored import read_censored
+from certree.numbers._survival import nelson_aalen
+
+from ._examples import rate_deviance
+from ._leaf_cost import FunctionProblem, LeafCost
+from ._task import Laws, LeafCosts, Rows, Sums, Task
+
+# The events that a leaf without any is taken to have in its prediction; its cost is 0 anyway.
+_UNSEEN = 0.5
+
+
+class SurvivalProblem(FunctionProblem):
+    """The loss on certain rows.
+
+    Attributes
+    ----------
+    target : structured array of shape (n_rows,)
+        Event and time of the rows that count.
+    weights : list
+        Their weights.
+    hazard : float array of shape (n_rows,)
+        The cumulative hazard of all rows at their times.
+    times, hazards : float arrays
+        The baseline: times of events, and the cumulative hazard from each of them on.
+    """
+
+    def __init__(self, target: NDArray[Any], rows: Rows) -> None:
+        self.target = rows.select(target)
+        counted: list[Any] = rows.weights.tolist()
+        self.weights = counted if rows.quantum == 1 else rows.floats.tolist()
+        if rows.given is not None:
+            self.weights = rows.given.tolist()
+            counted = [Fraction(weight) for weight in self.weights]
+        self.times, self.hazards = nelson_aalen(self.target["time"], self.target["event"], counted)
+        hazard = _of_rows(target["time"], self.times, self.hazards, rows.total_weight)
+        super().__init__(_loss(target["event"], hazard), rows)
+        self.hazard = rows.select(hazard)
+        # A complexity of one costs as much as a single leaf.
+        self.complexity_unit = self.whole * self.unit
+
+    def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
+        risks = np.array(super().read(sums, leaves))
+        weights = np.array(self.weights, dtype=np.float64)
+        for leaf in np.unique(leaves).tolist():
+            # From numbers that are not rounded to integers.
+            rows = leaves == leaf
+            events = math.fsum(weights[rows & self.target["event"]])
+            risks[leaf] = (events or _UNSEEN) / math.fsum(weights[rows] * self.hazard[rows])
+        return risks
+
+    def describe(self, sums: Sums) -> list[str]:
+        return [
+            f"{events:.6g} {'event' if events == 1 else 'events'}, {expected:.4g} expected"
+            for events, expected, _ in self.sums(sums).tolist()
+        ]
+
+    objective_name = "explained deviance"
+
+    def objective(self, cost: Fraction) -> float:
+        return float(1 - cost / self.complexity_unit) if self.complexity_unit else 1.0
+
+
+class SurvivalLoss(Task):
+    r"""The loss of survival trees: the likelihood of times until an event, some of them censored.
+
+    A leaf has the hazard of all rows times a number :math:`\theta`, its risk. With the
+    cumulative hazard :math:`\Lambda` of all rows (Nelson and Aalen) and :math:`\delta_i = 1` where
+    the event was seen, the best :math:`\theta` of a leaf is :math:`\sum \delta_i / \sum
+    \Lambda(t_i)`, and its loss against a risk of its own for every row is
+
+    .. math:: -\sum_i \delta_i \log \Lambda(t_i) - \sum_i \delta_i \cdot \log \theta.
+
+    A complexity of one costs as much as a single leaf, so that ``objective`` is the share of that
+    loss which a tree explains, less ``complexity * splits``.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> y = [[1, 1], [2, 1], [4, 1], [8, 0]]  # time, event
+    >>> solution = solve(tasks.SurvivalLoss(), [[0], [0], [1], [1]], y, max_depth=1)
+    >>> [round(risk, 3) for risk in solution.predict([[0], [1]]).tolist()]
+    [2.4, 0.462]
+    """
+
+    name: ClassVar[str] = "survival"
+    laws: Laws = Laws(superadditive=True)
+
+    def on(self, y: Any, rows: Rows) -> SurvivalProblem:
+        return SurvivalProblem(read_censored(y, rows.n_rows, type(self).__name__), rows)
+
+    def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
+        target = read_censored(y, n_rows, type(self).__name__)
+        baseline = nelson_aalen(target["time"], target["event"], [1] * n_rows)
+        hazard = _of_rows(target["time"], *baseline, Fraction(n_rows))
+        return _loss(target["event"], hazard).leaf_costs(None, n_rows)
+
+
+def _loss(event: NDArray[np.bool_], hazard: NDArray[np.float64]) -> LeafCost:
+    events = event.astype(np.float64)
+    own = -events * np.log(hazard)
+    return rate_deviance(events, hazard, own, "survival", factor=1, unseen=_UNSEEN)
+
+
+def _of_rows(
+    time: NDArray[Any],
+    times: NDArray[np.float64],
+    hazards: NDArray[np.float64],
+    total_weight: Fraction,
+) -> NDArray[np.float64]:
+    """Return the cumulative hazard of every row, which is never 0.
+
+    Before the first event it is one over the weight of all rows and one, as SurTree has it, or
+    what it is from that event on, if that is less.
+    """
+    least = float(1 / (total_weight + 1))
+    if len(hazards):
+        least = min(least, float(hazards[0]))
+    return np.append(least, hazards)[np.searchsorted(times, time, side="right")]
