@@ -112,8 +112,8 @@ class SurvivalTree(DepthByPosition, BaseTargetTree):
     >>> model = SurvivalTree(max_depth=1).fit(X, y)
     >>> model.predict([[0], [1]]).round(3).tolist()
     [2.4, 0.462]
-    >>> model.score(X, y)
-    0.9
+    >>> round(model.score(X, y), 3)
+    0.833
     """
 
     def fit(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ._payload_values import Values
 from ._plain import read_number, shown
+from ._sketch import Sketch, staircase
 from ._structure import frozen
 
 if TYPE_CHECKING:
@@ -154,6 +155,17 @@ class SurvivalLeaves(Values):
         """Return the survival curve of the rows of a leaf."""
         return self.curves[int(self.label[node])]
 
+    def sketch(self, node: int) -> Sketch:
+        """Return the curve of a leaf; all leaves have the same axis of time."""
+        curve, longest = self.curve(node), max(one.last for one in self.curves) or 1.0
+        time, end = curve.time / longest, curve.last / longest
+        line, low, high = (
+            staircase(time, values, end) for values in (curve.survival, curve.lower, curve.upper)
+        )
+        median = curve.median
+        told = f"median {median:.6g}" if np.isfinite(median) else "median not reached"
+        return Sketch(line, low + high[::-1], "0", f"{longest:.6g}", f"Survival curve, {told}")
+
     def name(self, content: int) -> str:
         return f"risk {self.values[content]:.4g}"
 
@@ -209,7 +221,7 @@ class StepFunction:
     >>> model = SurvivalTree().fit([[0], [0]], [[1, 1], [2, 1]])
     >>> survival = model.predict_survival_function([[0]])[0]
     >>> survival([0.5, 1, 9]).round(3).tolist()
-    [1.0, 0.607, 0.135]
+    [1.0, 0.607, 0.223]
     """
 
     def __init__(self, x: NDArray[np.float64], y: NDArray[np.float64], before: float) -> None:

@@ -123,7 +123,8 @@ def _columns(y: Any) -> tuple[Sequence[Any], Sequence[Any] | None]:
     if y is None:
         raise ValueError("y must be passed: time and event of each row.")
     dtype: Any = getattr(y, "dtype", None)
-    names: list[Any] = list(getattr(dtype, "names", None) or getattr(y, "columns", ()))
+    fields: Any = getattr(dtype, "names", None)
+    names: list[Any] = list(fields or getattr(y, "columns", []))
     if not names:
         array = np.asarray(y)
         if array.ndim == 2 and array.shape[1] == 2:
