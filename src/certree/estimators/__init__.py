@@ -12,7 +12,7 @@ from ._regressor import OptimalTreeRegressor
 from ._regularization import regularization_path
 from ._spo_forest import SPOForest
 from ._spo_tree import SPOTree
-from ._survival import SurvivalTree
+from ._survival_tree import SurvivalTree
 from ._tree_cv import OptimalTreeClassifierCV, OptimalTreeRegressorCV, TreeCV
 
 __all__ = [

@@ -16,7 +16,7 @@ from sklearn.metrics import (
 )
 
 from certree.estimators._task_tree import BaseTaskTree
-from certree.numbers._survival import concordance
+from certree.numbers._event_times import concordance
 from certree.tree import SurvivalLeaves, Tree
 from certree.tree._wording import one_line, plain, shorten
 

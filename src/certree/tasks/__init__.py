@@ -10,7 +10,7 @@ from ._limit import LeafMinimum, Limit
 from ._limited import Front, Limited
 from ._separable import Separable
 from ._squares import SquaredError
-from ._survival import SurvivalLoss
+from ._survival_loss import SurvivalLoss
 from ._task import Laws, LeafCosts, Task
 
 __all__ = [

@@ -15,7 +15,7 @@ from ._audit import Data, GivenRows
 from ._force import Charges
 from ._leaf_costs import Amounts, Leaves
 from ._plain_numbers import as_array, common_unit, plain_list, read, read_list, read_table
-from ._survival import survival
+from ._survival_audit import survival
 
 # ---- by label ----------------------------------------------------------------------------------
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding._censored import read_censored
 from certree.exceptions import warn
+from certree.numbers._event_times import concordance, kaplan_meier
 from certree.numbers._exact import check_weights
-from certree.numbers._survival import concordance, kaplan_meier
 from certree.results._progress import Callback
-from certree.tasks._survival import SurvivalLoss, SurvivalProblem
+from certree.tasks._survival_loss import SurvivalLoss, SurvivalProblem
 from certree.tasks._task import Task
 from certree.tree import StepFunction, SurvivalCurve, SurvivalLeaves
 

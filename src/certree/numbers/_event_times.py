@@ -17,7 +17,7 @@ _UNIT = 2**128
 _QUANTILE = 1.959963984540054
 
 
-class Step(NamedTuple):
+class EventStep(NamedTuple):
     """A time at which events happen, their weight, and the weight of all rows still observed."""
 
     time: float
@@ -25,15 +25,15 @@ class Step(NamedTuple):
     at_risk: Any
 
 
-def steps(time: NDArray[Any], event: NDArray[Any], weights: Sequence[Any]) -> list[Step]:
+def steps(time: NDArray[Any], event: NDArray[Any], weights: Sequence[Any]) -> list[EventStep]:
     """Return the times of events in ascending order; rows of weight zero count for nothing."""
-    found: list[Step] = []
+    found: list[EventStep] = []
     at_risk: Any = 0
     for moment, rows in _latest_first(time):
         at_risk += sum(weights[row] for row in rows)
         events = sum(weights[row] for row in rows if event[row])
         if events:
-            found.append(Step(moment, events, at_risk))
+            found.append(EventStep(moment, events, at_risk))
     return found[::-1]
 
 

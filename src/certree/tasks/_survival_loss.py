@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding._censored import read_censored
-from certree.numbers._survival import nelson_aalen
+from certree.numbers._event_times import nelson_aalen
 
 from ._examples import rate_deviance
 from ._leaf_cost import FunctionProblem, LeafCost
