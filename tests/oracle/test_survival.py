@@ -18,6 +18,7 @@ from sksurv.nonparametric import kaplan_meier_estimator, nelson_aalen_estimator
 from sksurv.util import Surv
 
 from certree import SurvivalTree, check_task, datasets, solve, tasks, verify
+from certree.engine._vector import RateLoss
 from tests.oracle.test_vector_tasks import Problem
 
 SEEDS = range(16)
@@ -96,6 +97,25 @@ def test_the_loss_keeps_its_law() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (40, 3)), censored(rng, 40)
     assert check_task(tasks.SurvivalLoss(), X, y)
+
+
+@pytest.mark.parametrize("weights", [None, "real"])
+def test_the_core_and_numpy_compute_the_same_loss(weights: Any) -> None:
+    rng = np.random.default_rng(2)
+    X, y = rng.integers(0, 2, (60, 4)), censored(rng, 60)
+    given = None if weights is None else rng.random(60) + 0.01
+    by_core = tasks.poisson_deviance(y[:, 1], y[:, 0])
+    by_numpy = tasks.poisson_deviance(y[:, 1], y[:, 0])
+    by_numpy.rate_factor = None
+    found = [solve(task, X, sample_weight=given, max_depth=3) for task in (by_core, by_numpy)]
+    slack = 2 * float(found[0].certificate.rounding)
+    costs = [float(one.certificate.cost) for one in found]
+    assert costs[0] == pytest.approx(costs[1], abs=slack)
+    assert found[0].predict(X).tolist() == found[1].predict(X).tolist()
+    empty = RateLoss(1.0, 1.0, 1.0, 1.0, 1000.0, 10**6)
+    sums = np.array([[0, 5, 0], [0, 0, 0], [2, 4, 0], [4, 2, 0], [1, 1, 7], [1, 1, 10**6]])
+    wanted = [0, 0, int(2000 * np.log(2)), 0, 7000, 10**6]
+    assert empty.costs(sums).tolist() == wanted
 
 
 def test_risks_are_events_by_expected_events() -> None:

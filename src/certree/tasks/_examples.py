@@ -165,6 +165,7 @@ def rate_deviance(
 
     task = LeafCost(np.stack([events, time, own], axis=1), cost, bounds="superadditive", name=name)
     task.noise = _rate_noise
+    task.rate_factor = factor
     return task
 
 
