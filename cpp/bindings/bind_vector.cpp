@@ -38,7 +38,7 @@ RateLoss read_rate_loss(nb::handle value) {
   return loss;
 }
 
-void rate_costs(const Matrix& sums, const nb::tuple& numbers,
+void rate_costs(const Matrix& sums, const nb::object& numbers,
                 nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> costs) {
   const RateLoss loss = read_rate_loss(numbers);
   if (sums.shape(1) != static_cast<std::size_t>(RateLoss::kStatistics) || costs.shape(0) != sums.shape(0))

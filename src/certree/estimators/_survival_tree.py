@@ -42,8 +42,7 @@ class SurvivalStatement(TaskStatement):
 
 def _curve(problem: SurvivalProblem, rows: NDArray[np.intp]) -> SurvivalCurve:
     target = problem.target[rows]
-    weights = [problem.weights[row] for row in rows.tolist()]
-    found = kaplan_meier(target["time"], target["event"], weights)
+    found = kaplan_meier(target["time"], target["event"], problem.weights[rows])
     return SurvivalCurve(*found, last=float(target["time"].max(initial=0.0)))
 
 

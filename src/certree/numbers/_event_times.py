@@ -17,24 +17,26 @@ _UNIT = 2**128
 _QUANTILE = 1.959963984540054
 
 
-class EventStep(NamedTuple):
-    """A time at which events happen, their weight, and the weight of all rows still observed."""
+class EventSteps(NamedTuple):
+    """The times of events, their weight, and the weight of all rows still observed."""
 
-    time: float
-    events: Any
-    at_risk: Any
+    time: NDArray[np.float64]
+    events: NDArray[Any]
+    at_risk: NDArray[Any]
 
 
-def steps(time: NDArray[Any], event: NDArray[Any], weights: Sequence[Any]) -> list[EventStep]:
-    """Return the times of events in ascending order; rows of weight zero count for nothing."""
-    found: list[EventStep] = []
-    at_risk: Any = 0
-    for moment, rows in _latest_first(time):
-        at_risk += sum(weights[row] for row in rows)
-        events = sum(weights[row] for row in rows if event[row])
-        if events:
-            found.append(EventStep(moment, events, at_risk))
-    return found[::-1]
+def event_steps(time: NDArray[Any], event: NDArray[Any], weights: NDArray[Any]) -> EventSteps:
+    """Return the times of events in ascending order; rows of weight zero count for nothing.
+
+    Sums are exact for weights that are integers, or fractions in an array of objects.
+    """
+    times, places = np.unique(time, return_inverse=True)
+    leaving, ended = (np.zeros(len(times), dtype=weights.dtype) for _ in range(2))
+    np.add.at(leaving, places, weights)
+    np.add.at(ended, places[event], weights[event])
+    at_risk = leaving[::-1].cumsum()[::-1]
+    seen = ended > 0
+    return EventSteps(times[seen], ended[seen], at_risk[seen])
 
 
 def _latest_first(time: NDArray[Any]) -> Iterator[tuple[float, list[int]]]:
@@ -46,20 +48,18 @@ def _latest_first(time: NDArray[Any]) -> Iterator[tuple[float, list[int]]]:
 
 
 def nelson_aalen(
-    time: NDArray[Any], event: NDArray[Any], weights: Sequence[Any]
+    time: NDArray[Any], event: NDArray[Any], weights: NDArray[Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the times of events, and the cumulative hazard from each of them on.
 
     Weights are integers or fractions, and every number returned is the float64 next to the exact
     one.
     """
-    total, times, hazards = 0, [], []
-    for one in steps(time, event, weights):
-        ratio = Fraction(one.events) / Fraction(one.at_risk)
-        total += ratio.numerator * _UNIT // ratio.denominator
-        times.append(one.time)
+    found, total, hazards = event_steps(time, event, weights), 0, []
+    for events, at_risk in zip(found.events.tolist(), found.at_risk.tolist(), strict=True):
+        total += events * _UNIT // at_risk
         hazards.append(total / _UNIT)
-    return np.array(times, dtype=np.float64), np.array(hazards, dtype=np.float64)
+    return found.time, np.array(hazards, dtype=np.float64)
 
 
 class KaplanMeier(NamedTuple):
@@ -73,12 +73,10 @@ class KaplanMeier(NamedTuple):
     events: NDArray[np.float64]
 
 
-def kaplan_meier(time: NDArray[Any], event: NDArray[Any], weights: Sequence[Any]) -> KaplanMeier:
+def kaplan_meier(time: NDArray[Any], event: NDArray[Any], weights: NDArray[Any]) -> KaplanMeier:
     """Return the Kaplan-Meier curve, with Greenwood's variance on the scale of log(-log)."""
-    found = steps(time, event, weights)
-    times, events, at_risk = (
-        np.array([float(one[k]) for one in found], dtype=np.float64) for k in range(3)
-    )
+    found = event_steps(time, event, weights)
+    events, at_risk = found.events.astype(np.float64), found.at_risk.astype(np.float64)
     left = at_risk - events
     # Sums of real weights leave last digits where nothing is left.
     left = np.where(left <= 1e-12 * at_risk, 0.0, left)
@@ -88,7 +86,7 @@ def kaplan_meier(time: NDArray[Any], event: NDArray[Any], weights: Sequence[Any]
         width = _QUANTILE * np.sqrt(greenwood) / np.log(survival)
         lower, upper = survival ** np.exp(-width), survival ** np.exp(width)
     lower, upper = (np.where(survival > 0, band, 0.0) for band in (lower, upper))
-    return KaplanMeier(times, survival, lower, upper, at_risk, events)
+    return KaplanMeier(found.time, survival, lower, upper, at_risk, events)
 
 
 def concordance(

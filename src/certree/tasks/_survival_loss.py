@@ -27,7 +27,7 @@ class SurvivalProblem(FunctionProblem):
     ----------
     target : structured array of shape (n_rows,)
         Event and time of the rows that count.
-    weights : list
+    weights : array of shape (n_rows,)
         Their weights.
     hazard : float array of shape (n_rows,)
         The cumulative hazard of all rows at their times.
@@ -37,11 +37,11 @@ class SurvivalProblem(FunctionProblem):
 
     def __init__(self, target: NDArray[Any], rows: Rows) -> None:
         self.target = rows.select(target)
-        counted: list[Any] = rows.weights.tolist()
-        self.weights = counted if rows.quantum == 1 else rows.floats.tolist()
+        counted: NDArray[Any] = rows.weights
+        self.weights = counted if rows.quantum == 1 else rows.floats
         if rows.given is not None:
-            self.weights = rows.given.tolist()
-            counted = [Fraction(weight) for weight in self.weights]
+            self.weights, counted = rows.given, np.empty(len(rows.given), dtype=object)
+            counted[:] = [Fraction(weight) for weight in rows.given.tolist()]
         self.times, self.hazards = nelson_aalen(self.target["time"], self.target["event"], counted)
         hazard = _of_rows(target["time"], self.times, self.hazards, rows.total_weight)
         super().__init__(_loss(target["event"], hazard), rows)
@@ -51,7 +51,7 @@ class SurvivalProblem(FunctionProblem):
 
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
         risks = np.array(super().read(sums, leaves))
-        weights = np.array(self.weights, dtype=np.float64)
+        weights = self.weights.astype(np.float64)
         for leaf in np.unique(leaves).tolist():
             # From numbers that are not rounded to integers.
             rows = leaves == leaf
@@ -101,7 +101,7 @@ class SurvivalLoss(Task):
 
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
         target = read_censored(y, n_rows, type(self).__name__)
-        baseline = nelson_aalen(target["time"], target["event"], [1] * n_rows)
+        baseline = nelson_aalen(target["time"], target["event"], np.ones(n_rows, dtype=np.int64))
         hazard = _of_rows(target["time"], *baseline, Fraction(n_rows))
         return _loss(target["event"], hazard).leaf_costs(None, n_rows)
 
