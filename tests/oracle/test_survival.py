@@ -39,9 +39,7 @@ def baseline(y: Any, weights: Sequence[Fraction]) -> list[Fraction]:
             total += events / sum(w for w, (t, _) in zip(weights, y, strict=True) if t >= time)
         return total
 
-    first = min((t for t, e in y.tolist() if e), default=None)
-    least = 1 / (sum(weights) + Fraction(1))
-    least = least if first is None else min(least, at(first))
+    least = min(weights) / (sum(weights) + min(weights))
     return [at(t) or least for t in y[:, 0].tolist()]
 
 

@@ -140,6 +140,18 @@ def test_a_row_of_weight_two_counts_as_two_rows() -> None:
     assert verify(one, X, y, sample_weight=weights)
 
 
+@pytest.mark.parametrize("unit", [1e-9, 0.1, 1e6])
+def test_only_ratios_of_weights_matter(unit: float) -> None:
+    X, y = heart(60)
+    y["event"][np.argsort(y["time"])[:5]] = False
+    weights = np.arange(60) % 4 + 1
+    one = SurvivalTree(max_depth=2, thresholds=4).fit(X, y, weights)
+    other = SurvivalTree(max_depth=2, thresholds=4).fit(X, y, weights * unit)
+    np.testing.assert_allclose(other.predict(X), one.predict(X), rtol=1e-9)
+    assert other.certificate_.objective == pytest.approx(one.certificate_.objective, abs=1e-6)
+    assert verify(other, X, y, sample_weight=weights * unit)
+
+
 def test_more_splits_never_raise_the_loss() -> None:
     X, y = heart()
     model = SurvivalTree(max_depth=3, thresholds=4).fit(X, y, path=True)

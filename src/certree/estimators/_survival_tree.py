@@ -99,7 +99,8 @@ class SurvivalTree(DepthByPosition, BaseTargetTree):
     -----
     A leaf without events costs nothing, and its risk would be 0. It predicts the risk that it had
     with half an event, as LeBlanc and Crowley propose. A row that is censored before the first
-    event has the cumulative hazard ``1 / (W + 1)``, where W is the weight of all rows, and not 0.
+    event has the cumulative hazard ``w / (W + w)``, and not 0, where W is the weight of all rows
+    and w that of the lightest: one over the number of rows and one, if all weigh the same.
 
     .. versionadded:: 0.1
 

@@ -399,12 +399,15 @@ def _scaled(
     """
     columns, quanta, errors = [], [], []
     weighed, weights = rows.weigh(table)
+    # Weights that are multiples of a large number need no more digits than others.
+    common = int(np.gcd.reduce(weights))
+    weights = weights // common
     lightest = 1.0 if rows.given is None else float(rows.given.min()) / float(rows.quantum)
     for column in weighed.T:
         total = float(np.abs(column) @ weights)
         fixed = fixed_point(column, total, _MOST_SUM)
         columns.append(fixed.values * weights)
-        quanta.append(fixed.quantum * rows.quantum)
+        quanta.append(fixed.quantum * rows.quantum * common)
         errors.append(float(fixed.error + rows.noise(column)) / lightest)
     if not columns:
         raise ValueError("statistics must have at least one column, got none.")

@@ -40,10 +40,13 @@ class SurvivalProblem(FunctionProblem):
         counted: NDArray[Any] = rows.weights
         self.weights = counted if rows.quantum == 1 else rows.floats
         if rows.given is not None:
-            self.weights, counted = rows.given, np.empty(len(rows.given), dtype=object)
+            counted = np.empty(len(rows.given), dtype=object)
             counted[:] = [Fraction(weight) for weight in rows.given.tolist()]
+            self.weights = counted
         self.times, self.hazards = nelson_aalen(self.target["time"], self.target["event"], counted)
-        hazard = _of_rows(target["time"], self.times, self.hazards, rows.total_weight)
+        lightest = Fraction(min(counted.tolist())) * (rows.quantum if rows.given is None else 1)
+        least = float(lightest / (rows.total_weight + lightest))
+        hazard = _of_rows(target["time"], self.times, self.hazards, least)
         super().__init__(_loss(target["event"], hazard), rows)
         self.hazard = rows.select(hazard)
         # A complexity of one costs as much as a single leaf.
@@ -102,7 +105,7 @@ class SurvivalLoss(Task):
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
         target = read_censored(y, n_rows, type(self).__name__)
         baseline = nelson_aalen(target["time"], target["event"], np.ones(n_rows, dtype=np.int64))
-        hazard = _of_rows(target["time"], *baseline, Fraction(n_rows))
+        hazard = _of_rows(target["time"], *baseline, 1 / (n_rows + 1))
         return _loss(target["event"], hazard).leaf_costs(None, n_rows)
 
 
@@ -116,14 +119,11 @@ def _of_rows(
     time: NDArray[Any],
     times: NDArray[np.float64],
     hazards: NDArray[np.float64],
-    total_weight: Fraction,
+    least: float,
 ) -> NDArray[np.float64]:
-    """Return the cumulative hazard of every row, which is never 0.
+    """Return the cumulative hazard of every row, which is `least`, and not 0, before all events.
 
-    Before the first event it is one over the weight of all rows and one, as SurTree has it, or
-    what it is from that event on, if that is less.
+    SurTree has one over the number of rows and one. With weights that is the share of the lightest
+    row in all rows and one more like it, which is less than the first step.
     """
-    least = float(1 / (total_weight + 1))
-    if len(hazards):
-        least = min(least, float(hazards[0]))
     return np.append(least, hazards)[np.searchsorted(times, time, side="right")]

@@ -113,8 +113,8 @@ def _observe(data: Data, y: Any) -> Observed:
         hazard.update(dict.fromkeys(rows, Fraction(total, _FINE)))
         at_risk -= Fraction(sum(data.weights[row] for row in rows))
     # Rows that are censored before the first event count a little, too.
-    least = min([1 / (data.total() + 1), *(step for _, step in steps[:1])])
-    hazard.update(dict.fromkeys(early, least))
+    lightest = Fraction(min(data.weights.values()))
+    hazard.update(dict.fromkeys(early, lightest / (data.total() + lightest)))
     return Observed(data, time, event, steps, hazard)
 
 
@@ -178,7 +178,7 @@ def _kaplan_meier(found: Observed, rows: Sequence[int]) -> dict[str, list[float]
             if share:
                 variance += float(ended / (at_risk * left))
                 width = _NORMAL * math.sqrt(variance) / math.log(share)
-                low, high = (float(share) ** math.exp(sign * width) for sign in (-1, 1))
+                low, high = (float(share) ** math.exp(min(sign * width, 700)) for sign in (-1, 1))
             values: tuple[Any, ...] = (moment, share, low, high, at_risk, ended)
             for name, value in zip(columns, values, strict=True):
                 curve[name].append(float(value))
