@@ -91,6 +91,7 @@ format: $(VENV)/.lint
 
 docs: $(VENV)/.built $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -j $(JOBS) -b html docs docs/_build/html
+	$(BIN)/python tools/check_pages.py docs/_build/html
 	@echo 'open docs/_build/html/index.html'
 
 bench: $(VENV)/.built
@@ -153,6 +154,6 @@ tsan:
 	TSAN_OPTIONS=halt_on_error=1 build/tsan/threads
 
 clean:
-	rm -rf $(VENV) $(SANITIZE_VENV) .venv-peers build dist docs/_build docs/api/generated src/certree/_core.pyi
+	rm -rf $(VENV) $(SANITIZE_VENV) .venv-peers build dist docs/_build docs/api/generated docs/gallery docs/sg_execution_times.rst src/certree/_core.pyi
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
 from certree import __version__, estimators
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 project = "certree"
 author = "certree developers"
@@ -12,24 +18,27 @@ copyright = "2026, certree developers"
 version = release = __version__
 
 extensions = [
+    "formulas",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
     "sphinxcontrib.bibtex",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "sg_execution_times.rst", "gallery/sg_execution_times.rst"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 
 myst_enable_extensions = ["amsmath", "colon_fence", "dollarmath"]
 myst_heading_anchors = 3
+html_math_renderer = "formulas"
 
 bibtex_bibfiles = ["refs.bib"]
 bibtex_default_style = "plain"
 bibtex_reference_style = "author_year"
 
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
@@ -39,27 +48,60 @@ autodoc_default_options = {
     "set_predict_request, set_inverse_transform_request, get_metadata_routing",
 }
 
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "copyfile_regex": "^$",
+    "download_all_examples": False,
+    "matplotlib_animations": False,
+    "min_reported_time": 1e9,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+}
+
 html_theme = "pydata_sphinx_theme"
 html_title = "certree"
 html_theme_options = {
-    "show_toc_level": 2,
+    "show_toc_level": 1,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
 }
 html_show_sourcelink = False
+html_static_path = ["_static"]
+html_css_files = ["certree.css"]
+
+
+def topic(name: str) -> str:
+    """Return the page of the API reference that an estimator is on; none for other names."""
+    one = getattr(estimators, name)
+    if not isinstance(one, type) or not issubclass(one, BaseEstimator):
+        return ""
+    if name.endswith("CV"):
+        return "sizes"
+    if issubclass(one, ClassifierMixin):
+        return "classifiers"
+    is_number = issubclass(one, RegressorMixin) or name == "SurvivalTree"
+    return "regressors" if is_number else "decisions"
 
 
 def list_estimators(app: Any, page: str, source: list[str]) -> None:
-    """Put what certree.estimators lists in place of ``.. estimators::``."""
+    """Put the estimators of a topic in place of ``.. estimators:: topic``."""
+    marker, _, wanted = source[0].partition(".. estimators:: ")
+    if not wanted:
+        return
+    wanted, _, rest = wanted.partition("\n")
     bases = "BaseEstimator, ClassifierMixin, RegressorMixin, tuple"
-    entries = []
-    for name in estimators.__all__:
-        if isinstance(getattr(estimators, name), type):
-            entry = (f".. autoclass:: certree.{name}", "   :members:")
-            entries.append("\n".join((*entry, f"   :inherited-members: {bases}", "")))
-        else:
-            entries.append(f".. autofunction:: certree.{name}\n")
-    source[0] = source[0].replace(".. estimators::", "\n".join(entries))
+    # What most people need comes first.
+    names = sorted(estimators.__all__, key=lambda name: not name.startswith("Optimal"))
+    entries = [
+        f".. autoclass:: certree.{name}\n   :members:\n   :inherited-members: {bases}\n"
+        for name in names
+        if topic(name) == wanted
+    ]
+    source[0] = marker + "\n".join(entries) + rest
 
 
 def setup(app: Any) -> None:

@@ -63,11 +63,13 @@ def main() -> None:
     """Fit the six trees, print what they reach, and write the picture."""
     wish = arguments()
     points = datasets.make_fourclass()
-    figure, axes = plt.subplots(2, len(OBJECTIVES), figsize=(3 * len(OBJECTIVES), 6.4))
+    # Three trees side by side, and three below them, each with its curve.
+    figure, axes = plt.subplots(4, 3, figsize=(9, 12.4), layout="constrained")
+    columns = [*axes[:2].T, *axes[2:].T]
     print(
         f"{'objective':25}{'status':12}{'splits':>6}{'FP':>5}{'FN':>5}{'F1':>8}{'AUC':>8}{'s':>7}"
     )
-    for (name, objective), column in zip(OBJECTIVES.items(), axes.T, strict=True):
+    for (name, objective), column in zip(OBJECTIVES.items(), columns, strict=True):
         start = time.perf_counter()
         model = OptimalTreeClassifier(
             objective=objective,
@@ -87,7 +89,6 @@ def main() -> None:
         column[0].set_title(f"{name}\n{model.tree_.n_splits} splits")
         plot_roc(model, points.data, points.target, ax=column[1])
         column[1].set_title(f"FP {summary['fp']:g}, FN {summary['fn']:g}, AUC {summary['auc']:.3f}")
-    figure.tight_layout()
     figure.savefig(wish.picture, dpi=120)
     print(f"written: {wish.picture}")
 

@@ -1,7 +1,7 @@
 """A report on a tree for a diagnosis: one HTML file to hand to a colleague.
 
     python examples/report.py                      # writes report.html
-    python examples/report.py page.html --picture page.png
+    python examples/report.py report.html --picture report.png
 
 The tree tells benign from malignant tumours by 30 measurements of cells. The picture shows the page
 in a browser after a click on a question; it needs chromium, its driver and selenium.

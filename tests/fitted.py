@@ -145,6 +145,7 @@ _WAYS: dict[str, Callable[[Any], Any]] = {
     "named columns": lambda X: _named(X),
     "times": lambda X: _times(X),
     "rare categories": _classifier(min_category_rows=16),
+    "sets of categories": _classifier(category_tests="subsets"),
     "chosen cut points": _classifier(thresholds={0: [1.0, 1.5]}),
     "OptimalTreeRegressor": _numbers(OptimalTreeRegressor(max_depth=2)),
     "OptimalTreeRegressorCV": _numbers(OptimalTreeRegressorCV(depths=(1, 2), rule="one_se")),

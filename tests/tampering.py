@@ -165,6 +165,18 @@ def cases(seed: int = 7) -> dict[str, Case]:
         found["multiway"] = _model(
             tree(max_depth=2, splits="both").fit(text, y), {"X": text, "y": y}
         )
+        cities = np.array(["Bonn", "Hof", "Köln", "Ulm", None], dtype=object)
+        days = np.datetime64("2024-03-01") + rng.integers(0, 9, 24)
+        asked: dict[str, tuple[Any, dict[str, Any]]] = {
+            "sets": (cities[rng.integers(0, 5, (24, 2))], {"category_tests": "subsets"}),
+            "rare": (cities[rng.integers(0, 5, (24, 2))], {"min_category_rows": 5}),
+            "times": (days.reshape(-1, 1), {"thresholds": {0: ["2024-03-03", "2024-03-06"]}}),
+            "shares": (table, {"min_samples_leaf": 0.2, "max_leaf_nodes": 3, "thresholds": 3}),
+        }
+        for name, (columns, settings) in asked.items():
+            found[name] = _model(
+                tree(max_depth=2, **settings).fit(columns, y), {"X": columns, "y": y}
+            )
         fronted = tree(max_depth=2, objective="front").fit(X, y)
         found["front model"] = _model(fronted, own, weaker=cuts)
         found["front of a model"] = Case(

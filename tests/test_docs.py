@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from sklearn.base import BaseEstimator
 
 import certree
 
@@ -73,18 +74,41 @@ def _outputs(page: Path) -> list[str]:
     return re.findall(r"^```text\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
 
 
-def test_the_demo_prints_what_the_readme_shows() -> None:
-    """Tree and certificate in the README are those of examples/demo.py, up to the time it took.
+def _squeeze(text: str) -> str:
+    """Return a text with single spaces, and without the time that something took."""
+    return " ".join(re.sub(r"seconds +\S+", "seconds", text).split())
 
-    The comparison after them has scikit-learn's numbers in it, which may change with its version.
-    """
+
+@pytest.mark.parametrize(("page", "count"), [("README.md", 3), ("docs/guide/start.md", 2)])
+def test_a_page_shows_what_its_examples_print(
+    page: str,
+    count: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The output blocks are printed by the examples of the page, up to line breaks and time."""
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "__main__"}
+    for _, code in _blocks(ROOT / page):
+        exec(code, names)
+    printed = _squeeze(capsys.readouterr().out)
+    shown = [_squeeze(block) for block in _outputs(ROOT / page)]
+    assert len(shown) == count
+    assert [block for block in shown if block not in printed] == []
+
+
+def test_the_demo_runs_and_finds_what_the_readme_says() -> None:
+    """The numbers of the greedy tree are scikit-learn's and may change with its version."""
     done = subprocess.run(
         [sys.executable, ROOT / "examples" / "demo.py"], capture_output=True, text=True, check=True
     )
-    printed = re.sub(r"seconds +\S+", "seconds", done.stdout)
-    shown = [re.sub(r"seconds +\S+", "seconds", block) for block in _outputs(ROOT / "README.md")]
-    assert len(shown) == 3
-    assert [block for block in shown[:2] if block not in printed] == []
+    tree, certificate = map(_squeeze, _outputs(ROOT / "README.md")[1:])
+    assert tree in _squeeze(done.stdout)
+    assert certificate in _squeeze(done.stdout)
+    optimal = re.search(r"^test accuracy +(\S+)", done.stdout, re.MULTILINE)
+    assert optimal is not None
+    assert f"on test rows is {optimal[1]}" in _squeeze((ROOT / "README.md").read_text())
 
 
 def _modules() -> list[str]:
@@ -121,9 +145,16 @@ def test_public_names_are_documented(name: str) -> None:
         page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.md")
     )
     # Estimators are listed by docs/conf.py.
-    assert ".. estimators::" in reference
-    is_listed = name in certree.estimators.__all__ or re.search(rf"\b{name}\b", reference)
+    is_estimator = isinstance(thing, type) and issubclass(thing, BaseEstimator)
+    is_listed = is_estimator or re.search(rf"\bcertree\.{name}\b", reference)
     assert is_listed, f"certree.{name} is not in docs/api"
+
+
+def test_all_estimators_are_in_the_reference() -> None:
+    """The pages of the reference ask docs/conf.py for the estimators of every topic, once."""
+    pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.md")]
+    asked = sorted(re.findall(r"^\.\. estimators:: (\w+)$", "\n".join(pages), re.MULTILINE))
+    assert asked == ["classifiers", "decisions", "regressors", "sizes"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

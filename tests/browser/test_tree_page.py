@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from certree import OptimalTreeRegressor
 from certree.encoding import Multiway, Threshold
 from certree.tree import Labels, Numbers, Tree
 from tests.unit.trees import mixed_tree, stump
@@ -181,6 +182,16 @@ def test_numbers_have_a_scale_and_text_that_can_be_read(page: Page) -> None:
             assert contrast(page, page.node(node).find_element("css selector", ".box")) >= 4.5
         page.node(0).click()
         assert "What rows here get (number)" in page.text(".detail")
+
+
+def test_numbers_are_not_broken_into_lines(page: Page) -> None:
+    X, y = np.arange(80.0).reshape(-1, 1), np.sin(np.arange(80.0)) * np.arange(80) / 7
+    model = OptimalTreeRegressor(max_depth=3, thresholds=7).fit(X, y)
+    page.open(model.tree_.to_html(page=True), width=1400)
+    lines = "arguments[0].offsetHeight / parseFloat(getComputedStyle(arguments[0]).lineHeight)"
+    for box in page.all(".picture .told"):
+        assert box.text.startswith("mean of")
+        assert page.ask(lines, box) < 2.5, box.text
 
 
 def contrast(page: Page, box: Any) -> float:

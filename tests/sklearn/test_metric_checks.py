@@ -8,6 +8,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from certree import OptimalTreeClassifier, OptimalTreeClassifierCV, metrics
+from tests.sklearn import failures_of_old_checks
 
 ESTIMATORS = [
     OptimalTreeClassifier(max_depth=2, objective="f1"),
@@ -20,7 +21,7 @@ ESTIMATORS = [
 
 def _expected_failures(estimator: Any) -> dict[str, str]:
     if not isinstance(estimator, OptimalTreeClassifierCV) or estimator.objective != "accuracy":
-        return {}
+        return failures_of_old_checks(estimator)
     return {
         "check_class_weight_classifiers": "a class of a ten-millionth of the weight counts, too: "
         "where a split gets it right at no cost, the tree makes it"

@@ -217,6 +217,42 @@ def test_compare_says_how_far_cart_is_from_the_best(certree: Run) -> None:
     assert "above the best" in found["statement"]
 
 
+def test_compare_takes_categories_and_cut_points_as_they_are_asked_for(certree: Run) -> None:
+    rows = [f"{code},{'a' if code in (2, 4) else 'b'}" for code in (1, 2, 3, 4, 5) * 4]
+    Path("codes.csv").write_text("code,y\n" + "\n".join(rows), "utf-8")
+    asked = ("compare", "codes.csv", "-t", "y", "-d", "2", "--json")
+    assert json.loads(certree(*asked)[1])["best"]["training"] < 1
+    assert json.loads(certree(*asked, "--categorical", "code")[1])["best"]["training"] == 1
+    asked = ("compare", "credit.csv", "-t", "outcome", "-d", "2", "--json", "--thresholds")
+    few, many = (json.loads(certree(*asked, n)[1])["best"]["training"] for n in ("1", "all"))
+    assert few < many
+
+
+def test_categories_may_be_joined_and_asked_in_sets(certree: Run) -> None:
+    rows = [f"{city},{'a' if city in 'PQ' else 'b'}" for city in "PPQQRRSSTU"]
+    Path("cities.csv").write_text("city,y\n" + "\n".join(rows), "utf-8")
+    fit = ("fit", "cities.csv", "-t", "y", "-d", "1", "--category-tests", "subsets")
+    code, out, _ = certree(*fit, "--min-category-rows", "2")
+    assert code == 0
+    assert "fewer than 0 errors" in out
+    assert "city in {P, Q}" in out
+    assert certree("verify", "model.json", "cities.csv")[0] == 0
+    code, out, _ = certree("compare", *fit[1:], "--json")
+    assert json.loads(out)["best"]["training"] == 1
+    code, _, err = certree(*fit[:-1], "sets")
+    assert (code, err.count("\n")) == (2, 1)
+
+
+def test_a_size_that_was_chosen_is_told(certree: Run) -> None:
+    code, out, _ = certree("fit", "credit.csv", "-t", "outcome", "-d", "1", "--cv", "3")
+    assert code == 0
+    assert "Cross-validation with 3 folds chose max_depth=1" in out
+    assert "Cross-validation with 3 folds" in certree("info", "model.json")[1]
+    code, _, err = certree("fit", "credit.csv", "-t", "outcome", "--cv", "1")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "--cv needs at least 2 folds, got 1" in err
+
+
 # ---- using models ------------------------------------------------------------------------------
 
 

@@ -18,6 +18,8 @@ from certree.datasets import (
     load_credit,
     make_fourclass,
     make_policy_example,
+    make_two_treatments,
+    policy_teachers,
 )
 from certree.encoding import NamedArray, TableEncoder, read_table
 
@@ -176,3 +178,52 @@ def test_fourclass_refuses_other_sizes(bad: Any, message: str) -> None:
 def test_fourclass_refuses_other_shares_of_noise(bad: Any) -> None:
     with pytest.raises(ValueError, match="noise must be a number between 0 and 1"):
         make_fourclass(noise=bad)
+
+
+@pytest.mark.parametrize("n_features", [2, 10, 20])
+def test_two_treatments_follow_the_equation_of_the_paper(n_features: int) -> None:
+    rows = make_two_treatments(400, n_features, best_share=0.9, random_state=3)
+    x = np.asarray(rows.data)
+    for i in range(400):
+        one = x[i]
+        if n_features == 2:
+            phi, kappa = one[0] / 2 + one[1], one[0] / 2
+        elif n_features == 10:
+            phi, kappa = sum(one[:2]) / 2 + sum(one[2:6]), sum(max(0, v) for v in one[:2])
+        else:
+            phi, kappa = sum(one[:4]) / 2 + sum(one[4:8]), sum(max(0, v) for v in one[:4])
+        assert rows.rewards[i, 1] - rows.rewards[i, 0] == pytest.approx(kappa)
+        assert abs(rows.rewards[i].mean() - phi) < 0.5
+        assert rows.outcome[i] == rows.rewards[i, rows.treatment[i]]
+        assert rows.rewards[i, rows.best[i]] == rows.rewards[i].max()
+    noise = rows.rewards.mean(axis=1) - x @ _mean_effect(n_features)
+    assert noise.std() == pytest.approx(0.1, rel=0.15)
+    assert (rows.treatment == rows.best).mean() == pytest.approx(0.9, abs=0.05)
+    chosen = rows.propensity[np.arange(400), rows.treatment]
+    np.testing.assert_allclose(chosen, np.where(rows.treatment == rows.best, 0.9, 0.1))
+
+
+def _mean_effect(n_features: int) -> Any:
+    halved, whole = {2: (1, 2), 10: (2, 6), 20: (4, 8)}[n_features]
+    return np.repeat([0.5, 1.0, 0.0], [halved, whole - halved, n_features - whole])
+
+
+@pytest.mark.filterwarnings("ignore:Not identified")
+def test_the_eleven_teachers_find_good_policies_on_new_rows() -> None:
+    rows = make_two_treatments(500, best_share=0.75)
+    new = make_two_treatments(10_000, random_state=1)
+    teachers = policy_teachers(rows.propensity)
+    assert len(teachers) == 11
+    right = {}
+    for name, (params, given) in teachers.items():
+        policy = PolicyTree(max_depth=1, thresholds=9, **params)
+        policy.fit(rows.data, rows.treatment, rows.outcome, **given)
+        right[name] = (policy.predict(new.data) == new.best).mean()
+    assert min(right[name] for name in right if not name.startswith("ipw")) > 0.85, right
+
+
+def test_wrong_questions_for_two_treatments_are_named() -> None:
+    with pytest.raises(ValueError, match=r"n_features=3 is not supported: .* 2, 10, 20"):
+        make_two_treatments(n_features=3)
+    with pytest.raises(ValueError, match="best_share=1 must lie strictly between 0 and 1"):
+        make_two_treatments(best_share=1)

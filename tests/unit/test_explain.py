@@ -145,7 +145,7 @@ def test_no_change_of_fewer_columns_gives_the_other_prediction(seed: int) -> Non
     tree = _random_tree(random)
     row = [values[random.integers(0, len(values))] for values in VALUES]
     table = read_table(_with_types([row]))
-    found = Explainer(tree, {}).explain(table)[0]
+    found = Explainer(tree, tree.tests).explain(table)[0]
     by_name = {change.name: change.n_columns for change in found.changes}
     now = str(tree.predict(table)[0])
     for wanted in ("p", "q", "r"):
@@ -175,7 +175,7 @@ def test_ties_go_to_present_values_then_to_the_leaf_with_more_rows() -> None:
         classes=["no", "yes"],
         n_features=3,
     )
-    found = Explainer(tree, {}).explain(read_table([[1.0, 9.0, 9.0]]))[0]
+    found = Explainer(tree, tree.tests).explain(read_table([[1.0, 9.0, 9.0]]))[0]
     # All three leaves are one column away; that of nine rows needs a missing value.
     assert [one.condition for one in found.changes[0].columns] == ["x2 <= 5"]
 
@@ -210,6 +210,27 @@ def test_dates_are_given_and_read_as_text() -> None:
     assert change.condition.startswith("2024-01-2")
     assert model.explain({"day": change.example}).prediction is True
     assert json.loads(found.to_json())["row"] == found.row
+
+
+@pytest.mark.parametrize(
+    "present",
+    [["Bonn", "Ulm", "Hof", "Bonn"], list(pd.to_datetime(["2024-03-01"] * 2 + ["2024-05-06"] * 2))],
+)
+def test_a_value_that_has_to_be_present_is_of_the_kind_of_its_column(present: list[Any]) -> None:
+    X = pd.DataFrame({"column": [*present, None, None]})
+    model = OptimalTreeClassifier(max_depth=1, min_category_rows=2).fit(X, [0, 0, 0, 0, 1, 1])
+    change = model.explain(X.iloc[[5]]).nearest
+    assert change is not None
+    assert change.columns[0].condition == "column is present"
+    assert model.explain({"column": change.columns[0].example}).prediction == 0
+
+
+def test_many_cut_points_take_no_time() -> None:
+    X = np.random.default_rng(0).normal(size=(60_000, 2))
+    model = OptimalTreeClassifier(max_depth=1, thresholds="all").fit(X, X[:, 0] > 0)
+    assert len(model.encoder_.tests_) > 100_000
+    assert len(model.encoder_.tests_.samples()) == 2
+    assert model.explain(X[:1]).prediction == (X[0, 0] > 0)
 
 
 def test_rare_categories_are_not_called_unseen() -> None:

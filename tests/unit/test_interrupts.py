@@ -45,6 +45,7 @@ X = RNG.normal(size=(N, 12))
 Y = ((X[:, 0] > 0) ^ (X[:, 1] > 0)).astype(int)
 Y[RNG.random(N) < 0.2] ^= 1
 GROUPS = RNG.integers(0, 2, N)
+COSTS = np.random.default_rng(1).uniform(1, 2, size=(N, 12))
 
 # A call that would take a minute is over soon after Ctrl-C, also on a machine with other work.
 LONG, SOON = 60.0, 20.0
@@ -72,6 +73,9 @@ CALLS: dict[str, Callable[[], Any]] = {
     "policy": lambda: PolicyTree(max_depth=6, time_limit=LONG).fit_rewards(
         X, np.column_stack([Y, 1 - Y]) + X[:, :2]
     ),
+    "program": lambda: SPOTree(
+        oracles.GridShortestPath(3, 3), "milp", max_depth=2, thresholds=4, time_limit=LONG
+    ).fit(X[:100, :6], COSTS[:100]),
 }
 
 

@@ -183,6 +183,16 @@ def test_a_model_that_is_not_fitted_is_not_saved(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_place_where_no_file_can_be_is_named(tmp_path: Path) -> None:
+    model = OptimalTreeClassifier(max_depth=1).fit([[0], [1]], [0, 1])
+    for write in (model.save, certree.report(model).save):
+        with pytest.raises(IsADirectoryError, match="is a folder; give the name of a file"):
+            write(tmp_path)
+        with pytest.raises(FileNotFoundError, match="does not exist; create it first"):
+            write(tmp_path / "none" / "file")
+    assert not list(tmp_path.iterdir())
+
+
 def test_an_old_file_stays_when_writing_fails(tmp_path: Path) -> None:
     path = tmp_path / "model.json"
     path.write_text("old")

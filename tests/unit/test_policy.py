@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from sklearn import config_context
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV
 
-from certree import PolicyTree, datasets
+from certree import PolicyTree, datasets, load
 
 
 @pytest.mark.parametrize("method", ["dm", "ipw", "dr"])
@@ -111,10 +116,10 @@ def test_what_is_wrong_is_named() -> None:
         PolicyTree().fit_rewards([[0], [1]], [[1, 2], [np.nan, 0]])
     with pytest.raises(ValueError, match="treatment 'none' was never given"):
         PolicyTree(treatments=[*data.treatments, "none"]).fit(X, treatment, outcome)
-    with pytest.raises(ValueError, match=r"propensity\[0\] = 0.0 must lie strictly"):
+    with pytest.raises(ValueError, match=r"propensity\[0\] = 0.0, but row 0 was given"):
         PolicyTree("ipw").fit(X, treatment, outcome, propensity=np.zeros(60))
-    with pytest.raises(ValueError, match=r"propensity\[0\] = 1.0 must lie strictly"):
-        PolicyTree("ipw").fit(X, treatment, outcome, propensity=np.ones(60))
+    with pytest.raises(ValueError, match=r"propensity\[0\] = 1.5 is no probability"):
+        PolicyTree("ipw").fit(X, treatment, outcome, propensity=np.full(60, 1.5))
     with pytest.raises(ValueError, match="needs outcomes"):
         PolicyTree().fit(X, treatment)
     with pytest.raises(ValueError, match="requires y to be passed"):
@@ -163,8 +168,9 @@ def test_a_treatment_that_nobody_got_can_be_valued_without_a_model_of_outcomes()
         assert policy.value(table, *given, method=method, outcomes=outcomes, propensity=chance)
         with pytest.raises(ValueError, match="was never given"):
             policy.value(table, *given, method=method, propensity=chance)
-    with pytest.warns(UserWarning, match="Poor overlap"):
-        policy.value(table, *given, method="ipw")
+    with pytest.warns(UserWarning, match="Not identified"):
+        found = policy.value(table, *given, method="ipw")
+    assert found.n_extrapolated == int((~right).sum())
 
 
 def test_positions_are_those_of_the_caller() -> None:
@@ -178,3 +184,105 @@ def test_positions_are_those_of_the_caller() -> None:
         PolicyTree(method="ipw").fit(*given, propensity=chance)
     with pytest.raises(ValueError, match=r"outcomes\[8, 1\] = nan"):
         PolicyTree(method="dm").fit(*given, outcomes=outcomes)
+
+
+def test_rows_that_were_always_treated_alike_are_accepted_and_named() -> None:
+    data = datasets.make_policy_example(400, random_state=9)
+    chance = data.propensity[np.arange(400), _codes(data)].copy()
+    chance[:100] = 1.0
+    policy = PolicyTree("dr", max_depth=2, treatments=data.treatments)
+    with pytest.warns(UserWarning, match="Not identified: 100 of 400 rows .* outcome model"):
+        policy.fit(
+            data.data, data.treatment, data.outcome, propensity=chance, outcomes=data.rewards
+        )
+    rows = np.arange(400)
+    expected = data.rewards.copy()
+    expected[rows, _codes(data)] += (data.outcome - data.rewards[rows, _codes(data)]) / chance
+    np.testing.assert_allclose(policy.rewards_, expected)
+    # The score of a row with propensity 1 is its outcome.
+    np.testing.assert_allclose(policy.rewards_[rows, _codes(data)][:100], data.outcome[:100])
+    known = policy.propensities_
+    assert known is not None
+    assert (known[:100].sum(axis=1) <= 1 + 2 * policy.clip).all()
+    # Where only the probability of one of three treatments is known, the others are not.
+    assert np.isnan(known[100:]).sum() == 2 * 300
+    with pytest.warns(UserWarning, match="Not identified"):
+        found = policy.value(
+            data.data, data.treatment, data.outcome, propensity=chance, outcomes=data.rewards
+        )
+    assert found.n_extrapolated == int((policy.predict(data.data) != data.treatment)[:100].sum())
+
+
+def test_a_table_of_propensities_may_have_zeros_for_what_was_not_given() -> None:
+    data = datasets.make_policy_example(60, random_state=3)
+    table = np.eye(3)[_codes(data)]
+    with pytest.warns(UserWarning, match="Not identified: 60 of 60 rows .* outcome of 0"):
+        policy = PolicyTree("ipw", treatments=data.treatments, clip=0.0).fit(
+            data.data, data.treatment, data.outcome, propensity=table
+        )
+    np.testing.assert_array_equal(policy.rewards_, table * data.outcome[:, None])
+    with pytest.raises(ValueError, match=r"propensity\[0, \d\] = 0.0, but row 0 was given"):
+        PolicyTree("ipw", treatments=data.treatments).fit(
+            data.data, data.treatment, data.outcome, propensity=np.roll(table, 1, axis=1)
+        )
+
+
+def test_two_treatments_tell_both_probabilities_by_one() -> None:
+    data = datasets.make_two_treatments(200, best_share=0.75)
+    chance = data.propensity[np.arange(200), data.treatment]
+    policy = PolicyTree("ipw", max_depth=1)
+    policy.fit(data.data, data.treatment, data.outcome, propensity=chance)
+    np.testing.assert_allclose(policy.propensities_, data.propensity)
+
+
+def test_a_policy_with_unknown_propensities_can_be_saved(tmp_path: Path) -> None:
+    data = datasets.make_policy_example(60)
+    policy = PolicyTree("ipw", max_depth=1)
+    policy.fit(data.data, data.treatment, data.outcome, propensity=np.full(60, 0.5))
+    policy.save(tmp_path / "policy.json")
+    again = load(tmp_path / "policy.json")
+    np.testing.assert_array_equal(again.propensities_, policy.propensities_)
+
+
+def test_the_error_of_the_direct_method_is_that_of_its_models() -> None:
+    rng = np.random.default_rng(0)
+    outcome = rng.normal(size=400)
+    treatment = np.repeat([0, 1], 200)
+    X = np.zeros((400, 1))
+    policy = PolicyTree(max_depth=0, treatments=[0, 1]).fit_rewards(X, [[0.0, 1.0]] * 400)
+    policy.outcome_model = DummyRegressor()
+    found = policy.value(X, treatment, outcome, method="dm")
+    # Every row has nearly the same prediction; the mean of 200 outcomes is what is unsure.
+    exact = outcome[200:].std(ddof=1) / np.sqrt(200)
+    assert found.value == pytest.approx(outcome[200:].mean())
+    assert found.standard_error == pytest.approx(exact, rel=0.35)
+    assert policy.set_params(method="dm").score(X, treatment, outcome) == found.value
+
+
+@pytest.mark.parametrize("method", ["dm", "ipw", "dr"])
+def test_intervals_of_the_value_hold_the_truth_as_often_as_they_say(method: str) -> None:
+    policy = PolicyTree(max_depth=1, treatments=[0, 1], random_state=0)
+    train = datasets.make_two_treatments(300, 10, random_state=1000)
+    policy.fit_rewards(train.data, train.rewards)
+    large = datasets.make_two_treatments(200_000, 10, random_state=1001)
+    truth = policy.value(large.data, rewards=large.rewards).value
+    policy.outcome_model = LinearRegression()
+    policy.propensity_model = DummyClassifier(strategy="prior")
+    inside = 0
+    for seed in range(60):
+        new = datasets.make_two_treatments(300, 10, random_state=seed)
+        found = policy.value(new.data, new.treatment, new.outcome, method=method)  # type: ignore[arg-type]
+        inside += abs(found.value - truth) < 2.26 * found.standard_error
+    assert inside >= 52
+
+
+def test_too_few_rows_leave_the_error_of_the_direct_method_open() -> None:
+    policy = PolicyTree(max_depth=0, treatments=[0, 1], cv=1, outcome_model=DummyRegressor())
+    policy.fit_rewards(np.zeros((4, 1)), [[0.0, 1.0]] * 4)
+    found = policy.value(np.zeros((4, 1)), [0, 0, 1, 1], [1.0, 2.0, 3.0, 5.0], method="dm")
+    assert found.value == 4
+    assert np.isnan(found.standard_error)
+
+
+def _codes(data: Any) -> NDArray[np.intp]:
+    return np.array([data.treatments.tolist().index(label) for label in data.treatment])

@@ -152,8 +152,8 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(ValueError, match=r"outcome\[2\] = nan is not a finite number"):
         read_history(TREATMENT, [1, 2, np.nan, 4, 5, 6], 6)
     history = read_history(TREATMENT, OUTCOME, 6)
-    for bad in (0.0, 1.0):
-        with pytest.raises(ValueError, match=rf"propensity\[3\] = {bad} must lie strictly"):
+    for bad, why in ((0.0, "but row 3 was given"), (-0.5, "is no prob"), (1.5, "is no prob")):
+        with pytest.raises(ValueError, match=rf"propensity\[3\] = {bad},? {why}"):
             policy_scores(X, history, Teacher("ipw"), [0.5, 0.5, 0.5, bad, 0.5, 0.5])
     with pytest.raises(ValueError, match="treatment 'a' was given to 1 row"):
         policy_scores(

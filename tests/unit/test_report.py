@@ -263,6 +263,18 @@ def test_a_front_can_be_looked_through() -> None:
     assert shown(page)["tests"] == model.tree_.test.tolist()
 
 
+def test_a_size_that_was_chosen_shows_its_curve() -> None:
+    X, y = datasets.load_credit(return_X_y=True)
+    model = OptimalTreeClassifierCV([1, 2], cv=3).fit(X, y)
+    page = str(report(model, X, y))
+    assert model.curve_.statement() in page
+    assert "Choosing the size" in page
+    assert 'fill-opacity="0.15"' in page
+    assert "Choosing the size" not in str(report(model.best_estimator_, X, y))
+    assert model.curve_.statement() in model._repr_html_()
+    assert "accuracy on rows left out against the" in model.curve_._repr_html_()
+
+
 def test_a_curve_and_rates_of_groups() -> None:
     X, y, groups = table()
     curve = FairTreeClassifier(max_depth=1).fairness_curve(X, y, sensitive_features=groups)

@@ -44,8 +44,8 @@ def choose_cuts(column: Any, *rules: Any) -> Any:
 
 
 def tiny_room(memory: int) -> Any:
-    # With a limit on splits, there is a column per test.
-    return OptimalTreeClassifier(2, max_splits=3, thresholds="all", memory_limit=memory)
+    # With a search that is chosen, there is a column per test.
+    return OptimalTreeClassifier(2, search="depth-first", thresholds="all", memory_limit=memory)
 
 
 def test_room_is_taken_for_all_that_fits() -> None:
@@ -101,16 +101,18 @@ def test_every_objective_has_bounds_that_hold_for_all_tests() -> None:
     costs = RNG.integers(0, 9, (N, 2))
     groups = RNG.integers(0, 2, N)
     doors: list[Any] = [
-        lambda m: OptimalTreeClassifier(2, max_splits=3, objective="f1", **m).fit(X, Y),
-        lambda m: OptimalTreeClassifier(2, objective="f1", complexity=0.01, **m).fit(X, Y),
+        lambda m: OptimalTreeClassifier(2, search="depth-first", objective="f1", **m).fit(X, Y),
+        lambda m: OptimalTreeClassifier(
+            2, objective="f1", complexity=0.01, search="depth-first", **m
+        ).fit(X, Y),
         lambda m: OptimalTreeClassifier(1, objective="auc", **m).fit(X, Y),
-        lambda m: OptimalTreeRegressor(2, max_splits=3, **m).fit(X, costs[:, 0]),
-        lambda m: CostSensitiveTreeClassifier(max_splits=3, **m).fit(X, costs=costs),
+        lambda m: OptimalTreeRegressor(2, search="depth-first", **m).fit(X, costs[:, 0]),
+        lambda m: CostSensitiveTreeClassifier(search="depth-first", **m).fit(X, costs=costs),
         lambda m: PolicyTree(max_depth=2, capacity={1: 0.3}, **m).fit_rewards(X, costs),
         lambda m: FairTreeClassifier(max_depth=2, tolerance=0.05, **m).fit(X, Y, groups),
-        lambda m: SPOTree(oracles.GridShortestPath(2, 2), max_depth=2, max_splits=3, **m).fit(
-            X, np.column_stack([costs, costs])
-        ),
+        lambda m: SPOTree(
+            oracles.GridShortestPath(2, 2), max_depth=2, search="depth-first", **m
+        ).fit(X, np.column_stack([costs, costs])),
     ]
     for door in doors:
         best = door({"thresholds": "all"}).certificate_

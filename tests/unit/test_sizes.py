@@ -20,6 +20,10 @@ from certree import (
     PolicyTree,
     SPOForest,
     SPOTree,
+    pareto_front,
+    regularization_path,
+    solve,
+    tasks,
 )
 
 RNG = np.random.default_rng(0)
@@ -137,12 +141,23 @@ class TestLeaves:
         policy.fit(X, Y, RNG.random(60))
         assert policy.tree_.n_leaves <= 2
 
+    def test_functions_take_it_too(self) -> None:
+        path = regularization_path(X, Y, max_leaf_nodes=3)
+        assert [entry.splits for entry in path][-1] == 2
+        front = pareto_front(X, Y, max_leaf_nodes=2)
+        assert {tree.n_leaves for tree in front.trees} <= {1, 2}
+        found = solve(tasks.RowCosts(C), X, max_leaf_nodes=2)
+        assert found.tree is not None
+        assert found.tree.n_leaves <= 2
+
     def test_both_may_say_the_same(self) -> None:
         model = OptimalTreeClassifier(max_splits=3, max_leaf_nodes=4).fit(X, Y)
         assert model.certificate_.max_splits == 3
         assert OptimalTreeClassifier(max_leaf_nodes=1).fit(X, Y).tree_.n_leaves == 1
 
     def test_what_disagrees_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="max_splits=3 and max_leaf_nodes=3 disagree"):
+            regularization_path(X, Y, max_splits=3, max_leaf_nodes=3)
         with pytest.raises(ValueError, match="max_splits=4 and max_leaf_nodes=4 disagree"):
             OptimalTreeClassifier(max_splits=4, max_leaf_nodes=4).fit(X, Y)
         with pytest.raises(ValueError, match="max_leaf_nodes=4 is not supported with"):

@@ -145,8 +145,10 @@ def test_only_ratios_of_weights_matter(unit: float) -> None:
     X, y = heart(60)
     y["event"][np.argsort(y["time"])[:5]] = False
     weights = np.arange(60) % 4 + 1
-    one = SurvivalTree(max_depth=2, thresholds=4).fit(X, y, weights)
-    other = SurvivalTree(max_depth=2, thresholds=4).fit(X, y, weights * unit)
+    one = SurvivalTree(max_depth=2, thresholds={0: [65], 1: [30], 2: [1.5]}).fit(X, y, weights)
+    other = SurvivalTree(max_depth=2, thresholds={0: [65], 1: [30], 2: [1.5]}).fit(
+        X, y, weights * unit
+    )
     np.testing.assert_allclose(other.predict(X), one.predict(X), rtol=1e-9)
     assert other.certificate_.objective == pytest.approx(one.certificate_.objective, abs=1e-6)
     assert verify(other, X, y, sample_weight=weights * unit)

@@ -71,7 +71,7 @@ def compare_with_cart(
     of_classes: bool, given: LearningData, held: LearningData | None, settings: dict[str, Any]
 ) -> CartComparison:
     """Grow a greedy tree, and find the best one with the same limits."""
-    tables = _numbers([given.X] if held is None else [given.X, held.X])
+    tables = _numbers([given.X] if held is None else [given.X, held.X], given.weights, settings)
     limits = {
         "max_depth": settings["max_depth"],
         "min_samples_leaf": settings["min_samples_leaf"],
@@ -80,7 +80,7 @@ def compare_with_cart(
     if settings["max_splits"] == 0:
         limits |= {"max_depth": 1, "max_leaf_nodes": None, "min_samples_leaf": len(given.X)}
     # The columns are numbers now, whatever they were.
-    settings = {**settings, "categorical_features": "auto"}
+    settings = {**settings, "categorical_features": "auto", "category_tests": "one"}
     train = tables[0], given.y, given.weights
     compare = _classes if of_classes else _numbers_of
     cart, best, statement, is_proven = compare(train, limits, settings)
@@ -122,15 +122,20 @@ def _numbers_of(train: Any, limits: dict[str, Any], settings: dict[str, Any]) ->
     return cart, model.tree_, statement, certificate.is_optimal
 
 
-def _numbers(tables: list[NamedArray]) -> list[NDArray[Any]]:
+def _numbers(
+    tables: list[NamedArray], weights: NDArray[Any] | None, settings: dict[str, Any]
+) -> list[NDArray[Any]]:
     """Return tables of numbers as they are, and others as the 0/1 answers to all tests."""
     columns = list(tables[0].columns or ())
-    try:
-        numbers = [np.asarray(table, dtype=np.float64) for table in tables]
-        if all(np.isfinite(table).all() for table in numbers):
-            return [NamedArray(table, columns) for table in numbers]
-    except (TypeError, ValueError):  # texts
-        pass
-    encoder = TableEncoder().fit(tables[0])
+    if settings["categorical_features"] == "auto":
+        try:
+            numbers = [np.asarray(table, dtype=np.float64) for table in tables]
+            if all(np.isfinite(table).all() for table in numbers):
+                return [NamedArray(table, columns) for table in numbers]
+        except (TypeError, ValueError):  # texts
+            pass
+    asked = ("thresholds", "categorical_features", "min_category_rows", "category_tests")
+    encoder = TableEncoder(**{name: settings[name] for name in asked})
+    encoder.fit(tables[0], sample_weight=weights)
     tests = [str(test) for test in encoder.tests_]
     return [NamedArray(encoder.transform(table), tests) for table in tables]

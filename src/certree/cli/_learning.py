@@ -117,6 +117,8 @@ def fit(
         say()
         say(model.tree_.to_text())
         say()
+        if cv is not None:
+            say(model.curve_.statement())
         say(f"model written to {output}")
     return PROVEN if certificate.is_optimal or certificate.status == "gap" else STOPPED
 
@@ -246,6 +248,8 @@ def _settings(
         "min_samples_leaf": tree.min_samples_leaf,
         "thresholds": tree.thresholds,
         "categorical_features": _categories(given, tree) or "auto",
+        "min_category_rows": tree.min_category_rows,
+        "category_tests": tree.category_tests,
         **search.settings(),
     }
     of_classes = {
@@ -306,6 +310,8 @@ def _make(
     """Return the estimator that the options ask for."""
     settings = _settings(task, given, tree, search)
     if cv is not None:
+        if cv < 2:
+            raise UsageProblem(f"--cv needs at least 2 folds, got {cv}.")
         return _make_cv(task, settings, cv)
     if task is TaskName.fair:
         if given.groups is None or fair is None:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from certree.encoding._tests import Category
-from certree.files import load
-from certree.files._model import model_to_json
+from certree.files import check_place, load, model_to_json, write_whole
 
 from ._problems import UsageProblem
 from ._tables import Layout
@@ -27,24 +24,19 @@ def save_model(model: Any, layout: Layout, path: str) -> None:
 
 def check_output(path: str) -> None:
     """Refuse a place where nothing can be written, before a long search."""
-    target = Path(path)
-    if target.is_dir():
-        raise UsageProblem(f"{path} is a folder; give the name of a file.")
-    if not target.parent.is_dir():
-        raise UsageProblem(f"The folder {target.parent} does not exist; create it first.")
+    try:
+        check_place(path)
+    except OSError as error:
+        raise UsageProblem(str(error)) from None
 
 
 def write_text(path: str, text: str) -> None:
     """Write a file, which is complete or not there."""
-    target = Path(path)
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    check_output(path)
     try:
-        part.write_text(text, encoding="utf-8")
-        os.replace(part, target)
+        write_whole(path, text)
     except OSError as error:
         raise UsageProblem(f"{path} cannot be written: {error.strerror}.") from None
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def load_model(path: str) -> tuple[Any, Layout]:
@@ -86,11 +78,7 @@ def _types_of(model: Any) -> dict[str, Any]:
     """Return the columns that hold texts, as far as the tests show it."""
     names = feature_names(model)
     tests = model.encoder_.candidates_
-    return {
-        names[test.feature]: "text"
-        for test in tests
-        if isinstance(test, Category) and isinstance(test.value, str)
-    }
+    return {names[test.feature]: "text" for test in tests if test.is_text}
 
 
 def feature_names(model: Any) -> list[str]:

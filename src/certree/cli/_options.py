@@ -211,6 +211,19 @@ class TreeOptions:
         list[str] | None,
         _option("--categorical", help="Columns of numbers that are names.", panel=_TREE),
     ] = None
+    min_category_rows: Annotated[
+        int,
+        _option("--min-category-rows", help="Categories with fewer rows are joined.", panel=_TREE),
+    ] = 1
+    category_tests: Annotated[
+        str,
+        _option(
+            "--category-tests",
+            help="one category against all others, or subsets of them.",
+            panel=_TREE,
+            metavar="one|subsets",
+        ),
+    ] = "one"
     pos_label: Annotated[
         str | None, _option("--pos-label", help="The positive class.", panel=_TREE)
     ] = None

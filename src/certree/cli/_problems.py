@@ -30,6 +30,6 @@ def no_column(name: str, columns: Sequence[str], where: str) -> UsageProblem:
 
 def listed(names: Sequence[str]) -> str:
     """Return names in one line, not too many of them."""
-    shown = ", ".join(names[:_MOST_LISTED])
-    more = len(names) - _MOST_LISTED
-    return shown if more <= 0 else f"{shown} and {more} more"
+    if len(names) <= _MOST_LISTED + 1:  # "and 1 more" would be no shorter than its name
+        return ", ".join(names)
+    return f"{', '.join(names[:_MOST_LISTED])} and {len(names) - _MOST_LISTED} more"

@@ -327,6 +327,8 @@ def _model_facts(path: str) -> dict[str, Any]:
     certificate = getattr(model, "certificate_", None)
     if certificate is not None:
         facts["proven"] = certificate.statement()
+        if hasattr(model, "curve_"):
+            facts["size"] = model.curve_.statement()
         facts["written by"] = f"certree {certificate.version}"
     return facts
 

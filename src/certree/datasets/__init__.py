@@ -8,6 +8,7 @@ from ._decision_data import make_news, make_shortest_path, make_two_roads
 from ._fourclass import make_fourclass
 from ._heart import make_heart_failure
 from ._treatments import make_policy_example
+from ._two_treatments import make_two_treatments, policy_teachers
 
 __all__ = [
     "load_binary_example",
@@ -18,4 +19,6 @@ __all__ = [
     "make_policy_example",
     "make_shortest_path",
     "make_two_roads",
+    "make_two_treatments",
+    "policy_teachers",
 ]

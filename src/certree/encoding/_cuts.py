@@ -51,6 +51,9 @@ def choose_gaps(
         Cut points in increasing order, in place of `limit`.
     """
     values, counts = count_values(column, weights) if counted is None else counted
+    if points is None and most is not None and most < len(values) - 1 and _is_all(counts, limit):
+        # The most frequent case of many values: no array of all gaps is made.
+        limit = most
     chosen = _asked_gaps(counts, limit) if points is None else _gaps_of(values, points)
     if most is not None and len(chosen) > most:
         chosen = chosen[_nearest_quantiles(np.cumsum(counts)[chosen], int(counts.sum()), most)]
@@ -60,7 +63,9 @@ def choose_gaps(
 def count_cuts(counted: Counted, limit: int | None, points: NDArray[Any] | None) -> int:
     """Return how many cut points are asked for, of values with such weights."""
     values, counts = counted
-    return len(_asked_gaps(counts, limit) if points is None else _gaps_of(values, points))
+    if points is not None:
+        return len(_gaps_of(values, points))
+    return len(values) - 1 if _is_all(counts, limit) else len(_asked_gaps(counts, limit))
 
 
 def _gaps_of(values: NDArray[Any], points: NDArray[Any]) -> NDArray[np.intp]:
@@ -75,7 +80,7 @@ def count_values(column: NDArray[Any], weights: NDArray[np.int64] | None = None)
         ordered = np.sort(column)
         first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
         if first.all():
-            return ordered, np.ones(len(ordered), dtype=np.int64)
+            return ordered, np.broadcast_to(np.int64(1), ordered.shape)
         starts = np.flatnonzero(first)
         values, counts = ordered[starts], np.diff(starts, append=len(ordered))
     else:
@@ -87,12 +92,17 @@ def count_values(column: NDArray[Any], weights: NDArray[np.int64] | None = None)
 
 def _asked_gaps(counts: NDArray[np.int64], limit: int | None) -> NDArray[np.intp]:
     """Return the values after which a limit asks for a cut point."""
-    n_cuts = len(counts) - 1
+    if _is_all(counts, limit):
+        return np.arange(len(counts) - 1)
+    most = limit or AUTO_THRESHOLDS
+    return _nearest_quantiles(np.cumsum(counts)[:-1], int(counts.sum()), most)
+
+
+def _is_all(counts: NDArray[np.int64], limit: int | None) -> bool:
+    """Return whether a limit asks for a cut point in every gap."""
     if limit == 0:
-        limit = n_cuts if len(counts) <= AUTO_THRESHOLDS else AUTO_THRESHOLDS
-    if limit is None or n_cuts <= limit:
-        return np.arange(n_cuts)
-    return _nearest_quantiles(np.cumsum(counts)[:-1], int(counts.sum()), limit)
+        return len(counts) <= AUTO_THRESHOLDS
+    return limit is None or len(counts) - 1 <= limit
 
 
 def _nearest_quantiles(below: NDArray[np.int64], total: int, limit: int) -> NDArray[np.intp]:

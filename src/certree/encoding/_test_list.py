@@ -156,6 +156,14 @@ class TestList(Sequence[Test]):
         """Memory of the values between which thresholds lie."""
         return sum(part.cuts.values.nbytes for part in self.parts if isinstance(part, CutTests))
 
+    def samples(self) -> list[Test]:
+        """Return one threshold of each column with many, and all other tests."""
+        return [
+            test
+            for part in self.parts
+            for test in (part[:1] if isinstance(part, CutTests) else part)
+        ]
+
     @overload
     def __getitem__(self, index: int) -> Test: ...
     @overload

@@ -7,7 +7,8 @@ from ._measurements import Measurement
 from ._optimality import OptimalityGap, optimality_gap
 from ._ordinal import OrdinalTreeClassifier
 from ._pareto_front import pareto_front
-from ._policy import PolicyTree, PolicyValue
+from ._policy import PolicyTree
+from ._policy_value import PolicyValue
 from ._regressor import OptimalTreeRegressor
 from ._regularization import regularization_path
 from ._spo_forest import SPOForest

@@ -9,7 +9,7 @@ import numpy as np
 
 from certree.encoding import Table, compare_columns, read_table
 from certree.tree import Explanation, Explanations
-from certree.tree._explain import ANY, Explainer, known_categories
+from certree.tree._explain import ANY, Explainer
 
 
 def explain(model: Any, X: Any, target: Any) -> Explanation | Explanations:
@@ -17,8 +17,8 @@ def explain(model: Any, X: Any, target: Any) -> Explanation | Explanations:
     tree = model.tree_
     table = _read_rows(model, X)
     encoder = getattr(model, "encoder_", None)
-    known = known_categories(tree.tests if encoder is None else encoder.tests_)
-    found = Explainer(tree, known).explain(table, ANY if target is None else target)
+    asked = tree.tests if encoder is None else encoder.tests_.samples()
+    found = Explainer(tree, asked).explain(table, ANY if target is None else target)
     return found[0] if len(found) == 1 else Explanations(found)
 
 

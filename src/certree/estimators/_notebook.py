@@ -18,9 +18,18 @@ def model_html(model: Any) -> str:
         drawn,
         sentence(certificate.statement()),
         sentence(", ".join(more)),
+        _choice(model),
         folded("Certificate", facts_table(certificate._facts())),
         folded("Parameters", f"<code>{escape(repr(model))}</code>"),
     )
+
+
+def _choice(model: Any) -> str:
+    """Return how the size was chosen, if it was."""
+    curve = getattr(model, "curve_", None)
+    if curve is None:
+        return ""
+    return sentence(curve.statement()) + folded("All sizes", curve._repr_html_())
 
 
 def _collections(model: Any) -> list[tuple[str, Any]]:

@@ -39,7 +39,7 @@ def pareto_front(
         Training rows, as for :class:`OptimalTreeClassifier`.
     y : array-like of shape (n_rows,)
         Labels of two classes.
-    max_depth, max_splits : int or None
+    max_depth, max_splits, max_leaf_nodes : int or None
         Limits on the trees.
     supported_only : bool, default=False
         Only the corners of the convex hull: the trees that are best for some weights of the two

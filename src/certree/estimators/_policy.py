@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from certree.encoding import read_table
-from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
 from certree.results._activity import phase
 from certree.results._progress import Callback
@@ -32,27 +31,10 @@ from ._policy_scores import (
     policy_scores,
     read_history,
 )
+from ._policy_value import PolicyValue, mean_value, refitted_error
 from ._statement import Statement
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, parameter, with_parameters
-
-
-class PolicyValue(NamedTuple):
-    """What a policy is estimated to be worth.
-
-    Attributes
-    ----------
-    value : float
-        Estimated mean outcome of a row under the policy.
-    standard_error : float
-        Standard error of this mean; it does not include errors of the models behind the scores.
-    n_rows : int
-        Number of rows it was estimated from.
-    """
-
-    value: float
-    standard_error: float
-    n_rows: int
 
 
 @with_parameters
@@ -83,7 +65,8 @@ class PolicyTree(BaseTaskTree):
     cv : int, splitter or iterable, default=5
         Folds of the cross-fitting: a row is scored by models that have not seen it. 1: no folds.
     clip : float, default=0.01
-        Propensities below this are raised to it; `fit` warns if that concerns many rows.
+        Propensities below this are raised to it, so that no row counts too much; `fit` warns if
+        that concerns many rows. 0: no clipping.
     maximise : bool, default=True
         Whether larger outcomes are better.
     treatments : array-like, default=None
@@ -107,7 +90,8 @@ class PolicyTree(BaseTaskTree):
     complexity_per, categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit
-        As for :class:`OptimalTreeClassifier`.
+        As for :class:`OptimalTreeClassifier`. Half of the time is for models. If that is too
+        little, they see fewer rows, or averages replace them, and `fit` warns.
     gap : float, fraction or str, default=0.0
         Accept a tree whose total reward is proven to be within this of the best.
     n_jobs, verbose
@@ -129,7 +113,7 @@ class PolicyTree(BaseTaskTree):
     rewards_ : array of shape (n_rows, n_treatments)
         The scores that were maximised.
     outcomes_, propensities_ : array of shape (n_rows, n_treatments), or None
-        The estimates behind them.
+        The estimates behind them; a propensity that is not known is nan.
     encoder_, n_features_in_, feature_names_in_, feature_importances_, path_
         As for :class:`OptimalTreeClassifier`; importances are shares of the gained reward.
 
@@ -211,7 +195,9 @@ class PolicyTree(BaseTaskTree):
             Another name of `y`: ``fit(X, treatment=..., outcome=...)``.
         propensity : array-like of shape (n_rows,) or (n_rows, n_treatments), optional
             Known probability of the treatment given, or of all (which sum to 1), as in an
-            experiment; strictly between 0 and 1. No model is fitted then.
+            experiment. No model is fitted then. Rows that could not have been given some
+            treatment (its propensity is 0, or that of the treatment given is 1) tell nothing
+            about it; `fit` warns and says how many they are.
         outcomes : array-like of shape (n_rows, n_treatments), optional
             Outcomes predicted by other means. No model is fitted then.
         callback, path
@@ -423,8 +409,9 @@ class PolicyTree(BaseTaskTree):
             Weights of the rows.
         """
         check_is_fitted(self)
-        chosen = self.predict(X)
+        chosen = self._chosen(X)
         n_rows = len(chosen)
+        rows = np.arange(n_rows)
         if rewards is not None:
             table = _read_rewards(rewards, n_rows)
             if table.shape[1] != len(self.treatments_):
@@ -432,20 +419,35 @@ class PolicyTree(BaseTaskTree):
                     f"rewards must have one column for each of the {len(self.treatments_)} "
                     f"treatments, got {table.shape[1]}."
                 )
-        elif treatment is not None and outcome is not None:
-            teacher = self._teacher()
-            if method is not None:
-                OneOf(METHODS)("method", method)
-                teacher = replace(teacher, method=method)
-            # Only a model of outcomes needs to have seen all treatments.
-            all_seen = outcomes is None and teacher.method != "ipw"
-            history = read_history(treatment, outcome, n_rows, self.treatments_, all_seen=all_seen)
-            table = policy_scores(X, history, teacher, propensity, outcomes).rewards
-        else:
+            return mean_value(table[rows, chosen], sample_weight)
+        teacher = self._teacher()
+        if method is not None:
+            OneOf(METHODS)("method", method)
+            teacher = replace(teacher, method=method)
+        history, scores = self._score_rows(X, treatment, outcome, teacher, propensity, outcomes)
+        never = None if scores.never is None else scores.never[rows, chosen]
+        found = mean_value(scores.rewards[rows, chosen], sample_weight, never)
+        if teacher.method == "dm" and outcomes is None:
+            error = refitted_error(X, history, teacher, chosen, sample_weight)
+            return found._replace(standard_error=error)
+        return found
+
+    def _score_rows(
+        self, X: Any, treatment: Any, outcome: Any, teacher: Teacher, *given: Any
+    ) -> tuple[History, PolicyScores]:
+        """Estimate what treatments bring new rows; `given` are propensity and outcomes."""
+        if treatment is None or outcome is None:
             raise ValueError("value needs rewards, or treatment and outcome.")
+        # Only a model of outcomes needs to have seen all treatments.
+        all_seen = teacher.method != "ipw" and (len(given) < 2 or given[1] is None)
+        n_rows = self._row_count(X)
+        history = read_history(treatment, outcome, n_rows, self.treatments_, all_seen=all_seen)
+        return history, policy_scores(X, history, teacher, *given)
+
+    def _chosen(self, X: Any) -> NDArray[np.intp]:
+        """Return the positions of the treatments that the policy gives."""
         position = {label: k for k, label in enumerate(self.treatments_.tolist())}
-        codes = np.array([position[label] for label in chosen.tolist()], dtype=np.intp)
-        return _mean(table[np.arange(n_rows), codes], sample_weight)
+        return np.array([position[label] for label in self.predict(X).tolist()], dtype=np.intp)
 
     def score(self, X: Any, y: Any, outcome: Any = None, sample_weight: Any = None) -> float:
         """Return the estimated mean outcome, or its negative if outcomes are minimised.
@@ -463,7 +465,10 @@ class PolicyTree(BaseTaskTree):
         if outcome is None and np.asarray(y).ndim == 2:
             found = self.value(X, rewards=y, sample_weight=sample_weight)
         else:
-            found = self.value(X, y, outcome, sample_weight=sample_weight)
+            # The value alone: a standard error may need models to be fitted again.
+            chosen = self._chosen(X)
+            _, scores = self._score_rows(X, y, outcome, self._teacher())
+            found = mean_value(scores.rewards[np.arange(len(chosen)), chosen], sample_weight)
         return found.value if self.maximise else -found.value
 
     def __sklearn_tags__(self) -> Any:
@@ -504,17 +509,9 @@ def _spread(scores: PolicyScores, kept: NDArray[np.intp], n_rows: int) -> Policy
 
     rewards = spread(scores.rewards)
     assert rewards is not None
-    return PolicyScores(rewards, spread(scores.outcomes), spread(scores.propensities))
-
-
-def _mean(scores: NDArray[np.float64], sample_weight: Any) -> PolicyValue:
-    """Return the weighted mean and its standard error."""
-    weights = np.ones(len(scores))
-    if sample_weight is not None:
-        weights = check_weights(sample_weight, len(scores))
-    total = float(weights.sum())
-    mean = float(weights @ scores) / total
-    n_rows = int(np.count_nonzero(weights))
-    spread = float(np.square(weights * (scores - mean)).sum())
-    correction = n_rows / (n_rows - 1) if n_rows > 1 else float("nan")
-    return PolicyValue(mean, float(np.sqrt(spread * correction)) / total, n_rows)
+    return replace(
+        scores,
+        rewards=rewards,
+        outcomes=spread(scores.outcomes),
+        propensities=spread(scores.propensities),
+    )

@@ -17,6 +17,8 @@ are cross-fitted: the estimate for a row comes from models that have not seen it
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
@@ -27,8 +29,11 @@ from sklearn.utils import _safe_indexing
 
 from certree.encoding import TableEncoder
 from certree.encoding._classes import check_labels, encode_labels
-from certree.exceptions import warn
+from certree.engine._budget import current
+from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._fixed_point import check_numbers, first_place
+
+from ._model_time import ModelTime, Predict
 
 METHODS = ("dm", "ipw", "dr")
 
@@ -37,6 +42,9 @@ _SUM_ROUNDING = 1e-6
 
 # More rows than this share with a propensity below the clip: the data say little about them.
 _POOR_OVERLAP = 0.05
+
+# Of a time limit, so much is for models; the search for the policy has the rest.
+_SHARE_OF_MODELS = 0.5
 
 
 @dataclass(frozen=True)
@@ -95,12 +103,16 @@ class PolicyScores:
     rewards : float array of shape (n_rows, n_treatments)
         The scores.
     outcomes, propensities : float array of the same shape, or None
-        Estimated outcomes and probabilities (clipped), where the method uses them.
+        Estimated outcomes and probabilities (clipped), where the method uses them. Probabilities
+        that are not known are nan.
+    never : bool array of the same shape, or None
+        Where a row could not have been given a treatment: its propensity was 0 before clipping.
     """
 
     rewards: NDArray[np.float64]
     outcomes: NDArray[np.float64] | None
     propensities: NDArray[np.float64] | None
+    never: NDArray[np.bool_] | None = None
 
 
 def read_history(
@@ -186,20 +198,33 @@ def policy_scores(
         Outcomes predicted by other means; no model is fitted then.
     """
     n_rows, n_treatments = len(history.codes), len(history.treatments)
-    predicted = chances = None
+    predicted = chances = never = None
     folds = _Folds(X, history, teacher)
-    if teacher.method in ("dm", "dr"):
-        if outcomes is None:
-            predicted = folds.outcomes()
-        else:
-            predicted = check_numbers(outcomes, "outcomes", (n_rows, n_treatments))
+    seconds = _time_for_models()
+    start = perf_counter()
+    needs_outcomes = teacher.method in ("dm", "dr") and outcomes is None
     if teacher.method in ("ipw", "dr"):
         if propensity is None:
-            chances = _clipped(folds.propensities(), history, teacher.clip)
+            # Mostly the faster ones: what they leave is for the models of outcomes.
+            share = seconds / 2 if seconds is not None and needs_outcomes else seconds
+            chances = folds.propensities(share)
         else:
             chances = _read_propensity(propensity, history)
-            chances = _clipped(chances, history, teacher.clip)
-    return PolicyScores(combine(history, predicted, chances), predicted, chances)
+        never = chances == 0
+        chances = _clipped(chances, history, teacher.clip)
+        _warn_of_never(never, history, teacher.method)
+    if needs_outcomes:
+        predicted = folds.outcomes(None if seconds is None else seconds + start - perf_counter())
+    elif teacher.method in ("dm", "dr"):
+        predicted = check_numbers(outcomes, "outcomes", (n_rows, n_treatments))
+    folds.warn()
+    return PolicyScores(combine(history, predicted, chances), predicted, chances, never)
+
+
+def _time_for_models() -> float | None:
+    """Return the seconds that all models may take; None: no limit."""
+    call = current()
+    return None if call is None else call.remaining(_SHARE_OF_MODELS)
 
 
 def combine(
@@ -229,6 +254,7 @@ class _Folds:
         self.history = history
         self.teacher = teacher
         self.known: list[tuple[NDArray[np.intp], NDArray[np.intp]]] | None = None
+        self.times: dict[str, ModelTime] = {}
 
     def splits(self) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Return pairs of rows to fit on and rows to estimate for."""
@@ -256,53 +282,97 @@ class _Folds:
         self.known = list(folds.split(np.zeros((n_rows, 1)), self.history.codes))
         return self.known
 
-    def outcomes(self) -> NDArray[np.float64]:
+    def outcomes(self, seconds: float | None = None) -> NDArray[np.float64]:
         """Estimate the outcome of every treatment, by one model for each."""
         history = self.history
         model = self.teacher.outcome_model
         if model is None:
             model = _default_outcome_model(history.outcome, self.teacher.random_state)
-        result = np.empty((len(history.codes), len(history.treatments)))
+        n_treatments = len(history.treatments)
+        result = np.empty((len(history.codes), n_treatments))
+        time = self.times["outcomes"] = ModelTime(seconds, len(self.splits()) * n_treatments)
         for fitted, estimated in self.splits():
             new = _safe_indexing(self.X, estimated)
-            for k in range(len(history.treatments)):
+            for k in range(n_treatments):
                 rows = fitted[history.codes[fitted] == k]
-                result[estimated, k] = self._expectation(model, rows, new)
+                found = time.estimate(partial(self._expectation, model), rows, None, new)
+                # Without time for a model, the mean outcome of the treatment is its estimate.
+                result[estimated, k] = history.outcome[rows].mean() if found is None else found
         return result
 
-    def _expectation(self, model: Any, rows: NDArray[np.intp], new: Any) -> NDArray[np.float64]:
+    def _expectation(self, model: Any, rows: NDArray[np.intp]) -> Predict:
+        """Return a model of the outcome, fitted to some rows."""
         values = self.history.outcome[rows]
         if is_classifier(model):
             if (values == values[0]).all():
-                return np.full(_n_rows(new), values[0])
+                return lambda new: np.full(_n_rows(new), values[0])
             _need_probabilities(model, "outcome_model")
-            fitted = self._fit(model, rows, values)
-            shares: NDArray[np.float64] = fitted.predict_proba(new)
-            return shares @ np.asarray(fitted.classes_, dtype=np.float64)
+            done = self._fit(model, rows, values)
+            classes = np.asarray(done.classes_, dtype=np.float64)
+            return lambda new: done.predict_proba(new) @ classes
         fitted = self._fit(model, rows, values)
-        predicted = np.asarray(fitted.predict(new), dtype=np.float64).ravel()
-        if not np.isfinite(predicted).all():
-            raise ValueError("outcome_model predicts values that are not finite numbers.")
-        return predicted
 
-    def propensities(self) -> NDArray[np.float64]:
+        def predict(new: Any) -> NDArray[np.float64]:
+            predicted = np.asarray(fitted.predict(new), dtype=np.float64).ravel()
+            if not np.isfinite(predicted).all():
+                raise ValueError("outcome_model predicts values that are not finite numbers.")
+            return predicted
+
+        return predict
+
+    def propensities(self, seconds: float | None = None) -> NDArray[np.float64]:
         """Estimate the probability of every treatment."""
         history = self.history
+        n_treatments = len(history.treatments)
         model = self.teacher.propensity_model
         if model is None:
             model = _default_propensity_model()
-        if len(history.treatments) == 1:
+        if n_treatments == 1:
             return np.ones((len(history.codes), 1))
         _need_probabilities(model, "propensity_model")
         if len(np.unique(history.codes)) == 1:
             # A model of a single class would say no more.
-            return np.asarray(np.eye(len(history.treatments))[history.codes])
-        result = np.zeros((len(history.codes), len(history.treatments)))
+            return np.asarray(np.eye(n_treatments)[history.codes])
+        result = np.zeros((len(history.codes), n_treatments))
+        time = self.times["propensities"] = ModelTime(seconds, len(self.splits()))
         for fitted, estimated in self.splits():
-            done = self._fit(model, fitted, history.codes[fitted])
-            shares = done.predict_proba(_safe_indexing(self.X, estimated))
-            result[np.ix_(estimated, np.asarray(done.classes_, dtype=np.intp))] = shares
+            new = _safe_indexing(self.X, estimated)
+            found = time.estimate(partial(self._chances, model), fitted, history.codes, new)
+            if found is None:
+                counts = np.bincount(history.codes[fitted], minlength=n_treatments)
+                found = counts / counts.sum()
+            result[estimated] = found
         return result
+
+    def _chances(self, model: Any, rows: NDArray[np.intp]) -> Predict:
+        """Return a model of the treatment, fitted to some rows."""
+        done = self._fit(model, rows, self.history.codes[rows])
+        seen = np.asarray(done.classes_, dtype=np.intp)
+
+        def predict(new: Any) -> NDArray[np.float64]:
+            result = np.zeros((_n_rows(new), len(self.history.treatments)))
+            result[:, seen] = done.predict_proba(new)
+            return result
+
+        return predict
+
+    def warn(self) -> None:
+        """Say which models the time limit has made simpler."""
+        parts = []
+        for what, time in self.times.items():
+            if time.n_shortened:
+                some = f"{time.n_shortened} of {time.n_models} models of {what}"
+                parts.append(f"{some} were fitted to some of their rows")
+            if time.n_left_out:
+                some = f"{time.n_left_out} of {time.n_models} models of {what}"
+                parts.append(f"{some} were replaced by averages")
+        if parts:
+            warn(
+                f"Models get half of time_limit, which was not enough: {', '.join(parts)}. The "
+                "scores are less precise, and so is the policy. Raise time_limit, give faster "
+                "models or fewer folds (cv), or estimate before and give outcomes and propensity.",
+                OptimalityWarning,
+            )
 
     def _fit(self, model: Any, rows: NDArray[np.intp], target: NDArray[Any]) -> Any:
         return clone(model).fit(_safe_indexing(self.X, rows), target)
@@ -336,19 +406,15 @@ def _default_outcome_model(outcome: NDArray[np.float64], random_state: int | Non
 
 
 def _read_propensity(propensity: Any, history: History) -> NDArray[np.float64]:
-    """Return the probabilities of all treatments; those that were not given as one."""
+    """Return the probabilities of all treatments; those that nobody tells are nan."""
     n_rows, n_treatments = len(history.codes), len(history.treatments)
-    if np.ndim(propensity) == 2:
-        given = check_numbers(propensity, "propensity", (n_rows, n_treatments))
-    else:
-        given = check_numbers(propensity, "propensity", (n_rows,))
-    bad = (given <= 0) | (given >= 1)
+    rows = np.arange(n_rows)
+    shape = (n_rows, n_treatments) if np.ndim(propensity) == 2 else (n_rows,)
+    given = check_numbers(propensity, "propensity", shape)
+    bad = (given < 0) | (given > 1)
     if bad.any():
         place, value = first_place(bad, given)
-        raise ValueError(
-            f"propensity{place} = {value!r} must lie strictly between 0 and 1: a treatment that "
-            "is never or always given tells nothing about the others."
-        )
+        raise ValueError(f"propensity{place} = {value!r} is no probability: it must be 0 to 1.")
     if given.ndim == 2:
         totals = given.sum(axis=1)
         off = np.abs(totals - 1) > _SUM_ROUNDING
@@ -358,17 +424,51 @@ def _read_propensity(propensity: Any, history: History) -> NDArray[np.float64]:
                 f"propensity{place} sums to {value!r}; the probabilities of all treatments of a "
                 "row must sum to 1. Give one column if only that of the treatment given is known."
             )
-        return given
-    chances = np.ones((n_rows, n_treatments))
-    chances[np.arange(n_rows), history.codes] = given
+        chances = given
+    else:
+        chances = np.full((n_rows, n_treatments), np.nan)
+        if n_treatments == 2:
+            chances[:] = 1 - given[:, None]
+        chances[given == 1] = 0
+        chances[rows, history.codes] = given
+    impossible = chances[rows, history.codes] == 0
+    if impossible.any():
+        row = int(impossible.argmax())
+        place = f"[{row}]" if given.ndim == 1 else f"[{row}, {history.codes[row]}]"
+        raise ValueError(
+            f"propensity{place} = 0.0, but row {row} was given this treatment; the probability "
+            "of what happened must be greater than 0."
+        )
     return chances
+
+
+def _warn_of_never(never: NDArray[np.bool_], history: History, method: str) -> None:
+    """Warn of treatments that rows could not have been given."""
+    rows = never.any(axis=1)
+    n_never = int(np.count_nonzero(rows))
+    if not n_never:
+        return
+    shares = never.mean(axis=0)
+    labels = history.treatments.tolist()
+    which = ", ".join(f"{labels[k]!r}: {shares[k]:.0%}" for k in np.flatnonzero(shares))
+    basis = (
+        'with method="ipw" it counts as an outcome of 0'
+        if method == "ipw"
+        else "it is what the outcome model extrapolates"
+    )
+    warn(
+        f"Not identified: {n_never} of {len(never)} rows could not have been given every "
+        f"treatment (rows with a propensity of 0 by treatment: {which}). The data do not tell what "
+        f"it would bring them; {basis}. min_treated keeps policies to leaves where it was given.",
+        UserWarning,
+    )
 
 
 def _clipped(
     propensities: NDArray[np.float64], history: History, clip: float
 ) -> NDArray[np.float64]:
     """Raise small propensities to the clip, and warn where that concerns many rows."""
-    small = propensities < clip
+    small = (propensities > 0) & (propensities < clip)
     for k, label in enumerate(history.treatments.tolist()):
         share = float(small[:, k].mean())
         if share > _POOR_OVERLAP:

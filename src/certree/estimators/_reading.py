@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from certree.encoding import RankedColumns, TableEncoder, compare_columns, read_table
 from certree.encoding._encoder import PrefersRanks
 from certree.engine._ordered import Columns
-from certree.files import model_to_json, register_estimator
+from certree.files import model_to_json, register_estimator, write_whole
 from certree.results._path import RegularizationPath
 from certree.tree import Tree
 
@@ -50,14 +49,7 @@ class ReadsTables(BaseEstimator):
         path : str or path
             Where to write; an existing file is replaced once the new one is complete.
         """
-        text = model_to_json(self)
-        target = Path(path)
-        part = target.with_name(f"{target.name}.{os.getpid()}.part")
-        try:
-            part.write_text(text, encoding="utf-8")
-            os.replace(part, target)
-        finally:
-            part.unlink(missing_ok=True)
+        write_whole(path, model_to_json(self))
 
     def _row_count(self, X: Any) -> int:
         """Return the number of rows of a raw table, and refuse an empty one."""

@@ -42,6 +42,8 @@ def regularization_path(
         Largest depth; None: no limit, which needs `max_splits`.
     max_splits : int or None, default=None
         Largest number of splits; None: as many as the depth allows.
+    max_leaf_nodes : int or None, default=None
+        The same limit as a number of leaves, which is one more.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
     objective, min_samples_leaf, class_weight

@@ -33,6 +33,7 @@ class FrontSettings(TableSettings, total=False):
 
     max_depth: int | None
     max_splits: int | None
+    max_leaf_nodes: int | None
     pos_label: Any
     class_weight: Mapping[Any, float] | Literal["balanced"] | None
 
@@ -42,6 +43,7 @@ class PathSettings(TableSettings, total=False):
 
     max_depth: int | None
     max_splits: int | None
+    max_leaf_nodes: int | None
     objective: Any
     class_weight: Mapping[Any, float] | Literal["balanced"] | None
 
@@ -63,6 +65,7 @@ class TaskSettings(TableSettings, total=False):
 
     max_depth: int | None
     max_splits: int | None
+    max_leaf_nodes: int | None
     complexity: float
     complexity_per: Literal["split", "leaf"]
     test_costs: Any

@@ -68,6 +68,7 @@ def models_within(model: BaseOptimalTree, rows: Part, limits: Sequence[Limits]) 
     complexities. The trees of one depth are known to the search of the next, so that no depth is
     worse than a smaller one, wherever searches are stopped. Other objectives take one search for
     each limit, from the widest down: where its tree keeps further limits, it is best for them, too.
+    When the time is over, limits that are left have a tree that was found for others.
     """
     metric = _metric(model)
     if metric is not None and metric.kind == "front":
@@ -178,12 +179,17 @@ def _by_metric(
 def _one_by_one(model: BaseOptimalTree, rows: Part, limits: Sequence[Limits]) -> Iterator[Tried]:
     done: list[Tried] = []
     left = sorted(limits, key=_width, reverse=True)
-    for number, one in enumerate(left):
-        known = next((tried for tried in done if _answers(tried, one)), None)
+    call = current()
+    while left:
+        is_over = call is not None and call.status() is not None
+        # The tree of the narrowest limits keeps all, so it serves wherever there is no time left.
+        one = left.pop(-1 if is_over and done else 0)
+        serves = _keeps if is_over else _answers
+        serving = [tried for tried in done if serves(tried, one)]
+        known = min(serving, key=lambda tried: not tried.has_tree, default=None)
         if known is None:
             fitted = copy.copy(model).set_params(**one)
-            call = current()
-            share = None if call is None else call.remaining(1 / (len(left) - number))
+            share = None if call is None else call.remaining(1 / (len(left) + 1))
             with budget(share, None), step(_place(one["max_depth"], one.get("max_splits"))):
                 fitted._fit_part(rows.X, rows.y, **rows.params)
             done.append(Tried(one, fitted, fitted.certificate_.status))
@@ -203,8 +209,14 @@ def _answers(tried: Tried, limits: Limits) -> bool:
     if tried.status == "infeasible":
         # Without a tree within wide limits there is none within narrow ones.
         return _contains(tried.limits, limits)
-    if tried.status != "optimal" or not _contains(tried.limits, limits):
-        return False
+    is_best = tried.status == "optimal" and _contains(tried.limits, limits)
+    return is_best and _keeps(tried, limits)
+
+
+def _keeps(tried: Tried, limits: Limits) -> bool:
+    """Return whether the tree of a model is within limits, or there is none."""
+    if not tried.has_tree:
+        return True
     tree = tried.model.tree_
     reached = {"max_depth": tree.depth, "max_splits": tree.n_splits}
     return all(

@@ -159,7 +159,7 @@ def solve(
         Classes or target, for tasks that need them.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
-    max_depth, max_splits, min_samples_leaf
+    max_depth, max_splits, max_leaf_nodes, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf) in units of the mean cost of a row: a split must lower it by

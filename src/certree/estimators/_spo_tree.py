@@ -443,7 +443,6 @@ class SPOTree(DecisionMixin, BaseTaskTree):
             self._split_limit,
             self._least_weight,
             self._grow(statement),
-            options.time_limit,
             float(read_fraction(self.gap, "gap")),
         )
         seconds = perf_counter() - start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -30,34 +31,60 @@ def import_highspy() -> Any:
 def new_model(constraints: Constraints, costs: NDArray[np.float64], relaxed: bool = False) -> Any:
     """Return a quiet HiGHS that holds a program."""
     highspy = import_highspy()
-    lp = highspy.HighsLp()
     from scipy.sparse import csr_array
 
     matrix = csr_array(constraints.matrix)
     n_rows, n_columns = matrix.shape
-    lp.num_col_, lp.num_row_ = n_columns, n_rows
-    lp.col_cost_ = np.asarray(costs, dtype=np.float64)
-    lp.col_lower_, lp.col_upper_ = constraints.lower, constraints.upper
-    lp.row_lower_, lp.row_upper_ = constraints.row_lower, constraints.row_upper
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_ = matrix.indptr.astype(np.int32)
-    lp.a_matrix_.index_ = matrix.indices.astype(np.int32)
-    lp.a_matrix_.value_ = matrix.data.astype(np.float64)
-    if constraints.integer.any() and not relaxed:
-        kinds = highspy.HighsVarType
-        lp.integrality_ = [kinds.kInteger if i else kinds.kContinuous for i in constraints.integer]
+    kinds = constraints.integer & (not relaxed)
     model = highspy.Highs()
     model.setOptionValue("output_flag", False)
     model.setOptionValue("threads", 1)
     for kind in ("dual", "mip"):
         model.setOptionValue(f"{kind}_feasibility_tolerance", _TIGHTEST)
-    model.passModel(lp)
+    # Arrays are copied at once; the attributes of a HighsLp would be copied number by number.
+    model.passModel(
+        n_columns,
+        n_rows,
+        matrix.nnz,
+        int(highspy.MatrixFormat.kRowwise),
+        int(highspy.ObjSense.kMinimize),
+        0.0,
+        *_float64(costs, constraints.lower, constraints.upper),
+        *_float64(constraints.row_lower, constraints.row_upper),
+        matrix.indptr.astype(np.int32),
+        matrix.indices.astype(np.int32),
+        matrix.data.astype(np.float64),
+        kinds.astype(np.int32),
+    )
     return model
 
 
-def run(model: Any) -> str:
-    """Solve, and return the status of HiGHS, such as "Optimal" or "Infeasible"."""
+def _float64(*arrays: Any) -> list[NDArray[np.float64]]:
+    return [np.ascontiguousarray(array, dtype=np.float64) for array in arrays]
+
+
+def run(model: Any, must_stop: Callable[[], bool] | None = None) -> str:
+    """Solve, and return the status of HiGHS, such as "Optimal" or "Infeasible".
+
+    `must_stop` is asked many times; if it says so, the status is "Interrupted by user".
+    """
+    pressed: list[KeyboardInterrupt] = []
+
+    def watch(event: Any) -> None:
+        try:
+            if pressed or (must_stop is not None and must_stop()):
+                event.interrupt()
+        except KeyboardInterrupt as error:
+            # HiGHS ends in order before the exception goes on.
+            pressed.append(error)
+            event.interrupt()
+
+    if must_stop is not None:
+        model.cbMipInterrupt += watch
+        model.cbSimplexInterrupt += watch
     model.run()
+    if pressed:
+        raise pressed[0]
     status = model.getModelStatus()
     if model.modelStatusToString(status) == "Primal infeasible or unbounded":
         # Presolve may leave the status open; without it HiGHS decides.

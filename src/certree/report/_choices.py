@@ -16,6 +16,7 @@ from certree.results._fairness import FairnessCertificate, FairnessCurve
 from certree.results._pareto import ParetoFront
 from certree.results._path import RegularizationPath
 from certree.results._record import Record, status_text
+from certree.results._validation import ValidationCurve
 from certree.tree import Tree
 
 MOST = 30
@@ -79,6 +80,8 @@ class Choices:
         How many trees the report has no room for.
     n_rows : int or None
         Number of training rows, if the certificate says it.
+    curve : ValidationCurve or None
+        How cross-validation chose the size, if it did.
     """
 
     model: Any
@@ -89,6 +92,7 @@ class Choices:
     y_label: str = ""
     n_left_out: int = 0
     n_rows: int | None = None
+    curve: ValidationCurve | None = None
 
 
 def read_choices(model: Any, choices: Any = None) -> Choices:
@@ -103,9 +107,11 @@ def read_choices(model: Any, choices: Any = None) -> Choices:
     own, fitted, certificate = _own(model)
     n_rows = getattr(certificate, "n_rows", None)
     family = _kept(model) if choices is None else choices
-    if family is None:
-        return Choices(fitted, (own,), n_rows=n_rows)
-    return replace(_family(family, own, fitted), n_rows=n_rows)
+    found = Choices(fitted, (own,)) if family is None else _family(family, own, fitted)
+    curve = getattr(model, "curve_", None)
+    return replace(
+        found, n_rows=n_rows, curve=curve if isinstance(curve, ValidationCurve) else None
+    )
 
 
 def _best_of(family: Family) -> Any:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from certree._version import __version__
 from certree.estimators import FairTreeClassifier
+from certree.files import write_whole
 from certree.results._certificate import many
 from certree.results._record import status_text
 from certree.tree import Labels, Tree
@@ -62,16 +63,7 @@ class Report:
         path : str or path
             The file; its folder must exist. An existing file is replaced.
         """
-        target = Path(path)
-        if target.is_dir():
-            raise IsADirectoryError(
-                f"{target} is a folder; give the name of a file, such as report.html."
-            )
-        if not target.parent.is_dir():
-            raise FileNotFoundError(f"The folder {target.parent} does not exist; create it first.")
-        # Names may hold halves of surrogate pairs, which no file can.
-        target.write_bytes(self._html.encode("utf-8", "replace"))
-        return target
+        return write_whole(path, self._html)
 
     def __str__(self) -> str:
         return self._html
@@ -209,7 +201,7 @@ def _meaning(choice: Choice) -> str:
     if choice.is_proven:
         return (
             "This is the best tree of its kind for the training rows: no other method can find a "
-            "better one within these limits."
+            "better one within these limits and from these tests."
         )
     if choice.status == status_text("greedy"):
         return "The tree was grown step by step; a better one of this size may exist."
@@ -284,6 +276,7 @@ def _document(
         "STATEMENT": escape(own.statement),
         "ADVICE": _advice(train, test, data),
         "CHOICES": _left_out(found),
+        "SIZE": _size_choice(found),
         "DATA": embedded(data),
         "SCRIPT": script_of_trees() + asset("certree.report", "report.js"),
     }
@@ -333,6 +326,16 @@ def _advice(train: ReportRows | None, test: ReportRows | None, data: dict[str, A
     else:
         return ""
     return f'<p class="advice">{told}</p>'
+
+
+def _size_choice(found: Choices) -> str:
+    """Return the section about the size that cross-validation chose, if it did."""
+    if found.curve is None:
+        return ""
+    return (
+        '<section id="size" aria-labelledby="size-title">\n<h2 id="size-title">Choosing the size'
+        f"</h2>\n<p>{escape(found.curve.statement())}</p>\n{found.curve._repr_html_()}\n</section>"
+    )
 
 
 def _left_out(found: Choices) -> str:

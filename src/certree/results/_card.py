@@ -25,7 +25,7 @@ border:0;border-bottom:1px solid color-mix(in srgb,currentColor 15%,transparent)
 .certree-card .chart text{font:11px system-ui,sans-serif;fill:currentColor;text-anchor:middle}
 .certree-card .chart .end{text-anchor:end}
 .certree-card .chart .grid{stroke:currentColor;stroke-opacity:.15;fill:none}
-.certree-card .key{margin-right:1.2em;font-size:.92em;white-space:nowrap}
+.certree-card .key{display:inline;margin-right:1.2em;font-size:.92em;white-space:nowrap}
 """
 
 

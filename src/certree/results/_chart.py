@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 _WIDTH, _HEIGHT = 440.0, 230.0
@@ -31,6 +31,8 @@ class Series:
         How neighbours are joined; "step": along x first.
     dots : {"", "full", "empty"}
         How points are marked.
+    errors : sequence of float
+        How far the band around each point reaches; empty: no band.
     """
 
     label: str
@@ -38,15 +40,21 @@ class Series:
     colour: str = BLUE
     line: str = ""
     dots: str = "full"
+    errors: Sequence[float] = ()
 
 
-def chart(series: Sequence[Series], x_label: str, y_label: str, title: str) -> str:
+def chart(
+    series: Sequence[Series], x_label: str, y_label: str, title: str, *, from_zero: bool = True
+) -> str:
     """Return a chart; nothing if it would have no finite point."""
     kept = [one for one in map(_finite, series) if one.points]
     if not kept:
         return ""
-    xs, ys = ([point[k] for one in kept for point in one.points] for k in (0, 1))
-    x_ticks, y_ticks = _ticks(min(xs), max(xs)), _ticks(min(0.0, *ys), max(ys))
+    xs = [x for one in kept for x, _ in one.points]
+    ys = [y + side * error for one in kept for _, y, error in _banded(one) for side in (-1, 1)]
+    x_ticks, y_ticks = _ticks(min(xs), max(xs)), _ticks(min(ys), max(ys))
+    if from_zero:
+        y_ticks = _ticks(min(0.0, *ys), max(ys))
     to_x = _scale(x_ticks, _LEFT, _WIDTH - _RIGHT)
     to_y = _scale(y_ticks, _HEIGHT - _BOTTOM, _TOP)
     parts = [_axis(x_ticks, y_ticks, to_x, to_y, x_label, y_label)]
@@ -65,8 +73,15 @@ def chart(series: Sequence[Series], x_label: str, y_label: str, title: str) -> s
 
 
 def _finite(one: Series) -> Series:
-    points = [p for p in one.points if math.isfinite(p[0]) and math.isfinite(p[1])]
-    return Series(one.label, points, one.colour, one.line, one.dots)
+    kept = [k for k, point in enumerate(one.points) if all(map(math.isfinite, point))]
+    errors = [one.errors[k] if math.isfinite(one.errors[k]) else 0.0 for k in kept if one.errors]
+    return replace(one, points=[one.points[k] for k in kept], errors=errors)
+
+
+def _banded(one: Series) -> list[tuple[float, float, float]]:
+    """Return the points with the reach of their bands."""
+    errors = one.errors or [0.0] * len(one.points)
+    return [(x, y, error) for (x, y), error in zip(one.points, errors, strict=True)]
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -122,6 +137,11 @@ def _axis(
 def _draw(one: Series, to_x: _scale, to_y: _scale) -> str:
     places = [(to_x(x), to_y(y)) for x, y in one.points]
     parts = []
+    if one.errors:
+        upper = [f"{to_x(x):.1f} {to_y(y + error):.1f}" for x, y, error in _banded(one)]
+        lower = [f"{to_x(x):.1f} {to_y(y - error):.1f}" for x, y, error in _banded(one)]
+        around = "L".join([*upper, *lower[::-1]])
+        parts.append(f'<path fill="{one.colour}" fill-opacity="0.15" d="M{around}Z"/>')
     if one.line:
         path = f"M{places[0][0]:.1f} {places[0][1]:.1f}" + "".join(
             f"H{x:.1f}V{y:.1f}" if one.line == "step" else f"L{x:.1f} {y:.1f}"

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from ._fairness import FairnessCurve
     from ._pareto import ParetoFront
     from ._path import RegularizationPath
+    from ._validation import ValidationCurve
+
+_SHADES = ("#2f81d6", "#7a5cc4", "#2a9d6f", "#b04a7a", "#6b7280")
+"""Colours of lines side by side, none of them that of the choice."""
 
 
 def history_chart(certificate: Certificate) -> str:
@@ -80,3 +84,23 @@ def fairness_chart(curve: FairnessCurve) -> str:
         low = [(to_float(gap), to_float(cost / total)) for gap, cost in curve.lower_points]
         series.append(Series("proven bound", sorted(low), INK, "step", ""))
     return chart(series, "tolerance", "training error", "Training error against the tolerance")
+
+
+def validation_chart(curve: ValidationCurve) -> str:
+    """Return mean scores on rows left out, with bands of one standard error."""
+    across, x, lines = curve._lines()
+    series = [
+        Series(
+            f"{label}, with one standard error" if len(lines) == 1 else label,
+            [(x[place], float(curve.mean[place])) for place in places],
+            _SHADES[number % len(_SHADES)],
+            "straight",
+            "full",
+            [float(curve.standard_error[place]) for place in places],
+        )
+        for number, (label, places) in enumerate(lines)
+    ]
+    chosen = [(x[curve.chosen], float(curve.mean[curve.chosen]))]
+    series.append(Series("chosen", chosen, ORANGE, "", "full"))
+    what = f"{curve.measure} on rows left out"
+    return chart(series, across, what, f"{what} against the {across}", from_zero=False)

@@ -191,18 +191,11 @@ def plot_validation(curve: ValidationCurve, ax: Axes | None) -> Axes:
     from matplotlib.ticker import MaxNLocator
 
     ax = new_axes(ax, "to_dict()")
-    across = next((name for name in ("max_splits", "complexity") if name in curve.params[0]), None)
-    depths = list(dict.fromkeys(one["max_depth"] for one in curve.params))
-    x = _places_of(curve, across or "max_depth")
-    for number, depth in enumerate(depths if across else [None]):
-        places = [
-            place
-            for place, one in enumerate(curve.params)
-            if across is None or one["max_depth"] == depth
-        ]
-        color = _shade(number, len(depths) if across else 1)
+    across, where, lines = curve._lines()
+    x = np.array(where)
+    for number, (name, places) in enumerate(lines):
+        color = _shade(number, len(lines))
         mean, error = curve.mean[places], np.nan_to_num(curve.standard_error[places])
-        name = "mean" if across is None else "any depth" if depth is None else f"depth {depth}"
         ax.fill_between(x[places], mean - error, mean + error, color=color, alpha=0.15, linewidth=0)
         ax.plot(x[places], mean, color=color, marker="o", markersize=4, label=name)
     chosen = curve.chosen
@@ -225,7 +218,7 @@ def plot_validation(curve: ValidationCurve, ax: Axes | None) -> Axes:
         ax.set_xscale("symlog", linthresh=min(x[x > 0], default=1.0))
         ax.set_xlabel("complexity (smaller trees to the right)")
     else:
-        ax.set_xlabel("depth" if across is None else "most splits")
+        ax.set_xlabel(across)
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_ylabel(f"{curve.measure} on rows left out")
     ax.legend(frameon=False)
@@ -235,13 +228,6 @@ def plot_validation(curve: ValidationCurve, ax: Axes | None) -> Axes:
 def _shade(number: int, of: int) -> str:
     """Return the colour of one of several lines, from light to dark."""
     return _BLUE if of == 1 else _SHADES[round(number * (len(_SHADES) - 1) / (of - 1))]
-
-
-def _places_of(curve: ValidationCurve, name: str) -> Any:
-    """Return where limits are drawn; no limit comes after all others."""
-    given = [one[name] for one in curve.params]
-    last = max((float(limit) for limit in given if limit is not None), default=0.0) + 1
-    return np.array([last if limit is None else float(limit) for limit in given])
 
 
 def _mark_picks(front: ParetoFront, picks: Sequence[Any], ax: Axes) -> None:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._card import card, table
+from ._card import beside, card, table
+from ._certificate import many
+from ._charts import validation_chart
 from ._plots import data_frame, plot_validation
 
 if TYPE_CHECKING:
@@ -101,6 +103,17 @@ class ValidationCurve:
         splits, depth = (math.inf if limit is None else limit for limit in most)
         return -float(one.get("complexity", 0)), splits, depth
 
+    def statement(self) -> str:
+        """Return the choice as one sentence."""
+        limits = ", ".join(f"{n}={_text(v)}" for n, v in self.params[self.chosen].items())
+        told = f"Cross-validation with {many(self.n_folds, 'fold')} chose {limits}: "
+        told += f"{self.measure} {self.mean[self.chosen]:.4g} on rows left out"
+        error = self.standard_error[self.chosen]
+        told += "" if math.isnan(error) else f", with standard error {error:.2g}"
+        if self.chosen != self.best:
+            told += f" (the best mean is {self.mean[self.best]:.4g})"
+        return told + "."
+
     def cv_results(self) -> dict[str, Any]:
         """Return the scores in the form of scikit-learn's ``cv_results_``."""
         results: dict[str, Any] = {"params": self.params}
@@ -160,14 +173,40 @@ class ValidationCurve:
     def _repr_html_(self) -> str:
         names = list(self.params[0])
         marked = {self.best: "best", self.chosen: "chosen"}
+        if self.best == self.chosen:
+            marked = {self.best: "best, chosen"}
         lines = [
-            (*(_text(one[name]) for name in names), mean, error, marked.get(place, ""))
+            (
+                *(_text(one[name]) for name in names),
+                f"{mean:.4g}",
+                f"{error:.2g}",
+                marked.get(place, ""),
+            )
             for place, (one, mean, error) in enumerate(
                 zip(self.params, self.mean.tolist(), self.standard_error.tolist(), strict=True)
             )
         ]
-        title = f"{self.measure} on rows left out, mean of {self.n_folds} folds"
-        return card(title, table((*names, "mean", "standard error", ""), lines))
+        title = f"{self.measure} on rows left out, mean of {many(self.n_folds, 'fold')}"
+        shown = table((*names, "mean", "standard error", ""), lines)
+        return card(title, beside(shown, validation_chart(self)))
+
+    def _lines(self) -> tuple[str, list[float], list[tuple[str, list[int]]]]:
+        """Return what runs across a chart, where limits stand there, and the lines by label.
+
+        There is one line for each depth, if anything but the depth varies.
+        """
+        across = next((n for n in ("max_splits", "complexity") if n in self.params[0]), "max_depth")
+        given = [one[across] for one in self.params]
+        # No limit comes after all others.
+        last = max((float(limit) for limit in given if limit is not None), default=0.0) + 1
+        x = [last if limit is None else float(limit) for limit in given]
+        lines: dict[str, list[int]] = {}
+        for place, one in enumerate(self.params):
+            depth = one["max_depth"]
+            label = "any depth" if depth is None else f"depth {depth}"
+            lines.setdefault("mean" if across == "max_depth" else label, []).append(place)
+        name = {"max_depth": "depth", "max_splits": "most splits"}.get(across, across)
+        return name, x, list(lines.items())
 
     def __len__(self) -> int:
         return len(self.params)
@@ -180,7 +219,7 @@ class ValidationCurve:
         names = list(self.params[0])
         head = " ".join(f"{name:>10}" for name in names)
         lines = [
-            f"{self.measure} on rows left out, mean of {self.n_folds} folds",
+            f"{self.measure} on rows left out, mean of {many(self.n_folds, 'fold')}",
             f"{head} {'mean':>10} {'error':>9}",
         ]
         for place, one in enumerate(self.params):

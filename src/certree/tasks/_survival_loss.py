@@ -16,7 +16,7 @@ from ._examples import rate_deviance
 from ._leaf_cost import FunctionProblem, LeafCost
 from ._task import Laws, LeafCosts, Rows, Sums, Task
 
-# The events that a leaf without any is taken to have in its prediction; its cost is 0 anyway.
+# The events, of the lightest row, that a leaf without any has in its prediction; it costs 0 anyway.
 _UNSEEN = 0.5
 
 
@@ -47,7 +47,8 @@ class SurvivalProblem(FunctionProblem):
         lightest = Fraction(min(counted.tolist())) * (rows.quantum if rows.given is None else 1)
         least = float(lightest / (rows.total_weight + lightest))
         hazard = _of_rows(target["time"], self.times, self.hazards, least)
-        super().__init__(_loss(target["event"], hazard), rows)
+        self.unseen = _UNSEEN * float(lightest)
+        super().__init__(_loss(target["event"], hazard, self.unseen), rows)
         self.hazard = rows.select(hazard)
         # A complexity of one costs as much as a single leaf.
         self.complexity_unit = self.whole * self.unit
@@ -59,7 +60,7 @@ class SurvivalProblem(FunctionProblem):
             # From numbers that are not rounded to integers.
             rows = leaves == leaf
             events = math.fsum(weights[rows & self.target["event"]])
-            risks[leaf] = (events or _UNSEEN) / math.fsum(weights[rows] * self.hazard[rows])
+            risks[leaf] = (events or self.unseen) / math.fsum(weights[rows] * self.hazard[rows])
         return risks
 
     def describe(self, sums: Sums) -> list[str]:
@@ -106,13 +107,13 @@ class SurvivalLoss(Task):
         target = read_censored(y, n_rows, type(self).__name__)
         baseline = nelson_aalen(target["time"], target["event"], np.ones(n_rows, dtype=np.int64))
         hazard = _of_rows(target["time"], *baseline, 1 / (n_rows + 1))
-        return _loss(target["event"], hazard).leaf_costs(None, n_rows)
+        return _loss(target["event"], hazard, _UNSEEN).leaf_costs(None, n_rows)
 
 
-def _loss(event: NDArray[np.bool_], hazard: NDArray[np.float64]) -> LeafCost:
+def _loss(event: NDArray[np.bool_], hazard: NDArray[np.float64], unseen: float) -> LeafCost:
     events = event.astype(np.float64)
     own = -events * np.log(hazard)
-    return rate_deviance(events, hazard, own, "survival", factor=1, unseen=_UNSEEN)
+    return rate_deviance(events, hazard, own, "survival", factor=1, unseen=unseen)
 
 
 def _of_rows(

@@ -69,13 +69,15 @@ class Explainer:
     ----------
     tree : Tree
         The tree.
-    categories : mapping
-        By column the categories that were seen in training, where they are known.
+    asked : sequence of Test
+        The tests of training, of which the tree has some. They tell which categories a column had,
+        and whether it held numbers, text or times.
     """
 
-    def __init__(self, tree: Tree, categories: Mapping[int, Sequence[Any]]) -> None:
+    def __init__(self, tree: Tree, asked: Sequence[Test]) -> None:
         self.tree = tree
-        self.categories = categories
+        self.categories = _known_categories(asked)
+        self.usual = _usual_tests(asked)
         self._ways: dict[tuple[int, int], _Way | None] = {}
 
     def explain(self, table: Table, target: Any = ANY) -> list[Explanation]:
@@ -257,7 +259,12 @@ class Explainer:
 
     def _find_way(self, asked: Asked, feature: int) -> _Way | None:
         tests = [test for test, _ in asked]
-        for example in _examples(asked, self.categories.get(feature, ())):
+        told = asked
+        if feature in self.usual and all(isinstance(test, Missing) for test in tests):
+            # "is missing" suits any column; another test says what kind of value may be present.
+            told = [*asked, (self.usual[feature], 0)]
+            tests = [test for test, _ in told]
+        for example in _examples(told, self.categories.get(feature, ())):
             if not _leads(asked, _column(example, tests)):
                 continue
             if example is None:
@@ -407,7 +414,7 @@ def _other_text(named: Sequence[Any]) -> str:
     return text
 
 
-def known_categories(tests: Sequence[Test]) -> dict[int, list[Any]]:
+def _known_categories(tests: Sequence[Test]) -> dict[int, list[Any]]:
     """Return by column the categories that training has seen, as far as the tests say.
 
     If a column had just two categories, one test tells them apart, and the other is not known.
@@ -423,3 +430,12 @@ def known_categories(tests: Sequence[Test]) -> dict[int, list[Any]]:
         for feature, values in found.items()
         if len(values) > 1 and feature not in joined
     }
+
+
+def _usual_tests(tests: Sequence[Test]) -> dict[int, Test]:
+    """Return by column a test that tells numbers, text and times apart."""
+    found: dict[int, Test] = {}
+    for test in tests:
+        if not isinstance(test, Missing):
+            found.setdefault(test.feature, test)
+    return found

@@ -64,9 +64,10 @@ class Observed:
 def survival(data: Data, y: Any) -> Leaves:
     """Return leaves that cost the loss of their best risk, with curves to be looked at."""
     found = _observe(data, y)
+    half = Fraction(min(data.weights.values())) / 2
 
     def of(rows: Sequence[int], value: Any) -> Fraction:
-        risk = (found.seen(rows) or Fraction(1, 2)) / found.expected(rows)
+        risk = (found.seen(rows) or half) / found.expected(rows)
         if not isinstance(value, float | int) or abs(read(value) - risk) > risk / 10**11:
             raise CertificateError(
                 f"a leaf predicts {value!r}, but the risk of its rows is {float(risk)!r}."
