@@ -83,7 +83,8 @@ def topic(name: str) -> str:
         return "sizes"
     if issubclass(one, ClassifierMixin):
         return "classifiers"
-    return "regressors" if issubclass(one, RegressorMixin) else "decisions"
+    is_number = issubclass(one, RegressorMixin) or name == "SurvivalTree"
+    return "regressors" if is_number else "decisions"
 
 
 def list_estimators(app: Any, page: str, source: list[str]) -> None:

@@ -19,6 +19,7 @@ from certree import (
     PolicyTree,
     SPOForest,
     SPOTree,
+    SurvivalTree,
     TreeCV,
     estimators,
     metrics,
@@ -120,6 +121,13 @@ def _policy(X: Any) -> Any:
     return model, {"y": model.rewards_}
 
 
+def _survival(X: Any) -> Any:
+    random = np.random.default_rng(5)
+    time = np.round(random.exponential(2 + np.array([row[0] for row in X])), 1) + 0.1
+    y = np.column_stack([time, random.random(N_ROWS) < 0.7])
+    return SurvivalTree(max_depth=2, complexity=0.01).fit(X, y, path=True), {"y": y}
+
+
 def _forest(X: Any) -> Any:
     model = SPOForest(oracles.TopK(4, 1), n_estimators=3, random_state=0).fit(X, _costs())
     return model, {}
@@ -146,6 +154,7 @@ _WAYS: dict[str, Callable[[Any], Any]] = {
     "limits": _limited,
     "FairTreeClassifier": _fair,
     "PolicyTree": _policy,
+    "SurvivalTree": _survival,
     "SPOTree": _spo(None),
     "greedy": _spo(oracles.Decisions(np.eye(4), names=list("abcd")), method="greedy"),
     "grid": _spo(oracles.GridShortestPath(2, 2)),

@@ -30,6 +30,7 @@ from certree import (
     OptimalTreeRegressor,
     PolicyTree,
     SPOTree,
+    SurvivalTree,
     optimality_gap,
     oracles,
     pareto_front,
@@ -192,6 +193,10 @@ def cases(seed: int = 7) -> dict[str, Case]:
         found["gap"] = Case(gap, own, lambda g: g, lambda _, other: other)
         found["regression"] = _model(
             OptimalTreeRegressor(max_depth=2).fit(X, target), {"X": X, "y": target}
+        )
+        y_censored = np.column_stack([np.arange(len(X)) % 7 + 1, np.arange(len(X)) % 3 > 0])
+        found["survival"] = _model(
+            SurvivalTree(max_depth=2, complexity=0.01).fit(X, y_censored), {"X": X, "y": y_censored}
         )
         found["costs"] = _model(
             CostSensitiveTreeClassifier([[0, 1.5], [4, 0]], prices, max_depth=2).fit(X, y, whole),

@@ -26,6 +26,29 @@ VectorKind read_kind(const std::string& name) {
   throw std::invalid_argument("kind must be 'min_label', 'squares' or 'callback', got '" + name + "'");
 }
 
+// The numbers of a RateLoss: three quanta, the factor, the scale and the largest cost.
+RateLoss read_rate_loss(nb::handle value) {
+  const auto numbers = nb::cast<nb::tuple>(value);
+  if (numbers.size() != 6) throw std::invalid_argument("'rate_loss' needs three quanta, a factor, a scale and a limit");
+  RateLoss loss;
+  for (std::size_t k = 0; k < loss.quanta.size(); ++k) loss.quanta[k] = nb::cast<double>(numbers[k]);
+  loss.factor = nb::cast<double>(numbers[3]);
+  loss.scale = nb::cast<double>(numbers[4]);
+  loss.most = nb::cast<Cost>(numbers[5]);
+  return loss;
+}
+
+void rate_costs(const Matrix& sums, const nb::object& numbers,
+                nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> costs) {
+  const RateLoss loss = read_rate_loss(numbers);
+  if (sums.shape(1) != static_cast<std::size_t>(RateLoss::kStatistics) || costs.shape(0) != sums.shape(0))
+    throw std::invalid_argument("rate_costs needs three sums and room for one cost in each line");
+  for (std::size_t k = 0; k < sums.shape(0); ++k) {
+    const Cost* line = sums.data() + 3 * k;
+    costs.data()[k] = loss.cost(line[0], line[1], line[2]);
+  }
+}
+
 // A Python function from sums (B, m) to costs and labels, both (B,).  The search runs without the GIL and takes it for
 // every call; what the function raises stops the search and comes back as itself.  It may take its time, so the search is
 // also stopped where another function, if there is one, says after a call that it must not go on.
@@ -107,6 +130,9 @@ struct VectorArguments {
       task.leaf = [this](const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t* labels) {
         return (*leaf)(sums, n, stride, costs, labels);
       };
+    } else if (name == "rate_loss") {
+      if (task.n_statistics != RateLoss::kStatistics) throw std::invalid_argument("'rate_loss' needs three statistics");
+      task.leaf = read_rate_loss(value);
     } else if (name == "goes_on") {
       if (!leaf) throw std::invalid_argument("'goes_on' comes after 'leaf_function'");
       leaf->ask_whether_to_go_on(nb::borrow(value));
@@ -183,6 +209,8 @@ void bind_vector(nb::module_& m) {
   m.def("solve_vector_path", &from_python<&solve_vector_path>, nb::arg("columns"), nb::arg("statistics"),
         nb::arg("kind"), nb::arg("row_counts").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
         nb::arg("extra") = OptionDict(nb::dict()), "Least leaf cost for every number of splits, with trees.");
+  m.def("rate_costs", &rate_costs, nb::arg("sums"), nb::arg("numbers"), nb::arg("costs"),
+        "Write what leaves with these sums of events, exposure and own rates cost.");
 }
 
 }  // namespace certree

@@ -23,7 +23,16 @@ from .results._summary import ClassificationSummary, CostReport, classification_
 from .results._task_certificate import TaskCertificate
 from .results._validation import ValidationCurve
 from .tasks._check_task import TaskReport, check_task
-from .tree import Change, ColumnChange, Explanation, Explanations, PathStep, Tree
+from .tree import (
+    Change,
+    ColumnChange,
+    Explanation,
+    Explanations,
+    PathStep,
+    StepFunction,
+    SurvivalCurve,
+    Tree,
+)
 from .verify import VerificationReport, verify
 
 __all__ = [
@@ -55,6 +64,8 @@ __all__ = [
     "SeparablePoint",
     "SeparableSolution",
     "Solution",
+    "StepFunction",
+    "SurvivalCurve",
     "TableEncoder",
     "TaskCertificate",
     "TaskFront",

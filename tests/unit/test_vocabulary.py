@@ -121,6 +121,8 @@ def _fitted(one: type) -> set[str]:
     y = (X["a"] ^ (rng.random(24) < 0.1)).to_numpy()
     if not one().__sklearn_tags__().target_tags.single_output:
         y = np.column_stack([y, 1 - y])
+    if one().__sklearn_tags__().target_tags.positive_only:
+        y = y + 1
     more = {"path": True} if "path" in inspect.signature(one.fit).parameters else {}
     fits = [one().fit(X, y, **more)]
     if one is certree.OptimalTreeClassifier:

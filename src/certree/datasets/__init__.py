@@ -6,6 +6,7 @@ from ._bits import load_binary_example
 from ._credit import load_credit
 from ._decision_data import make_news, make_shortest_path, make_two_roads
 from ._fourclass import make_fourclass
+from ._heart import make_heart_failure
 from ._treatments import make_policy_example
 from ._two_treatments import make_two_treatments, policy_teachers
 
@@ -13,6 +14,7 @@ __all__ = [
     "load_binary_example",
     "load_credit",
     "make_fourclass",
+    "make_heart_failure",
     "make_news",
     "make_policy_example",
     "make_shortest_path",

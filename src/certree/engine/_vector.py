@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,38 @@ from ._scalar import (
 
 LeafFunction = Callable[[NDArray[np.int64]], Any]
 """From sums of shape (B, m) to costs of shape (B,), or to a pair of costs and labels."""
+
+
+class RateLoss(NamedTuple):
+    """The loss of one rate of events per leaf, which the core computes itself.
+
+    Rows add their events E, their exposure S and what they would contribute at rates of their own,
+    B. A leaf costs the whole part of ``scale * factor * (B - E * log(E / S))``, with 0 for
+    ``0 * log(0)``; at least 0 and at most `most`.
+
+    Attributes
+    ----------
+    events, exposure, own : float
+        What one unit of each of the three statistics stands for.
+    factor, scale : float
+        See above.
+    most : int
+        The cost of all rows in one leaf.
+    """
+
+    events: float
+    exposure: float
+    own: float
+    factor: float
+    scale: float
+    most: int
+
+    def costs(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what leaves with these sums cost."""
+        lines = np.ascontiguousarray(sums, dtype=np.int64)
+        costs = np.empty(len(lines), dtype=np.int64)
+        _core.rate_costs(lines, self, costs)
+        return costs
 
 
 @dataclass(frozen=True)
@@ -59,6 +91,8 @@ class VectorProblem:
     leaf_function : callable, optional
         For "callback": called with many sums at once, as an array of shape (B, m); returns the
         costs, integers that are not negative, or a pair of costs and labels.
+    rate_loss : RateLoss, optional
+        For "callback": a leaf cost that the core computes itself, in place of `leaf_function`.
     superadditive : bool
         For "callback": a leaf costs at least as much as any two leaves that it could be split into.
     worst_change : int64 array of shape (n_rows,), optional
@@ -78,6 +112,7 @@ class VectorProblem:
     row_counts: NDArray[np.int64] | None = None
     scale: int = 1
     leaf_function: LeafFunction | None = None
+    rate_loss: RateLoss | None = None
     superadditive: bool = False
     worst_change: NDArray[np.int64] | None = None
     test_costs: Mapping[str, NDArray[Any]] | None = None
@@ -129,6 +164,8 @@ class VectorProblem:
         return _parts(types.values, numbers), types
 
     def _function(self) -> dict[str, Any]:
+        if self.rate_loss is not None:
+            return {"rate_loss": self.rate_loss, "superadditive": bool(self.superadditive)}
         if self.leaf_function is None:
             raise ValueError("A problem of kind 'callback' needs a leaf_function.")
         stop = Guard(None)

@@ -13,6 +13,7 @@ from ._regressor import OptimalTreeRegressor
 from ._regularization import regularization_path
 from ._spo_forest import SPOForest
 from ._spo_tree import SPOTree
+from ._survival_tree import SurvivalTree
 from ._tree_cv import OptimalTreeClassifierCV, OptimalTreeRegressorCV, TreeCV
 
 __all__ = [
@@ -29,6 +30,7 @@ __all__ = [
     "PolicyValue",
     "SPOForest",
     "SPOTree",
+    "SurvivalTree",
     "TreeCV",
     "optimality_gap",
     "pareto_front",

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import is_regressor
 
 from certree.encoding import Table, format_value, read_table
+from certree.encoding._censored import read_censored
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._tests import is_missing
 from certree.estimators import PolicyTree
-from certree.tree import ChosenDecisions, Labels, Numbers, Tree
+from certree.tree import ChosenDecisions, Labels, Numbers, SurvivalLeaves, Tree
 from certree.tree._leaf_look import colours
 from certree.tree._wording import plain, shorten
 
@@ -35,7 +36,7 @@ class ReportRows:
     X : table
         The columns as they were given.
     y : array or None
-        What is known of them: classes, numbers, rewards or costs.
+        What is known of them: classes, numbers, times and events, rewards or costs.
     groups : array-like or None
         The groups that they belong to.
     """
@@ -75,11 +76,13 @@ def text_of(value: Any) -> str:
 
 
 def kind_of(model: Any, tree: Tree) -> str:
-    """Return what a tree predicts: "classes", "numbers", "treatments", "decisions" or "other"."""
+    """Return what a tree predicts: "classes", "numbers", "risks" and so on; "other" if unknown."""
     if isinstance(model, PolicyTree):
         return "treatments"
     if isinstance(tree.payload, ChosenDecisions):
         return "decisions"
+    if isinstance(tree.payload, SurvivalLeaves):
+        return "risks"
     if isinstance(tree.payload, Numbers) or (model is not None and is_regressor(model)):
         return "numbers"
     if isinstance(tree.payload, Labels):
@@ -120,6 +123,8 @@ def read_rows(
 
 def _read_target(y: Any, n_rows: int, kind: str, names: tuple[str, str]) -> NDArray[Any]:
     called, target = names
+    if kind == "risks":
+        return read_censored(y, n_rows, "report")
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]

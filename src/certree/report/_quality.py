@@ -16,7 +16,8 @@ from sklearn.metrics import (
 )
 
 from certree.estimators._task_tree import BaseTaskTree
-from certree.tree import Tree
+from certree.numbers._event_times import concordance
+from certree.tree import SurvivalLeaves, Tree
 from certree.tree._wording import one_line, plain, shorten
 
 from ._choices import objective_name
@@ -49,6 +50,8 @@ def quality(model: Any, kind: str, tree: Tree, rows: ReportRows) -> dict[str, An
         found = None
     elif kind == "numbers":
         found = _of_numbers(tree, rows)
+    elif kind == "risks":
+        found = _of_risks(tree, rows)
     else:
         found = _of_classes(model, tree, rows)
     if found is None:
@@ -247,6 +250,26 @@ def _residuals(errors: NDArray[np.float64]) -> dict[str, Any]:
         "cut": 0.0,
         "bins": [np.bincount(places, minlength=_N_BINS).tolist()],
     }
+
+
+# ---- risks ---------------------------------------------------------------------------------------
+
+
+def _of_risks(tree: Tree, rows: ReportRows) -> dict[str, Any]:
+    """Return whether risks put rows in order, and whether as many events happen as expected."""
+    y, leaves = rows.y, tree.payload
+    assert y is not None
+    assert isinstance(leaves, SurvivalLeaves)
+    risk = leaves.predict(tree.apply(rows.table))
+    events = int(np.count_nonzero(y["event"]))
+    expected = float(np.sum(risk * leaves.hazard_at(y["time"])))
+    agree = concordance(y["time"], y["event"], risk, [1] * len(risk))
+    metrics: list[Metric] = [
+        ("Concordance", agree, "share of pairs that risks put in order (Harrell); 0.5 is chance"),
+        ("Events", float(events), "rows whose event was seen"),
+        ("Expected events", expected, "by the curves that the tree predicts"),
+    ]
+    return {"metrics": metrics}
 
 
 # ---- treatments and decisions --------------------------------------------------------------------

@@ -9,16 +9,24 @@ from certree.numbers._fractions import to_float
 
 from ._certificate import Certificate, Exact, show
 
+_NAMES = {
+    "squared_error": "R2",
+    "reward": "mean reward",
+    "cost": "mean cost",
+    "survival": "explained deviance",
+}
 _LEAVES = {
     "squared_error": "squared error",
     "reward": "lost against the best treatment of every row",
     "accuracy": "errors",
+    "survival": "loss",
 }
 _VERBS = {
     "cost": ("costs less than {}", "costs {}"),
     "squared_error": ("has a squared error below {}", "has {}"),
     "reward": ("loses less than {}", "loses {}"),
     "accuracy": ("makes fewer than {} errors", "makes {}"),
+    "survival": ("has a loss below {}", "has {}"),
 }
 """The lower bound and the result of the tree in words, if there is no penalty."""
 
@@ -66,8 +74,7 @@ class TaskCertificate(Certificate):
         return False
 
     def _name(self) -> str:
-        names = {"squared_error": "R2", "reward": "mean reward", "cost": "mean cost"}
-        return names.get(self.task, self.task.replace("_", " "))
+        return _NAMES.get(self.task, self.task.replace("_", " "))
 
     def gap_text(self) -> str:
         """Return the gap in words."""

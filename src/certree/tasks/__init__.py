@@ -10,6 +10,7 @@ from ._limit import LeafMinimum, Limit
 from ._limited import Front, Limited
 from ._separable import Separable
 from ._squares import SquaredError
+from ._survival_loss import SurvivalLoss
 from ._task import Laws, LeafCosts, Task
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "Limited",
     "Separable",
     "SquaredError",
+    "SurvivalLoss",
     "Task",
 ]
 __all__ += _examples.__all__

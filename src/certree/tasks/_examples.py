@@ -109,7 +109,7 @@ def poisson_deviance(y: Any, exposure: Any = None) -> LeafCost:
     _refuse(counts < 0, "y", counts, "negative; counts must not be")
     _refuse(time <= 0, "exposure", time, "not positive; exposures must be")
     own = _times_log(counts, counts / time)
-    return _rate_deviance(counts, time, own, "poisson_deviance")
+    return rate_deviance(counts, time, own, "poisson_deviance")
 
 
 def exponential_survival(time: Any, event: Any) -> LeafCost:
@@ -138,24 +138,34 @@ def exponential_survival(time: Any, event: Any) -> LeafCost:
     events = check_numbers(event, "event", (len(times),))
     _refuse(times <= 0, "time", times, "not positive; times must be")
     _refuse((events != 0) & (events != 1), "event", events, "neither 0 nor 1; events must be")
-    return _rate_deviance(events, times, -events * np.log(times), "exponential_survival")
+    return rate_deviance(events, times, -events * np.log(times), "exponential_survival")
 
 
-def _rate_deviance(
-    events: NDArray[Any], time: NDArray[Any], own: NDArray[Any], name: str
+def rate_deviance(
+    events: NDArray[Any],
+    time: NDArray[Any],
+    own: NDArray[Any],
+    name: str,
+    *,
+    factor: int = 2,
+    unseen: float = 0.0,
 ) -> LeafCost:
     """Return the task of least deviance from one rate of events for each leaf.
 
-    `own` is what rows contribute at rates of their own: events times the logarithm of these.
+    `own` is what rows contribute at rates of their own: events times the logarithm of these. A
+    deviance is twice the loss, which has the `factor` 1. A leaf without events predicts the rate
+    that it had with `unseen` of them.
     """
 
     def cost(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         number, length, best = sums.T
         rate = number / np.maximum(length, 1e-300)
-        return np.maximum(2 * (best - _times_log(number, rate)), 0.0), rate
+        loss = np.maximum(factor * (best - _times_log(number, rate)), 0.0)
+        return loss, np.where(number > 0, rate, unseen / np.maximum(length, 1e-300))
 
     task = LeafCost(np.stack([events, time, own], axis=1), cost, bounds="superadditive", name=name)
     task.noise = _rate_noise
+    task.rate_factor = factor
     return task
 
 

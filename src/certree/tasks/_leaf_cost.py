@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.engine._vector import RateLoss
 from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import check_numbers, finest, fixed_point, round_up
 from certree.numbers._fractions import to_float
@@ -69,8 +70,18 @@ class FunctionProblem(LeafProblem):
         self.rounding = floors + self.noise
         self.cost_of_all = Fraction(largest)
         self.whole = int(self.cost_of_all * self.scale)
+        self.rate_loss = self._rate_loss(task.rate_factor, whole)
         self.largest = max(self.whole, 1) if is_bounded else _MOST_UNKNOWN
         self.worst_change = self._worst_change(task, rows)
+
+    def _rate_loss(self, factor: float | None, whole: Sums) -> RateLoss | None:
+        """Return the cost in the form that the core computes itself, if it has one."""
+        if factor is None:
+            return None
+        events, exposure, own = map(float, self.quanta)
+        found = RateLoss(events, exposure, own, factor, float(self.scale), 2**62)
+        self.whole = int(found.costs(whole)[0])
+        return found._replace(most=self.whole)
 
     @property
     def hidden(self) -> Fraction:
@@ -149,6 +160,7 @@ class FunctionProblem(LeafProblem):
     def engine_settings(self) -> dict[str, Any]:
         return {
             "leaf_function": self.leaf_units,
+            "rate_loss": self.rate_loss,
             "superadditive": self.task.laws.superadditive,
             "worst_change": self.worst_change,
         }
@@ -161,6 +173,8 @@ class FunctionProblem(LeafProblem):
 
     def leaf_units(self, sums: Sums) -> NDArray[np.int64]:
         """Return the cost of leaves in units of the search; called by it with batches."""
+        if self.rate_loss is not None:
+            return self.rate_loss.costs(sums)
         # Column by column: for few columns and many lines this is a hundred times faster in NumPy.
         costs, _ = call_cost(self.task.cost, self.sums(np.asfortranarray(sums)))
         if self.is_exact:
@@ -276,6 +290,9 @@ class LeafCost(Task):
     noise: Noise | None = None
     """How far costs may be off as float64 computes them; None: not known."""
 
+    rate_factor: float | None = None
+    """The factor of a :class:`~certree.engine._vector.RateLoss`, if the cost is one."""
+
     def __init__(
         self,
         statistics: Any,
@@ -382,12 +399,15 @@ def _scaled(
     """
     columns, quanta, errors = [], [], []
     weighed, weights = rows.weigh(table)
+    # Weights that are multiples of a large number need no more digits than others.
+    common = int(np.gcd.reduce(weights))
+    weights = weights // common
     lightest = 1.0 if rows.given is None else float(rows.given.min()) / float(rows.quantum)
     for column in weighed.T:
         total = float(np.abs(column) @ weights)
         fixed = fixed_point(column, total, _MOST_SUM)
         columns.append(fixed.values * weights)
-        quanta.append(fixed.quantum * rows.quantum)
+        quanta.append(fixed.quantum * rows.quantum * common)
         errors.append(float(fixed.error + rows.noise(column)) / lightest)
     if not columns:
         raise ValueError("statistics must have at least one column, got none.")

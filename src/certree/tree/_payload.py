@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._plain import read, shown
+from ._sketch import Sketch
 from ._structure import frozen, frozen_counts
 from ._wording import weight
 
@@ -121,6 +122,10 @@ class Payload(ABC):
     def support(self, node: int, decimals: int | None = None) -> tuple[str, ...]:
         """Return what exports say of the training rows of a leaf, in one or two parts."""
         return (f"weight {weight(self.weights[node], decimals)}",)
+
+    def sketch(self, node: int) -> Sketch | None:
+        """Return a small picture of what a leaf holds; None if there is nothing to draw."""
+        return None
 
     def python_value(self, node: int) -> Any:
         """Return what the function written by ``Tree.to_python`` returns in a leaf."""

@@ -7,10 +7,11 @@ layout does not overlap on the page.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._layout import centres
 from ._leaf_look import bars, colours, mixed, node_lines
+from ._sketch import Point
 from ._wording import answer, shorten
 
 if TYPE_CHECKING:
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from ._tree import Tree
 
 _INK, _LINE, _PAPER, _FAINT = "#1f2328", "#8a8f98", "#f5f6f8", "#57606a"
+_CURVE, _BAND = "#0b4f8a", "#c9dcee"
 _WIDTH = 32  # characters per line; longer names lose their middle
 _LARGEST = 40.0  # inches; larger trees are drawn smaller
 
@@ -64,6 +66,13 @@ class _Drawing:
         self.box_widths = [
             max(_measure(text, fontsize) for text in lines) + 2 * self.pad for lines in self.lines
         ]
+        leaf = (tree.test < 0).tolist()
+        self.sketches = [
+            tree.payload.sketch(node) if leaf[node] else None for node in range(tree.n_nodes)
+        ]
+        for node, sketch in enumerate(self.sketches):
+            if sketch is not None:
+                self.box_widths[node] = max(self.box_widths[node], 13 * fontsize)
         caption_widths = [_measure(text, 0.85 * fontsize) for text in self.captions]
         widths = [max(pair) for pair in zip(self.box_widths, caption_widths, strict=True)]
         self.tallest = max(map(self.box_height, range(tree.n_nodes)))
@@ -81,7 +90,8 @@ class _Drawing:
 
     def box_height(self, node: int) -> float:
         """Return the height of a node's box: its lines, the bar of class shares, padding."""
-        return len(self.lines[node]) * self.line + 0.5 * self.line + self.pad
+        picture = 0.0 if self.sketches[node] is None else 6.5 * self.fontsize
+        return len(self.lines[node]) * self.line + 0.5 * self.line + self.pad + picture
 
     def draw(self, ax: Axes) -> None:
         """Fill the axes."""
@@ -154,8 +164,39 @@ class _Drawing:
             centre = y + self.pad / 2 + (i + 0.5) * self.line
             size = 1.0 if i == 0 else 0.85
             self._text(ax, self.x[node], centre, line, size * scale, ink, bold=bold)
+        if self.sketches[node] is not None:
+            self._sketch(ax, node, y + height, scale)
         if not (leaf and self.colours.is_scale):
             self._bar(ax, node, y + height - self.pad / 2 - 0.35 * self.line)
+
+    def _sketch(self, ax: Axes, node: int, bottom: float, scale: float) -> None:
+        """Draw the small picture of a leaf upon white, above the lower end of its box."""
+        from matplotlib.patches import Polygon, Rectangle
+
+        sketch, size = self.sketches[node], self.fontsize
+        assert sketch is not None
+        width, height = self.box_widths[node] - 2 * self.pad, 6.2 * size
+        left, low = self.x[node] - width / 2, bottom - 0.5 * size
+        ax.add_patch(Rectangle((left, low - height), width, height, color="white", zorder=3))
+        inner, x0, base = width - 1.2 * size, left + 0.6 * size, low - 1.5 * size
+        tall = base - (low - height) - 0.5 * size
+
+        def placed(points: list[Point]) -> list[Point]:
+            return [(x0 + x * inner, base - y * tall) for x, y in points]
+
+        ax.add_patch(Polygon(placed(sketch.band), color=_BAND, linewidth=0, zorder=3.2))
+        axis: dict[str, Any] = {"color": _LINE, "linewidth": 0.8 * scale, "zorder": 3.4}
+        ax.plot([x0, x0, x0 + inner], [base - tall, base, base], **axis)
+        x, y = zip(*placed(sketch.line), strict=True)
+        ax.plot(x, y, color=_CURVE, linewidth=1.6 * scale, zorder=3.6)
+        small: dict[str, Any] = {
+            "fontsize": 0.75 * size * scale,
+            "color": _FAINT,
+            "va": "center",
+            "zorder": 4,
+        }
+        ax.text(x0, base + 0.65 * size, sketch.first, ha="left", **small)
+        ax.text(x0 + inner, base + 0.65 * size, sketch.last, ha="right", **small)
 
     def _bar(self, ax: Axes, node: int, y: float) -> None:
         """Draw the shares of a node as a thin stacked bar."""

@@ -6,9 +6,12 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 from ._layout import centres
 from ._leaf_look import Colours, bars, colours, content_name, node_lines
 from ._payload_labels import percent
+from ._sketch import Point, Sketch
 from ._wording import answer, one_line, shorten, text_width
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ _WIDTH = 26  # characters per line; the full text is in the tooltip
 _CHARACTER = 7.2  # pixels, generous for the system font at 13 px
 _LINE, _PAD, _MARGIN, _GAP = 17.0, 9.0, 6.0, 12.0
 _CAPTION, _BEND = 19.0, 10.0  # room for the answer above a box, and for lines to turn
+_PICTURE = (132.0, 62.0)  # size of the small picture in a leaf
 _MOST_TOLD = 8
 _SIGN = re.compile(r" (?=(?:<=|>|!?=|in) .{1,20}$|\(|deviation |loss )")
 
@@ -72,6 +76,10 @@ def _boxes(tree: Tree, lines: list[list[str]], captions: list[str]) -> list[_Box
     widths = [max(62.0, max(map(text_width, own)) * _CHARACTER + 2 * _PAD) for own in lines]
     # The bar of shares takes the room of half a line.
     heights = [len(own) * _LINE + _LINE / 2 + _PAD for own in lines]
+    for node in np.flatnonzero(tree.test < 0).tolist():
+        if tree.payload.sketch(node) is not None:
+            widths[node] = max(widths[node], _PICTURE[0] + 2 * _PAD)
+            heights[node] += _PICTURE[1]
     taken = [max(w, _caption_width(c)) for w, c in zip(widths, captions, strict=True)]
     x = centres(tree, taken, _GAP)
     tallest = [0.0] * (tree.depth + 1)
@@ -134,6 +142,10 @@ def _node(
     for i, line in enumerate(box.lines):
         kind = "small" if i >= n_first else "class" if is_leaf else ""
         parts.append(_text(box.x, box.top + 18 + i * _LINE, line, kind, ink))
+    sketch = tree.payload.sketch(node) if is_leaf else None
+    if sketch is not None:
+        top = box.top + box.height - _PICTURE[1] - _PAD
+        parts.append(_picture(sketch, box.x - _PICTURE[0] / 2, top))
     if not (is_leaf and shades.is_scale):
         place = (left + _PAD, box.top + box.height - 11, box.width - 2 * _PAD)
         parts.append(_bar(shares, place, shades))
@@ -153,6 +165,28 @@ def _bar(
         )
         left += part * width
     return "".join(parts)
+
+
+def _picture(sketch: Sketch, left: float, top: float) -> str:
+    """Return the small picture of a leaf: a band, a curve, and the ends of the axis."""
+    width, height = _PICTURE[0] - 10, _PICTURE[1] - 20
+
+    def path(points: list[Point]) -> str:
+        return "L".join(
+            f"{left + 5 + x * width:.1f} {top + 5 + (1 - y) * height:.1f}" for x, y in points
+        )
+
+    base = top + 5 + height
+    return (
+        f'<g class="sketch"><title>{escape(sketch.told)}</title>'
+        f'<rect class="paper" x="{left:.1f}" y="{top:.1f}" width="{_PICTURE[0]:.0f}" '
+        f'height="{_PICTURE[1]:.0f}" rx="4"/><path class="band" d="M{path(sketch.band)}Z"/>'
+        f'<path class="axis" d="M{left + 5:.1f} {top + 5:.1f}V{base:.1f}h{width:.1f}"/>'
+        f'<path class="curve" d="M{path(sketch.line)}"/>'
+        f'<text class="first" x="{left + 5:.1f}" y="{base + 11:.1f}">{escape(sketch.first)}</text>'
+        f'<text class="last" x="{left + 5 + width:.1f}" y="{base + 11:.1f}">'
+        f"{escape(sketch.last)}</text></g>"
+    )
 
 
 def _text(x: float, y: float, text: str, kind: str, ink: str = "") -> str:

@@ -64,6 +64,11 @@ def _rule(tree: Tree, node: int) -> list[str]:
     return list(merged(steps(tree, node)))
 
 
+def _sketch(tree: Tree, node: int) -> dict[str, Any] | None:
+    sketch = tree.payload.sketch(node)
+    return None if sketch is None else sketch.to_dict()
+
+
 def _node(
     tree: Tree, node: int, decimals: int | None, shares: list[tuple[int, float]]
 ) -> dict[str, Any]:
@@ -79,5 +84,6 @@ def _node(
         "weight": float(tree.weights[node]),
         "mix": [[content, float(f"{share:.6g}")] for content, share in shares],
         "rule": _rule(tree, node),
+        "sketch": _sketch(tree, node) if is_leaf else None,
         "note": "" if tree.notes is None else one_line(tree.notes[node]),
     }

@@ -13,48 +13,9 @@ from certree.exceptions import CertificateError
 
 from ._audit import Data, GivenRows
 from ._force import Charges
+from ._leaf_costs import Amounts, Leaves
 from ._plain_numbers import as_array, common_unit, plain_list, read, read_list, read_table
-
-Amounts = Mapping[int, Sequence[Fraction]]
-"""The cost or amount of each label for each row."""
-
-
-@dataclass(frozen=True)
-class Leaves:
-    """What leaves cost.
-
-    Attributes
-    ----------
-    name : str
-        What certificates call the task.
-    of : callable
-        From rows and what is predicted for them to the cost.
-    least : callable
-        From rows to the cost of the best prediction.
-    objective : callable
-        From a cost to the user's terms.
-    whole : Fraction
-        What a complexity of one costs.
-    labels : list or None
-        The labels to choose from; None: any value may be predicted.
-    amounts : mapping or None
-        What each label costs each row, if there are labels.
-    target : mapping or None
-        What is to be predicted, for a regression.
-    noise : callable
-        From rows to the largest error of float64 inside a function of the user.
-    """
-
-    name: str
-    of: Callable[[Sequence[int], Any], Fraction]
-    least: Callable[[Sequence[int]], Fraction]
-    objective: Callable[[Fraction], float]
-    whole: Fraction
-    labels: Sequence[Any] | None = None
-    amounts: Amounts | None = None
-    target: Mapping[int, Fraction] | None = None
-    noise: Callable[[Sequence[int]], Fraction] = lambda rows: Fraction(0)
-
+from ._survival_audit import survival
 
 # ---- by label ----------------------------------------------------------------------------------
 
@@ -395,6 +356,7 @@ TASKS: Mapping[str, Callable[[Any, Data, GivenRows], Leaves]] = {
         data, task.rewards, task.treatments, bool(task.maximise)
     ),
     "SquaredError": lambda task, data, given: squares(data, given.y),
+    "SurvivalLoss": lambda task, data, given: survival(data, given.y),
     "LeafCost": lambda task, data, given: function(data, task),
 }
 """Costs of leaves, by the name of the task's class."""
@@ -446,6 +408,7 @@ ESTIMATORS = {
         data, given.y, estimator.order
     ),
     "PolicyTree": _of_policy,
+    "SurvivalTree": lambda estimator, data, given: survival(data, given.y),
     "CostSensitiveTreeClassifier": _of_costs,
 }
 """What the leaves of an estimator cost, by the name of its class."""

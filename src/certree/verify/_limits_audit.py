@@ -26,7 +26,8 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
-from ._leaves import Leaves, leaves_of_estimator, leaves_of_task
+from ._leaf_costs import Leaves
+from ._leaves import leaves_of_estimator, leaves_of_task
 from ._limits_force import check_by_force, check_single_leaves, check_whole_front
 from ._limits_read import Asked, Cut, LimitedTask, Total, read_asked, roundings, slack_of
 from ._plain_numbers import exact, read, show, text

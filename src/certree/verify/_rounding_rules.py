@@ -11,7 +11,8 @@ from typing import Any
 
 from ._audit import Data
 from ._force import Charges
-from ._leaves import Leaves, units_of_weight
+from ._leaf_costs import Leaves
+from ._leaves import units_of_weight
 from ._plain_numbers import common_unit, decimals, root_above
 from ._stated_weights import are_short, cost_range, most_splits
 
@@ -122,14 +123,15 @@ def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any
     n_leaves = most_splits(data.n_rows, certificate) + 1
     seen = [leaves.least(data.rows), *(leaves.least([row]) for row in data.rows[:1000])]
     largest = max(seen)
-    if task.unit is not None:
-        floors = n_leaves * Fraction(str(task.unit))
+    unit = getattr(task, "unit", None)
+    if unit is not None:
+        floors = n_leaves * Fraction(str(unit))
     else:
         most = min(units_of_cost(data, certificate), 2**44 // (64 * len(data.rows)), 10**12)
         # Costs of nothing, but for the last digits of float64, are counted in billionths.
         is_nothing = largest <= data.total() / 2**44
         floors = n_leaves * (Fraction(1, 10**9) if is_nothing else 100 * largest / most)
-    if getattr(task, "noise", None) is None:
+    if getattr(task, "noise", None) is None and not leaves.bounds_noise:
         return floors
     least, total = min(data.weights.values()), data.total()
     share = max(Fraction(len(data.rows), 2**46), units_of_weight(data) / 2**48)

@@ -27,7 +27,8 @@ from ._audit import (
     with_candidates,
 )
 from ._force import Charges, TreeSizes, label_points, least_cost
-from ._leaves import Leaves, leaves_of_estimator, leaves_of_task, read_charges
+from ._leaf_costs import Leaves
+from ._leaves import leaves_of_estimator, leaves_of_task, read_charges
 from ._metric_audit import all_tests
 from ._path_audit import check_path, check_whole_path
 from ._plain_numbers import Exact, common_unit, is_close, read, show
@@ -60,6 +61,8 @@ def check_task(model: Any, given: GivenRows) -> Checked:
     cost = _check_cost(audit, data, leaves, walk, charges, slack)
     check_bounds(audit)
     check_predictions(audit, model.predict, given.X, walk)
+    if leaves.inspect is not None:
+        leaves.inspect(audit, tree, walk)
     path = model.path if hasattr(model, "path") else getattr(model, "_path", None)
     if charges is None:
         check_path(
@@ -283,9 +286,7 @@ def check_objective(
     """Compare the value in the user's terms."""
     objective = leaves.objective(cost)
     # A share of explained variance has the rounding above and below the line of its fraction.
-    lost = float(2 * slack / leaves.whole) if leaves.whole else 0.0
-    if leaves.amounts is None and leaves.target is None:
-        lost = float(slack)
+    lost = 2 * abs(leaves.objective(cost + slack) - objective)
     if not is_close(stated, objective, lost + 1e-9 * abs(objective)):
         audit.compare("objective", stated, objective)
 

@@ -50,6 +50,22 @@ function barTable(rows, caption) {
   return element("table", { class: "bars", "aria-label": caption }, element("tbody", null, ...lines));
 }
 
+/* Return a small picture: a curve with its band in a square from 0 to 1. */
+function sketchOf(sketch, width, height) {
+  const wide = width - 10, tall = height - 20;
+  const path = (points) => points.map(([x, y]) =>
+    `${(5 + x * wide).toFixed(1)} ${(5 + (1 - y) * tall).toFixed(1)}`).join("L");
+  return drawn("svg", { class: "sketch", viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
+    "aria-label": sketch.told },
+    drawn("title", null, sketch.told),
+    drawn("rect", { class: "paper", width, height, rx: 4 }),
+    drawn("path", { class: "band", d: `M${path(sketch.band)}Z` }),
+    drawn("path", { class: "axis", d: `M5 5V${5 + tall}h${wide}` }),
+    drawn("path", { class: "curve", d: `M${path(sketch.line)}` }),
+    drawn("text", { class: "first", x: 5, y: 16 + tall }, sketch.first),
+    drawn("text", { class: "last", x: 5 + wide, y: 16 + tall }, sketch.last));
+}
+
 class TreeView {
   /* options: more(node), an element to add to what is said of a node; chosen(node), called after a
      node was chosen. */
@@ -156,6 +172,7 @@ class TreeView {
       box.append(element("div", { class: "told" }, joined(own.told)));
       style["--colour"] = colours[own.label];
       if (inks) style["--ink"] = inks[own.label];
+      if (own.sketch) box.append(sketchOf(own.sketch, 132, 62));
     } else {
       const fold = (event) => { event.stopPropagation(); this.toggle(node); };
       box.append(element("span", { class: "fold", "aria-hidden": "true", onclick: fold }));
@@ -365,6 +382,9 @@ class TreeView {
         number: amount(Math.round(share * own.weight * 100) / 100),
       }));
       parts.push(element("div", null, element("h4", null, title), barTable(rows, title)));
+    }
+    if (own.sketch) {
+      parts.push(element("div", null, element("h4", null, own.sketch.told), sketchOf(own.sketch, 330, 170)));
     }
     const more = this.options.more ? this.options.more(node) : null;
     if (more) parts.push(more);

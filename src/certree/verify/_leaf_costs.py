@@ -1,0 +1,56 @@
+"""What a leaf costs, as the checks of certificates ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ._audit import Audit, Walk
+
+Amounts = Mapping[int, Sequence[Fraction]]
+"""The cost or amount of each label for each row."""
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """What leaves cost.
+
+    Attributes
+    ----------
+    name : str
+        What certificates call the task.
+    of : callable
+        From rows and what is predicted for them to the cost.
+    least : callable
+        From rows to the cost of the best prediction.
+    objective : callable
+        From a cost to the user's terms.
+    whole : Fraction
+        What a complexity of one costs.
+    labels : list or None
+        The labels to choose from; None: any value may be predicted.
+    amounts : mapping or None
+        What each label costs each row, if there are labels.
+    target : mapping or None
+        What is to be predicted, for a regression.
+    noise : callable
+        From rows to the largest error of float64 inside a function of the user.
+    bounds_noise : bool
+        Whether certificates count the errors of float64 in `rounding`, too.
+    inspect : callable, optional
+        Compares what the leaves of a tree hold beside their predictions.
+    """
+
+    name: str
+    of: Callable[[Sequence[int], Any], Fraction]
+    least: Callable[[Sequence[int]], Fraction]
+    objective: Callable[[Fraction], float]
+    whole: Fraction
+    labels: Sequence[Any] | None = None
+    amounts: Amounts | None = None
+    target: Mapping[int, Fraction] | None = None
+    noise: Callable[[Sequence[int]], Fraction] = lambda rows: Fraction(0)
+    bounds_noise: bool = False
+    inspect: Callable[[Audit, Any, Walk], None] | None = None
