@@ -53,7 +53,7 @@ def test_ranks_and_columns_prove_the_same_loss(
     )
 
 
-def test_weights_grown_trees_and_paths_have_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_and_grown_trees_have_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_task_statement, "prefers_ranks", lambda *_, **__: True)
     monkeypatch.setattr(_task_statement, "solve_ordered_vector", None)
     rng = np.random.default_rng(0)
@@ -61,6 +61,18 @@ def test_weights_grown_trees_and_paths_have_columns(monkeypatch: pytest.MonkeyPa
     model = SPOTree(oracles.Decisions(np.eye(3)), max_depth=2, thresholds="all")
     model.fit(table, costs, sample_weight=rng.integers(1, 4, 40))
     assert model.certificate_.status == "optimal"
-    model.fit(table, costs, path=True)
     model.set_params(method="greedy").fit(table, costs)
     assert model.certificate_.cost >= model.certificate_.lower_bound
+
+
+def test_paths_over_ranks_are_those_over_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    table, costs = rng.normal(size=(40, 2)), rng.integers(0, 9, (40, 3))
+    paths = []
+    for by_ranks in (False, True):
+        monkeypatch.setattr(_task_statement, "prefers_ranks", lambda *_, _b=by_ranks, **__: _b)
+        model = SPOTree(oracles.Decisions(np.eye(3)), max_depth=2, thresholds="all")
+        model.fit(table, costs, path=True)
+        assert model.path_.status == "optimal"
+        paths.append([(entry.splits, entry.errors) for entry in model.path_])
+    assert paths[0] == paths[1]

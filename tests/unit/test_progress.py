@@ -337,6 +337,10 @@ def test_without_a_log_and_a_terminal_nothing_is_watched(caplog: pytest.LogCaptu
 # ---- a real terminal ---------------------------------------------------------------------------
 
 SCRIPT = """
+import signal
+
+# A shell's background jobs ignore Ctrl-C, and so would their children.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import sys, time, warnings
 from sklearn.datasets import make_classification
 from certree import OptimalTreeClassifier

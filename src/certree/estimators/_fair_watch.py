@@ -42,7 +42,8 @@ class FairObserver(Observer):
         self._work = free.history[-1][1] if free.history else 0
 
     def __call__(self, event: engine.Event) -> bool:
-        upper, lower = event["upper_bound"], event["lower_bound"]
+        # While points of a curve are searched, events have no bounds.
+        upper, lower = event.get("upper_bound"), event.get("lower_bound")
         if self._knows_lower and lower is not None:
             self._lower = max(self._lower, exact(self._to_cost(lower)))
         if self._knows_upper and upper is not None:
