@@ -249,7 +249,8 @@ def test_the_error_of_the_direct_method_is_that_of_its_models() -> None:
     outcome = rng.normal(size=400)
     treatment = np.repeat([0, 1], 200)
     X = np.zeros((400, 1))
-    policy = PolicyTree(max_depth=0, treatments=[0, 1]).fit_rewards(X, [[0.0, 1.0]] * 400)
+    policy = PolicyTree(max_depth=0, treatments=[0, 1], random_state=0)
+    policy.fit_rewards(X, [[0.0, 1.0]] * 400)
     policy.outcome_model = DummyRegressor()
     found = policy.value(X, treatment, outcome, method="dm")
     # Every row has nearly the same prediction; the mean of 200 outcomes is what is unsure.
