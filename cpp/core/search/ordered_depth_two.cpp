@@ -1,6 +1,7 @@
 #include "search/ordered_depth_two.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -259,24 +260,26 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     const std::size_t lanes = crew_.size() > 1 && steps >= kSharedSteps ? lanes_.size() : 1;
     for (std::size_t k = 0; k < lanes; ++k) prepare(*lanes_[k]);
     const std::int64_t between = std::max<std::int64_t>(kManyValues / std::max(set_->n_rows(), 1), 1);
+    std::atomic<bool> is_whole = true;
     if (lanes > 1) {
       siblings_.make_room();
       // Whoever waits for the result looks at the clock: an observer must be called from its own thread.
       crew_.run(n, [&](int worker, std::int64_t k) {
-        if (worker == 0 ? k % between == 0 && poll() : budget_.stopped()) return;
+        if (!is_whole) return;
         scan_pair(*lanes_[static_cast<std::size_t>(worker)], pairs_[static_cast<std::size_t>(k)]);
+        if (worker == 0 && k % between == between - 1 && poll()) is_whole = false;
       });
-      if (budget_.stopped()) return false;
       for (std::size_t k = 1; k < lanes; ++k) join_lane(*lanes_[k]);
     } else {
-      for (std::int64_t k = 0; k < n; ++k) {
-        if (k % between == between - 1 && poll()) return false;
+      for (std::int64_t k = 0; k < n && is_whole; ++k) {
         scan_pair(*lanes_[0], pairs_[static_cast<std::size_t>(k)]);
+        if (k % between == between - 1 && poll()) is_whole = false;
       }
     }
+    // Where the budget ended on the way, trees of the pairs that were scanned count.
     for (const std::int32_t f : roots_)
       if (is_scanned_[static_cast<std::size_t>(f)]) offer_edges(f);
-    return true;
+    return is_whole;
   }
 
   // Room for any pair of the set, and nothing known yet.
