@@ -139,6 +139,8 @@ class PairScan {
       if (t_.rule.form == PlaneForm::squares) return set_squares(a, b, c, e);
     if (t_.rule.form == PlaneForm::costs) {
       set_planes<PlaneForm::costs>();
+    } else if (t_.rule.form == PlaneForm::outputs) {
+      set_planes<PlaneForm::outputs>();
     } else {
       set_planes<PlaneForm::labels>();
     }
@@ -149,7 +151,14 @@ class PairScan {
   void set_planes() {
     for (int j = 0; j < width_; j += kLanes<V>) {
       Lanes<V> sum[kCorners] = {}, best[kCorners] = {};
+      int output = 0, next = kForm == PlaneForm::outputs ? static_cast<int>(t_.rule.outputs[0]) : 0;
       for (int d = 0; d < t_.rule.n_planes; ++d) {
+        bool is_first = d == 0;
+        if (kForm == PlaneForm::outputs && d == next) {
+          is_first = true;
+          for (int c = 0; c < kCorners; ++c) sum[c] += best[c];
+          next += static_cast<int>(t_.rule.outputs[++output]);
+        }
         const V *below = below_ + d * width_, *all = all_ + d * width_;
         const Lanes<V> hh = lanes_at(below + j), nh = lanes_at(all + j) - hh;
         const V holds = below[n_ - 1], rest = static_cast<V>(all[n_ - 1] - holds);
@@ -157,14 +166,14 @@ class PairScan {
         for (int c = 0; c < kCorners; ++c) {
           if constexpr (kForm == PlaneForm::labels) {
             sum[c] += corner[c];
-            best[c] = d == 0 ? corner[c] : (corner[c] > best[c] ? corner[c] : best[c]);
+            best[c] = is_first ? corner[c] : (corner[c] > best[c] ? corner[c] : best[c]);
           } else {
-            best[c] = d == 0 ? corner[c] : (corner[c] < best[c] ? corner[c] : best[c]);
+            best[c] = is_first ? corner[c] : (corner[c] < best[c] ? corner[c] : best[c]);
           }
         }
       }
       for (int c = 0; c < kCorners; ++c) {
-        const Lanes<V> cost = kForm == PlaneForm::labels ? sum[c] - best[c] : best[c];
+        const Lanes<V> cost = kForm == PlaneForm::labels ? sum[c] - best[c] : sum[c] + best[c];
         std::memcpy(cost_[c] + j, &cost, sizeof(cost));
       }
     }
@@ -183,16 +192,37 @@ class PairScan {
     }
   }
 
-  void set_squares(V* a, V* b, V* c, V* e) const {
-    const V *w = below_, *u = below_ + width_, *q = below_ + 2 * width_;
-    const V *all_w = all_, *all_u = all_ + width_, *all_q = all_ + 2 * width_;
+  void set_squares(V* a, V* b, V* c, V* e) {
+    const V scale = t_.rule.scale;
+    corners(t_.rule.n_planes - 1, [=](int j, V hh, V hn, V nh, V nn) {
+      a[j] = scale * hh;
+      b[j] = scale * hn;
+      c[j] = scale * nh;
+      e[j] = scale * nn;
+    });
+    for (int k = 0; k < t_.rule.n_outputs; ++k) {
+      if (t_.rule.is_narrow) {
+        subtract_savings<true>(k, a, b, c, e);
+      } else {
+        subtract_savings<false>(k, a, b, c, e);
+      }
+    }
+  }
+  // What the means of an output save in the four corners.
+  template <bool kNarrow>
+  void subtract_savings(int output, V* __restrict a, V* __restrict b, V* __restrict c, V* __restrict e) const {
+    const V *w = below_, *all_w = all_, *u = below_ + (output + 1) * width_, *all_u = all_ + (output + 1) * width_;
+    const V scale = t_.rule.outputs[output];
     const int last = n_ - 1;
+    const auto saving = [scale](V sum, V weight) {
+      return kNarrow ? narrow_saving(scale, sum, weight) : wide_saving(scale, sum, weight);
+    };
     for (int j = 0; j < width_; ++j) {
-      a[j] = square_cost(t_.rule, w[j], u[j], q[j]);
-      b[j] = square_cost(t_.rule, w[last] - w[j], u[last] - u[j], q[last] - q[j]);
-      const V nw = all_w[j] - w[j], nu = all_u[j] - u[j], nq = all_q[j] - q[j];
-      c[j] = square_cost(t_.rule, nw, nu, nq);
-      e[j] = square_cost(t_.rule, all_w[last] - w[last] - nw, all_u[last] - u[last] - nu, all_q[last] - q[last] - nq);
+      const V nw = all_w[j] - w[j], nu = all_u[j] - u[j];
+      a[j] -= saving(u[j], w[j]);
+      b[j] -= saving(u[last] - u[j], w[last] - w[j]);
+      c[j] -= saving(nu, nw);
+      e[j] -= saving(all_u[last] - u[last] - nu, all_w[last] - w[last] - nw);
     }
   }
 
