@@ -152,7 +152,7 @@ class PredictsByTree(ReadsTables):
 
         Returns
         -------
-        array of shape (n_rows,)
+        array of shape (n_rows,) or (n_rows, n_outputs)
             Labels from ``classes_``, treatments from ``treatments_``, or numbers.
         """
         predicted: NDArray[Any] = self._read(X, "predict")
@@ -272,7 +272,7 @@ def _is_certified(model: Any) -> bool:
 class PredictsClasses(ClassifierMixin, PredictsByTree):
     """Predicts classes by a tree whose leaves know how often each occurs."""
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Any:
         """Return the class frequencies of the leaf that each row reaches.
 
         The label of a leaf may differ from its most frequent class: a metric or a constraint may
@@ -287,9 +287,9 @@ class PredictsClasses(ClassifierMixin, PredictsByTree):
         -------
         array of shape (n_rows, n_classes)
             Shares of the training weight (class weights included), in the order of ``classes_``.
+            For several outputs, a list with such an array for each.
         """
-        shares: NDArray[np.float64] = self._read(X, "predict_proba")
-        return shares
+        return self._read(X, "predict_proba")
 
 
 class KeepsPath:

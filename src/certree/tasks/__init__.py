@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _examples, _label_costs
+from ._errors import Misclassification
 from ._examples import *
 from ._label_costs import *
 from ._leaf_cost import LeafCost
@@ -21,6 +22,7 @@ __all__ = [
     "LeafMinimum",
     "Limit",
     "Limited",
+    "Misclassification",
     "Separable",
     "SquaredError",
     "SurvivalLoss",

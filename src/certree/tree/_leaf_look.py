@@ -88,6 +88,9 @@ def _numbers(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
     payload = tree.payload
     if not isinstance(payload, Values) or isinstance(payload, ChosenDecisions):
         return None
+    if payload.outputs():
+        # Outputs have units of their own, so no mean says which leaf has more.
+        return None
     if isinstance(payload, Labels) and (tree.notes is None or payload.values.dtype.kind != "f"):
         return None
     with np.errstate(over="ignore"):

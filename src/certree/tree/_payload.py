@@ -123,6 +123,10 @@ class Payload(ABC):
         """Return what exports say of the training rows of a leaf, in one or two parts."""
         return (f"weight {weight(self.weights[node], decimals)}",)
 
+    def outputs(self) -> list[tuple[str, Payload]]:
+        """Return what leaves hold for each of several outputs, with its name; [] for one output."""
+        return []
+
     def sketch(self, node: int) -> Sketch | None:
         """Return a small picture of what a leaf holds; None if there is nothing to draw."""
         return None
