@@ -74,7 +74,7 @@ class Squares:
         # The last column is rounded up for every row, where it is rounded.
         return int(self.statistics[:, 0].sum()) * sum(
             factor * width * width for factor, width in parts
-        ) + len(self.statistics)
+        ) + len(self.statistics) * len(self.factors)
 
 
 def squares(
@@ -162,7 +162,7 @@ def _exact(
     if len(found) > 1:
         widths = [high - low + 1 for low, high in zip(*_ends(t), strict=True)]
         error = sum(f * width * width for f, width in zip(factors, widths, strict=True))
-        if int(weights.sum()) * error + len(weights) > most:
+        if int(weights.sum()) * error + t.size > most:
             return None
     w = weights[:, np.newaxis]
     q = (w * t * t * np.array(factors, dtype=np.int64)).sum(axis=1, keepdims=True)
@@ -229,12 +229,12 @@ def _rounded(
     shares = np.ldexp(distances, -exponent)
     share = math.ldexp(spread, -exponent)
     # Ends of the range are rounded outwards to whole means.
-    room = math.isqrt((most - len(w)) // (int(w.sum()) * n_outputs)) - 3
+    room = math.isqrt((most - len(w) * n_outputs) // (int(w.sum()) * n_outputs)) - 3
     steps = 1 << max(math.floor(math.log2(max(room, 1) / (2 * share))), 0)
     s = np.rint(w * steps * shares).astype(np.int64)
-    # At least s**2 / w, so that no leaf has a negative cost.
+    # At least s**2 / w for every output, so that no leaf has a negative cost.
     lines = zip(s.tolist(), weights.values.tolist(), strict=True)
-    q = np.array([[-(-sum(x * x for x in line) // y)] for line, y in lines], dtype=np.int64)
+    q = np.array([[sum(-(-x * x // y) for x in line)] for line, y in lines], dtype=np.int64)
     statistics = np.hstack([w, s, q])
     # Half a unit each, and the errors of float64 in products, differences and decimals.
     noise = np.abs(target).max(axis=0) * 2.0**-51 / spread * share * roots
@@ -269,4 +269,4 @@ def _rounding(
     little = 1 + Fraction(1, 10**6)
     most = Fraction(float((errors * errors / statistics[:, :1]).sum())) * little
     by_weights = Fraction(float(weight_errors.sum())) * little * width * width * len(totals)
-    return most + 2 * root_up(most * whole) + by_weights + len(statistics)
+    return most + 2 * root_up(most * whole) + by_weights + len(statistics) * len(totals)

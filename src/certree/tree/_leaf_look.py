@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._payload_labels import Labels
+from ._payload_outputs import SeveralLabels, SeveralNumbers
 from ._payload_values import ChosenDecisions, Values
 from ._structure import add_up
 from ._wording import one_line, plain, question
@@ -88,7 +89,7 @@ def _numbers(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
     payload = tree.payload
     if not isinstance(payload, Values) or isinstance(payload, ChosenDecisions):
         return None
-    if payload.outputs():
+    if isinstance(payload, SeveralNumbers | SeveralLabels):
         # Outputs have units of their own, so no mean says which leaf has more.
         return None
     if isinstance(payload, Labels) and (tree.notes is None or payload.values.dtype.kind != "f"):

@@ -21,12 +21,18 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+# So many outputs fit a line, or the box of a leaf.
+_MOST_SHOWN = 4
+
+
 def named(texts: Sequence[str], names: Sequence[str] | None) -> str:
-    """Return what a leaf predicts for all outputs, each with its name if there are names."""
+    """Return what a leaf predicts for the first outputs, with their names if there are names."""
+    texts, more = texts[:_MOST_SHOWN], len(texts) - _MOST_SHOWN
+    ending = f", and {more} more" if more > 0 else ""
     if names is None:
-        return "(" + ", ".join(texts) + ")"
-    pairs = zip(names, texts, strict=True)
-    return ", ".join(f"{one_line(name)} {text}" for name, text in pairs)
+        return "(" + ", ".join(texts) + ending + ")"
+    pairs = zip(names, texts, strict=False)
+    return ", ".join(f"{one_line(name)} {text}" for name, text in pairs) + ending
 
 
 def _read_names(data: Mapping[str, Any], keys: set[str], n_outputs: int) -> tuple[str, ...] | None:
@@ -72,7 +78,7 @@ class SeveralNumbers(Vectors):
         return cls(label, np.asarray(counts), found, None if names is None else tuple(names))
 
     def name(self, content: int) -> str:
-        return named([f"{number:.6g}" for number in self.values[content]], self.output_names)
+        return named([f"{number:.4g}" for number in self.values[content]], self.output_names)
 
     def outputs(self) -> list[tuple[str, Payload]]:
         parts = [
@@ -91,6 +97,30 @@ class SeveralNumbers(Vectors):
         numbers = Vectors.from_dict(plain_part, label, counts).values
         names = _read_names(data, {"values"}, numbers.shape[1])
         return cls(label, counts, numbers, names)
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters(SeveralNumbers):
+    """Leaves that are clusters: they predict their number, and `values` has their centres."""
+
+    kind: ClassVar[str] = "clusters"
+    noun: ClassVar[str] = "cluster"
+
+    def predict(self, leaves: Any, X: Any = None) -> NDArray[Any]:
+        numbers: NDArray[Any] = self.label[leaves]
+        return numbers
+
+    def name(self, content: int) -> str:
+        return f"cluster {content}, {super().name(content)}"
+
+    def outputs(self) -> list[tuple[str, Payload]]:
+        return []
+
+    def value(self, node: int) -> Any:
+        return int(self.label[node])
+
+    def sql_value(self, node: int) -> Any:
+        return self.value(node)
 
 
 @dataclass(frozen=True, eq=False)
