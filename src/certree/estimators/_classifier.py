@@ -18,7 +18,7 @@ from certree.results._certificate import Certificate
 from certree.results._pareto import ParetoFront
 from certree.results._progress import Callback
 from certree.results._task_certificate import TaskCertificate
-from certree.tasks._errors import Misclassification, OutputErrors, encode_outputs
+from certree.tasks._misclassification import Misclassification, OutputErrors, encode_outputs
 from certree.tasks._output_weights import refuse_for_one
 
 from ._binary_fit import fit_binary
@@ -33,21 +33,12 @@ from ._reading import PredictsClasses
 from ._scoring import metric_score, with_class_weights
 from ._statement import Statement
 from ._task_statement import TaskStatement, state_task
-from ._vocabulary import (
-    ClassParameters,
-    DepthByPosition,
-    OutputParameters,
-    fitted,
-    parameter,
-    with_parameters,
-)
+from ._vocabulary import ClassParameters, DepthByPosition, fitted, parameter, with_parameters
 from ._warm_start import WarmStart, WarmTree, broken_limits, express, read_tree
 
 
 @with_parameters
-class OptimalTreeClassifier(
-    PredictsClasses, DepthByPosition, ClassParameters, OutputParameters, BaseOptimalTree
-):
+class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, BaseOptimalTree):
     r"""A decision tree classifier that is proven best within its limits.
 
     Among all trees within the limits (depth, number of splits, rows per leaf) over the tests that
@@ -178,6 +169,8 @@ class OptimalTreeClassifier(
     splits: Literal["binary", "multiway", "both"] = parameter(
         default="binary", check=OneOf(("binary", "multiway", "both"))
     )
+
+    output_weights: Any = parameter(default=None)
 
     classes_: Any = fitted()
     n_classes_: Any = fitted()
@@ -418,6 +411,8 @@ class OptimalTreeClassifier(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = is_direct(self.objective)
-        tags.classifier_tags.multi_label = is_direct(self.objective)
-        tags.target_tags.multi_output = is_direct(self.objective)
+        # Several outputs are searched for errors alone.
+        is_plain = task_name(self.objective) == "accuracy" and self.class_weight is None
+        has_outputs = is_plain and self.splits == "binary"
+        tags.classifier_tags.multi_label = tags.target_tags.multi_output = has_outputs
         return tags

@@ -14,7 +14,6 @@ from certree.encoding._named import NamedArray
 from certree.numbers._fractions import to_float
 from certree.results._answer import Answer
 from certree.results._progress import Callback
-from certree.tasks._output_weights import balanced_weights, read_output_weights
 from certree.tasks._squares import SquaredError, SquareProblem
 from certree.tasks._task import Rows, Task
 from certree.tree import Clusters
@@ -36,9 +35,7 @@ class _Spread(SquaredError):
         super().__init__("balanced" if scale == "standard" else None)
 
     def on(self, y: Any, rows: Rows) -> SquareProblem:
-        target = rows.select(y)
-        given = balanced_weights(target, rows.shares) if self.output_weights else None
-        return SquareProblem(target, rows, read_output_weights(given, target.shape[1]))
+        return self.on_outputs(rows.select(y), rows)
 
 
 class ClusterStatement(TaskStatement):
@@ -115,8 +112,8 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
 
     Notes
     -----
-    Columns of numbers must have no missing values; leave those that do out by `features`. Numbers
-    are rounded as for :class:`OptimalTreeRegressor`.
+    The columns whose distances count must have no missing values; leave those that do out by
+    `features`. Numbers are rounded as for :class:`OptimalTreeRegressor`.
 
     .. versionadded:: 0.1
 
@@ -270,7 +267,9 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         array of int, shape (n_rows,)
             Line of ``cluster_centers_``.
         """
-        return super().predict(X)
+        clusters = super().predict(X)
+        self._read_centres(read_table(X), self._centre_columns)  # raises if a number is missing
+        return clusters
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the negative squared distances of rows from the centres of their clusters.
@@ -292,4 +291,5 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
+        tags.input_tags.allow_nan = False
         return tags

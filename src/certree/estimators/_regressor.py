@@ -17,11 +17,11 @@ from certree.tasks._task import Task
 from ._sklearn_bases import RegressorMixin
 from ._task_statement import TaskStatement
 from ._task_tree import BaseTargetTree
-from ._vocabulary import DepthByPosition, OutputParameters, fitted, with_parameters
+from ._vocabulary import DepthByPosition, fitted, parameter, with_parameters
 
 
 @with_parameters
-class OptimalTreeRegressor(RegressorMixin, DepthByPosition, OutputParameters, BaseTargetTree):
+class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     r"""A regression tree with constant leaves that is proven best within its limits.
 
     Among all trees within the limits it finds one that maximises
@@ -97,6 +97,8 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, OutputParameters, Ba
     array([[ 1.5, 30. ],
            [ 4. , 20. ]])
     """
+
+    output_weights: Any = parameter(default=None)
 
     n_outputs_: int = fitted()
     output_weights_: NDArray[np.float64] = fitted()

@@ -33,8 +33,8 @@ from certree.numbers._weights import read_weights, scale_given
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 from certree.results._progress import Measure
-from certree.tasks._errors import OutputErrors
 from certree.tasks._limited import LimitedOnRows
+from certree.tasks._misclassification import OutputErrors
 from certree.tasks._task import LeafProblem, Rows
 from certree.tree import Labels, Numbers, Payload, SeveralLabels, SeveralNumbers, Tree
 from certree.tree._wording import weight

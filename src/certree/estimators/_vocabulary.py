@@ -135,13 +135,6 @@ class ClassParameters:
 
 
 @with_parameters
-class OutputParameters:
-    """What each of several outputs counts."""
-
-    output_weights: Any = None
-
-
-@with_parameters
 class TableParameters:
     """How tests are derived from a table, and how many rows they must leave together."""
 

@@ -30,7 +30,7 @@ from ._fractions import common_unit
 # The search divides by weights up to this total in float64, which is many times faster.
 _NARROW = 2**25
 
-# Weights are kept that small only if the spread of the targets has at least this many steps.
+# Weights are kept that small only if the spread of one target would have at least this many steps.
 _FEWEST_STEPS = 2**30
 
 
@@ -106,7 +106,7 @@ def squares(
         found = _exact(target, weights, weight_quantum, most, output_weights)
         if found is not None:
             return found
-    counted = _Weights.read(weights, weight_quantum, most // target.shape[1], given)
+    counted = _Weights.read(weights, weight_quantum, most, given, target.shape[1])
     return _rounded(target, counted, most, output_weights)
 
 
@@ -197,9 +197,10 @@ class _Weights:
         quantum: Fraction,
         most: int,
         given: NDArray[np.float64] | None,
+        n_outputs: int,
     ) -> _Weights:
         # Means between -2 and 2 then carry the digits, and squares of distances are at most 49.
-        widest = max(most // 64 - len(weights), len(weights))
+        widest = max(most // (64 * n_outputs) - len(weights), len(weights))
         if given is None:
             total = int(weights.sum())
             narrow = max(min(_NARROW, widest) // total, 1)

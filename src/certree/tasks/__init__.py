@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from . import _examples, _label_costs
-from ._errors import Misclassification
 from ._examples import *
 from ._label_costs import *
 from ._leaf_cost import LeafCost
 from ._limit import LeafMinimum, Limit
 from ._limited import Front, Limited
+from ._misclassification import Misclassification
 from ._separable import Separable
 from ._squares import SquaredError
 from ._survival_loss import SurvivalLoss

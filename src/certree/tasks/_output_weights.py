@@ -60,13 +60,23 @@ def is_balanced(given: Any) -> bool:
     return isinstance(given, str) and given == "balanced"
 
 
-def balanced_weights(target: NDArray[np.float64], row_weights: NDArray[np.float64]) -> list[float]:
-    """Return one over the variance of each output, and 1 for an output without variance."""
+def balanced_weights(
+    target: NDArray[np.float64], row_weights: NDArray[np.float64]
+) -> tuple[list[float], Fraction]:
+    """Return one over the variance of each output, and 1 for an output without variance.
+
+    The second number bounds the share by which float64 gets any of them wrong.
+    """
     total = math.fsum(row_weights)
-    weights = []
+    weights, digits = [], 1.0
     for column in np.asarray(target).T:
         centred = column - (column.min() / 2 + column.max() / 2)
         mean = math.fsum(row_weights * centred) / total
         variance = math.fsum(row_weights * (centred - mean) ** 2) / total
-        weights.append(1 / variance if variance > 0 and math.isfinite(1 / variance) else 1.0)
-    return weights
+        if variance > 0 and math.isfinite(1 / variance):
+            weights.append(1 / variance)
+            # Numbers far from zero leave few digits for their differences.
+            digits = max(digits, float(np.abs(column).max()) / math.sqrt(variance))
+        else:
+            weights.append(1.0)
+    return weights, Fraction(digits) / 2**48

@@ -162,17 +162,24 @@ class SquaredError(Task):
         if target.ndim == 1:
             refuse_for_one(self.output_weights)
             return SquareProblem(target, rows)
-        weights = self.output_weights
-        if is_balanced(weights):
-            weights = balanced_weights(target, rows.shares)
-        return SquareProblem(target, rows, read_output_weights(weights, target.shape[1]))
+        return self.on_outputs(target, rows)
+
+    def on_outputs(self, target: NDArray[np.float64], rows: Rows) -> SquareProblem:
+        """Return the task on an array of targets of the rows that count, with two axes."""
+        n_outputs = target.shape[1]
+        if not is_balanced(self.output_weights):
+            return SquareProblem(target, rows, read_output_weights(self.output_weights, n_outputs))
+        weights, off = balanced_weights(target, rows.shares)
+        problem = SquareProblem(target, rows, read_output_weights(weights, n_outputs))
+        problem.rounding = round_up(problem.rounding + problem.complexity_unit * off)
+        return problem
 
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
         target = np.asarray(target_numbers(y, n_rows)).reshape(n_rows, -1)
         target = target - target.mean(axis=0)
         weights = self.output_weights
         if is_balanced(weights):
-            weights = balanced_weights(target, np.ones(n_rows))
+            weights, _ = balanced_weights(target, np.ones(n_rows))
         factors = [float(weight) for weight in read_output_weights(weights, target.shape[1])]
 
         def cost(sums: NDArray[Any]) -> NDArray[np.float64]:

@@ -15,7 +15,15 @@ from ._audit import Audit, Data, GivenRows, Walk
 from ._candidates import CandidateRules
 from ._force import Charges
 from ._leaf_costs import Amounts, Leaves
-from ._plain_numbers import as_array, common_unit, plain_list, read, read_list, read_table
+from ._plain_numbers import (
+    as_array,
+    common_unit,
+    plain_list,
+    read,
+    read_list,
+    read_table,
+    root_above,
+)
 from ._survival_audit import survival
 
 # ---- by label ----------------------------------------------------------------------------------
@@ -221,7 +229,11 @@ def add_squares(data: Data, columns: Sequence[Any], weights: Any) -> Leaves:
         # One over the variance; the search has float64 of it.
         counted = [data.total() / part.whole if part.whole else Fraction(1) for part in parts]
         found = together(list(zip(counted, parts, strict=True)), target=parts[0].target)
-        return replace(found, noise=lambda rows: found.least(rows) / 2**40)
+        targets = [[abs(t) for t in (part.target or {}).values()] for part in parts]
+        widths = [part.whole / data.total() for part in parts]
+        digits = [max(t) ** 2 / width for t, width in zip(targets, widths, strict=True) if width]
+        off = root_above(max([Fraction(1), *digits])) / 2**46
+        return replace(found, noise=lambda rows: found.least(rows) * off)
     counted = [Fraction(1)] * len(parts)
     if weights is not None:
         counted = read_list(weights, len(parts), "output_weights")

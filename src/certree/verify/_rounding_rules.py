@@ -99,8 +99,8 @@ def allowed_for_squares(data: Data, leaves: Leaves, certificate: Any) -> Fractio
     widths = [max(values) - min(values) for values in targets]
     pairs = zip(outputs, widths, strict=True)
     whole = data.total() * sum(weight * width**2 for (weight, _), width in pairs)
-    # Integer parts of the leaves, in a unit that fills the range.
-    floors = n_leaves * 16 * whole / most
+    # Integer parts of the leaves, in a unit that fills the range, and variances in float64.
+    floors = n_leaves * 16 * whole / most + leaves.noise(data.rows)
     if whole == 0:
         # All targets are equal, so any unit is fine.
         return n_leaves * (1 + data.total() / 2**40)
