@@ -320,30 +320,6 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
     def _score_params(self, y: Any, params: dict[str, Any]) -> dict[str, Any]:
         return with_class_weights(self, y, params)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the share of the rows whose prediction is right, in all outputs.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
-            Their classes.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows.
-        """
-        predicted = self.predict(X)
-        if predicted.ndim == 1:
-            return float(super().score(X, y, sample_weight))
-        given = read_outputs(y, len(predicted))
-        if given is None or given.shape != predicted.shape:
-            raise ValueError(
-                f"y must have {predicted.shape[1]} columns, one for each output of the model, got "
-                f"shape {np.shape(y)}."
-            )
-        right = (np.asarray(given) == predicted).all(axis=1)
-        return float(np.average(right, weights=sample_weight))
-
     def _score_part(self, X: Any, y: Any, **params: Any) -> float:
         if np.ndim(y) > 1:
             return self.score(X, y, params.get("sample_weight"))

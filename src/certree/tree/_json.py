@@ -70,7 +70,7 @@ def to_dict(tree: Tree) -> dict[str, Any]:
             {"column": column, **test.to_dict()}
             for column, test in zip(tree.columns, tree.tests, strict=True)
         ],
-        "nodes": _nodes(tree, has_labels or payload.n_columns > 1),
+        "nodes": _nodes(tree, payload.has_counts),
     }
 
 
@@ -127,7 +127,7 @@ def _build(cls: type[TreeType], data: Mapping[str, Any], form: int) -> TreeType:
     if names is not None:
         names = read(tuple[str, ...], names, "feature_names")
     tests = [_test(values, names) for values in listed]
-    amount = "counts" if form == LABELS or any("counts" in node for node in nodes) else "weight"
+    amount = "counts" if form == LABELS or _has_counts(data["leaves"]) else "weight"
     first_children = [_first_child(k, node, tests, amount) for k, node in enumerate(nodes)]
     has_notes = any("note" in node for node in nodes)
     return cls(
@@ -149,10 +149,20 @@ def _payload(data: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], form: 
     if form == LABELS:
         classes = read_classes(data["classes"])
         return Labels(label, _counts([node["counts"] for node in nodes], len(classes)), classes)
-    amounts = [node["counts"] if "counts" in node else [node["weight"]] for node in nodes]
-    first = amounts[0] if amounts else None
-    n_columns = len(first) if isinstance(first, list) and first else 1
-    return payload_from_dict(data["leaves"], label, _counts(amounts, n_columns))
+    leaves = data["leaves"]
+    if not _has_counts(leaves):
+        return payload_from_dict(leaves, label, _counts([[node["weight"]] for node in nodes], 1))
+    amounts = [node["counts"] for node in nodes]
+    # As many as the first node has; the payload compares that with its classes.
+    n_columns = max(len(line) if isinstance(line, list) else 1 for line in [*amounts[:1], [0]])
+    return payload_from_dict(leaves, label, _counts(amounts, n_columns))
+
+
+def _has_counts(leaves: Any) -> bool:
+    """Return whether nodes have the weight of each class, by the kind of leaves."""
+    kind = leaves.get("kind") if isinstance(leaves, Mapping) else None
+    known = Payload.kinds.get(kind) if isinstance(kind, str) else None
+    return known is not None and known.has_counts and known is not Labels
 
 
 def _list(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

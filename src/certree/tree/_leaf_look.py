@@ -159,7 +159,9 @@ def node_lines(tree: Tree, node: int, decimals: int | None, show_counts: bool = 
     """Return what stands in the box of a node: its question, or what it holds and its support."""
     if tree.test[node] >= 0:
         return [question(tree, node, decimals)]
-    lines = [content_name(tree, int(tree.label[node]))]
+    content = int(tree.label[node])
+    lines = tree.payload.lines(content)
+    lines = lines if len(lines) > 1 else [content_name(tree, content)]
     return [*lines, support(tree, node, decimals)] if show_counts else lines
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._payload import Payload
-from ._payload_labels import Labels, read_classes, write_array
+from ._payload_labels import Labels, percent, read_classes, write_array
 from ._payload_values import Numbers, Values, Vectors, distinct
 from ._plain import read, read_whole, shown
 from ._structure import frozen
@@ -25,14 +25,12 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 4
 
 
-def named(texts: Sequence[str], names: Sequence[str] | None) -> str:
+def _named(texts: Sequence[str], names: Sequence[str] | None) -> list[str]:
     """Return what a leaf predicts for the first outputs, with their names if there are names."""
-    texts, more = texts[:_MOST_SHOWN], len(texts) - _MOST_SHOWN
-    ending = f", and {more} more" if more > 0 else ""
-    if names is None:
-        return "(" + ", ".join(texts) + ending + ")"
-    pairs = zip(names, texts, strict=False)
-    return ", ".join(f"{one_line(name)} {text}" for name, text in pairs) + ending
+    some = list(texts[:_MOST_SHOWN])
+    if names is not None:
+        some = [f"{one_line(name)} {text}" for name, text in zip(names, some, strict=False)]
+    return [*some, f"and {len(texts) - len(some)} more"] if len(texts) > len(some) else some
 
 
 def _read_names(data: Mapping[str, Any], keys: set[str], n_outputs: int) -> tuple[str, ...] | None:
@@ -77,8 +75,12 @@ class SeveralNumbers(Vectors):
         label, found = distinct(values, is_leaf)
         return cls(label, np.asarray(counts), found, None if names is None else tuple(names))
 
+    def lines(self, content: int) -> list[str]:
+        return _named([f"{number:.4g}" for number in self.values[content]], self.output_names)
+
     def name(self, content: int) -> str:
-        return named([f"{number:.4g}" for number in self.values[content]], self.output_names)
+        text = ", ".join(self.lines(content))
+        return f"({text})" if self.output_names is None else text
 
     def outputs(self) -> list[tuple[str, Payload]]:
         parts = [
@@ -110,8 +112,11 @@ class Clusters(SeveralNumbers):
         numbers: NDArray[Any] = self.label[leaves]
         return numbers
 
+    def lines(self, content: int) -> list[str]:
+        return [f"cluster {content}", *super().lines(content)]
+
     def name(self, content: int) -> str:
-        return f"cluster {content}, {super().name(content)}"
+        return ", ".join(self.lines(content))
 
     def outputs(self) -> list[tuple[str, Payload]]:
         return []
@@ -140,6 +145,7 @@ class SeveralLabels(Values):
 
     kind: ClassVar[str] = "several labels"
     noun: ClassVar[str] = "outputs"
+    has_counts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -191,8 +197,12 @@ class SeveralLabels(Values):
         """Weight of the training rows in each node, which every output has."""
         return frozen(self.counts[:, : len(self.classes[0])].sum(axis=1), None)
 
+    def lines(self, content: int) -> list[str]:
+        return _named([str(plain(label)) for label in self.values[content]], self.output_names)
+
     def name(self, content: int) -> str:
-        return named([str(plain(label)) for label in self.values[content]], self.output_names)
+        text = ", ".join(self.lines(content))
+        return f"({text})" if self.output_names is None else text
 
     def outputs(self) -> list[tuple[str, Payload]]:
         ends = np.cumsum([len(one) for one in self.classes])[:-1]
@@ -203,6 +213,11 @@ class SeveralLabels(Values):
             label = np.where(is_leaf, self._places[:, k][self.label], -1)
             parts.append(Labels(label, counts[k], classes))
         return list(zip(_titles(self.output_names, len(parts)), parts, strict=True))
+
+    def support(self, node: int, decimals: int | None = None) -> tuple[str, ...]:
+        places = self._places[self.label[node]][:_MOST_SHOWN]
+        shares = [part[0, k] for part, k in zip(self.shares([node]), places, strict=False)]
+        return *super().support(node, decimals), ", ".join(map(percent, shares))
 
     def shares(self, nodes: Any) -> list[NDArray[np.float64]]:
         """Return the share of each class of each output in some nodes."""
