@@ -192,37 +192,32 @@ class PairScan {
     }
   }
 
-  void set_squares(V* a, V* b, V* c, V* e) {
-    const V scale = t_.rule.scale;
-    corners(t_.rule.n_planes - 1, [=](int j, V hh, V hn, V nh, V nn) {
-      a[j] = scale * hh;
-      b[j] = scale * hn;
-      c[j] = scale * nh;
-      e[j] = scale * nn;
-    });
-    for (int k = 0; k < t_.rule.n_outputs; ++k) {
-      if (t_.rule.is_narrow) {
-        subtract_savings<true>(k, a, b, c, e);
-      } else {
-        subtract_savings<false>(k, a, b, c, e);
-      }
+  void set_squares(V* a, V* b, V* c, V* e) const {
+    if (t_.rule.is_narrow) {
+      set_savings<true, true>(0, a, b, c, e);
+      for (int k = 1; k < t_.rule.n_outputs; ++k) set_savings<true, false>(k, a, b, c, e);
+    } else {
+      set_savings<false, true>(0, a, b, c, e);
+      for (int k = 1; k < t_.rule.n_outputs; ++k) set_savings<false, false>(k, a, b, c, e);
     }
   }
-  // What the means of an output save in the four corners.
-  template <bool kNarrow>
-  void subtract_savings(int output, V* __restrict a, V* __restrict b, V* __restrict c, V* __restrict e) const {
-    const V *w = below_, *all_w = all_, *u = below_ + (output + 1) * width_, *all_u = all_ + (output + 1) * width_;
-    const V scale = t_.rule.outputs[output];
+  // Subtracts what the means of an output save in the four corners: the first from the squares of all outputs.
+  template <bool kNarrow, bool kFirst>
+  void set_savings(int output, V* a, V* b, V* c, V* e) const {
+    const V *w = below_, *u = below_ + (output + 1) * width_, *q = below_ + (t_.rule.n_planes - 1) * width_;
+    const V *all_w = all_, *all_u = all_ + (output + 1) * width_, *all_q = all_ + (t_.rule.n_planes - 1) * width_;
+    const V scale = t_.rule.scale, factor = t_.rule.outputs[output];
     const int last = n_ - 1;
-    const auto saving = [scale](V sum, V weight) {
-      return kNarrow ? narrow_saving(scale, sum, weight) : wide_saving(scale, sum, weight);
+    const auto cost = [=](V before, V weight, V sum, V squares) {
+      const V saved = kNarrow ? narrow_saving(factor, sum, weight) : wide_saving(factor, sum, weight);
+      return (kFirst ? scale * squares : before) - saved;
     };
     for (int j = 0; j < width_; ++j) {
-      const V nw = all_w[j] - w[j], nu = all_u[j] - u[j];
-      a[j] -= saving(u[j], w[j]);
-      b[j] -= saving(u[last] - u[j], w[last] - w[j]);
-      c[j] -= saving(nu, nw);
-      e[j] -= saving(all_u[last] - u[last] - nu, all_w[last] - w[last] - nw);
+      a[j] = cost(a[j], w[j], u[j], q[j]);
+      b[j] = cost(b[j], w[last] - w[j], u[last] - u[j], q[last] - q[j]);
+      const V nw = all_w[j] - w[j], nu = all_u[j] - u[j], nq = all_q[j] - q[j];
+      c[j] = cost(c[j], nw, nu, nq);
+      e[j] = cost(e[j], all_w[last] - w[last] - nw, all_u[last] - u[last] - nu, all_q[last] - q[last] - nq);
     }
   }
 

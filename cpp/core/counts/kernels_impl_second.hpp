@@ -187,27 +187,37 @@ SecondSplit<V> scan_form(const SecondRows<V>& in, V* scratch) {
   }
 }
 
-// Sums w and w y of every output, of the rows up to a threshold of each lane, on one side.  kOutputs 0: any number.
+// A sum for each lane.
+using SquareLine = std::int64_t[kLanes<std::int64_t>];
+
+// The weight, and the weighted target of every output.  Few outputs stay in registers; kOutputs 0: any number.
 template <int kOutputs>
-struct SquareSums {
-  using V = std::int64_t;
-  using Line = V[kLanes<V>];
-  Line own[kOutputs + 1] = {}, size = {};
-  Line* sums = own;
-  int n_sums = kOutputs + 1;
-
-  SquareSums(const SecondRows<V>& in, V* scratch) {
-    if constexpr (kOutputs > 0) return;
-    n_sums = in.rule.n_outputs + 1;
-    sums = reinterpret_cast<Line*>(scratch);
-    std::memset(sums, 0, static_cast<std::size_t>(n_sums) * sizeof(Line));
+struct SquareLines {
+  SquareLine own[kOutputs + 1] = {};
+  SquareLines(const PlaneRule&, std::int64_t*) {}
+  static constexpr int count() { return kOutputs + 1; }
+  std::int64_t* line(int d) { return own[d]; }
+  const std::int64_t* line(int d) const { return own[d]; }
+};
+template <>
+struct SquareLines<0> {
+  SquareLine* sums;
+  int n_sums;
+  SquareLines(const PlaneRule& rule, std::int64_t* scratch)
+      : sums(reinterpret_cast<SquareLine*>(scratch)), n_sums(rule.n_outputs + 1) {
+    std::memset(sums, 0, static_cast<std::size_t>(n_sums) * sizeof(SquareLine));
   }
-  SquareSums(const SquareSums&) = delete;
-  SquareSums& operator=(const SquareSums&) = delete;
+  int count() const { return n_sums; }
+  std::int64_t* line(int d) { return sums[d]; }
+  const std::int64_t* line(int d) const { return sums[d]; }
+};
 
-  int count() const { return kOutputs > 0 ? kOutputs + 1 : n_sums; }
-  V* line(int d) { return kOutputs > 0 ? own[d] : sums[d]; }
-  const V* line(int d) const { return kOutputs > 0 ? own[d] : sums[d]; }
+// Sums of the rows up to a threshold of each lane, on one side.
+template <int kOutputs>
+struct SquareSums : SquareLines<kOutputs> {
+  using V = std::int64_t;
+  using SquareLines<kOutputs>::SquareLines, SquareLines<kOutputs>::count, SquareLines<kOutputs>::line;
+  V size[kLanes<V>] = {};
 
   // Adds entry k of the rows whose position is on the side.
   void add(const SecondRows<V>& in, std::ptrdiff_t at, std::ptrdiff_t plane, int side) {
@@ -252,7 +262,7 @@ SecondSplit<std::int64_t> scan_squares(const SecondRows<std::int64_t>& in, std::
   SecondSplit<V> out;
   const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(in.length) * kLanes<V>;
   for (int side = 0; side < 2; ++side) {
-    SquareSums<kOutputs> below(in, scratch);
+    SquareSums<kOutputs> below(in.rule, scratch);
     for (std::ptrdiff_t at = 0; at < plane; at += kLanes<V>) below.add(in, at, plane, side);
     below.begin();
     V loose[kLanes<V>], limited[kLanes<V>], cost[kLanes<V>];
