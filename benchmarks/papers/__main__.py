@@ -42,7 +42,7 @@ def arguments(given: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--full", action="store_true", help="everything, with the papers' limits")
     parser.add_argument("--peers", action="store_true", help="install and run published solvers")
-    parser.add_argument("--fresh", action="store_true", help="forget earlier runs")
+    parser.add_argument("--fresh", action="store_true", help="run again what is in the record")
     parser.add_argument("--only", nargs="+", default=[], metavar="PAPER[:EXPERIMENT]")
     parser.add_argument("--limit", type=float, metavar="S", help="seconds per run")
     parser.add_argument("--jobs", type=int, default=2, help="runs at the same time (default 2)")
@@ -80,7 +80,7 @@ def main(given: list[str] | None = None) -> int:
     pages: list[tuple[Paper, Record, dict[str, Asked]]] = []
     kept = 0
     for paper, experiments in chosen(wish.only):
-        record = Record.open(out / f"{paper.key}.json", wish.fresh)
+        record = Record.open(out / f"{paper.key}.json")
         asked_for = {experiment.key: Asked() for experiment in experiments}
         for experiment in experiments:
             for run in experiment.runs(scope):
@@ -88,7 +88,7 @@ def main(given: list[str] | None = None) -> int:
                 asked_for[experiment.key].names.append(run.name)
                 if run.needs is not None and not run.needs.exists():
                     asked_for[experiment.key].missing.append(run.name)
-                elif record.has(key, run):
+                elif not wish.fresh and record.has(key, run):
                     kept += 1
                 else:
                     todo.append((record, key, run))

@@ -328,7 +328,7 @@ def front_runs(scope: Scope) -> Iterator[Run]:
         categories = scope.data / "sparse" / f"{base}-o.txt"
         coded = partial(load, scope.data, f"{base}-o") if categories.exists() else None
         work = partial(front, partial(load, scope.data, name), coded, penalties, 10)
-        yield Run(name, work, scope.seconds(1, 300), source(scope.data, name))
+        yield Run(name, work, scope.seconds(5, 300), source(scope.data, name))
 
 
 def front(read: Any, coded: Any, penalties: Any, folds: int, limit: float) -> Numbers:
@@ -354,7 +354,8 @@ def front(read: Any, coded: Any, penalties: Any, folds: int, limit: float) -> Nu
             found.setdefault(f"CART {penalty}", []).append(point)
     medians = {key: np.median(points, axis=0).tolist() for key, points in found.items()}
     done = {key: len(points) for key, points in found.items()}
-    return {"medians": medians, "done": done, "folds": folds, "cpu": cpu}
+    proven = set(done.values()) == {folds}
+    return {"medians": medians, "done": done, "folds": folds, "cpu": cpu, "proven": proven}
 
 
 def scored(model: Any, table: Instance, train: Any, test: Any, splits: int) -> list[float]:

@@ -203,13 +203,21 @@ class Record:
 
     path: Path
     runs: dict[str, Numbers] = field(default_factory=dict)
+    made: dict[str, Any] = field(default_factory=report.provenance)
 
     @classmethod
-    def open(cls, path: Path, fresh: bool) -> Record:
-        """Read the record, unless everything is to be run again."""
-        if fresh or not path.exists():
+    def open(cls, path: Path) -> Record:
+        """Read the record, or begin one."""
+        if not path.exists():
             return cls(path)
         return cls(path, json.loads(path.read_text(encoding="utf-8"))["runs"])
+
+    def written(self) -> dict[str, Any]:
+        """Say where and when the latest of the runs were made."""
+        if not self.path.exists():
+            return self.made
+        header: dict[str, Any] = json.loads(self.path.read_text(encoding="utf-8"))
+        return header
 
     def has(self, key: str, run: Run) -> bool:
         """Tell whether the same call ended, or was stopped by a limit no shorter than now."""
@@ -223,7 +231,7 @@ class Record:
         made = {"call": call_text(run.work), "limit": run.limit, "took": round(took, 2)}
         self.runs[key] = {**numbers, **made}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({**report.provenance(), "runs": self.runs}, indent=1, default=float)
+        text = json.dumps({**self.made, "runs": self.runs}, indent=1, default=float)
         self.path.write_text(text + "\n", encoding="utf-8")
 
     def of(self, experiment: Experiment, order: Iterable[str]) -> dict[str, Numbers]:
@@ -311,11 +319,11 @@ class Asked:
 
 def page(paper: Paper, record: Record, asked: Mapping[str, Asked], folder: Path) -> str:
     """Write the page of a paper, and its pictures into the folder."""
-    made = report.provenance()
+    made = record.written()
     commit = (made["commit"] or "unknown")[:10]
     parts = [
         f"## {paper.title}",
-        f"Made by `make papers` on commit {commit}, {made['date'][:10]}, {made['cpu']}.",
+        f"Made by `make papers`; latest runs: commit {commit}, {made['date'][:10]}, {made['cpu']}.",
     ]
     for experiment in paper.experiments:
         runs = asked.get(experiment.key, Asked())

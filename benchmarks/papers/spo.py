@@ -29,6 +29,7 @@ SETTINGS = [(degree, noise) for degree in (2, 10) for noise in (0.0, 0.25)]
 CART = {"method": "greedy", "criterion": "squared_error"}
 GREEDY = {"method": "greedy"}
 FEATURES = [2, 3, 4, 5]
+COLORS = {"CART": "lightgrey", "greedy": "orange", "exact": "tab:blue", "SPO": "tab:green", "": "w"}
 
 
 # Two roads ---------------------------------------------------------------------------------------
@@ -57,7 +58,7 @@ def roads(depth: int, rows: int, limit: float) -> Numbers:
             "cuts": sorted(float(test.threshold) for test in model.tree_.tests),
             "changes": changes,
             "extra": float(model.loss(test.X, test.C, normalize=True)),
-            "predicted": model.predict(shown).tolist(),
+            "predicted": np.round(model.predict(shown), 3).tolist(),
             "cpu": cpu,
         }
     return found
@@ -100,7 +101,7 @@ def road_figure(found: Found) -> Any:
     for name in ("exact", "CART"):
         extra = [100 * found[depth][name]["extra"] for depth in depths]
         axes[3].plot([int(depth.split()[1]) for depth in depths], extra, "o-", label=name)
-    axes[3].set(xlabel="depth", ylabel="extra travel time, %")
+    axes[3].set(xlabel="depth", ylabel="extra travel time, %", xticks=range(1, len(depths) + 1))
     axes[3].legend()
     return figure
 
@@ -253,7 +254,9 @@ def path_figure(found: Found) -> Any:
 
 def boxes(ax: Any, values: dict[str, list[float]]) -> None:
     """Draw a box for each learner."""
-    ax.boxplot([100 * np.array(of) for of in values.values()])
+    drawn = ax.boxplot([100 * np.array(of) for of in values.values()], patch_artist=True)
+    for box, name in zip(drawn["boxes"], values, strict=True):
+        box.set_facecolor(next(color for start, color in COLORS.items() if name.startswith(start)))
     names = [name.replace("depth ", "") for name in values]
     ax.set_xticks(range(1, len(names) + 1), names, rotation=75, ha="right", fontsize=7)
 
@@ -341,9 +344,12 @@ def news_figure(found: Found) -> Any:
     from matplotlib import pyplot as plt
 
     figure, axes = plt.subplots(figsize=(10, 5), constrained_layout=True)
-    names = list(next(iter(found.values()))["clicks"])
-    boxes(axes, {name: [of["clicks"][name] for of in found.values()] for name in names})
-    axes.set_ylabel("click probability, %")
+    known = "every reader known"
+    names = [name for name in next(iter(found.values()))["clicks"] if name != known]
+    # Sets of constraints differ much more than learners.
+    shares = {n: [of["clicks"][n] / of["clicks"][known] for of in found.values()] for n in names}
+    boxes(axes, shares)
+    axes.set_ylabel("clicks, % of those if every reader were known")
     return figure
 
 
