@@ -37,7 +37,7 @@ from .experiments import (
 LEVELS = task_suites.LEVELS
 
 # Normalised costs, %. Table 2: TMDP and STreeD; table 3: STreeD at low, middle and high costs.
-COSTS = {
+COSTS: dict[str, tuple[str, ...]] = {
     "annealing": ("1.6", "1.2", "1.3", "1.2", "1.2"),
     "breast": ("21.0", "20.4", "8.3", "15.7", "37.3"),
     "car": ("16.1", "14.8", "9.8", "14.0", "20.5"),
@@ -60,7 +60,7 @@ WARFARIN = {1: "83.1", 2: "84.6", 3: "86.6", 4: "88.0", 5: "89.7"}
 
 # Seconds of MurTree and STreeD for F1 at depth 3 and 4 (table 7), then of DL8.5, MurTree and STreeD
 # for accuracy at depth 4 and 5 (table 10; "" where the paper leaves the set out).
-TABLES = {
+TABLES: dict[str, tuple[str, ...]] = {
     "anneal": ("<1", "<1", "24", "2", "2", "<1", "<1", "17", "2", "5"),
     "audiology": ("<1", "<1", "54", "2", "4", "<1", "<1", "<1", "<1", "<1"),
     "australian-credit": ("2", "<1", "139", "19", "23", "1", "2", "-", "21", "37"),
@@ -91,7 +91,7 @@ SLOW = ("ionosphere", "letter", "pendigits", "splice-1", "vehicle")
 
 # Seconds of DPF and STreeD for demographic parity at depth 2 and 3 (table 8), and of STreeD for
 # equal opportunity (table 9).
-FAIR = {
+FAIR: dict[str, tuple[str, ...]] = {
     "adult": ("<1", "<1", "<1", "2", "<1", "1"),
     "bank": ("<1", "<1", "3", "4", "<1", "7"),
     "communities": ("<1", "<1", "5", "29", "<1", "11"),
@@ -249,8 +249,8 @@ def table_4(found: Found) -> tuple[list[str], list[list[str]]]:
     return ["mean", "C4.5, paper", "TMDP, paper", "STreeD, paper", "certree"], lines
 
 
-def cost_figure(found: Found) -> Any:
-    """Draw how many tunings are done within so many seconds."""
+def each_figure(found: Found) -> Any:
+    """Draw how many searches are done within so many seconds."""
     return solved_within({"certree": [t for of in found.values() for t in of["each"]]})
 
 
@@ -260,7 +260,6 @@ def cost_figure(found: Found) -> Any:
 def policy_runs(scope: Scope) -> Iterator[Run]:
     """Warfarin dosing: all training sets at a depth are one run."""
     if scope.data is None:
-        yield Run("generated, depth 1", partial(generated_policy, 1), 10.0)
         return
     files = task_suites.warfarin_files(scope.data)
     needs = files[0] if files else scope.data / "policy" / "train_rf_dt_0.06_0_0.csv"
@@ -295,17 +294,6 @@ def policies(files: tuple[Path, ...], depth: int, limit: float) -> Numbers:
     }
 
 
-def generated_policy(depth: int, limit: float) -> Numbers:
-    """Learn a policy on generated rows."""
-    rows = datasets.make_two_treatments(200, best_share=0.75)
-    new = datasets.make_two_treatments(500, random_state=1)
-    model = PolicyTree(max_depth=depth, thresholds=9, time_limit=limit, verbose=0)
-    given = {"propensity": rows.propensity}
-    _, cpu = timed(partial(model.fit, rows.data, rows.treatment, rows.outcome, **given))
-    share = float(np.mean(np.asarray(model.predict(new.data)).astype(int) == new.best))
-    return {"correct": share, "sets": 1, "each": [cpu], "cpu": cpu, "work": 0, "proven": True}
-
-
 def table_6(found: Found) -> tuple[list[str], list[list[str]]]:
     """Share of new patients who get the best treatment."""
     lines = []
@@ -319,11 +307,6 @@ def table_6(found: Found) -> tuple[list[str], list[list[str]]]:
         lines.append([str(depth), printed, *values, "" if same or of["sets"] == 75 else few])
     header = ["depth", "correct %, paper", "certree", "s, paper", "CPU s", "evaluations"]
     return [*header, "training sets", "why it differs"], lines
-
-
-def policy_figure(found: Found) -> Any:
-    """Draw how many policies are found within so many seconds."""
-    return solved_within({"certree": [t for of in found.values() for t in of["each"]]})
 
 
 def synthetic_runs(scope: Scope) -> Iterator[Run]:
@@ -401,41 +384,38 @@ def accuracy_entries(depth: int, peers: bool) -> tuple[Entry, ...]:
     return tuple(Entry(name, name, depth) for name in names)
 
 
-def binary_table(found: Found, first: dict[int, int], names: list[str], value: str) -> Any:
+Printed = dict[str, tuple[str, ...]]
+
+
+def time_table(found: Found, table: Printed, first: dict[int, int], names: list[str]) -> Any:
     """Lay out values and times; `first` is where the printed times of a depth begin."""
-    header = ["data set", "depth", value, *(f"{name} s, paper" for name in names)]
+    value = "F1" if table is TABLES and 3 in first else "errors"
+    header = ["data set", "depth", value, "accuracy %", *(f"{name} s, paper" for name in names)]
     header += ["CPU s", "evaluations", *(f"{peer}, here" for peer in peer_columns(found))]
     lines = []
     for key, of in found.items():
         name, depth = key.split(", depth ")
         start = first.get(int(depth), 0)
-        printed = TABLES.get(name, [""] * 10)[start : start + len(names)]
-        exact = number(of["value"], 4) if value == "F1" else str(of["errors"])
-        ours = exact if of["proven"] else f"{exact} (not proven)"
+        printed = table.get(name, ("",) * 10)[start : start + len(names)]
+        ours = exact_text(of, value) + ("" if of["proven"] else " (not proven)")
+        values = [ours, percent(of["accuracy"], 2), *printed, seconds(of), f"{of['work']:,}"]
         beside = [peer_text(of["peers"].get(peer), value) for peer in peer_columns(found)]
-        lines.append([name, depth, ours, *printed, seconds(of), f"{of['work']:,}", *beside])
+        lines.append([name, depth, *values, *beside])
     return header, lines
+
+
+def exact_text(of: Numbers, value: str) -> str:
+    """Write the F1 or the number of errors."""
+    return number(of["value"], 4) if value == "F1" else str(of["errors"])
 
 
 def peer_text(of: Numbers | None, value: str) -> str:
     """Write what a peer found, and its processor seconds."""
-    if of is None or "errors" not in of:
-        return "-"
-    exact = number(of["value"], 4) if value == "F1" else str(of["errors"])
-    return f"{exact}, {seconds(of)} s"
+    missing = of is None or "errors" not in of
+    return "-" if missing else f"{exact_text(of, value)}, {seconds(of)} s"
 
 
-def table_7(found: Found) -> tuple[list[str], list[list[str]]]:
-    """F1 at depth 3 and 4."""
-    return binary_table(found, {3: 0, 4: 2}, ["MurTree", "STreeD"], "F1")
-
-
-def table_10(found: Found) -> tuple[list[str], list[list[str]]]:
-    """Errors at depth 4 and 5."""
-    return binary_table(found, {4: 4, 5: 7}, ["DL8.5", "MurTree", "STreeD"], "errors")
-
-
-def binary_figure(found: Found, first: dict[int, int], names: list[str]) -> Any:
+def time_figure(found: Found, table: Printed, first: dict[int, int], names: list[str]) -> Any:
     """Draw our times, and the printed ones of the same problems."""
     curves: dict[str, list[float | None]] = {"certree": [], **{f"{n}, paper": [] for n in names}}
     for key, of in found.items():
@@ -443,8 +423,8 @@ def binary_figure(found: Found, first: dict[int, int], names: list[str]) -> Any:
         curves["certree"].append(of["cpu"] if of["proven"] else None)
         start = first.get(int(depth))
         for place, label in enumerate(names):
-            if name in TABLES and start is not None:
-                printed = TABLES[name][start + place]
+            if name in table and start is not None:
+                printed = table[name][start + place]
                 curves[f"{label}, paper"] += [of_paper(printed)] if printed else []
     return solved_within({label: times for label, times in curves.items() if times})
 
@@ -470,33 +450,15 @@ def generated_groups() -> Instance:
     return next(iter(limit_suites.fair_instances()))
 
 
-def fair_table(found: Found, first: int, names: list[str]) -> Any:
-    """Lay out errors and times of fair trees."""
-    header = ["data set", "depth", "errors", "accuracy %", *(f"{name} s, paper" for name in names)]
-    header += ["CPU s", "evaluations", *(f"{peer}, here" for peer in peer_columns(found))]
-    lines = []
-    for key, of in found.items():
-        name, depth = key.split(", depth ")
-        start = first + (int(depth) - 2) * len(names)
-        printed = FAIR.get(name, [""] * 6)[start : start + len(names)]
-        errors = str(of["errors"]) if of["proven"] else f"{of['errors']} (not proven)"
-        beside = [peer_text(of["peers"].get(peer), "errors") for peer in peer_columns(found)]
-        values = [errors, percent(of["accuracy"], 2), *printed, seconds(of), f"{of['work']:,}"]
-        lines.append([name, depth, *values, *beside])
-    return header, lines
-
-
-def fair_figure(found: Found) -> Any:
-    """Draw our times, and the printed ones of the same problems."""
-    curves: dict[str, list[float | None]] = {"certree": [], "DPF, paper": [], "STreeD, paper": []}
-    for key, of in found.items():
-        name, depth = key.split(", depth ")
-        curves["certree"].append(of["cpu"] if of["proven"] else None)
-        if name in FAIR:
-            for place, label in enumerate(("DPF, paper", "STreeD, paper")):
-                curves[label].append(of_paper(FAIR[name][(int(depth) - 2) * 2 + place]))
-    return solved_within({label: times for label, times in curves.items() if times})
-
+# Where the printed times of each depth begin, and whose they are.
+OF_F1: dict[str, Any] = {"table": TABLES, "first": {3: 0, 4: 2}, "names": ["MurTree", "STreeD"]}
+OF_ACCURACY: dict[str, Any] = {
+    "table": TABLES,
+    "first": {4: 4, 5: 7},
+    "names": ["DL8.5", "MurTree", "STreeD"],
+}
+OF_PARITY: dict[str, Any] = {"table": FAIR, "first": {2: 0, 3: 2}, "names": ["DPF", "STreeD"]}
+OF_OPPORTUNITY: dict[str, Any] = {"table": FAIR, "first": {2: 4, 3: 5}, "names": ["STreeD"]}
 
 TIMES = (
     "The paper prints times only; values are ours. Its times are seconds of a 2.6 GHz i7, "
@@ -531,7 +493,7 @@ PAPER = Paper(
                 Figure(
                     "costs",
                     "Figures 2a and 4: time of tuning",
-                    cost_figure,
+                    each_figure,
                     "Processor seconds of a whole tuning, 75 trees in five divisions.",
                 ),
             ),
@@ -542,7 +504,7 @@ PAPER = Paper(
             policy_runs,
             (
                 Table("Table 6: best treatment for new patients", table_6),
-                Figure("warfarin", "Figure 2b: time of policies", policy_figure),
+                Figure("warfarin", "Figure 2b: time of policies", each_figure),
             ),
         ),
         Experiment(
@@ -554,7 +516,7 @@ PAPER = Paper(
                 Figure(
                     "synthetic",
                     "Figure 5: time of policies on generated data",
-                    policy_figure,
+                    each_figure,
                     "Seconds of the search with its encoding, without the teachers.",
                 ),
                 Table(
@@ -569,11 +531,11 @@ PAPER = Paper(
             "The best F1 within a depth; the greater label is positive.",
             partial(binary_runs, entries=f1_entries, depths=(3, 4), full=600.0),
             (
-                Table("Table 7: F1", table_7, TIMES),
+                Table("Table 7: F1", partial(time_table, **OF_F1), TIMES),
                 Figure(
                     "f1",
                     "Figure 2c: time to the best F1",
-                    partial(binary_figure, first={3: 0, 4: 2}, names=["MurTree", "STreeD"]),
+                    partial(time_figure, **OF_F1),
                     'A printed "<1" is drawn at one second.',
                 ),
             ),
@@ -583,12 +545,10 @@ PAPER = Paper(
             "The fewest errors with at most one percent between the rates of two groups.",
             partial(fair_runs, constraint="demographic_parity"),
             (
-                Table(
-                    "Table 8: demographic parity",
-                    partial(fair_table, first=0, names=["DPF", "STreeD"]),
-                    TIMES,
+                Table("Table 8: demographic parity", partial(time_table, **OF_PARITY), TIMES),
+                Figure(
+                    "parity", "Figure 2d: time of fair trees", partial(time_figure, **OF_PARITY)
                 ),
-                Figure("parity", "Figure 2d: time of fair trees", fair_figure),
             ),
         ),
         Experiment(
@@ -598,7 +558,7 @@ PAPER = Paper(
             (
                 Table(
                     "Table 9: equality of opportunity",
-                    partial(fair_table, first=4, names=["STreeD"]),
+                    partial(time_table, **OF_OPPORTUNITY),
                     TIMES,
                 ),
             ),
@@ -608,15 +568,11 @@ PAPER = Paper(
             "The fewest errors within a depth.",
             partial(binary_runs, entries=accuracy_entries, depths=(4, 5), full=600.0),
             (
-                Table("Table 10: accuracy", table_10, TIMES),
+                Table("Table 10: accuracy", partial(time_table, **OF_ACCURACY), TIMES),
                 Figure(
                     "accuracy",
                     "Figure 6: time to the fewest errors",
-                    partial(
-                        binary_figure,
-                        first={4: 4, 5: 7},
-                        names=["DL8.5", "MurTree", "STreeD"],
-                    ),
+                    partial(time_figure, **OF_ACCURACY),
                     'A printed "<1" is drawn at one second.',
                 ),
             ),

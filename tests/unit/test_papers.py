@@ -30,7 +30,7 @@ def test_all_papers_run_on_bundled_tables(tmp_path: Path) -> None:
     assert main(["--jobs", "1", "--out", str(tmp_path)]) == 0
     folder = tmp_path / "bundled"
     titles = {
-        "streed": ["Table 2", "Table 3", "Table 4", "Table 6", "Table 7", "Table 8", "Table 9"],
+        "streed": ["Table 2", "Table 3", "Table 4", "Table 7", "Table 8", "Table 9", "Table 10"],
         "gosdt": ["Figures 2 and 10", "Figures 4, 11 and 12", "Figures 5 and 13", "Figure 17"],
         "nonlinear": ["Table 1", "Table 2"],
         "branches": ["Table 1", "Tables 2 and 4", "Table 5", "Figures 13", "Figures 19"],
@@ -208,6 +208,7 @@ def test_warfarin_files_are_found_by_both_names(
     deep = runs[1].work(10.0)
     assert deep["sets"] == 1
     assert deep["correct"] == 1.0
+    assert streed.table_6({"depth 2": deep})[1][0][:3] == ["2", "84.6", "100.0"]
 
 
 def test_the_data_folder_is_laid_out_from_published_folders(
