@@ -41,7 +41,7 @@ _LIMIT = 60.0
 # Techniques of one kind of search; all others are tried in every search.
 _KINDS = {
     "use_chain_": ("auc", "auc, penalty", "auc, no tangents"),
-    "use_front_": ("front", "front, many trees"),
+    "use_front_": ("front", "front, many trees", "front, deep"),
     "use_limit_": ("fair", "fair, no planes", "two limits", "scarce, no planes"),
     "use_interval_tests": ("fair", "fair, no planes", "two limits", "scarce, no planes"),
     "use_dropped_rows": ("numbers",),
@@ -142,6 +142,11 @@ def searches(quick: bool) -> dict[str, Callable[[], Any]]:
         "numbers": lambda: classify(data["cells"], max_depth=3, thresholds="all"),
         "f1": lambda: classify(bits, max_depth=depth, objective="f1"),
         "front": lambda: certree.pareto_front(bits, y, max_depth=depth, **shared).certificate,
+        "front, deep": lambda: (
+            certree.pareto_front(
+                bits[:, : 6 if quick else 25], y, max_depth=5, **shared
+            ).certificate
+        ),
         "front, many trees": lambda: (
             certree.pareto_front(
                 data["rough blood bits"], data["progress"] > 140, max_depth=depth, **shared
