@@ -98,13 +98,16 @@ def main(given: list[str] | None = None) -> int:
     if wish.jobs > 1:
         # One thread per run, for the libraries below scikit-learn in other processes, too.
         os.environ.update(schedule.ONE_THREAD)
-    do_all(todo, wish.jobs, lambda text: print(text, file=sys.stderr))
+    failed: list[str] = []
+    do_all(todo, wish.jobs, failed.append)
     for paper, record, asked_for in pages:
         path = out / f"{paper.key}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page(paper, record, asked_for, out), encoding="utf-8")
         print(path)
-    return 0
+    for text in failed:
+        print(f"failed: {text}", file=sys.stderr)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -231,8 +231,11 @@ class Record:
         made = {"call": call_text(run.work), "limit": run.limit, "took": round(took, 2)}
         self.runs[key] = {**numbers, **made}
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({**self.made, "runs": self.runs}, indent=1, default=float)
-        self.path.write_text(text + "\n", encoding="utf-8")
+        # A line for each run, so that changes of one can be seen.
+        header = json.dumps(self.made, indent=1).removesuffix("\n}")
+        lines = (f"  {json.dumps(k)}: {json.dumps(v, default=float)}" for k, v in self.runs.items())
+        text = f'{header},\n "runs": {{\n' + ",\n".join(lines) + "\n }\n}\n"
+        self.path.write_text(text, encoding="utf-8")
 
     def of(self, experiment: Experiment, order: Iterable[str]) -> dict[str, Numbers]:
         """Give the runs of an experiment by their names: those of the order first, then others."""
