@@ -11,7 +11,9 @@ namespace certree {
 void VectorTask::check() const {
   require(n_statistics >= 1, "statistics needs at least one column");
   require(kind != VectorKind::squares || n_statistics == 3, "statistics needs three columns: w, w * y, w * y * y");
+  require(kind != VectorKind::quantile || n_statistics == 2, "statistics needs two columns: w, y");
   require(scale >= 1, "scale must be at least 1");
+  require(above >= 1 && below >= 1, "above and below must be at least 1");
   require(kind != VectorKind::callback || leaf != nullptr, "a task of kind 'callback' needs a leaf_function");
 }
 
@@ -55,6 +57,9 @@ Cost VectorTask::leaf_cost(const Cost* sums, std::int32_t* label) const {
       break;
     case VectorKind::squares:
       cost = scale * sums[2] - saved_squares(scale, sums[1], sums[0]);
+      break;
+    case VectorKind::quantile:
+      require(false, "the loss around a quantile is not a function of sums");
       break;
     case VectorKind::callback:
       leaf(sums, 1, 1, &cost, &chosen);

@@ -2,13 +2,15 @@
 //
 //   least      g(s) = min over k of s[k], all s not negative: the cost of every label (row costs, policies).
 //   squares    g(s) = floor(scale (s[2] - s[1]^2 / s[0])) with s = (w, w y, w y^2): squared error around the mean.
+//   quantile   no function of a sum: the least over v of sum w (above (y - v) where y > v, below (v - y) where y < v), with the
+//              statistics (w, y) of every row (tasks/quantile_loss.hpp).
 //   callback   g is a function of the caller's, asked about many sums at once.
 //
 // Laws, used by the bounds (docs/theory/vector-statistics.md):
 //   superadditive   g(a + b) >= g(a) + g(b).  least: a minimum of linear functions.  squares: two means fit better than one,
-//                   and rounding down keeps it.  callback: if the caller says so.
+//                   and rounding down keeps it.  quantile: two values fit better than one.  callback: if the caller says so.
 //   worst change    a row added to a leaf raises its cost by at most the row's worst.  least: its dearest label.  squares: its
-//                   squared distance from the farther end of the targets.  callback: what the caller says.
+//                   squared distance from the farther end of the targets.  quantile: its loss there.  callback: what the caller says.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +20,7 @@
 
 namespace certree {
 
-enum class VectorKind : std::uint8_t { least, squares, callback };
+enum class VectorKind : std::uint8_t { least, squares, quantile, callback };
 
 // Costs and labels of `n` sums; statistic s of sum k is at sums[s * stride + k].  False: the function asks the search to
 // stop; the answers are still valid.
@@ -29,12 +31,14 @@ struct VectorTask {
   VectorKind kind = VectorKind::least;
   std::int32_t n_statistics = 0;
   Cost scale = 1;     // squares
+  Cost above = 1;     // quantile: what a unit of weight pays for a unit that its target is above the value of its leaf
+  Cost below = 1;     // the same where it is below
   LeafFunction leaf;  // callback
   bool superadditive = true;
   bool has_worst = true;
 
   void check() const;
-  // Exact cost of the sums of one leaf, and its label (squares have none: 0).
+  // Exact cost of the sums of one leaf, and its label (squares have none: 0).  Not for quantiles.
   Cost leaf_cost(const Cost* sums, std::int32_t* label = nullptr) const;
 };
 
