@@ -8,12 +8,14 @@ from ._label_costs import *
 from ._leaf_cost import LeafCost
 from ._limit import LeafMinimum, Limit
 from ._limited import Front, Limited
+from ._quantiles import AbsoluteError, QuantileLoss
 from ._separable import Separable
 from ._squares import SquaredError
 from ._survival_loss import SurvivalLoss
 from ._task import Laws, LeafCosts, Task
 
 __all__ = [
+    "AbsoluteError",
     "Front",
     "Laws",
     "LeafCost",
@@ -21,6 +23,7 @@ __all__ = [
     "LeafMinimum",
     "Limit",
     "Limited",
+    "QuantileLoss",
     "Separable",
     "SquaredError",
     "SurvivalLoss",
