@@ -219,6 +219,11 @@ class DevianceProblem(FunctionProblem):
         is_constant = self.target.min() == self.target.max()
         self.complexity_unit = Fraction(0) if is_constant else self.whole * self.unit
 
+    @property
+    def hidden(self) -> Fraction:
+        """Where all rows are equal, no tree is better than another."""
+        return self.noise if self.complexity_unit else Fraction(0)
+
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
         means = np.array(super().read(sums, leaves), dtype=np.float64)
         weights = self.rows.shares
@@ -257,7 +262,13 @@ class Deviance(Task):
         self.make = {"poisson": poisson_deviance, "gamma": gamma_deviance}[kind]
 
     def on(self, y: Any, rows: Rows) -> DevianceProblem:
-        return DevianceProblem(self.make(y), check_numbers(y, "y", (rows.n_rows,)), rows)
+        target = check_numbers(y, "y", (rows.n_rows,))
+        loss = self.make(target)
+        chosen = rows.select(target)
+        if chosen.min() == chosen.max() > 0:
+            # Logarithms of ones are exactly nothing, as the deviance of equal rows is.
+            loss = self.make(np.ones(rows.n_rows))
+        return DevianceProblem(loss, target, rows)
 
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
         return self.make(y).leaf_costs(None, n_rows)
