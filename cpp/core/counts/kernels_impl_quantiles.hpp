@@ -4,9 +4,9 @@
 // The rows of a list come in ascending order of their targets, cut into short chunks.  The lanes of a register are different
 // columns.  One sweep adds up the weights and targets of the rows where each column holds; those of the others are the
 // differences to the whole list.  Between two chunks, the sums so far are the tangent of the loss at that place
-// (docs/theory/quantiles.md).  The last falling tangent is kept: its value at the end of its chunk bounds the loss from
-// below, closely, since few rows are in the chunk.  Only where the bound is less than the best loss so far, the rows of the
-// chunk are read again, for the exact loss.
+// (docs/theory/quantiles.md).  The last falling tangent and the next one are kept: where they meet, they bound the loss from
+// below, closely, since few rows are in the chunk.  Only where the bound leaves it open, the rows of the chunk are read again,
+// for the exact loss.
 #pragma once
 
 #include "counts/kernels_impl_base.hpp"
@@ -17,22 +17,40 @@ namespace certree {
 namespace CERTREE_ISA {
 namespace {
 
-// A part of the list for each column of a block: the last falling tangent.
+// A part of the list for each column of a block: the last falling tangent, and the one after its chunk.
 template <class A>
 struct QuantileCell {
   using T = Lanes<A>;
+  using Real = Lanes<std::conditional_t<sizeof(A) == 4, float, double>>;
   T wanted{};  // above times the weight
   T bound{};
   T passed{}, sum{}, chunk{};  // of the rows before the chunk
+  T next_passed{}, next_sum{};
 
-  [[gnu::always_inline]] inline void keep(const T& passed_now, const T& sum_now, A slopes, A last, A number) {
-    const T slope = passed_now - wanted;
-    const T value = slope * all_lanes(last) - all_lanes(slopes) * sum_now;
-    const auto falls = slope < 0;
-    bound = falls ? value : bound;
+  [[gnu::always_inline]] inline void keep(const T& passed_now, const T& sum_now, A number) {
+    // The tangent that was kept may have been the last one.
+    const auto follows = passed == next_passed;
+    next_passed = follows ? passed_now : next_passed;
+    next_sum = follows ? sum_now : next_sum;
+    const auto falls = passed_now < wanted;
     passed = falls ? passed_now : passed;
     sum = falls ? sum_now : sum;
+    next_passed = falls ? passed_now : next_passed;
+    next_sum = falls ? sum_now : next_sum;
     chunk = falls ? all_lanes(number) : chunk;
+  }
+
+  // At the end of the list, where the sum of targets is `all`.
+  [[gnu::always_inline]] inline void finish(const T& passed_now, const T& sum_now, A slopes, A above) {
+    const auto follows = passed == next_passed;
+    const T passed_next = follows ? passed_now : next_passed, sum_next = follows ? sum_now : next_sum;
+    // The tangents meet at the mean of the rows between them.  More than all rounding is taken off.
+    const T between = passed_next - passed;
+    const Real weight = __builtin_convertvector(between > 1 ? between : T{} + 1, Real);
+    const Real place = static_cast<float>(slopes) * __builtin_convertvector(sum_next - sum, Real) / weight;
+    const Real lost = __builtin_convertvector(wanted - passed, Real) * place * 1.000002F;
+    const T value = all_lanes(above) * sum_now - all_lanes(slopes) * sum - __builtin_convertvector(lost, T) - 1;
+    bound = value > 0 ? value : T{};
   }
 };
 
@@ -69,18 +87,15 @@ struct QuantileBlock {
 #endif
   }
 
-  [[gnu::always_inline]] inline void keep(const TargetChunk<A>& chunk, A slopes, A number) {
-    with.keep(passed, sum, slopes, chunk.last, number);
-    without.keep(all_lanes(chunk.passed) - passed, all_lanes(chunk.sum) - sum, slopes, chunk.last, number);
+  [[gnu::always_inline]] inline void keep(const TargetChunk<A>& chunk, A number) {
+    with.keep(passed, sum, number);
+    without.keep(all_lanes(chunk.passed) - passed, all_lanes(chunk.sum) - sum, number);
   }
 
   // At the end of the list, sums are those of all rows.
-  [[gnu::always_inline]] inline void finish(const TargetChunk<A>& all, A above) {
-    with.bound += all_lanes(above) * sum;
-    without.bound += all_lanes(above) * (all_lanes(all.sum) - sum);
-    // Tangents may be negative where no loss is.
-    with.bound = with.bound > 0 ? with.bound : T{};
-    without.bound = without.bound > 0 ? without.bound : T{};
+  [[gnu::always_inline]] inline void finish(const TargetChunk<A>& all, A slopes, A above) {
+    with.finish(passed, sum, slopes, above);
+    without.finish(all_lanes(all.passed) - passed, all_lanes(all.sum) - sum, slopes, above);
   }
 };
 
@@ -99,9 +114,11 @@ template <class A>
 
 template <class A, int Blocks>
 inline void sweep_list(const TargetRows<A>& rows, const TargetList<A>& list, std::int32_t block,
-                       QuantileBlock<A>* blocks) {
+                       QuantileBlock<A>* out) {
+  QuantileBlock<A> blocks[Blocks];  // in registers
+  for (int b = 0; b < Blocks; ++b) blocks[b] = out[b];
   for (std::int32_t c = 0; c < list.n_chunks; ++c) {
-    for (int b = 0; b < Blocks; ++b) blocks[b].keep(list.chunks[c], rows.slopes, static_cast<A>(c));
+    for (int b = 0; b < Blocks; ++b) blocks[b].keep(list.chunks[c], static_cast<A>(c));
     const std::int32_t end = list.end_of(c);
     for (std::int32_t k = c * list.chunk_size; k < end; ++k) {
       const auto row = static_cast<std::size_t>(list.places[k]);
@@ -109,7 +126,10 @@ inline void sweep_list(const TargetRows<A>& rows, const TargetList<A>& list, std
       for (int b = 0; b < Blocks; ++b) blocks[b].add(rows.rows[row], held_in<A>(holds, block + b));
     }
   }
-  for (int b = 0; b < Blocks; ++b) blocks[b].finish(list.chunks[list.n_chunks], rows.above);
+  for (int b = 0; b < Blocks; ++b) {
+    blocks[b].finish(list.chunks[list.n_chunks], rows.slopes, rows.above);
+    out[b] = blocks[b];
+  }
 }
 
 // The exact loss of the part of a list where a column does or does not hold, from its last falling tangent.
@@ -155,6 +175,7 @@ struct QuantilePass {
   const PairRow<V>& pairs;
   const TargetList<A>& with_i;
   const TargetList<A>& without_i;
+  QuantileGoal goal;
 
   // A statistic of the rows where column i and those of a block hold.
   Lanes<V> both(std::int32_t statistic, std::int32_t j) const {
@@ -188,17 +209,42 @@ struct QuantilePass {
     if (in.count_statistic >= 0) forbid_small(j, yes, no);
     const T yes_i = yes.with.bound + yes.without.bound, no_i = no.with.bound + no.without.bound;
     const T yes_j = yes.with.bound + no.with.bound, no_j = yes.without.bound + no.without.bound;
-    const auto open = (yes_i < all_lanes(in.yes1[i])) | (no_i < all_lanes(in.no1[i])) |
-                      (yes_j < lanes_at(in.yes1 + j)) | (no_j < lanes_at(in.no1 + j));
+    if (goal == QuantileGoal::bounds) return keep_bounds(j, yes_i, no_i, yes_j, no_j);
+    auto open = (yes_i < all_lanes(in.yes1[i])) | (no_i < all_lanes(in.no1[i]));
+    if (goal == QuantileGoal::pairs) open |= (yes_j < lanes_at(in.yes1 + j)) | (no_j < lanes_at(in.no1 + j));
     for (std::int32_t k = 0; k < kSize; ++k) {
-      // Columns up to i have been paired with it, and the last block has lanes without columns.
-      if (open[k] == 0 || j + k <= i || j + k >= in.n_columns) continue;
+      if (open[k] == 0 || !is_wanted(j + k)) continue;
       Exact cells(*this, j, k, yes, no);
       cells.improve(yes_i[k], in.yes1[i], 0, 1);
       cells.improve(no_i[k], in.no1[i], 2, 3);
+      if (goal == QuantileGoal::root) continue;
       cells.improve(yes_j[k], in.yes1[j + k], 0, 2);
       cells.improve(no_j[k], in.no1[j + k], 1, 3);
     }
+  }
+
+  // Columns up to i have been paired with it, and the last block has lanes without columns.
+  bool is_wanted(std::int32_t j) const { return j < in.n_columns && (goal == QuantileGoal::root ? j != i : j > i); }
+
+  void keep_bounds(std::int32_t j, const T& yes_i, const T& no_i, const T& yes_j, const T& no_j) const {
+    T yes = lanes_at(in.yes1 + j), no = lanes_at(in.no1 + j);
+    A least_yes = in.yes1[i], least_no = in.no1[i];
+    for (std::int32_t k = 0; k < kSize; ++k) {
+      if (!is_wanted(j + k)) continue;
+      least_yes = least(least_yes, static_cast<A>(yes_i[k]));
+      least_no = least(least_no, static_cast<A>(no_i[k]));
+    }
+    yes = yes_j < yes ? yes_j : yes;
+    no = no_j < no ? no_j : no;
+    // Lanes without later columns only lower a bound.
+    if (j > i) {
+      std::memcpy(in.yes1 + j, &yes, sizeof(T));
+      std::memcpy(in.no1 + j, &no, sizeof(T));
+    } else {
+      for (std::int32_t k = i + 1 - j; k < kSize; ++k) in.yes1[j + k] = yes[k], in.no1[j + k] = no[k];
+    }
+    in.yes1[i] = least_yes;
+    in.no1[i] = least_no;
   }
 
   // The four cells of one pair: both hold, only i, only j, neither.
@@ -240,11 +286,12 @@ struct QuantilePass {
 
 template <class V>
 void quantiles_of_pairs(const QuantileInput<V>& in, std::int32_t i, const PairRow<V>& pairs,
-                        const TargetList<TargetLane<V>>& with_i, const TargetList<TargetLane<V>>& without_i) {
+                        const TargetList<TargetLane<V>>& with_i, const TargetList<TargetLane<V>>& without_i,
+                        QuantileGoal goal) {
   using Pass = QuantilePass<V>;
-  const Pass pass{in, i, pairs, with_i, without_i};
+  const Pass pass{in, i, pairs, with_i, without_i, goal};
   const std::int32_t n_blocks = (in.n_columns + Pass::kSize - 1) / Pass::kSize;
-  std::int32_t block = (i + 1) / Pass::kSize;
+  std::int32_t block = goal == QuantileGoal::root ? 0 : (i + 1) / Pass::kSize;
   for (; block + 2 <= n_blocks; block += 2) pass.template run<2>(block);
   if (block < n_blocks) pass.template run<1>(block);
 }

@@ -128,10 +128,9 @@ struct TargetRows {
   A slopes = 2;  // above + below
 };
 
-// Sums of a list before a chunk of it, and the last target of the chunk.
+// Sums of a list before a chunk of it.
 template <class A>
 struct TargetChunk {
-  A last = 0;
   A passed = 0;
   A sum = 0;
 };
@@ -150,6 +149,10 @@ struct TargetList {
     return end < n ? end : n;
   }
 };
+
+// What is wanted of the pairs of a column i: exact losses of those with later columns; bounds of these from below; or the exact
+// losses of i alone, with all others.
+enum class QuantileGoal : std::uint8_t { pairs, bounds, root };
 
 template <class V>
 struct QuantileInput {
@@ -202,7 +205,8 @@ struct VectorKernels {
   void (*quantiles_of_sides)(const QuantileInput<V>&, const TargetList<TargetLane<V>>& all, TargetLane<V>* yes0,
                              TargetLane<V>* no0);
   void (*quantiles_of_pairs)(const QuantileInput<V>&, std::int32_t i, const PairRow<V>&,
-                             const TargetList<TargetLane<V>>& with_i, const TargetList<TargetLane<V>>& without_i);
+                             const TargetList<TargetLane<V>>& with_i, const TargetList<TargetLane<V>>& without_i,
+                             QuantileGoal goal);
   // Costs from a table.  False: some are not known yet, and count as infeasible.
   bool (*table_of_pairs)(const TableInput<V>&, std::int32_t i, const PairRow<V>&);
 };

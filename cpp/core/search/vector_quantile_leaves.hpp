@@ -1,9 +1,10 @@
-// Losses around quantiles (VectorKind::quantile).  They are no function of a sum, so the pass reads the rows: in ascending
+// Losses around quantiles (VectorKind::quantile).  They are not a function of a sum, so the pass reads the rows: in ascending
 // order of their targets, those where a column holds and those where it does not, for all other columns at once
 // (counts/kernels_impl_quantiles.hpp).  The weights of pairs are sums as those of other tasks.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,9 @@ class QuantileLeaves {
     QuantileInput<V> input;
     std::vector<Word> rows;  // a set among the rows of the node
     Cost leaf = 0;
+    // Of children, only the best trees are asked for.  The pass keeps bounds, and `errors` finds the few exact losses it needs.
+    bool is_lazy = false;
+    std::vector<V> pairs;  // [column][statistic][stride]: sums of pairs with later columns, for exact losses
   };
 
   QuantileLeaves(const VectorData& data, const LeafSize& size, Isa isa, Budget&, MemoryBudget& memory)
@@ -44,6 +48,8 @@ class QuantileLeaves {
 
   // All rows of the node, or those where a column does or does not hold.
   void choose(Side& side, std::int32_t column, bool holds) const {
+    const auto stride = static_cast<std::size_t>(n_columns_) + 16;
+    side.is_lazy = column >= 0 && stride * stride * 2 * sizeof(V) <= kMostPairs;
     side.rows.assign(n_words_, ~Word{0});
     if (rows_.size() % kWordBits != 0) side.rows.back() = (Word{1} << (rows_.size() % kWordBits)) - 1;
     for (std::size_t w = 0; column >= 0 && w < n_words_; ++w)
@@ -79,21 +85,41 @@ class QuantileLeaves {
 
   void add_row(Side& side, std::int32_t i, const PairRow<V>& pairs) {
     if (i + 1 >= side.input.n_columns) return;
-    const Word* column = bits_of(i);
-    with_.take(rows_, side.rows.data(), n_words_, [=](Word rows, std::size_t w) { return rows & column[w]; });
-    without_.take(rows_, side.rows.data(), n_words_, [=](Word rows, std::size_t w) { return rows & ~column[w]; });
-    kernels_.quantiles_of_pairs(side.input, i, pairs, with_.list(), without_.list());
+    if (side.is_lazy) keep_pairs(side, i, pairs);
+    take_sides(side, i);
+    const QuantileGoal goal = side.is_lazy ? QuantileGoal::bounds : QuantileGoal::pairs;
+    kernels_.quantiles_of_pairs(side.input, i, pairs, with_.list(), without_.list(), goal);
   }
   bool finish(bool) { return true; }
   bool is_stopped() const { return false; }
 
-  SplitErrors errors(const Side& side) const {
+  SplitErrors errors(Side& side) {
+    const auto n = static_cast<std::size_t>(side.input.n_columns);
     Lane one = kNoTarget<Lane>, two = one, three = one;
-    for (std::size_t j = 0; j < static_cast<std::size_t>(side.input.n_columns); ++j) {
-      if (side.yes0[j] >= kNoTarget<Lane>) continue;
-      one = std::min(one, side.yes0[j] + side.no0[j]);
+    const auto take = [&](std::size_t j) {
       two = std::min({two, side.yes1[j] + side.no0[j], side.yes0[j] + side.no1[j]});
       three = std::min(three, side.yes1[j] + side.no1[j]);
+    };
+    order_.clear();
+    for (std::size_t j = 0; j < n; ++j) {
+      if (side.yes0[j] >= kNoTarget<Lane>) continue;
+      one = std::min(one, side.yes0[j] + side.no0[j]);
+      order_.push_back(static_cast<std::int32_t>(j));
+      if (!side.is_lazy) take(j);
+    }
+    if (side.is_lazy) {
+      const auto bound = [&](std::int32_t column) {
+        const auto j = static_cast<std::size_t>(column);
+        return side.yes1[j] + side.no1[j];
+      };
+      std::sort(order_.begin(), order_.end(), [&](std::int32_t a, std::int32_t b) { return bound(a) < bound(b); });
+      for (const std::int32_t column : order_) {
+        const auto j = static_cast<std::size_t>(column);
+        const Lane with_two = std::min(side.yes1[j] + side.no0[j], side.yes0[j] + side.no1[j]);
+        if (bound(column) >= three && with_two >= two) continue;
+        find_exact(side, column);
+        take(j);
+      }
     }
     return {side.leaf, widen(one), widen(two), widen(three)};
   }
@@ -125,7 +151,7 @@ class QuantileLeaves {
    private:
     // About as many chunks as rows in a chunk, so that neither bounds nor exact losses take long.
     static std::int32_t chunk_size(std::int32_t n) {
-      return std::clamp<std::int32_t>(std::int32_t{1} << (std::bit_width(static_cast<std::uint32_t>(n)) / 2), 8, 64);
+      return std::clamp<std::int32_t>(std::int32_t{1} << (std::bit_width(static_cast<std::uint32_t>(n)) / 2), 4, 32);
     }
 
     void cut(const std::vector<TargetRow<Lane>>& rows, std::int32_t n) {
@@ -140,7 +166,6 @@ class QuantileLeaves {
           sums.passed += row.weight;
           sums.sum += row.sum;
         }
-        chunks_.back().last = rows[static_cast<std::size_t>(places_[static_cast<std::size_t>(end - 1)])].target;
       }
       chunks_.push_back(sums);
       list_ = {places_.data(), n, size, n_chunks, chunks_.data()};
@@ -150,6 +175,50 @@ class QuantileLeaves {
     std::vector<TargetChunk<Lane>> chunks_;
     TargetList<Lane> list_;
   };
+
+  static constexpr std::size_t kMostPairs = std::size_t{4} << 20;
+
+  void take_sides(const Side& side, std::int32_t column) {
+    const Word* bits = bits_of(column);
+    with_.take(rows_, side.rows.data(), n_words_, [=](Word rows, std::size_t w) { return rows & bits[w]; });
+    without_.take(rows_, side.rows.data(), n_words_, [=](Word rows, std::size_t w) { return rows & ~bits[w]; });
+  }
+
+  // Statistics of pairs that losses depend on: weights, and numbers of rows where leaves have a least size.
+  std::array<std::int32_t, 2> kept_statistics(const Side& side) const {
+    return {0, std::max(side.input.count_statistic, 0)};
+  }
+
+  void keep_pairs(Side& side, std::int32_t i, const PairRow<V>& pairs) const {
+    const auto stride = static_cast<std::size_t>(side.input.stride);
+    side.pairs.resize(stride * stride * 2);
+    for (std::size_t k = 0; k < 2; ++k) {
+      const auto s = static_cast<std::size_t>(kept_statistics(side)[k]);
+      const V* from = pairs.minuend + s * pairs.minuend_type_stride;
+      const V* less = pairs.subtrahend == nullptr ? nullptr : pairs.subtrahend + s * pairs.subtrahend_type_stride;
+      V* to = side.pairs.data() + (static_cast<std::size_t>(i) * 2 + k) * stride;
+      for (auto j = static_cast<std::size_t>(i) + 1; j < stride; ++j)
+        to[j] = less == nullptr ? from[j] : static_cast<V>(from[j] - less[j]);
+    }
+  }
+
+  // The exact losses of one more split on either side of a column.
+  void find_exact(Side& side, std::int32_t column) {
+    const auto stride = static_cast<std::size_t>(side.input.stride), c = static_cast<std::size_t>(column);
+    const auto n = static_cast<std::size_t>(side.input.n_columns);
+    const auto n_statistics = static_cast<std::size_t>(std::max(side.input.count_statistic, 0)) + 1;
+    row_.assign(n_statistics * stride, 0);
+    for (std::size_t k = 0; k < 2; ++k) {
+      V* to = row_.data() + static_cast<std::size_t>(kept_statistics(side)[k]) * stride;
+      for (std::size_t j = 0; j < n; ++j)
+        if (j != c) to[j] = side.pairs[(std::min(j, c) * 2 + k) * stride + std::max(j, c)];
+    }
+    side.yes1[c] = side.no1[c] = kNoTarget<Lane>;
+    if (n < 2) return;
+    take_sides(side, column);
+    kernels_.quantiles_of_pairs(side.input, column, {row_.data(), stride, nullptr, 0}, with_.list(), without_.list(),
+                                QuantileGoal::root);
+  }
 
   const Word* bits_of(std::int32_t column) const { return bits_.data() + static_cast<std::size_t>(column) * n_words_; }
 
@@ -224,6 +293,8 @@ class QuantileLeaves {
   AlignedArray<Word> holds_, bits_;  // [row][row_words], [column][n_words]
   std::size_t row_words_ = 0, n_words_ = 0;
   List with_, without_;
+  std::vector<std::int32_t> order_;
+  std::vector<V> row_;  // pairs of one column
 };
 
 }  // namespace certree
