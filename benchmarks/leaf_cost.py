@@ -1,9 +1,10 @@
-"""Time accuracy written as a leaf cost in NumPy beside the built-in accuracy.
+"""Time leaf costs beside each other: accuracy in NumPy, and the criteria of regression.
 
     python benchmarks/leaf_cost.py                 # depth 3, all sets of the folder
     python benchmarks/leaf_cost.py --only monk1 --depth 4
+    python benchmarks/leaf_cost.py --criteria      # absolute error and others beside squared error
 
-Both must come to the same cost. The least of three times counts.
+Accuracy must come to the same cost both ways. The least of three times counts.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from certree import OptimalTreeClassifier, solve, tasks
+from certree import OptimalTreeClassifier, OptimalTreeRegressor, solve, tasks
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.instances import Instance, accuracy_instances
 from harness.report import markdown
+from harness.task_suites import regression_instances
 
 REPEATS = 3
 
@@ -57,12 +60,34 @@ def compare(instance: Instance, depth: int) -> tuple[float, float]:
     return built_in, seconds
 
 
+def compare_criteria(only: list[str] | None, depth: int) -> None:
+    """Print the seconds of squared error, and how many times as long other criteria take."""
+    criteria = ("absolute_error", "quantile", "poisson", "gamma")
+    lines = []
+    for instance in regression_instances():
+        if only and instance.name not in only:
+            continue
+        target = np.round(instance.extra["target"] - instance.extra["target"].min() + 1, 3)
+        seconds = {}
+        for criterion in ("squared_error", *criteria):
+            model = OptimalTreeRegressor(depth, criterion=criterion, quantile=0.9, n_jobs=1)
+            seconds[criterion], _ = timed(partial(model.fit, instance.columns, target))
+        squared = seconds["squared_error"]
+        ratios = [f"{seconds[criterion] / squared:.1f}" for criterion in criteria]
+        lines.append([instance.name, f"{squared:.3f}", *ratios])
+    print(markdown(["data set", "squared_error s", *criteria], lines))
+
+
 def main() -> None:
     """Print a line per set, and the greatest ratio."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--depth", type=int, default=3)
+    parser.add_argument("--criteria", action="store_true")
     chosen = parser.parse_args()
+    if chosen.criteria:
+        compare_criteria(chosen.only, chosen.depth)
+        return
     lines, ratios = [], []
     for instance in accuracy_instances():
         if chosen.only and instance.name not in chosen.only:

@@ -167,6 +167,8 @@ _WAYS: dict[str, Callable[[Any], Any]] = {
     "sets of categories": _classifier(category_tests="subsets"),
     "chosen cut points": _classifier(thresholds={0: [1.0, 1.5]}),
     "OptimalTreeRegressor": _numbers(OptimalTreeRegressor(max_depth=2)),
+    "medians": _numbers(OptimalTreeRegressor(max_depth=2, criterion="absolute_error")),
+    "quantiles": _numbers(OptimalTreeRegressor(max_depth=2, criterion="quantile", quantile="1/3")),
     "OptimalTreeRegressorCV": _numbers(OptimalTreeRegressorCV(depths=(1, 2), rule="one_se")),
     "TreeCV": _numbers(TreeCV(OptimalTreeRegressor(), depths=(1, 2), complexities=("1/30", 0.1))),
     "CostSensitiveTreeClassifier": _costly,

@@ -208,6 +208,10 @@ def cases(seed: int = 7) -> dict[str, Case]:
             OptimalTreeClusterer(n_clusters=3, max_depth=2).fit(pair, sample_weight=whole),
             {"X": pair, "sample_weight": whole},
         )
+        for criterion in ("absolute_error", "quantile", "poisson", "gamma"):
+            positive = target - target.min() + 1
+            median = OptimalTreeRegressor(max_depth=2, criterion=criterion, quantile=0.9)
+            found[criterion] = _model(median.fit(X, positive), {"X": X, "y": positive})
         y_censored = np.column_stack([np.arange(len(X)) % 7 + 1, np.arange(len(X)) % 3 > 0])
         found["survival"] = _model(
             SurvivalTree(max_depth=2, complexity=0.01).fit(X, y_censored), {"X": X, "y": y_censored}

@@ -23,8 +23,9 @@ using SumArray = nb::ndarray<nb::numpy, const std::int64_t, nb::ndim<2>>;
 VectorKind read_kind(const std::string& name) {
   if (name == "min_label") return VectorKind::least;
   if (name == "squares") return VectorKind::squares;
+  if (name == "quantile") return VectorKind::quantile;
   if (name == "callback") return VectorKind::callback;
-  throw std::invalid_argument("kind must be 'min_label', 'squares' or 'callback', got '" + name + "'");
+  throw std::invalid_argument("kind must be 'min_label', 'squares', 'quantile' or 'callback', got '" + name + "'");
 }
 
 // The numbers of a RateLoss: three quanta, the factor, the scale and the largest cost.
@@ -128,6 +129,10 @@ struct VectorArguments {
       task.scale = nb::cast<Cost>(value);
     } else if (name == "outputs") {
       task.outputs = nb::cast<std::vector<Cost>>(value);
+    } else if (name == "above") {
+      task.above = nb::cast<Cost>(value);
+    } else if (name == "below") {
+      task.below = nb::cast<Cost>(value);
     } else if (name == "leaf_function") {
       leaf.emplace(nb::borrow(value), static_cast<std::size_t>(task.n_statistics));
       task.leaf = [this](const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t* labels) {

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.metrics import (
+    d2_absolute_error_score,
+    d2_pinball_score,
+    d2_tweedie_score,
+    mean_absolute_error,
+    r2_score,
+)
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeRegressor
 
-from certree import OptimalTreeRegressor
+from certree import OptimalTreeRegressor, TreeCV, check_task, tasks, verify
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(120, 4))
@@ -95,3 +103,139 @@ def test_what_is_wrong_is_named() -> None:
         OptimalTreeRegressor().fit(X[:3], [1, 2])
     with pytest.raises(ValueError, match="requires y to be passed"):
         OptimalTreeRegressor().fit(X[:3], None)
+
+
+CRITERIA = ("absolute_error", "quantile", "poisson", "gamma")
+POSITIVE = np.round(np.exp(Y / 3), 2)
+
+
+def _share(criterion: str, y: Any, predicted: Any, weights: Any = None) -> float:
+    """The explained share of the loss, by scikit-learn."""
+    if criterion == "absolute_error":
+        return float(d2_absolute_error_score(y, predicted, sample_weight=weights))
+    if criterion == "quantile":
+        return float(d2_pinball_score(y, predicted, alpha=0.8, sample_weight=weights))
+    power = {"poisson": 1, "gamma": 2}[criterion]
+    return float(d2_tweedie_score(y, predicted, power=power, sample_weight=weights))
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_the_objective_of_a_criterion_is_the_explained_share_of_its_loss(criterion: str) -> None:
+    model = OptimalTreeRegressor(max_depth=2, criterion=criterion, quantile=0.8, thresholds=8)
+    model.fit(X, POSITIVE)
+    predicted = model.predict(X)
+    share = _share(criterion, POSITIVE, predicted)
+    assert model.certificate_.objective == pytest.approx(share, abs=1e-6)
+    assert model.score(X, POSITIVE) == pytest.approx(r2_score(POSITIVE, predicted))
+
+
+@pytest.mark.parametrize("criterion", ["absolute_error", "poisson"])
+def test_no_greedy_tree_of_the_same_criterion_is_better(criterion: str) -> None:
+    for depth in (1, 2):
+        best = OptimalTreeRegressor(max_depth=depth, criterion=criterion, thresholds="all")
+        best.fit(X, POSITIVE)
+        greedy = DecisionTreeRegressor(max_depth=depth, criterion=criterion, random_state=0)
+        greedy.fit(X, POSITIVE)
+        wanted = _share(criterion, POSITIVE, greedy.predict(X))
+        assert _share(criterion, POSITIVE, best.predict(X)) >= wanted - 1e-9
+
+
+def test_a_leaf_predicts_the_middle_of_its_best_values() -> None:
+    model = OptimalTreeRegressor(max_depth=0, criterion="absolute_error")
+    assert model.fit([[0]] * 4, [1.0, 2.0, 5.0, 9.0]).predict([[0]]).tolist() == [3.5]
+    assert model.certificate_.cost == 11
+    weighted = model.fit([[0]] * 3, [1.0, 2.0, 5.0], sample_weight=[1, 1, 3])
+    assert weighted.predict([[0]]).tolist() == [5.0]
+    high = OptimalTreeRegressor(max_depth=0, criterion="quantile", quantile=0.75)
+    assert high.fit([[0]] * 4, [1.0, 2.0, 5.0, 9.0]).predict([[0]]).tolist() == [7.0]
+    assert high.certificate_.cost == Fraction(19, 4)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_criterion_does_what_the_regressor_does(criterion: str, tmp_path: Any) -> None:
+    table = X.copy()
+    table[rng.random(table.shape) < 0.1] = np.nan
+    weights = rng.integers(0, 3, len(X))
+    model = OptimalTreeRegressor(
+        max_depth=3,
+        max_splits=4,
+        criterion=criterion,
+        quantile="1/3",
+        thresholds=4,
+        min_samples_leaf=5,
+        complexity=0.005,
+    )
+    model.fit(table, POSITIVE, sample_weight=weights, path=True)
+    assert model.certificate_.is_optimal
+    verify(model, table, POSITIVE, sample_weight=weights)
+    assert [entry.splits for entry in model.path_] == sorted(e.splits for e in model.path_)
+    assert model.feature_importances_.sum() == pytest.approx(1.0)
+    assert "mean" in model.tree_.to_text()
+    assert "CASE" in model.tree_.to_sql()
+    np.testing.assert_array_equal(model.to_sklearn().predict(table), model.predict(table))
+    chosen = TreeCV(OptimalTreeRegressor(criterion=criterion, thresholds=4), depths=(1, 2), cv=3)
+    chosen.fit(X, POSITIVE)
+    assert chosen.best_params_["max_depth"] in (1, 2)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_criteria_without_a_limit_on_depth(criterion: str) -> None:
+    model = OptimalTreeRegressor(
+        max_depth=None, complexity=0.05, criterion=criterion, thresholds=3, time_limit=None
+    ).fit(X[:60], POSITIVE[:60])
+    deep = OptimalTreeRegressor(max_depth=5, complexity=0.05, criterion=criterion, thresholds=3)
+    assert model.certificate_.is_optimal
+    assert model.certificate_.cost == deep.fit(X[:60], POSITIVE[:60]).certificate_.cost
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_constant_target_costs_nothing_by_any_criterion(criterion: str) -> None:
+    model = OptimalTreeRegressor(criterion=criterion).fit(X, np.full(120, 7.3))
+    assert model.predict(X[:1]).tolist() == [7.3]
+    assert model.certificate_.objective == 1.0
+    assert model.tree_.n_splits == 0
+    verify(model, X, np.full(120, 7.3))
+
+
+def test_real_targets_are_rounded_with_a_bound() -> None:
+    noisy = Y + rng.normal(size=120)
+    weights = rng.random(120) + 0.01
+    model = OptimalTreeRegressor(max_depth=2, criterion="absolute_error", thresholds=6)
+    model.fit(X, noisy, sample_weight=weights)
+    error = mean_absolute_error(noisy, model.predict(X), sample_weight=weights) * weights.sum()
+    off = abs(float(model.certificate_.cost) - error)
+    assert off <= model.certificate_.rounding + 1e-9
+    assert float(model.certificate_.rounding) < 1e-3 * error
+    assert model.certificate_.is_optimal
+    verify(model, X, noisy, sample_weight=weights)
+
+
+def test_exposures_are_weights_of_rates() -> None:
+    """A row of exposure 3 counts as three rows that share its events."""
+    counts, exposure = np.array([0, 3, 1, 9]), np.array([1, 3, 1, 3])
+    table = [[0], [0], [1], [1]]
+    model = OptimalTreeRegressor(max_depth=1, criterion="poisson")
+    model.fit(table, counts / exposure, sample_weight=exposure)
+    assert model.predict([[0], [1]]) == pytest.approx([0.75, 2.5])
+
+
+def test_laws_of_the_tasks_hold() -> None:
+    for task in (tasks.AbsoluteError(), tasks.QuantileLoss(0.9)):
+        assert check_task(task, X[:20], POSITIVE[:20])
+
+
+@pytest.mark.parametrize("bad", [0, 1, -0.5, 1.5, "half"])
+def test_quantiles_outside_of_their_range_are_refused(bad: Any) -> None:
+    with pytest.raises((TypeError, ValueError), match="quantile must be a number above 0 and"):
+        OptimalTreeRegressor(criterion="quantile", quantile=bad).fit(X, Y)
+
+
+def test_targets_that_no_deviance_fits_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"y\[1\] = -1.0 is negative"):
+        OptimalTreeRegressor(criterion="poisson").fit(X[:3], [1, -1, 0])
+    with pytest.raises(ValueError, match=r"y\[2\] = 0.0 is not positive"):
+        OptimalTreeRegressor(criterion="gamma").fit(X[:3], [1, 2, 0])
+    with pytest.raises(ValueError, match=r"criterion=.huber. is not supported; the supported"):
+        OptimalTreeRegressor(criterion="huber").fit(X, Y)
+    with pytest.raises(ValueError, match="at most six decimals"):
+        OptimalTreeRegressor(criterion="quantile", quantile=0.123456789).fit(X, Y)

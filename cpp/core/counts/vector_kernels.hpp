@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "base/bits.hpp"
 #include "counts/kernels.hpp"
@@ -104,6 +105,72 @@ struct TableInput {
   V* no1 = nullptr;
 };
 
+// The same for losses around quantiles, in 32-bit integers, or in doubles that hold every number exactly.
+template <class V>
+using TargetLane = std::conditional_t<sizeof(V) == 4, std::int32_t, double>;
+
+// More than any loss; a few of them can be added.
+template <class A>
+inline constexpr A kNoTarget = sizeof(A) == 4 ? (1 << 30) - 1 : static_cast<A>(std::int64_t{1} << 60);
+
+// A row: its target, from the least one of all rows, what it moves the slope of the loss by, weight * (above + below), and
+// weight * target.
+template <class A>
+struct TargetRow {
+  A target = 0;
+  A weight = 0;
+  A sum = 0;
+};
+
+// Rows of a node in ascending order of their targets.
+template <class A>
+struct TargetRows {
+  const Word* holds = nullptr;  // [row][words]: the columns that hold
+  std::int32_t words = 0;
+  const TargetRow<A>* rows = nullptr;
+  A above = 1;   // what a unit of weight pays for a unit that its target is above the value of its leaf
+  A slopes = 2;  // above + below
+};
+
+// Sums of a list before a chunk of it.
+template <class A>
+struct TargetChunk {
+  A passed = 0;
+  A sum = 0;
+};
+
+// Some of the rows, in chunks of equal size; one more chunk has the sums of all.
+template <class A>
+struct TargetList {
+  const std::int32_t* places = nullptr;
+  std::int32_t n = 0;
+  std::int32_t chunk_size = 1;
+  std::int32_t n_chunks = 0;
+  const TargetChunk<A>* chunks = nullptr;  // [n_chunks + 1]
+
+  std::int32_t end_of(std::int32_t chunk) const {
+    const std::int32_t end = (chunk + 1) * chunk_size;
+    return end < n ? end : n;
+  }
+};
+
+// What is wanted of the pairs of a column i: exact losses of those with later columns; bounds of these from below; or the exact
+// losses of i alone, with all others.
+enum class QuantileGoal : std::uint8_t { pairs, bounds, root };
+
+template <class V>
+struct QuantileInput {
+  std::int32_t n_columns = 0;
+  std::int32_t stride = 0;
+  std::int32_t count_statistic = -1;
+  V min_leaf = 1;
+  TargetRows<TargetLane<V>> rows;
+  const V* totals = nullptr;
+  const V* columns = nullptr;     // statistic 0 is the weight
+  TargetLane<V>* yes1 = nullptr;  // [stride]
+  TargetLane<V>* no1 = nullptr;
+};
+
 template <class V>
 inline constexpr V kUnknown = -1;
 
@@ -138,6 +205,12 @@ struct VectorKernels {
   // What means save, likewise.
   void (*squares_of_sides)(const SquareInput<V>&, std::int64_t* yes0, std::int64_t* no0);
   void (*squares_of_pairs)(const SquareInput<V>&, std::int32_t i, const PairRow<V>&);
+  // Losses around quantiles, likewise; the rows of both sides of i are listed.
+  void (*quantiles_of_sides)(const QuantileInput<V>&, const TargetList<TargetLane<V>>& all, TargetLane<V>* yes0,
+                             TargetLane<V>* no0);
+  void (*quantiles_of_pairs)(const QuantileInput<V>&, std::int32_t i, const PairRow<V>&,
+                             const TargetList<TargetLane<V>>& with_i, const TargetList<TargetLane<V>>& without_i,
+                             QuantileGoal goal);
   // Costs from a table.  False: some are not known yet, and count as infeasible.
   bool (*table_of_pairs)(const TableInput<V>&, std::int32_t i, const PairRow<V>&);
 };

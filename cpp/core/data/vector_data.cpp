@@ -34,7 +34,7 @@ void check_row(VectorKind kind, std::size_t row, const std::int64_t* values, std
     if (values[s] == std::numeric_limits<std::int64_t>::min())
       throw std::invalid_argument("statistics overflow 64-bit integers in row " + std::to_string(row));
   }
-  if (kind == VectorKind::squares && values[0] < 1)
+  if ((kind == VectorKind::squares || kind == VectorKind::quantile) && values[0] < 1)
     throw std::invalid_argument("statistics has a weight below 1 in row " + std::to_string(row) +
                                 "; leave rows of weight 0 out");
 }
@@ -46,7 +46,8 @@ const VectorTable& checked(const VectorTable& table, const VectorTask& task) {
   for (std::size_t row = 0; row < static_cast<std::size_t>(n_vectors); ++row)
     check_row(task.kind, row, table.statistics + row * n, n);
   if (table.n_types == 0) return table;
-  require(task.kind != VectorKind::squares, "rows of few types need a task of kind 'min_label' or 'callback'");
+  require(task.kind == VectorKind::least || task.kind == VectorKind::callback,
+          "rows of few types need a task of kind 'min_label' or 'callback'");
   require(table.row_counts == nullptr, "rows of few types stand for one row each; leave row_counts out");
   return table;
 }
@@ -94,7 +95,20 @@ void VectorData::take_rows(const VectorTable& table, const std::vector<std::int3
     if (count < 1) throw std::invalid_argument("row_counts must be at least 1");
     add_checked(n_rows_, count, "row_counts");
     rows_[group] += count;
+    if (task_.kind == VectorKind::quantile) targets_.push_back({values[1], values[0], group_of_row[row]});
   }
+}
+
+Cost VectorData::leaf_cost(const Node& node, std::int32_t* label) const {
+  const std::vector<Cost> sums = sums_of(node);
+  if (task_.kind != VectorKind::quantile) return task_.leaf_cost(sums.data(), label);
+  QuantileLoss loss(task_, sums[0]);
+  for (const Target& target : targets_) {
+    const auto group = static_cast<std::size_t>(target.group);
+    if ((node.rows_data()[group / kWordBits] >> (group % kWordBits) & 1) != 0) loss.add(target.value, target.weight);
+  }
+  if (label != nullptr) *label = 0;
+  return loss.cost();
 }
 
 void VectorData::take_types(const VectorTable& table) {
@@ -158,6 +172,8 @@ void VectorData::bound_parts(const VectorTable& table, const std::vector<std::in
     for (std::size_t part = 0; part < n_parts(); ++part) worst_[part] = dearest(task_, sums(part));
   } else if (task_.kind == VectorKind::squares) {
     bound_squares();
+  } else if (task_.kind == VectorKind::quantile) {
+    bound_quantiles();
   } else if (table.row_worst != nullptr) {
     const std::size_t n = has_types_ ? static_cast<std::size_t>(table.n_types) : group_of_row.size();
     for (std::size_t k = 0; k < n; ++k) {
@@ -174,6 +190,7 @@ void VectorData::bound_parts(const VectorTable& table, const std::vector<std::in
 // Unavoidable cost of every group, and the most that a tree costs.
 void VectorData::bound_groups(Budget& budget) {
   const auto n_groups = static_cast<std::size_t>(groups_.n_groups());
+  if (task_.kind == VectorKind::quantile) return;  // bound_quantiles has done it
   unavoidable_.assign(n_groups, 0);
   if (task_.superadditive) {
     std::vector<Cost> mine(n_statistics_);
@@ -223,6 +240,46 @@ void VectorData::bound_squares() {
   TargetRange range;
   for (std::size_t g = 0; g < n_groups; ++g) range.add(sums(g), scales.outputs.size());
   for (std::size_t g = 0; g < n_groups; ++g) worst_[g] = worst_square(range, sums(g), scales, kLargest);
+}
+
+// Quantiles of groups bound those of leaves, since losses are convex: the loss of a group is greatest at one of the two ends.
+void VectorData::bound_quantiles() {
+  std::sort(targets_.begin(), targets_.end(), [](const Target& a, const Target& b) {
+    return a.value != b.value ? a.value < b.value : a.group < b.group;
+  });
+  std::size_t n = 0;
+  for (const Target& target : targets_) {
+    if (n > 0 && targets_[n - 1].value == target.value && targets_[n - 1].group == target.group) {
+      targets_[n - 1].weight += target.weight;
+    } else {
+      targets_[n++] = target;
+    }
+  }
+  targets_.resize(n);
+  const Cost slopes = checked_product(task_.above + task_.below, totals_[0], "the losses");
+  const Cost width = std::max<Cost>(targets_.back().value - targets_.front().value, 1);
+  most_loss_ = checked_product(checked_product(slopes, width, "the losses"), 2, "the losses");
+  require(most_loss_ < kLargestLoss, "the losses need more than 52 bits; scale targets or weights down");
+  const auto n_groups = static_cast<std::size_t>(groups_.n_groups());
+  std::vector<QuantileLoss> losses;
+  for (std::size_t g = 0; g < n_groups; ++g) losses.emplace_back(task_, sums(g)[0]);
+  for (const Target& target : targets_) losses[static_cast<std::size_t>(target.group)].add(target.value, target.weight);
+  Cost least = kInfinite, most = -kInfinite;
+  for (const QuantileLoss& loss : losses) {
+    unavoidable_.push_back(loss.cost());
+    least = std::min(least, loss.value());
+    most = std::max(most, loss.value());
+  }
+  std::vector<Cost> at_least(n_groups, 0), at_most(n_groups, 0);
+  for (const Target& target : targets_) {
+    const auto group = static_cast<std::size_t>(target.group);
+    const auto loss_at = [&](Cost value) {
+      return target.weight * std::max(task_.above * (target.value - value), task_.below * (value - target.value));
+    };
+    at_least[group] += loss_at(least);
+    at_most[group] += loss_at(most);
+  }
+  for (std::size_t g = 0; g < n_groups; ++g) worst_[g] = std::max(at_least[g], at_most[g]);
 }
 
 }  // namespace certree

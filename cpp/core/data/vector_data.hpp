@@ -16,6 +16,7 @@
 #include "data/dataset.hpp"
 #include "data/node.hpp"
 #include "data/test_costs.hpp"
+#include "tasks/quantile_loss.hpp"
 #include "tasks/vector_task.hpp"
 
 namespace certree {
@@ -48,6 +49,12 @@ class VectorData {
   Cost worst(std::size_t part) const { return worst_[part]; }
   // The sums of the rows of a node.
   std::vector<Cost> sums_of(const Node& node) const;
+  // The cost of a node as a leaf, and its label.
+  Cost leaf_cost(const Node& node, std::int32_t* label) const;
+  // Quantiles: the rows in ascending order of their targets.
+  const std::vector<Target>& targets() const { return targets_; }
+  // No sum that a pass over them makes is larger.
+  Cost most_loss() const { return most_loss_; }
   // Cost of the group as a leaf of its own; 0 if the task is not superadditive.
   Cost unavoidable(std::size_t group) const { return unavoidable_[group]; }
   // Sum over all rows of the absolute values of a statistic.
@@ -74,6 +81,7 @@ class VectorData {
   void bound_parts(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
   void bound_groups(Budget& budget);
   void bound_squares();
+  void bound_quantiles();
   void weigh_parts(const VectorTable& table, const std::vector<std::int32_t>& group_of_row);
   // How often a part occurs.
   Cost size_of(std::size_t part) const { return has_types_ ? groups_.totals()[part] : 1; }
@@ -86,6 +94,8 @@ class VectorData {
   std::vector<Cost> sums_;  // [part][statistic]
   std::vector<Cost> rows_, worst_, unavoidable_, weights_;
   std::vector<Cost> sizes_, totals_;
+  std::vector<Target> targets_;
+  Cost most_loss_ = 0;
   Cost n_rows_ = 0;
   Cost weight_ = 0;
   std::optional<TestCosts> tests_;

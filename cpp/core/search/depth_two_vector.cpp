@@ -9,6 +9,7 @@
 #include "search/type_sums.hpp"
 #include "search/vector_callback_leaves.hpp"
 #include "search/vector_leaves.hpp"
+#include "search/vector_quantile_leaves.hpp"
 #include "search/vector_square_leaves.hpp"
 #include "search/vector_sums.hpp"
 #include "search/vector_table_leaves.hpp"
@@ -66,6 +67,7 @@ class VectorSolver final : public DepthTwo {
   bool expand(const Node& node, Expansion& out) override {
     budget_.add_work();
     sums_.lay_out(node, out.rows);
+    use_rows(node);
     const std::int32_t stride = round_up(node.n_columns);
     const std::size_t row_size = static_cast<std::size_t>(order_.n_in_parent) * static_cast<std::size_t>(stride);
     const std::size_t pairs = static_cast<std::size_t>(node.n_columns) * row_size;
@@ -77,7 +79,7 @@ class VectorSolver final : public DepthTwo {
     const SideSums<V> sums = add_columns(node, columns, stride);
     kept_ = {};
     V* store = out.has_pairs ? reinterpret_cast<V*>(out.pairs.ensure(pairs * sizeof(V))) : pair_row_.ensure(row_size);
-    leaves_.begin(first_, sums);
+    begin(first_, sums);
     for (std::int32_t i = 0; i < node.n_columns; ++i) {
       V* row = out.has_pairs ? store + static_cast<std::size_t>(i) * row_size : store;
       add_pairs(sums, i, order_.n_in_parent, row);
@@ -93,6 +95,7 @@ class VectorSolver final : public DepthTwo {
   bool evaluate_children(const Node& parent, const Expansion& expansion, std::int32_t column, bool want_yes,
                          bool want_no, ChildErrors& out) override {
     sums_.use(parent, expansion.rows.data());
+    use_rows(parent);
     const bool is_kept = kept_ == Kept{parent.rows.key, column, true};
     if (data_.tests() != nullptr && !is_kept) {
       data_.tests()->pay(*parent.paid, parent.column[static_cast<std::size_t>(column)], child_paid_);
@@ -116,19 +119,18 @@ class VectorSolver final : public DepthTwo {
     return data_.tests() != nullptr && n * static_cast<std::size_t>(order_.n_in_child) * sizeof(V) <= kMostKept;
   }
 
-  Cost leaf_cost(const Node& node, std::int32_t* label) const override {
-    return data_.task().leaf_cost(data_.sums_of(node).data(), label);
-  }
+  Cost leaf_cost(const Node& node, std::int32_t* label) const override { return data_.leaf_cost(node, label); }
 
   Cost best_split(const Node& node, std::int32_t* column, Cost* test) override {
     Expansion& out = only_columns_;
     kept_ = {};
     sums_.lay_out(node, rows_);
+    use_rows(node);
     const std::int32_t stride = round_up(node.n_columns);
     V* columns = column_buffer(columns_, stride);
     if (data_.tests() != nullptr) prices_.set(*data_.tests(), node, *node.paid);
     const SideSums<V> sums = add_columns(node, columns, stride);
-    leaves_.begin(first_, sums);
+    begin(first_, sums);
     leaves_.finish(false);
     publish_costs(node, sums, out);
     *column = -1;
@@ -176,6 +178,16 @@ class VectorSolver final : public DepthTwo {
     return errors;
   }
 
+  // Some leaves read the rows of a node, besides their sums.
+  void use_rows(const Node& node) {
+    if constexpr (Leaves::kReadsRows) leaves_.use(node);
+  }
+  // The rows of the node, or those where a column does or does not hold.
+  void begin(Side& side, const SideSums<V>& sums, std::int32_t column = -1, bool holds = true) {
+    if constexpr (Leaves::kReadsRows) leaves_.choose(side, column, holds);
+    leaves_.begin(side, sums);
+  }
+
   const TestPrices<V>* prices() const { return data_.tests() != nullptr ? &prices_ : nullptr; }
 
   // Room for the sums of all columns, of all rows, and for the wide sums of all rows.
@@ -212,7 +224,7 @@ class VectorSolver final : public DepthTwo {
     sums_.choose(column, holds);
     const std::int32_t stride = round_up(parent.n_columns);
     const SideSums<V> sums = add_columns(parent, column_buffer(columns_, stride), stride);
-    leaves_.begin(first_, sums);
+    begin(first_, sums, column, holds);
     kept_ = {};
     V* row = pair_row_.ensure(static_cast<std::size_t>(order_.n_in_child) * static_cast<std::size_t>(stride));
     for (std::int32_t i = 0; i < parent.n_columns; ++i) {
@@ -237,11 +249,12 @@ class VectorSolver final : public DepthTwo {
     }
     const SideSums<V>& small = small_;
     if (want_small) {
-      leaves_.begin(first_, small);
+      begin(first_, small, column, small_holds);
       budget_.add_work();
     }
     if (want_large) {
-      leaves_.begin(second_, subtract_columns(reinterpret_cast<const V*>(expansion.columns.data()), small));
+      begin(second_, subtract_columns(reinterpret_cast<const V*>(expansion.columns.data()), small), column,
+            !small_holds);
       budget_.add_work();
     }
     const auto step = static_cast<std::size_t>(stride);
@@ -382,6 +395,8 @@ bool fits(const VectorData& data, const Order& order) {
   for (std::int32_t s = 0; s < order.n_costs; ++s) largest = std::max(largest, data.size(static_cast<std::size_t>(s)));
   if (!data.task().outputs.empty() && data.task().kind == VectorKind::least)  // what outputs cost is added
     largest = std::max(largest, data.worst_total());
+  // Slopes of losses, and their values at any target of any row.
+  if (data.task().kind == VectorKind::quantile) largest = std::max(largest, data.most_loss());
   if (data.tests() != nullptr) {
     // Two tests on top of the leaves.
     Cost tests = 0;
@@ -424,6 +439,8 @@ std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, c
   switch (data.task().kind) {
     case VectorKind::squares:
       return make.template operator()<SquareLeaves<V>>();
+    case VectorKind::quantile:
+      return make.template operator()<QuantileLeaves<V>>();
     case VectorKind::callback:
       return make.template operator()<CallbackLeaves<V>>();
     case VectorKind::least:
@@ -460,8 +477,10 @@ std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings,
       return is_narrow ? make_with_table(data_, *places, narrow_table_, in)
                        : make_with_table(data_, *places, wide_table_, in);
   }
-  // The sum of squares is not summed for pairs; a function of the caller's is not asked about cells without rows.
-  const std::int32_t n_costs = task.n_statistics - (task.kind == VectorKind::squares ? 1 : 0);
+  // The sum of squares is not summed for pairs, and targets are not summed at all; a function of the caller is not asked about
+  // cells without rows.
+  const bool is_quantile = task.kind == VectorKind::quantile;
+  const std::int32_t n_costs = is_quantile ? 1 : task.n_statistics - (task.kind == VectorKind::squares ? 1 : 0);
   const bool has_prices = data_.tests() != nullptr;
   const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst, has_prices);
   return fits<std::int32_t>(data_, order) ? make_for<std::int32_t>(data_, order, in)

@@ -15,6 +15,7 @@ namespace certree {
 template <class V>
 class CallbackLeaves {
  public:
+  static constexpr bool kReadsRows = false;
   struct Side {
     explicit Side(MemoryBudget& memory) : yes0(memory), no0(memory), yes1(memory), no1(memory) {}
     AlignedArray<Cost> yes0, no0, yes1, no1;

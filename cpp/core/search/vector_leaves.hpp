@@ -44,6 +44,7 @@ struct LeafSize {
 template <class V>
 class LeastLeaves {
  public:
+  static constexpr bool kReadsRows = false;
   struct Side {
     explicit Side(MemoryBudget& memory) : yes0(memory), no0(memory), yes1(memory), no1(memory) {}
     AlignedArray<V> yes0, no0, yes1, no1;

@@ -12,7 +12,10 @@ namespace certree {
 void VectorTask::check() const {
   require(n_statistics >= 1, "statistics needs at least one column");
   require(scale >= 1, "scale must be at least 1");
-  require(outputs.empty() || kind != VectorKind::callback, "outputs need a task of kind 'min_label' or 'squares'");
+  require(above >= 1 && below >= 1, "above and below must be at least 1");
+  require(kind != VectorKind::quantile || n_statistics == 2, "statistics needs two columns: w, y");
+  require(outputs.empty() || kind == VectorKind::least || kind == VectorKind::squares,
+          "outputs need a task of kind 'min_label' or 'squares'");
   for (const Cost output : outputs) {
     require(output >= 1, "outputs must be at least 1");
     require(kind != VectorKind::squares || output % scale == 0, "outputs must be multiples of scale");
@@ -100,6 +103,9 @@ Cost VectorTask::leaf_cost(const Cost* sums, std::int32_t* label) const {
     case VectorKind::squares:
       cost = outputs.empty() ? square_cost(sums, scale, &scale, 1)
                              : square_cost(sums, scale, outputs.data(), outputs.size());
+      break;
+    case VectorKind::quantile:
+      require(false, "the loss around a quantile is not a function of sums");
       break;
     case VectorKind::callback:
       leaf(sums, 1, 1, &cost, &chosen);

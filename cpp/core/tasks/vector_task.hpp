@@ -5,13 +5,17 @@
 //   squares    g(s) = floor(scale (s[2] - s[1]^2 / s[0])) with s = (w, w y, w y^2): squared error around the mean.  With
 //              several outputs, s = (w, w y_1, w y_2, ..., q), where q is the sum of all w f_k y_k^2, and g is the sum of
 //              the floors of all scale f_k (squared error of y_k); `outputs` has scale f_k.
+//   quantile   no function of a sum: the least over v of sum w (above (y - v) where y > v, below (v - y) where y < v), with the
+//              statistics (w, y) of every row (tasks/quantile_loss.hpp).
 //   callback   g is a function of the caller's, asked about many sums at once.
 //
 // Laws, used by the bounds (docs/theory/vector-statistics.md):
 //   superadditive   g(a + b) >= g(a) + g(b).  least: a minimum of linear functions.  squares: two means fit better than one,
-//                   and rounding down keeps it.  Sums over outputs keep it, too.  callback: if the caller says so.
+//                   and rounding down keeps it.  Sums over outputs keep it, too.  quantile: two values fit better than one.
+//                   callback: if the caller says so.
 //   worst change    a row added to a leaf raises its cost by at most the row's worst.  least: its dearest label.  squares: its
-//                   squared distance from the farther end of the targets.  Outputs add up.  callback: what the caller says.
+//                   squared distance from the farther end of the targets.  Outputs add up.  quantile: its loss there.
+//                   callback: what the caller says.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +28,7 @@
 
 namespace certree {
 
-enum class VectorKind : std::uint8_t { least, squares, callback };
+enum class VectorKind : std::uint8_t { least, squares, quantile, callback };
 
 // Costs and labels of `n` sums; statistic s of sum k is at sums[s * stride + k].  False: the function asks the search to
 // stop; the answers are still valid.
@@ -36,12 +40,14 @@ struct VectorTask {
   std::int32_t n_statistics = 0;
   Cost scale = 1;             // squares
   std::vector<Cost> outputs;  // least: how many labels each has.  squares: see above.  Empty: one output
-  LeafFunction leaf;          // callback
+  Cost above = 1;     // quantile: what a unit of weight pays for each unit that its target is above the leaf's value
+  Cost below = 1;     // the same where it is below
+  LeafFunction leaf;  // callback
   bool superadditive = true;
   bool has_worst = true;
 
   void check() const;
-  // Exact cost of the sums of one leaf, and its label (squares and several outputs have none: 0).
+  // Exact cost of the sums of one leaf, and its label (squares and several outputs have none: 0).  Not for quantiles.
   Cost leaf_cost(const Cost* sums, std::int32_t* label = nullptr) const;
 };
 

@@ -79,11 +79,13 @@ class VectorProblem:
     statistics : int64 array of shape (n_rows, m), or RowTypes
         The vector of each row, weights multiplied in. Rows whose vectors are multiples of a few
         are counted instead of added up, whether or not the caller knows their types.
-    kind : {"min_label", "squares", "callback"}
+    kind : {"min_label", "squares", "quantile", "callback"}
         What a leaf with the sum s costs. "min_label": the least of s, which holds the cost of each
         label and is not negative; the label is the first that attains it. "squares": the whole part
-        of ``scale * (s[2] - s[1]**2 / s[0])``, for statistics w, w * y and w * y * y. "callback":
-        what `leaf_function` says. What several outputs cost is added up.
+        of ``scale * (s[2] - s[1]**2 / s[0])``, for statistics w, w * y and w * y * y. "quantile":
+        no function of a sum, but the least over v of the sum of ``above * w * (y - v)`` where y is
+        above v and ``below * w * (v - y)`` where it is below, for statistics w and y of every row.
+        "callback": what `leaf_function` says. What several outputs cost is added up.
     row_counts : int64 array of shape (n_rows,), optional
         How many rows each row stands for, for the minimum leaf size; None: one each.
     scale : int
@@ -91,6 +93,8 @@ class VectorProblem:
     outputs : tuple of int
         For several outputs. "min_label": how many labels each has. "squares": ``scale * f`` for
         each, with the statistics w, w * y of each output, and the sum of all f * w * y * y.
+    above, below : int
+        For "quantile".
     leaf_function : callable, optional
         For "callback": called with many sums at once, as an array of shape (B, m); returns the
         costs, integers that are not negative, or a pair of costs and labels.
@@ -115,6 +119,8 @@ class VectorProblem:
     row_counts: NDArray[np.int64] | None = None
     scale: int = 1
     outputs: tuple[int, ...] = ()
+    above: int = 1
+    below: int = 1
     leaf_function: LeafFunction | None = None
     rate_loss: RateLoss | None = None
     superadditive: bool = False
@@ -129,6 +135,8 @@ class VectorProblem:
             extra["scale"] = self.scale
         if self.outputs:
             extra["outputs"] = list(self.outputs)
+        if self.kind == "quantile":
+            extra |= {"above": self.above, "below": self.below}
         if self.kind == "callback":
             extra |= self._function()
         if self.test_costs is not None:
@@ -153,7 +161,7 @@ class VectorProblem:
         elif self.test_costs is not None and self.row_counts is None:
             others["weights"] = np.ones(len(self.columns), dtype=np.int64)
         others = {name: np.asarray(array, dtype=np.int64) for name, array in others.items()}
-        can_count = self.kind != "squares" and self.row_counts is None
+        can_count = self.kind in ("min_label", "callback") and self.row_counts is None
         known = self.statistics if isinstance(self.statistics, RowTypes) else None
         by_type = known.of_types(others) if known is not None and can_count else None
         if known is not None and by_type is not None:

@@ -53,6 +53,7 @@ class Number:
     minimum_allowed: bool = True
     none: str | None = None
     text: bool = False
+    maximum_allowed: bool = True
 
     def __call__(self, name: str, value: object) -> None:
         if value is None and self.none is not None:
@@ -64,10 +65,13 @@ class Number:
         except ValueError:
             raise ValueError(f"{name} must be {self._wanted()}, got {value!r}.") from None
         above = number > self.minimum or (self.minimum_allowed and number == self.minimum)
-        if not (above and number <= min(self.maximum, float_info.max)):
+        below = number < self.maximum or (self.maximum_allowed and number == self.maximum)
+        if not (above and below and number <= float_info.max):
             raise ValueError(f"{name} must be {self._wanted()}, got {shown(value)}.")
 
     def _wanted(self) -> str:
+        if self.maximum < inf and not self.maximum_allowed:
+            return f"a number above {self.minimum:g} and below {self.maximum:g}"
         if self.maximum < inf:
             return f"a number from {self.minimum:g} to {self.maximum:g}{_or_none(self.none)}"
         relation = "of at least" if self.minimum_allowed else "greater than"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,13 +11,30 @@ from sklearn.utils import column_or_1d
 
 from certree.encoding._named import read_outputs
 from certree.results._answer import Answer
+from certree.tasks._examples import Deviance
+from certree.tasks._quantiles import AbsoluteError, QuantileLoss
 from certree.tasks._squares import SquaredError, target_numbers
 from certree.tasks._task import Task
 
+from ._parameters import Number, OneOf
 from ._sklearn_bases import RegressorMixin
 from ._task_statement import TaskStatement
 from ._task_tree import BaseTargetTree
 from ._vocabulary import DepthByPosition, fitted, parameter, with_parameters
+
+CRITERIA = ("squared_error", "absolute_error", "quantile", "poisson", "gamma")
+
+
+def refuse_targets(criterion: str, y: NDArray[np.float64]) -> None:
+    """Raise ValueError for targets that a deviance is not defined for."""
+    bad = {"poisson": y < 0, "gamma": y <= 0}.get(criterion)
+    if bad is not None and bad.any():
+        row = int(np.argmax(bad))
+        what = "negative; counts" if criterion == "poisson" else "not positive; amounts"
+        raise ValueError(
+            f"y[{row}] = {float(y[row])!r} is {what} must be for criterion={criterion!r}. Use "
+            'criterion="squared_error", or leave such rows out.'
+        )
 
 
 @with_parameters
@@ -31,13 +48,23 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
 
     on the training rows; every leaf predicts the weighted mean of its rows. If y has several
     columns, the outputs, the squared errors of all of them are added, above and below the line.
+    Other criteria have another loss in place of the squares, and :math:`D^2`, the share of the loss
+    of a tree without splits that the tree explains, in place of :math:`R^2`.
 
     Parameters
     ----------
+    criterion : {"squared_error", "absolute_error", "quantile", "poisson", "gamma"}, \
+            default="squared_error"
+        What is minimised. "absolute_error": distances from the median of each leaf. "quantile":
+        the pinball loss around the `quantile` of each leaf. "poisson": the deviance of counts,
+        which must not be negative, from the mean of each leaf. "gamma": that of positive amounts.
+    quantile : float, fraction or str, default=0.5
+        For "quantile": above 0 and below 1, with at most six decimals.
     max_depth, max_splits, max_leaf_nodes, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
-        Penalty per split (or leaf) in units of R2, from 0 to 1: a split must raise R2 by as much.
+        Penalty per split (or leaf) in units of R2 or D2, from 0 to 1: a split must raise it by as
+        much.
     output_weights : array-like of shape (n_outputs,), "balanced" or None, default=None
         What the squared error of each output counts, if y has several columns: positive numbers;
         "balanced": one over the variance of the output, so that R2 is the mean of the outputs' R2;
@@ -47,7 +74,7 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     search, time_limit, memory_limit
         As for :class:`OptimalTreeClassifier`.
     gap : float, fraction or str, default=0.0
-        Accept a tree whose squared error is proven to be within this of the least.
+        Accept a tree whose squared error, or other loss, is proven to be within this of the least.
     n_jobs, verbose
         As for :class:`OptimalTreeClassifier`.
 
@@ -56,14 +83,14 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     tree_ : Tree
         The tree.
     certificate_ : TaskCertificate
-        What is proven about it: ``cost`` is the squared error plus the penalty, ``objective`` is
-        R2 less the complexity of the tree.
+        What is proven about it: ``cost`` is the squared error, or other loss, plus the penalty,
+        ``objective`` is R2 or D2 less the complexity of the tree.
     n_outputs_ : int
         Number of columns of y.
     output_weights_ : array of shape (n_outputs,)
         What each of them counts.
     encoder_, n_features_in_, feature_names_in_, feature_importances_, path_
-        As for :class:`OptimalTreeClassifier`; importances are shares of the explained squares.
+        As for :class:`OptimalTreeClassifier`; importances are shares of the explained loss.
 
     Notes
     -----
@@ -74,9 +101,11 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     which the search rounds down to a fine unit. ``certificate_.rounding`` bounds what all this can
     change in the cost of any tree.
 
-    Absolute error is not offered: the median of a leaf is not a function of a sum over its rows, so
-    the search cannot compute it from parts of a row set. With a list of values to predict it can:
-    use :func:`tasks.pinball` with quantile 0.5.
+    Absolute errors and pinball losses are exact for short decimals. A leaf that has several best
+    values, as the median of an even number of rows often has, predicts the middle of them. With an
+    exposure, give rates as y and exposures as `sample_weight` for Poisson deviance, as for
+    scikit-learn's regressors. Deviances are computed in float64, and ``certificate_.rounding``
+    bounds the error. `score` is R2 for every criterion.
 
     .. versionadded:: 0.1
 
@@ -98,13 +127,30 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
            [ 4. , 20. ]])
     """
 
+    criterion: Literal["squared_error", "absolute_error", "quantile", "poisson", "gamma"] = (
+        parameter(default="squared_error", check=OneOf(CRITERIA))
+    )
+    quantile: float | Fraction | str = parameter(
+        default=0.5, check=Number(0, 1, minimum_allowed=False, maximum_allowed=False, text=True)
+    )
     output_weights: Any = parameter(default=None)
 
     n_outputs_: int = fitted()
     output_weights_: NDArray[np.float64] = fitted()
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
-        return SquaredError(self.output_weights)
+        if self.criterion == "squared_error":
+            return SquaredError(self.output_weights)
+        if self.output_weights is not None:
+            raise ValueError(
+                "output_weights are for criterion='squared_error', the only one with several "
+                f"outputs; got criterion={self.criterion!r}."
+            )
+        if self.criterion == "absolute_error":
+            return AbsoluteError()
+        if self.criterion == "quantile":
+            return QuantileLoss(self.quantile)
+        return Deviance(self.criterion)
 
     def _keep(self, statement: TaskStatement, answer: Answer, *args: Any, **more: Any) -> None:
         super()._keep(statement, answer, *args, **more)
@@ -141,6 +187,12 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         if not np.isfinite(numbers).all():
             row = int(np.argwhere(~np.isfinite(numbers))[0, 0])
             raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
+        if self.criterion != "squared_error" and numbers.ndim > 1:
+            raise ValueError(
+                f"y has {numbers.shape[1]} columns; criterion={self.criterion!r} takes one. Use "
+                'criterion="squared_error", or fit a tree for each column.'
+            )
+        refuse_targets(self.criterion, numbers)
         return target_numbers(given, n_rows)
 
     def _measure_name(self) -> str:
@@ -148,7 +200,7 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
+        tags.target_tags.multi_output = self.criterion == "squared_error"
         tags.target_tags.single_output = True
         return tags
 

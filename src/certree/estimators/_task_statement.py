@@ -179,7 +179,7 @@ class TaskStatement(Statement):
     def reach(self, nodes: engine.Nodes) -> Reached:
         """Send the rows down a tree."""
         leaves = nodes.route(self.columns)
-        return Reached(leaves, nodes.sums(self.problem.sums_at(leaves, len(nodes))))
+        return Reached(leaves, self.problem.node_sums(nodes, leaves))
 
     def grow(self, nodes: engine.Nodes, reached: Reached | None = None) -> Tree:
         reached = self.reach(nodes) if reached is None else reached

@@ -9,12 +9,14 @@ from ._leaf_cost import LeafCost
 from ._limit import LeafMinimum, Limit
 from ._limited import Front, Limited
 from ._misclassification import Misclassification
+from ._quantiles import AbsoluteError, QuantileLoss
 from ._separable import Separable
 from ._squares import SquaredError
 from ._survival_loss import SurvivalLoss
 from ._task import Laws, LeafCosts, Task
 
 __all__ = [
+    "AbsoluteError",
     "Front",
     "Laws",
     "LeafCost",
@@ -23,6 +25,7 @@ __all__ = [
     "Limit",
     "Limited",
     "Misclassification",
+    "QuantileLoss",
     "Separable",
     "SquaredError",
     "SurvivalLoss",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,17 @@ from certree.encoding._classes import check_labels, encode_labels
 from certree.numbers._fixed_point import check_numbers
 
 from ._label_costs import RowCosts
-from ._leaf_cost import LeafCost, Noise
+from ._leaf_cost import FunctionProblem, LeafCost, Noise, call_cost
+from ._task import Laws, LeafCosts, Rows, Sums, Task
 
-__all__ = ["entropy", "exponential_survival", "gini", "pinball", "poisson_deviance"]
+__all__ = [
+    "entropy",
+    "exponential_survival",
+    "gamma_deviance",
+    "gini",
+    "pinball",
+    "poisson_deviance",
+]
 
 # Every operation of float64 that is used here, also logarithms, is off by at most this share.
 _EPSILON = 2.0**-51
@@ -112,6 +122,31 @@ def poisson_deviance(y: Any, exposure: Any = None) -> LeafCost:
     return rate_deviance(counts, time, own, "poisson_deviance")
 
 
+def gamma_deviance(y: Any) -> LeafCost:
+    r"""Return the task of least gamma deviance, for amounts.
+
+    .. math:: 2 \sum_i \Big( \log \frac{\mu}{y_i} + \frac{y_i}{\mu} - 1 \Big),
+              \qquad \mu \text{ the mean of the leaf}
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Amounts, positive; a leaf predicts the mean of its rows.
+
+    Examples
+    --------
+    >>> from certree import solve, tasks
+    >>> task = tasks.gamma_deviance([1.0, 2.0, 10.0, 30.0])
+    >>> solve(task, [[0], [0], [1], [1]], max_depth=1).predict([[0], [1]]).tolist()
+    [1.5, 20.0]
+    """
+    amounts = check_numbers(y, "y", (None,))
+    _refuse(amounts <= 0, "y", amounts, "not positive; amounts must be")
+    # One event for every row, in the time y: the mean is one over their rate.
+    ones = np.ones(len(amounts))
+    return rate_deviance(ones, amounts, -np.log(amounts), "gamma_deviance", inverse=True)
+
+
 def exponential_survival(time: Any, event: Any) -> LeafCost:
     r"""Return the task of least deviance of exponential survival times, some of them censored.
 
@@ -149,24 +184,94 @@ def rate_deviance(
     *,
     factor: int = 2,
     unseen: float = 0.0,
+    inverse: bool = False,
 ) -> LeafCost:
     """Return the task of least deviance from one rate of events for each leaf.
 
     `own` is what rows contribute at rates of their own: events times the logarithm of these. A
     deviance is twice the loss, which has the `factor` 1. A leaf without events predicts the rate
-    that it had with `unseen` of them.
+    that it had with `unseen` of them. With `inverse`, leaves predict one over their rate.
     """
 
     def cost(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         number, length, best = sums.T
         rate = number / np.maximum(length, 1e-300)
         loss = np.maximum(factor * (best - _times_log(number, rate)), 0.0)
+        if inverse:
+            return loss, length / np.maximum(number, 1e-300)
         return loss, np.where(number > 0, rate, unseen / np.maximum(length, 1e-300))
 
     task = LeafCost(np.stack([events, time, own], axis=1), cost, bounds="superadditive", name=name)
     task.noise = _rate_noise
     task.rate_factor = factor
     return task
+
+
+class DevianceProblem(FunctionProblem):
+    """A deviance on certain rows, around the mean of each leaf."""
+
+    objective_name = "D2"
+
+    def __init__(self, task: LeafCost, target: NDArray[np.float64], rows: Rows) -> None:
+        super().__init__(task, rows)
+        self.target, self.rows = rows.select(target), rows
+        # A complexity of one costs as much as a single leaf: nothing, where all rows are equal.
+        is_constant = self.target.min() == self.target.max()
+        self.complexity_unit = Fraction(0) if is_constant else self.whole * self.unit
+
+    @property
+    def hidden(self) -> Fraction:
+        """Where all rows are equal, no tree is better than another."""
+        return self.noise if self.complexity_unit else Fraction(0)
+
+    def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
+        means = np.array(super().read(sums, leaves), dtype=np.float64)
+        weights = self.rows.shares
+        for leaf in np.unique(leaves).tolist():
+            # From numbers that are not rounded to integers.
+            at = leaves == leaf
+            means[leaf] = math.fsum(weights[at] * self.target[at]) / math.fsum(weights[at])
+        return means
+
+    def describe(self, sums: Sums) -> list[str]:
+        own = self.sums(sums)
+        weights = own[:, 0 if self.task.name == "gamma_deviance" else 1].tolist()
+        costs, _ = call_cost(self.task.cost, own)
+        return [
+            f"mean of {weight:.6g}, mean deviance {cost / max(weight, 1e-300):.4g}"
+            for weight, cost in zip(weights, costs.tolist(), strict=True)
+        ]
+
+    def objective(self, cost: Fraction) -> float:
+        return float(1 - cost / self.complexity_unit) if self.complexity_unit else 1.0
+
+
+class Deviance(Task):
+    """The deviance of counts or amounts, for an estimator that is given them as y.
+
+    Parameters
+    ----------
+    kind : {"poisson", "gamma"}
+        Which deviance.
+    """
+
+    laws: Laws = Laws(superadditive=True)
+
+    def __init__(self, kind: str) -> None:
+        self.name = kind  # type: ignore[misc]
+        self.make = {"poisson": poisson_deviance, "gamma": gamma_deviance}[kind]
+
+    def on(self, y: Any, rows: Rows) -> DevianceProblem:
+        target = check_numbers(y, "y", (rows.n_rows,))
+        loss = self.make(target)
+        chosen = rows.select(target)
+        if chosen.min() == chosen.max() > 0:
+            # Logarithms of ones are exactly nothing, as the deviance of equal rows is.
+            loss = self.make(np.ones(rows.n_rows))
+        return DevianceProblem(loss, target, rows)
+
+    def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
+        return self.make(y).leaf_costs(None, n_rows)
 
 
 def pinball(y: Any, quantile: float = 0.5, candidates: Any = None) -> RowCosts:

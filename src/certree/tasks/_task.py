@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from certree.engine._row_types import RowTypes
 from certree.numbers._digits import whole_numbers
 from certree.numbers._weights import read_weights
+from certree.tree._nodes import Nodes
 
 Sums = NDArray[np.int64]
 """Sums of statistics, one line per leaf."""
@@ -167,7 +168,7 @@ class LeafProblem(ABC):
     Attributes
     ----------
     kind : str
-        Which leaf cost of the core applies: "min_label", "squares" or "callback".
+        Which leaf cost of the core applies: "min_label", "squares", "quantile" or "callback".
     statistics : int64 array of shape (n_rows, n_statistics)
         What is summed over the rows of a leaf, weights included.
     types : RowTypes or None
@@ -209,6 +210,10 @@ class LeafProblem(ABC):
         sums = np.zeros((n_places, self.statistics.shape[1]), dtype=np.int64)
         np.add.at(sums, places, self.statistics)
         return sums
+
+    def node_sums(self, nodes: Nodes, leaves: NDArray[np.intp]) -> Sums:
+        """Return the sums of the statistics of the rows of all nodes, given the rows' leaves."""
+        return nodes.sums(self.sums_at(leaves, len(nodes)))
 
     @property
     def hidden(self) -> Fraction:

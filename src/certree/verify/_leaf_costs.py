@@ -39,6 +39,11 @@ class Leaves:
         From rows to the largest error of float64 inside a function of the user.
     bounds_noise : bool
         Whether certificates count the errors of float64 in `rounding`, too.
+    terms : Fraction
+        The sum of the numbers that logarithms are multiplied by, if it is more than all weight.
+    slopes : pair of int, or None
+        For losses around quantiles: what a unit above and below the value of a leaf costs, in
+        units of their greatest common divisor.
     inspect : callable, optional
         Compares what the leaves of a tree hold beside their predictions.
     predict : callable, optional
@@ -57,6 +62,8 @@ class Leaves:
     target: Mapping[int, Fraction] | None = None
     noise: Callable[[Sequence[int]], Fraction] = lambda rows: Fraction(0)
     bounds_noise: bool = False
+    terms: Fraction = Fraction(0)
+    slopes: tuple[int, int] | None = None
     inspect: Callable[[Audit, Any, Walk], None] | None = None
     predict: Callable[[Any], Any] | None = None
     outputs: Sequence[tuple[Fraction, Leaves]] = ()

@@ -15,6 +15,7 @@ from ._audit import Audit, Data, GivenRows, Walk
 from ._candidates import CandidateRules
 from ._force import Charges
 from ._leaf_costs import Amounts, Leaves
+from ._number_leaves import deviances, quantiles, squares
 from ._plain_numbers import (
     as_array,
     common_unit,
@@ -141,46 +142,6 @@ def match_classes(given: Sequence[Any], classes: Any, n_columns: int) -> list[An
     return seen if len(seen) == n_columns else list(range(n_columns))
 
 
-# ---- regression --------------------------------------------------------------------------------
-
-
-def squares(data: Data, y: Any) -> Leaves:
-    """Return leaves that cost the squared error around their mean."""
-    numbers = read_list(y, data.n_rows, "y")
-    target = {row: numbers[row] for row in data.rows}
-    # Distances from one number give the same errors, in smaller fractions.
-    middle = (max(target.values()) + min(target.values())) / 2
-
-    def moments(rows: Sequence[int]) -> tuple[Fraction, Fraction, Fraction]:
-        weight = total = square = Fraction(0)
-        for row in rows:
-            w, t = data.weights[row], target[row] - middle
-            weight, total, square = weight + w, total + w * t, square + w * t * t
-        return weight, total, square
-
-    def least(rows: Sequence[int]) -> Fraction:
-        weight, total, square = moments(rows)
-        return square - total**2 / weight
-
-    def of(rows: Sequence[int], value: Any) -> Fraction:
-        weight, total, square = moments(rows)
-        mean = middle + total / weight
-        scale = max(abs(target[row]) for row in rows)
-        # The digits that float64 has for numbers of this size, and a few last bits for a sum.
-        if not isinstance(value, float | int) or abs(read(value) - mean) > 16 * scale / 2**52:
-            raise CertificateError(
-                f"a leaf predicts {value!r}, but the mean of its rows is {float(mean)!r}."
-            )
-        return square - total**2 / weight
-
-    whole = least(data.rows)
-
-    def score(cost: Fraction) -> float:
-        return float(1 - cost / whole) if whole else 1.0
-
-    return Leaves("squared_error", of, least, score, whole, target=target)
-
-
 # ---- several outputs ---------------------------------------------------------------------------
 
 
@@ -275,6 +236,17 @@ def error_outputs(data: Data, y: Any, class_weight: Any, weights: Any) -> Leaves
         audit.done("classes and counts of every output, in every node")
 
     return together(pairs, amounts=amounts, inspect=inspect)
+
+
+def _of_regressor(estimator: Any, data: Data, given: GivenRows) -> Leaves:
+    criterion = estimator.criterion
+    if criterion in ("poisson", "gamma"):
+        return deviances(data, given.y, criterion)
+    if criterion == "absolute_error":
+        return quantiles(data, given.y)
+    if criterion == "quantile":
+        return quantiles(data, given.y, estimator.quantile)
+    return square_outputs(data, given.y, estimator.output_weights)
 
 
 # ---- functions of the user ---------------------------------------------------------------------
@@ -463,6 +435,8 @@ TASKS: Mapping[str, Callable[[Any, Data, GivenRows], Leaves]] = {
         data, task.rewards, task.treatments, bool(task.maximise)
     ),
     "SquaredError": lambda task, data, given: square_outputs(data, given.y, task.output_weights),
+    "AbsoluteError": lambda task, data, given: quantiles(data, given.y),
+    "QuantileLoss": lambda task, data, given: quantiles(data, given.y, task.quantile),
     "SurvivalLoss": lambda task, data, given: survival(data, given.y),
     "LeafCost": lambda task, data, given: function(data, task),
 }
@@ -548,9 +522,7 @@ ESTIMATORS = {
     "OptimalTreeClassifier": lambda estimator, data, given: error_outputs(
         data, given.y, None, estimator.output_weights
     ),
-    "OptimalTreeRegressor": lambda estimator, data, given: square_outputs(
-        data, given.y, estimator.output_weights
-    ),
+    "OptimalTreeRegressor": _of_regressor,
     "OrdinalTreeClassifier": lambda estimator, data, given: rank_distances(
         data, given.y, estimator.order
     ),

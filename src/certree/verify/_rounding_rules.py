@@ -32,6 +32,11 @@ _NOTICED = Fraction(1, 2**9)
 _COARSEST = Fraction(1, 2**10)
 
 
+# The losses around quantiles of all rows, and the weights that are not rounded for them.
+_MOST_LOSS = 2**50
+_SHORT_WEIGHT = 2**24
+
+
 def units_of_cost(data: Data, certificate: Any, *, with_limits: bool = False) -> int:
     """Return how many units the costs of all rows may have together."""
     share = Fraction(1 if certificate.complexity else 0)
@@ -118,6 +123,31 @@ def allowed_for_squares(data: Data, leaves: Leaves, certificate: Any) -> Fractio
     return min(floors + 8 * whole * (error + digits), whole * _coarsest(certificate) + floors)
 
 
+def allowed_for_quantiles(data: Data, leaves: Leaves, certificate: Any) -> Fraction:
+    """Return the most that rounding may take from losses around quantiles."""
+    assert leaves.target is not None
+    assert leaves.slopes is not None
+    values, n = leaves.target.values(), len(data.weights)
+    width, total = Fraction(max(values) - min(values)), data.total()
+    if width == 0:
+        return Fraction(0)
+    most = min(units_of_cost(data, certificate) * _RESERVED, _MOST_LOSS)
+    slopes = sum(leaves.slopes)
+    units = total / common_unit(data.weights.values())
+    places = decimals(list(set(values)))
+    short = certificate.weight_quantum is None and are_short(data.weights, most // 2**12)
+    short = short and units * slopes <= _SHORT_WEIGHT
+    if short and places is not None and slopes * units * width * 10**places * 16 <= most:
+        return Fraction(0)
+    coarsest = max(_SHORT_WEIGHT, 4 * slopes * n)
+    # Steps of targets, where all weights together have this many units, and steps of weights.
+    error = 64 * min(Fraction(units * slopes), Fraction(coarsest)) / most
+    error += max(map(abs, values)) / width / 2**46
+    if not short:
+        error += Fraction(4 * n * slopes, coarsest) + Fraction(n, 2**40)
+    return Fraction(total * width) * min(error, _coarsest(certificate))
+
+
 def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any) -> Fraction:
     """Return the largest rounding for a function: integer parts, with at least 12 digits.
 
@@ -139,7 +169,7 @@ def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any
         return floors
     least, total = min(data.weights.values()), data.total()
     share = max(Fraction(len(data.rows), 2**46), units_of_weight(data) / 2**48)
-    noise = 2**10 * (largest + 64 * total) * share * total / least
+    noise = 2**10 * (largest + 64 * max(total, leaves.terms)) * share * total / least
     if certificate.status != "precision":
         noise = min(noise, (largest + total) * _NOTICED)
     return floors + noise

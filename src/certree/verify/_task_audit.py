@@ -32,7 +32,12 @@ from ._leaves import leaves_of_estimator, leaves_of_task, read_charges
 from ._metric_audit import all_tests
 from ._path_audit import check_path, check_whole_path
 from ._plain_numbers import Exact, common_unit, is_close, read, show
-from ._rounding_rules import allowed_for_function, allowed_for_labels, allowed_for_squares
+from ._rounding_rules import (
+    allowed_for_function,
+    allowed_for_labels,
+    allowed_for_quantiles,
+    allowed_for_squares,
+)
 from ._stated_weights import are_short, check_penalty, check_quantum, cost_range
 from ._story import check_bounds, check_no_confusion, check_parameters
 
@@ -165,6 +170,8 @@ def _check_rounding(
     certificate = audit.certificate
     if leaves.amounts is not None:
         allowed = allowed_for_labels(data, leaves, certificate, charges)
+    elif leaves.slopes is not None:
+        allowed = allowed_for_quantiles(data, leaves, certificate)
     elif leaves.target is not None:
         allowed = allowed_for_squares(data, leaves, certificate)
     else:

@@ -1,0 +1,153 @@
+"""Leaves that predict a number: squared errors, losses around quantiles, deviances."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from certree.exceptions import CertificateError
+
+from ._audit import Data
+from ._leaf_costs import Leaves
+from ._plain_numbers import read, read_list
+
+
+def squares(data: Data, y: Any) -> Leaves:
+    """Return leaves that cost the squared error around their mean."""
+    numbers = read_list(y, data.n_rows, "y")
+    target = {row: numbers[row] for row in data.rows}
+    # Distances from one number give the same errors, in smaller fractions.
+    middle = (max(target.values()) + min(target.values())) / 2
+
+    def moments(rows: Sequence[int]) -> tuple[Fraction, Fraction, Fraction]:
+        weight = total = square = Fraction(0)
+        for row in rows:
+            w, t = data.weights[row], target[row] - middle
+            weight, total, square = weight + w, total + w * t, square + w * t * t
+        return weight, total, square
+
+    def least(rows: Sequence[int]) -> Fraction:
+        weight, total, square = moments(rows)
+        return square - total**2 / weight
+
+    def of(rows: Sequence[int], value: Any) -> Fraction:
+        weight, total, square = moments(rows)
+        mean = middle + total / weight
+        scale = max(abs(target[row]) for row in rows)
+        # The digits that float64 has for numbers of this size, and a few last bits for a sum.
+        if not isinstance(value, float | int) or abs(read(value) - mean) > 16 * scale / 2**52:
+            raise CertificateError(
+                f"a leaf predicts {value!r}, but the mean of its rows is {float(mean)!r}."
+            )
+        return square - total**2 / weight
+
+    whole = least(data.rows)
+
+    def score(cost: Fraction) -> float:
+        return float(1 - cost / whole) if whole else 1.0
+
+    return Leaves("squared_error", of, least, score, whole, target=target)
+
+
+def quantiles(data: Data, y: Any, quantile: Any = None) -> Leaves:
+    """Return leaves that cost the loss around their quantile; None: absolute error."""
+    numbers = read_list(y, data.n_rows, "y")
+    level = Fraction(1, 2) if quantile is None else Fraction(read(quantile, "quantile"))
+    above, below = (level, 1 - level) if quantile is not None else (Fraction(1), Fraction(1))
+    target = {row: numbers[row] for row in data.rows}
+
+    def loss(rows: Sequence[int], value: Fraction) -> Fraction:
+        parts = (
+            data.weights[row] * max(above * (target[row] - value), below * (value - target[row]))
+            for row in rows
+        )
+        return sum(parts, Fraction(0))
+
+    def best(rows: Sequence[int]) -> tuple[Fraction, Fraction]:
+        """Return the least and the largest of the best values."""
+        ordered = sorted(rows, key=lambda row: target[row])
+        wanted = level * data.weight(rows)
+        passed = Fraction(0)
+        for place, row in enumerate(ordered):
+            passed += data.weights[row]
+            if passed > wanted:
+                return target[row], target[row]
+            if passed == wanted:
+                return target[row], target[ordered[place + 1]]
+        raise AssertionError("no row has weight")
+
+    def of(rows: Sequence[int], value: Any) -> Fraction:
+        low, high = best(rows)
+        middle = (low + high) / 2
+        if not isinstance(value, float | int) or abs(read(value) - middle) > abs(middle) / 2**50:
+            raise CertificateError(
+                f"a leaf predicts {value!r}, but the middle of its best values is "
+                f"{float(middle)!r}."
+            )
+        return loss(rows, middle)
+
+    def least(rows: Sequence[int]) -> Fraction:
+        return loss(rows, best(rows)[0])
+
+    whole = least(data.rows)
+    return Leaves(
+        "absolute_error" if quantile is None else "quantile",
+        of,
+        least,
+        lambda cost: float(1 - cost / whole) if whole else 1.0,
+        whole,
+        target=target,
+        slopes=(level.numerator, level.denominator - level.numerator),
+    )
+
+
+def deviances(data: Data, y: Any, kind: str) -> Leaves:
+    """Return leaves that cost the Poisson or gamma deviance from their mean."""
+    numbers = read_list(y, data.n_rows, "y")
+    is_gamma = kind == "gamma"
+    if any(numbers[row] < 0 or (is_gamma and not numbers[row]) for row in data.rows):
+        raise ValueError(f"y has numbers for which the {kind} deviance is not defined.")
+    logs = {row: math.log(numbers[row]) if numbers[row] else 0.0 for row in data.rows}
+
+    def moments(rows: Sequence[int]) -> tuple[Fraction, Fraction]:
+        total = sum((data.weights[row] * numbers[row] for row in rows), Fraction(0))
+        return Fraction(data.weight(rows)), Fraction(total)
+
+    def loss(rows: Sequence[int]) -> tuple[Fraction, Fraction]:
+        """Return the deviance, and how far off it may be."""
+        weight, total = moments(rows)
+        if len({numbers[row] for row in rows}) == 1:
+            return Fraction(0), Fraction(0)
+        of_mean = math.log(total / weight)
+        events = weight if is_gamma else total
+        sign = -1 if is_gamma else 1
+        terms = [
+            sign * float(data.weights[row] * (1 if is_gamma else numbers[row])) * logs[row]
+            for row in rows
+        ]
+        terms.append(-sign * float(events) * of_mean)
+        size = math.fsum(map(abs, terms)) + float(events)
+        return max(Fraction(2 * math.fsum(terms)), Fraction(0)), Fraction(size) / 2**44
+
+    def of(rows: Sequence[int], value: Any) -> Fraction:
+        weight, total = moments(rows)
+        mean = total / weight
+        if not isinstance(value, float | int) or abs(read(value) - mean) > mean / 10**11:
+            raise CertificateError(
+                f"a leaf predicts {value!r}, but the mean of its rows is {float(mean)!r}."
+            )
+        return loss(rows)[0]
+
+    whole = loss(data.rows)[0]
+    return Leaves(
+        kind,
+        of,
+        lambda rows: loss(rows)[0],
+        lambda cost: float(1 - cost / whole) if whole else 1.0,
+        whole,
+        noise=lambda rows: loss(rows)[1],
+        bounds_noise=True,
+        terms=moments(data.rows)[0 if is_gamma else 1],
+    )
