@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -17,23 +18,28 @@ from certree.results._certificate import Exact, show
 from certree.results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from certree.results._progress import Callback
 from certree.results._record import status_text
-from certree.tasks._rates import CONSTRAINTS, needs_two_classes, read_tolerance
+from certree.tasks._rates import (
+    CONSTRAINTS,
+    check_constraint,
+    constraint_names,
+    needs_two_classes,
+    read_tolerance,
+    read_tolerances,
+)
 
 from ._fair_fit import find_curve, solve_fair
 from ._fair_report import report_on
 from ._fair_statement import state_fairness
 from ._optimal_tree import BaseOptimalTree
-from ._parameters import OneOf
 from ._reading import PredictsClasses
 from ._scoring import with_class_weights
 from ._vocabulary import ClassParameters, fitted, fixed, parameter, with_parameters
 
+Tolerance = float | Fraction | str
+"""A share, as the decimal or fraction that is written."""
+
 # Part of the range of integers that costs of the rows leave to multipliers.
 _ROOM_FOR_MULTIPLIERS = 2**8
-
-
-def _check_tolerance(name: str, value: object) -> None:
-    read_tolerance(value)
 
 
 def _at_least(number: Exact) -> str:
@@ -64,8 +70,8 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
 
     Parameters
     ----------
-    constraint : str, default="demographic_parity"
-        Which rate is compared between groups:
+    constraint : str or list of str, default="demographic_parity"
+        Which rate is compared between groups; a list names several, which all must be kept:
 
         - "demographic_parity": the share of rows that are predicted positive (selection rate);
         - "equal_opportunity": the same among rows that are positive (true positive rate);
@@ -74,9 +80,10 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         - "accuracy_parity": the share of rows that are wrong (error rate). It is the only one for
           more than two classes, and the only one that may be impossible to keep: a tree that
           gives all rows the same label keeps all others.
-    tolerance : float, Fraction or str, default=0.01
+    tolerance : float, Fraction, str, list or dict, default=0.01
         Largest difference of a rate between two groups, from 0 to 1. Used as the decimal or
-        fraction that is written: 0.1 is one tenth, "1/3" one third.
+        fraction that is written: 0.1 is one tenth, "1/3" one third. Several constraints have one
+        tolerance for all, a list with one for each, or a dict by their names.
     use_sensitive : bool, default=False
         Whether the tree may ask for the group. By default, tests of X that only state the
         group (those that equal the sensitive feature, or its negation) are left out; the
@@ -139,11 +146,11 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     ('optimal', True)
     """
 
-    constraint: str = parameter(
-        default="demographic_parity", check=OneOf(tuple(CONSTRAINTS)), kw_only=False
+    constraint: str | Sequence[str] = parameter(
+        default="demographic_parity", check=check_constraint, kw_only=False
     )
-    tolerance: float | Fraction | str = parameter(
-        default=0.01, check=_check_tolerance, kw_only=False
+    tolerance: Tolerance | Sequence[Tolerance] | Mapping[str, Tolerance] = parameter(
+        default=0.01, kw_only=False
     )
     use_sensitive: bool = parameter(default=False, check=_check_truth)
     sensitive_columns: Any = None
@@ -189,6 +196,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
             The fitted estimator itself.
         """
         self._check_parameters()
+        read_tolerances(self.constraint, self.tolerance)
         self._check_sizes()
         with self._budget():
             statement = state_fairness(self, X, y, sensitive_features, sample_weight)
@@ -240,6 +248,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
             All trees that no other beats in both disparity and cost, with a plot.
         """
         self._check_parameters()
+        read_tolerances(self.constraint, self.tolerance)
         self._check_sizes()
         # A shallow copy with the same parameters takes what fitting leaves behind.
         model = type(self)(**self.get_params(deep=False))
@@ -336,7 +345,6 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.constraint in CONSTRAINTS and not needs_two_classes(
-            self.constraint
-        )
+        known = all(one in CONSTRAINTS for one in constraint_names(self.constraint))
+        tags.classifier_tags.multi_class = known and not needs_two_classes(self.constraint)
         return tags

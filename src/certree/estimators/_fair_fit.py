@@ -24,10 +24,15 @@ from certree.proofs._limit_search import solve_limited
 from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
-from certree.results._fairness import CurvePoint, FairnessCertificate, FairnessCurve
+from certree.results._fairness import (
+    CurvePoint,
+    FairnessCertificate,
+    FairnessCurve,
+    one_for_all,
+)
 from certree.results._lazy import Lazy
 from certree.results._progress import Callback, Observer
-from certree.tasks._rates import disparity
+from certree.tasks._rates import disparity, read_tolerances
 
 from ._certify import certify
 from ._fair_statement import FairStatement
@@ -67,12 +72,12 @@ def solve_fair(
         watch.go_on(free)
     nodes = free.nodes.over(statement.places)
     rates = statement.rates(nodes)
-    is_fair = disparity(rates) <= statement.tolerance and free.status in ("optimal", "gap")
-    if is_fair or statement.comparison is None:
+    is_proven = free.status in ("optimal", "gap")
+    if statement.comparison is None or (is_proven and statement.comparison.is_fair(rates)):
         answer = replace(Answer.of(free, scale), nodes=nodes)
         return watch, nodes, _certify(model, statement, answer, rates)
     phase("searching fair trees")
-    limits = _limits(statement, options, statement.tolerance)
+    limits = _limits(statement, options)
     found = _solve_fairly(statement.with_limits(limits), options, free, watch)
     nodes = found.nodes.over(statement.places)
     if found.upper_bound is None:
@@ -86,11 +91,11 @@ def solve_fair(
 def _limits(
     statement: FairStatement,
     options: engine.Options,
-    tolerance: Fraction,
+    tolerance: Fraction | None = None,
     *,
     may_round: bool = False,
 ) -> FairLimits:
-    """Return the limits that a tolerance means, with what the search has room for."""
+    """Return the limits of one tolerance, or of each rate's own, as the search has room for."""
     n_rows = len(statement.columns)
     room = cost_budget(n_rows, options.most_splits(n_rows))
     return fair_limits(statement.compared, tolerance, room, may_round=may_round)
@@ -238,7 +243,8 @@ def _curve_certificate(
     seconds, counters = curve.seconds - statement.seconds, dict(found.counters)
     answer = Answer(status, cost, lower, nodes[place], seconds, counters)
     rates = statement.rates(nodes[place])
-    return _certify(model, statement, answer, rates, tolerance=exact(apart), n_row_groups=None)
+    tolerance = one_for_all(model.constraint, exact(apart))
+    return _certify(model, statement, answer, rates, tolerance=tolerance, n_row_groups=None)
 
 
 def _search_curve(
@@ -420,9 +426,11 @@ def _about_groups(
     comparison = statement.comparison
     if comparison is None:
         return fields
+    several = not isinstance(model.constraint, str)
+    tolerances = tuple(map(exact, read_tolerances(model.constraint, model.tolerance)))
     return fields | {
-        "constraint": model.constraint,
-        "tolerance": exact(statement.tolerance),
+        "constraint": tuple(model.constraint) if several else model.constraint,
+        "tolerance": tolerances if several else tolerances[0],
         "groups": comparison.groups.names,
         "rates": tuple(
             (kind.name, tuple(exact(rate) for rate in of_groups))

@@ -21,11 +21,13 @@ from certree.proofs._fair_limits import FairLimits
 from certree.tasks._rates import (
     Comparison,
     Groups,
+    allowed_by_rate,
     compare_groups,
+    constraint_names,
     decided_by_group,
     needs_two_classes,
     read_groups,
-    read_tolerance,
+    read_tolerances,
 )
 
 from ._binary_statement import find_positive
@@ -46,8 +48,6 @@ class FairStatement(ErrorStatement):
     ----------
     comparison : Comparison or None
         The groups of the rows; None if there are none.
-    tolerance : Fraction
-        Largest difference of rates.
     places : int array
         The tests that may be asked.
     asked : uint8 array
@@ -57,7 +57,6 @@ class FairStatement(ErrorStatement):
     """
 
     comparison: Comparison | None
-    tolerance: Fraction
     places: NDArray[np.intp]
     asked: NDArray[np.uint8]
     left_out: tuple[str, ...]
@@ -108,7 +107,7 @@ def state_fairness(
 ) -> FairStatement:
     """Read and encode everything."""
     start = perf_counter()
-    tolerance = read_tolerance(model.tolerance)
+    tolerances = read_tolerances(model.constraint, model.tolerance)
     groups: Groups | None = None
     positive = 0
 
@@ -127,7 +126,7 @@ def state_fairness(
     comparison = None
     if groups is not None:
         comparison = compare_groups(
-            model.constraint,
+            allowed_by_rate(model.constraint, tolerances),
             groups,
             errors.codes,
             positive,
@@ -148,7 +147,6 @@ def state_fairness(
     return FairStatement(
         **{**vars(errors), "seconds": perf_counter() - start},
         comparison=comparison,
-        tolerance=tolerance,
         places=places,
         asked=asked,
         left_out=left_out,
@@ -157,7 +155,8 @@ def state_fairness(
 
 def _check_classes(model: FairTreeClassifier, classes: list[Any]) -> int:
     """Return which class is positive, and refuse more than two where a constraint needs two."""
-    positive = find_positive(classes, model.pos_label, model.constraint, "constraint")
+    named = " and ".join(constraint_names(model.constraint))
+    positive = find_positive(classes, model.pos_label, named, "constraint")
     if needs_two_classes(model.constraint) and len(classes) > 2:
         raise ValueError(
             f"Only binary classification is supported by constraint={model.constraint!r}: y has "

@@ -49,6 +49,8 @@ class Compared:
     ----------
     name : str
         Name of the rate.
+    tolerance : int or Fraction
+        Largest difference between two groups.
     totals : dict
         Weight of the rows that count in each group.
     adds : dict
@@ -57,6 +59,7 @@ class Compared:
     """
 
     name: str
+    tolerance: Exact
     totals: Mapping[Any, Fraction]
     adds: Mapping[int, tuple[Any, Fraction, frozenset[int]]]
 
@@ -82,6 +85,14 @@ class Fair:
     def certificate(self) -> Any:
         """The certificate in question."""
         return self.audit.certificate
+
+    def tolerance_of(self, name: str) -> Exact:
+        """Return the largest difference of a rate that is allowed."""
+        return next(rate.tolerance for rate in self.compared if rate.name == name)
+
+    def is_within(self, rates: Mapping[tuple[str, Any], Exact]) -> bool:
+        """Return whether a tree with these rates keeps all tolerances."""
+        return all(apart_by(rates, [rate]) <= rate.tolerance for rate in self.compared)
 
 
 def check_fair(model: Any, given: GivenRows) -> Checked:
@@ -142,10 +153,41 @@ def _check_constraint(audit: Audit) -> None:
     certificate, parameters = audit.certificate, audit.parameters
     if certificate.constraint is None:
         return
-    audit.compare("constraint", certificate.constraint, parameters["constraint"])
+    asked = parameters["constraint"]
+    asked = asked if isinstance(asked, str) else tuple(asked)
+    audit.compare("constraint", certificate.constraint, asked)
     audit.raise_if_different()
-    audit.compare("tolerance", certificate.tolerance, read(parameters["tolerance"], "tolerance"))
+    audit.compare("tolerance", certificate.tolerance, _tolerances(asked, parameters["tolerance"]))
     audit.compare("use_sensitive", certificate.use_sensitive, bool(parameters["use_sensitive"]))
+
+
+def _tolerances(asked: str | tuple[str, ...], given: Any) -> Any:
+    """Return the tolerance of a constraint, or of each."""
+    if isinstance(asked, str) and not isinstance(given, Mapping | list | tuple):
+        return read(given, "tolerance")
+    names = (asked,) if isinstance(asked, str) else asked
+    if isinstance(given, Mapping):
+        each = [given[name] for name in names]
+    else:
+        each = list(given) if isinstance(given, list | tuple) else [given] * len(names)
+    found = tuple(read(one, "tolerance") for one in each)
+    return found[0] if isinstance(asked, str) else found
+
+
+def _allowed(certificate: Any) -> dict[tuple[str, str], Exact]:
+    """Return the rates that the constraints compare, with the least tolerance of each."""
+    names, most = certificate.constraint, certificate.tolerance
+    if isinstance(names, str):
+        names, most = (names,), (most,)
+    if any(name not in _COMPARED for name in names):
+        raise CertificateError(f"the constraint {certificate.constraint!r} is unknown.")
+    if not isinstance(most, tuple) or len(most) != len(names):
+        raise CertificateError("the certificate does not state a tolerance for each constraint.")
+    allowed: dict[tuple[str, str], Exact] = {}
+    for name, tolerance in zip(names, most, strict=True):
+        for rate in _COMPARED[name]:
+            allowed[rate] = min(tolerance, allowed.get(rate, tolerance))
+    return allowed
 
 
 def _check_no_groups(audit: Audit) -> None:
@@ -241,8 +283,7 @@ def _rates_to_compare(
 ) -> list[Compared]:
     """Return the rates that the constraint compares, with the rows that count for them."""
     certificate = audit.certificate
-    if certificate.constraint not in _COMPARED:
-        raise CertificateError(f"the constraint {certificate.constraint!r} is unknown.")
+    allowed = _allowed(certificate)
     different_groups = set(groups.values())
     if len(certificate.groups) != len(different_groups) or set(certificate.groups) != (
         different_groups
@@ -259,7 +300,7 @@ def _rates_to_compare(
     positive = len(labels) - 1 if wanted is None else labels.index(wanted)
     everything = frozenset(range(len(labels)))
     result = []
-    for name, among in _COMPARED[certificate.constraint]:
+    for (name, among), tolerance in allowed.items():
         totals = dict.fromkeys(certificate.groups, Fraction(0))
         adds = {}
         for row in data.rows:
@@ -273,7 +314,7 @@ def _rates_to_compare(
             adds[row] = (groups[row], weights[row], counted)
         if not all(totals.values()):
             raise CertificateError(f"a group has no rows that count for the {name}: {totals}.")
-        result.append(Compared(name, totals, adds))
+        result.append(Compared(name, tolerance, totals, adds))
     return result
 
 
@@ -308,11 +349,13 @@ def _check_rates(fair: Fair, walk: Walk) -> None:
     audit.compare("rates of groups", certificate.rates, recomputed)
     apart = max(max(r.values()) - min(r.values()) for _, r in rates)
     audit.compare("disparity", certificate.disparity, apart)
-    if apart > certificate.tolerance:
-        audit.differ(
-            f"rates are {show(apart)} apart, more than the tolerance {show(certificate.tolerance)}"
-        )
-    audit.done(f"rates of all groups, at most {show(certificate.tolerance)} apart")
+    for rate, (name, of_groups) in zip(fair.compared, rates, strict=True):
+        span = max(of_groups.values()) - min(of_groups.values())
+        if span > rate.tolerance:
+            audit.differ(
+                f"{name}s are {show(span)} apart, more than the tolerance {show(rate.tolerance)}"
+            )
+        audit.done(f"{name}s of all groups, at most {show(rate.tolerance)} apart")
     of, differences = dict(rates), []
     for name, group, other, claimed in certificate.differences:
         difference = of[name][group] - of[name][other]
@@ -320,8 +363,10 @@ def _check_rates(fair: Fair, walk: Walk) -> None:
         differences.append(difference)
     if certificate.differences:
         _check_cuts(fair, [(certificate.cost, differences)])
+    most = [fair.tolerance_of(name) for name, *_ in certificate.differences]
     for a, *weights, value in certificate.cuts:
-        if a and value - sum(weights) * certificate.tolerance > a * certificate.cost:
+        rest = sum(w * t for w, t in zip(weights, most, strict=True))
+        if a and value - rest > a * certificate.cost:
             audit.differ("a dual cut gives a bound above the cost of the tree")
 
 
@@ -398,24 +443,25 @@ def _check_trees(fair: Fair, trees: Sequence[FairPoint]) -> None:
     ]
     _check_cuts(fair, stated)
     for (cost, rates), (_, differences) in zip(trees, stated, strict=True):
-        reasons = _reasons(certificate, cost + fair.data.slack, apart_by(rates, fair.compared))
+        reasons = _reasons(fair, cost + fair.data.slack, rates)
         if certificate.cost is None:
-            reasons += _nearer(certificate, differences)
+            reasons += _nearer(fair, differences)
         for reason in reasons:
             fair.audit.differ(reason)
         if reasons:
             return
 
 
-def _reasons(certificate: Any, cost: Exact, apart: Exact) -> list[str]:
-    """Return the claims that a tree with this cost and disparity refutes."""
+def _reasons(fair: Fair, cost: Exact, rates: Mapping[tuple[str, Any], Exact]) -> list[str]:
+    """Return the claims that a tree with this cost and these rates refutes."""
     reasons = []
+    certificate, apart = fair.certificate, apart_by(rates, fair.compared)
     unfair, least = certificate.unconstrained_cost, certificate.least_disparity
     if unfair is not None and cost < unfair:
         reasons.append(f"unconstrained cost {show(unfair)}, but a tree costs {show(cost)}")
     if least is not None and apart < least:
         reasons.append(f"least disparity: certified {show(least)}, but a tree has {show(apart)}")
-    if apart > certificate.tolerance:
+    if not fair.is_within(rates):
         return reasons
     if certificate.status == "infeasible":
         reasons.append(f"a tree of cost {show(cost)} is within the tolerance")
@@ -427,14 +473,14 @@ def _reasons(certificate: Any, cost: Exact, apart: Exact) -> list[str]:
     return reasons
 
 
-def _nearer(certificate: Any, differences: Sequence[Exact]) -> list[str]:
+def _nearer(fair: Fair, differences: Sequence[Exact]) -> list[str]:
     """Return the limits to which a tree comes nearer than the certificate allows."""
     reasons = []
     for (name, group, other, least), found in zip(
-        certificate.differences, differences, strict=True
+        fair.certificate.differences, differences, strict=True
     ):
         # Among trees that keep to the limit from the other side.
-        if least is not None and -certificate.tolerance <= found < least:
+        if least is not None and -fair.tolerance_of(name) <= found < least:
             reasons.append(
                 f"least {name} of {group!r} minus that of {other!r}: certified {show(least)}, but "
                 f"a tree has {show(found)}"
@@ -450,7 +496,9 @@ def _check_without_tree(audit: Audit) -> None:
     audit.compare("rates", certificate.rates, ())
     least = certificate.least_disparity
     if certificate.status == "infeasible":
-        if least is not None and not certificate.tolerance < least <= 1:
+        tolerance = certificate.tolerance
+        smallest = min(tolerance) if isinstance(tolerance, tuple) else tolerance
+        if least is not None and not smallest < least <= 1:
             audit.differ(f"a tree with disparity {show(least)} would be within the tolerance")
     elif least is not None:
         audit.differ(f"least disparity: known only if no tree is fair, not if {certificate.status}")
@@ -507,7 +555,7 @@ def _check_optimum(fair: Fair) -> None:
         what = "that no tree is within the tolerance" if is_proven else "the bounds"
         audit.done(f"{what}, by trying all trees")
         return
-    fits = (c for c, rates in trees if apart_by(rates, fair.compared) <= certificate.tolerance)
+    fits = (c for c, rates in trees if fair.is_within(rates))
     best = min(fits, default=None)
     slack = fair.data.slack
     if best is None or not (certificate.lower_bound - slack <= best <= certificate.cost + slack):

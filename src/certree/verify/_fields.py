@@ -76,6 +76,11 @@ def _tuple(*checks: Check) -> Check:
     return is_tuple
 
 
+def _one_or_each(check: Check) -> Check:
+    several = _each(check)
+    return lambda value: check(value) or several(value)
+
+
 def _is_limit(value: Any) -> bool:
     return type(value).__name__ == "LimitValue" and not wrong_types(value)
 
@@ -162,8 +167,8 @@ CHECKED: Mapping[str, Mapping[str, Check]] = {
     "FairnessCertificate": {
         **_CERTIFICATE,
         **_WITHOUT_TREE,
-        "constraint": _or_none(_is_text),
-        "tolerance": is_exact,
+        "constraint": _or_none(_one_or_each(_is_text)),
+        "tolerance": _one_or_each(is_exact),
         "groups": _each(_is_anything),
         "rates": _each(_tuple(_is_text, _each(is_exact))),
         "disparity": _or_none(is_exact),
