@@ -234,9 +234,3 @@ def test_settings_of_functions_have_the_types_of_parameters(settings: Any, of: A
 def test_functions_refuse_parameters_that_they_do_not_take() -> None:
     with pytest.raises(TypeError, match=r"pareto_front\(\) got .* 'complexity'"):
         certree.pareto_front([[0], [1]], [0, 1], complexity=0.1)  # type: ignore[call-arg]
-
-
-def test_a_parameter_with_one_value_is_no_parameter() -> None:
-    with pytest.raises(TypeError, match="objective"):
-        certree.FairTreeClassifier(objective="f1")  # type: ignore[call-arg]
-    assert certree.FairTreeClassifier().objective == "accuracy"

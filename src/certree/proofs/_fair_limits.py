@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.engine._within_limits import Finer
+from certree.engine._within_limits import Finer, LimitedProblem
 from certree.numbers._digits import Amounts, to_digits
 from certree.tasks._rates import LARGEST_SCALE, Comparison, Groups, RateKind
 
@@ -98,6 +98,31 @@ class FairLimits:
         most = amounts.within(self._most(limit), sign)
         least = amounts.least_finer(sign), amounts.least_total(sign)
         return Finer(lines, amounts.bits, most, *least)
+
+    def problem(
+        self, columns: NDArray[np.uint8], own: NDArray[np.int64], objective: NDArray[np.int64]
+    ) -> LimitedProblem:
+        """Return rows with these limits.
+
+        Parameters
+        ----------
+        columns : uint8 array of shape (n_rows, n_columns)
+            The tests.
+        own : int64 array of shape (n_rows, n_labels, n_own)
+            Sums beside those of the limits.
+        objective : int64 array of shape (n_own + 1,)
+            The objective over these, and over splits.
+        """
+        n_own, (n_limits, n_quantities) = own.shape[2], self.planes.shape
+        values = np.concatenate([own, self.quantities], axis=2)
+        planes = np.zeros((1 + n_limits, n_own + n_quantities + 1), dtype=np.int64)
+        planes[0, :n_own], planes[0, -1] = objective[:-1], objective[-1]
+        planes[1:, n_own:-1] = self.planes
+        finer = tuple(
+            None if one is None else replace(one, lines=np.pad(one.lines, ((0, 0), (n_own, 1))))
+            for one in self.finer
+        )
+        return LimitedProblem(columns, values, planes, self.bounds, self.names, finer=finer)
 
     @property
     def rounding(self) -> Fraction:
