@@ -23,6 +23,7 @@ from certree.engine._within_limits import Finer
 
 from ._label_costs import LabelProblem, _LabelTask
 from ._limit import LeafMinimum, Limit, LimitOnRows
+from ._separable import Both, Separable
 from ._task import Composable, Rows, Task
 
 # Totals of an objective that has to be rounded stay below this, so that it can be weighed against
@@ -274,6 +275,8 @@ def combine(first: object, second: object) -> Any:
     TypeError
         If one of them is neither a task nor a limit.
     """
+    if isinstance(first, Separable) or isinstance(second, Separable):
+        return _join_separable(first, second)
     for part in (first, second):
         if not isinstance(part, Task | _Composed | Limit | LeafMinimum):
             raise TypeError(
@@ -304,7 +307,23 @@ def combine(first: object, second: object) -> Any:
     return extended
 
 
-Composable.combine = staticmethod(combine)
+def _join_separable(first: object, second: object) -> Both:
+    """Return a separable objective with a limit, or two of them, or raise with the reason."""
+    if not isinstance(first, Separable):
+        first, second = second, first
+    assert isinstance(first, Separable)
+    if not isinstance(second, Separable | Limit):
+        raise ValueError(
+            f"{first!r} & {second!r}: a separable objective is joined by a tasks.Limit or another "
+            "tasks.Separable. By proposition A.4 of the STreeD paper both parts need a combining "
+            f"operator and an order of their values, and {type(second).__name__} states neither; "
+            "write it as a tasks.Separable, such as Separable(labels, lambda rows, label: "
+            "costs[rows, label].sum())."
+        )
+    return Both(first, second)
+
+
+Composable.join = staticmethod(combine)
 
 
 def _objective_on(task: _LabelTask, y: Any, rows: Rows) -> LabelProblem:
