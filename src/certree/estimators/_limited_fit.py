@@ -67,12 +67,13 @@ class LimitedStatement(TaskStatement):
         """What the search is asked."""
         planes, on_rows = self.planes, self.limited
         more = [problem.largest for problem in on_rows.problems[1:]]
+        others = [f"objective {k}" for k in range(2, 2 + len(more))]
         return LimitedProblem(
             columns=self.columns,
             values=on_rows.values(),
             planes=np.stack(planes.lines),
             bounds=(*more, *planes.bounds),
-            names=(*("second objective" for _ in more), *planes.names),
+            names=(*others, *planes.names),
             label_counts=on_rows.label_counts,
             label_min=on_rows.label_min,
             finer=(*(None for _ in more), *planes.finer),
@@ -129,7 +130,9 @@ def refuse_within_limits(model: BaseTaskTree, task: _Composed, *, path: bool) ->
     if model.test_costs is not None:
         raise ValueError(
             "test_costs cannot be combined with limits or fronts: what a test costs depends on the "
-            "tests above it, and not on the rows of a leaf alone; leave one of the two out."
+            "tests above it, and this search knows subproblems by their rows alone (its costs must "
+            "be Markovian). tasks.Separable carries what was paid as a state, and takes limits by "
+            "&; or leave one of the two out."
         )
     if model.max_depth is None and model._split_limit is None:
         penalty = read_fraction(model.complexity, "complexity")

@@ -53,7 +53,7 @@ class LimitedOnRows:
     Attributes
     ----------
     problems : tuple of LabelProblem
-        The objectives: one, or two for a front.
+        The objectives: one, or several for a front.
     limits : tuple of LimitOnRows
         The limits.
     label_counts, label_min : int64 arrays, or None
@@ -214,16 +214,18 @@ class Limited(_Composed):
 
 
 class Front(_Composed):
-    """Two objectives at once: all trees that no other tree beats in both.
+    """Several objectives at once: all trees that no other tree beats in all of them.
 
     Parameters
     ----------
-    first, second : Task
-        Tasks with costs per row and label, over the same labels. A penalty per split counts for
-        the first.
+    *tasks : Task
+        Two or more tasks with costs per row and label, over the same labels. A penalty per split
+        counts for the first.
 
     Attributes
     ----------
+    tasks : tuple of Task
+        The objectives.
     limits : tuple of Limit
         Limits that ``&`` has added.
 
@@ -241,26 +243,31 @@ class Front(_Composed):
     [(1, 5), (2, 0)]
     """
 
-    def __init__(self, first: Any, second: Any) -> None:
+    def __init__(self, *tasks: Any) -> None:
+        if len(tasks) < 2:
+            raise ValueError(
+                f"a front has two objectives or more, got {len(tasks)}; one objective has a best "
+                "tree, which solve(task, ...) finds."
+            )
         limits: list[Limit] = []
         minimum: LeafMinimum | None = None
-        tasks: list[_LabelTask] = []
-        for task in (first, second):
+        each: list[_LabelTask] = []
+        for task in tasks:
             if isinstance(task, Limited):
                 limits += task.limits
                 minimum = _only(minimum, task.minimum)
                 task = task.objective
-            tasks.append(_with_labels(task, "another objective"))
-        self.first, self.second = tasks
+            each.append(_with_labels(task, "another objective"))
+        self.tasks = tuple(each)
         self.limits = _distinct(limits)
         self.minimum = minimum
 
     def objectives(self) -> tuple[_LabelTask, ...]:
         """Return what is minimised."""
-        return self.first, self.second
+        return self.tasks
 
     def __repr__(self) -> str:
-        front = f"Front({self.first!r}, {self.second!r})"
+        front = f"Front({', '.join(map(repr, self.tasks))})"
         parts: list[Any] = [*self.limits, *([] if self.minimum is None else [self.minimum])]
         return " & ".join([front, *map(repr, parts)])
 
@@ -293,7 +300,7 @@ def combine(first: object, second: object) -> Any:
     if not isinstance(second, Limit | LeafMinimum):
         raise ValueError(_TWO_OBJECTIVES.format(first=repr(first), second=repr(second)))
     if isinstance(first, Front):
-        extended: _Composed = Front(first.first, first.second)
+        extended: _Composed = Front(*first.tasks)
         extended.limits, extended.minimum = first.limits, first.minimum
     elif isinstance(first, Limited):
         extended = Limited(first.objective, first.limits, first.minimum)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 from math import ceil, floor
+from operator import le
 from typing import Any
 
 from ._audit import (
@@ -84,7 +85,7 @@ def check_task_front(front: Any, given: GivenRows) -> Checked:
     certificate, task = front.certificate, front.task if given.task is None else given.task
     audit = Audit(certificate, dict(front.parameters))
     data = read_rows(given.X, given.sample_weight)
-    leaves = [leaves_of_task(one, data, given) for one in (task.first, task.second)]
+    leaves = [leaves_of_task(one, data, given) for one in task.tasks]
     asked = Asked.of(task, data, leaves[0].labels or ())
     audit.compare("tasks", list(certificate.tasks), [one.name for one in leaves])
     problem = _read_problem(audit, data, leaves, asked, front.encoder)
@@ -371,7 +372,7 @@ def _check_point(problem: LimitedTask, k: int, point: Any) -> None:
     audit.compare(f"limits of point {k}", stated, asked)
     audit.raise_if_different()
     _check_totals(problem, walk, point.limits, f"point {k}")
-    costs = [problem.leaf_cost(which, walk) for which in (0, 1)]
+    costs = [problem.leaf_cost(which, walk) for which in range(len(problem.leaves))]
     costs[0] += walk.n_splits * problem.penalty + problem.first
     audit.compare(f"point {k}", certificate.points[k], point.values)
     for which, rounding in enumerate(roundings(certificate)):
@@ -385,10 +386,14 @@ def _check_order(audit: Audit, certificate: Any) -> None:
     """Check that no point beats another, and that lower points are below all of them."""
     points = certificate.points
     for one, other in pairwise(points):
-        if not (one[0] < other[0] and one[1] > other[1]):
+        if one[0] > other[0]:
+            audit.differ(f"points {text(one)} and {text(other)}: the first cost must rise")
+    for one, other in permutations(points, 2):
+        if all(map(le, one, other)):
             audit.differ(f"points {text(one)} and {text(other)}: one beats the other")
+            break
     for point in points:
-        below = any(low[0] <= point[0] and low[1] <= point[1] for low in certificate.lower_points)
+        below = any(all(map(le, low, point)) for low in certificate.lower_points)
         if not below:
             audit.differ(f"no lower point is at or below {text(point)}")
     if certificate.status in ("optimal", "infeasible"):
@@ -397,4 +402,4 @@ def _check_order(audit: Audit, certificate: Any) -> None:
             audit.differ(f"status {certificate.status!r} with {len(points)} points")
     if certificate.status in ("gap", "greedy"):
         audit.differ(f"the status of a front cannot be {certificate.status!r}")
-    audit.done("points by rising first and falling second cost, lower points below them")
+    audit.done("points by rising first cost, none beaten by another, lower points below them")
