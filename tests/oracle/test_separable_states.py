@@ -153,7 +153,7 @@ def test_fifty_columns_at_depth_three_take_seconds() -> None:
     solution = solve(task, columns, max_depth=3)
     seconds = time.perf_counter() - start
     assert solution.value == built_in(columns, *rest, 3)
-    assert seconds < 10  # 2 on a machine that does nothing else; see benchmarks/tasks.py
+    assert seconds < 10  # 2 on a machine that does nothing else; see benchmarks/leaf_cost.py
 
 
 # ---- joined by & ---------------------------------------------------------------------------------
