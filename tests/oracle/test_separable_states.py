@@ -307,3 +307,51 @@ def test_batches_of_another_form_are_refused(cost: Any, message: str) -> None:
         solve(task, np.eye(6), max_depth=1)
     with pytest.raises(ValueError, match="6 rows, but X has 5"):
         solve(task, np.eye(5), max_depth=1)
+
+
+# ---- limits in batches ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_limits", [1, 2])
+@pytest.mark.parametrize("seed", range(10))
+def test_limits_with_prices_in_batches_equal_brute_force(seed: int, n_limits: int) -> None:
+    columns, y = draw(seed)
+    rng = np.random.default_rng([seed, n_limits])
+    tables = rng.integers(-1, 3, (n_limits, len(y), 2))
+    bounds = [{"at_most": 2}, {"at_least": 1, "at_most": 5}][:n_limits]
+    task: Any = batched(y, 3)
+    for k, (table, bound) in enumerate(zip(tables, bounds, strict=True)):
+        task = task & tasks.Limit(f"amount {k}", table, **bound)
+    depth = 1 + seed % 2
+    found = []
+    for tree in trees(columns, np.arange(len(y)), depth):
+        totals = [
+            sum(int(table[rows, label].sum()) for _, rows, label, _ in leaves(tree))
+            for table in tables
+        ]
+        within = zip(totals, bounds, strict=True)
+        if all(b.get("at_least", -99) <= t <= b.get("at_most", 99) for t, b in within):
+            found.append(by_hand(y, tree))
+    solution = solve(task, columns.astype(bool), max_depth=depth)
+    if not found:
+        assert solution.certificate.status == "infeasible"
+        return
+    value = solution.value
+    for _ in bounds:
+        value = value[0]
+    assert solution.certificate.status == "optimal"
+    assert value == min(found)
+    verify(solution, columns.astype(bool), exhaustive=True)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_deeper_trees_with_limits_and_prices(seed: int) -> None:
+    """A limit in batches gives what the search over values gives, which has no batches."""
+    columns, *rest = priced(40, 5, seed)
+    limit = tasks.Limit("ones", {1: 1}, at_most=6)
+    task = group_discounts(*rest)
+    fast = solve(task & limit, columns, max_depth=3, min_samples_leaf=2)
+    slow = solve(task & limit, columns, max_depth=3, max_splits=7, min_samples_leaf=2)
+    assert fast.value[0] == slow.value[0]
+    assert fast.value[1] <= 6
+    verify(fast, columns)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _num_samples
 from certree.encoding import TableEncoder
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
-from certree.proofs._batch_search import BatchProgramme
+from certree.proofs._batch_search import BatchProgramme, LimitedBatch
 from certree.proofs._separable_search import (
     Candidate,
     OutOfTime,
@@ -27,6 +27,7 @@ from certree.results._certificate import many, text_of_tests
 from certree.results._record import Record, status_text
 from certree.tasks import Separable
 from certree.tasks._check_task import check_task
+from certree.tasks._separable import Both
 from certree.tasks._task import Given
 from certree.tree import Labels, Tree
 
@@ -189,7 +190,11 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
     )
     features = [test.feature for test in model.encoder_.candidates_]
     # Best trees by numbers of splits are fronts of their own, which batches do not keep.
-    kind = BatchProgramme if task.is_batched and sizes.max_splits is None else Programme
+    kind: type[Programme] = Programme
+    if sizes.max_splits is None and task.is_batched:
+        kind = BatchProgramme
+    elif sizes.max_splits is None and isinstance(task, Both) and task.is_limited_batch:
+        kind = LimitedBatch
     programme = kind(task, columns, features, sizes, model._engine_options().time_limit)
     partial = model.encoder_._stopped_by
     status, depth = "optimal", -1

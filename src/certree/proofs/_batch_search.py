@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
+from certree.tasks._separable import Both, limit_sides
+
 from ._separable_search import Candidate, Plan, Programme
 
 Array = NDArray[Any]
 
 
-class _Node(NamedTuple):
+class _BatchNode(NamedTuple):
     """What is known of the rows of a node: sums of its own, and where each test holds."""
 
     total: Array  # (n_statistics,)
@@ -37,6 +39,7 @@ class BatchProgramme(Programme):
         statistics = self.task.statistics
         assert statistics is not None
         self.statistics = statistics
+        self.answers = columns
         self.columns = np.ascontiguousarray(columns[:, [column for column, _ in self.tests]])
         self.column_of = np.array([column for column, _ in self.tests], dtype=np.intp)
         self.feature_of = np.array([self.features[c] for c, _ in self.tests], dtype=np.intp)
@@ -127,7 +130,7 @@ class BatchProgramme(Programme):
             return leaf
         sizes = columns.sum(axis=0, dtype=np.int64)
         held = self._product(statistics, columns).T
-        node = _Node(total, len(rows), held, sizes, columns, statistics)
+        node = _BatchNode(total, len(rows), held, sizes, columns, statistics)
         splits = self._tests([state], total[None])[0]
         found = self._of_depth_two if depth <= 2 else self._deeper
         best = found(node, rows, state, depth, splits)
@@ -141,7 +144,7 @@ class BatchProgramme(Programme):
         return np.asarray(np.rint(sums).astype(np.int64) if statistics.dtype.kind == "i" else sums)
 
     def _deeper(
-        self, node: _Node, rows: NDArray[np.intp], state: Any, depth: int, splits: Array
+        self, node: _BatchNode, rows: NDArray[np.intp], state: Any, depth: int, splits: Array
     ) -> Candidate | None:
         best: Candidate | None = None
         for test in np.flatnonzero(np.minimum(node.sizes, node.size - node.sizes) >= self.least):
@@ -157,7 +160,7 @@ class BatchProgramme(Programme):
         return best
 
     def _of_depth_two(
-        self, node: _Node, rows: NDArray[np.intp], state: Any, depth: int, splits: Array
+        self, node: _BatchNode, rows: NDArray[np.intp], state: Any, depth: int, splits: Array
     ) -> Candidate | None:
         """Return the best tree with a split, of depth one or two."""
         inside = np.minimum(node.sizes, node.size - node.sizes) >= self.least
@@ -188,7 +191,7 @@ class BatchProgramme(Programme):
             values[at].item(), n_splits, Plan(-1, int(self.column_of[first[at]]), tuple(plans))
         )
 
-    def _pairs(self, node: _Node, first: NDArray[np.intp]) -> tuple[Array, NDArray[np.int64]]:
+    def _pairs(self, node: _BatchNode, first: NDArray[np.intp]) -> tuple[Array, NDArray[np.int64]]:
         """Return sums and numbers of rows where two tests hold: (n_first, n_tests, ...)."""
         ones = np.ones((node.size, 1), dtype=node.statistics.dtype)
         each = np.concatenate([node.statistics, ones], axis=1)
@@ -200,7 +203,7 @@ class BatchProgramme(Programme):
 
     def _one_more(
         self,
-        node: _Node,
+        node: _BatchNode,
         first: NDArray[np.intp],
         below: list[Any],
         sums: Array,
@@ -242,7 +245,7 @@ class BatchProgramme(Programme):
         sums: Array,
         first: NDArray[np.intp],
         second: int,
-        node: _Node,
+        node: _BatchNode,
         at: int,
         holds: bool,
     ) -> Plan:
@@ -258,3 +261,207 @@ class BatchProgramme(Programme):
             values = self.task.leaf_values(node.statistics[part].sum(axis=0)[None], below)
             leaves.append(Plan(int(values[0].argmin())))
         return Plan(-1, int(self.column_of[second]), tuple(leaves))
+
+
+class LimitedBatch(BatchProgramme):
+    """The recursion with limits: lists of nondominated vectors for every subproblem.
+
+    The first number of a vector is the value, the others are what labels add to limits above the
+    least that they can add, so that parts above a bound are dropped (docs/theory/limits.md).
+    """
+
+    def _prepare(self, columns: NDArray[np.uint8]) -> None:
+        assert isinstance(self.task, Both)
+        base, limits = self.task.parts()
+        assert base.statistics is not None
+        self.whole, self.task = self.task, base
+        super()._prepare(columns)
+        self.n_own = base.statistics.shape[1]
+        sides = [side for limit in limits for side in limit_sides(limit, base.labels, self.n_rows)]
+        amounts = [amount.astype(np.int64) for amount, _ in sides]
+        self.bounds = np.array([bound for _, bound in sides], dtype=np.float64)
+        self.statistics = np.concatenate([base.statistics, *amounts], axis=1)
+        self.lists: dict[tuple[bytes, Any, int], tuple[Array, list[Plan]]] = {}
+
+    @property
+    def n_row_sets(self) -> int:
+        return len(self.lists)
+
+    def solve(self) -> Iterator[tuple[int, list[Candidate]]]:
+        """Yield depths and the best tree within the limits, for growing depths."""
+        for depth in range(self.depth + 1):
+            if 2 < depth < self.depth:
+                continue
+            with threadpool_limits(limits=1, user_api="blas"):
+                vectors, plans = self._list(np.arange(self.n_rows), self.task.initial, depth)
+            best = [plans[int(vectors[:, 0].argmin())]] if plans else []
+            rows = np.arange(self.n_rows)
+            yield (
+                depth,
+                [
+                    Candidate(self._value(plan, rows, self.whole.initial), _n_splits(plan), plan)
+                    for plan in best
+                ],
+            )
+
+    def _value(self, plan: Plan, rows: NDArray[np.intp], state: Any) -> Any:
+        """Return the value of a tree by the functions of the task, with the totals of limits."""
+        task = self.whole
+        if not plan.sides:
+            return task.leaf_value(rows, task.labels[plan.label], state)
+        feature, holds = self.features[plan.column], self.answers[rows, plan.column] != 0
+        parts = [
+            self._value(side, rows[part], task.next_state(state, feature, outcome))
+            for side, part, outcome in zip(plan.sides, (holds, ~holds), (True, False), strict=True)
+        ]
+        value = task.combine(*parts)
+        if task.split_cost is not None:
+            value = task.combine(value, task.split_value(rows, feature, state))
+        return value
+
+    def _tests(self, states: list[Any], sums: Array) -> Array:
+        return super()._tests(states, sums[:, : self.n_own])
+
+    def _vectors(self, states: list[Any], sums: Array) -> Array:
+        """Return the vectors of all labels, of shape (n_leaves, n_labels, 1 + n_limits)."""
+        own = sums[:, : self.n_own]
+        if self.task.leaf_has_state:
+            costs = self._by_state(states, own, self.task.leaf_values)
+        else:
+            costs = self.task.leaf_values(own, self.task.initial)
+        n_labels = len(self.task.labels)
+        amounts = sums[:, self.n_own :].reshape(len(sums), len(self.bounds), n_labels)
+        each = [costs[:, :, None], amounts.transpose(0, 2, 1)]
+        return np.concatenate(each, axis=2).astype(np.float64)
+
+    def _list(self, rows: NDArray[np.intp], state: Any, depth: int) -> tuple[Array, list[Plan]]:
+        depth = min(depth, len(rows) - 1)
+        key = rows.tobytes(), state, depth
+        if key not in self.lists:
+            if depth > 0:
+                self._check_time()
+            self.lists[key] = self._find(rows, state, depth)
+        return self.lists[key]
+
+    def _find(self, rows: NDArray[np.intp], state: Any, depth: int) -> tuple[Array, list[Plan]]:
+        statistics, columns = self.statistics[rows], self.columns[rows]
+        total = statistics.sum(axis=0)
+        vectors = [self._vectors([state], total[None])[0]]
+        plans = [Plan(label) for label in range(len(self.task.labels))]
+        if depth > 0:
+            sizes = columns.sum(axis=0, dtype=np.int64)
+            held = self._product(statistics, columns).T
+            node = _BatchNode(total, len(rows), held, sizes, columns, statistics)
+            inside = np.flatnonzero(np.minimum(sizes, node.size - sizes) >= self.least)
+            splits = self._tests([state], total[None])[0]
+            for test, sides in self._sides(node, rows, state, depth, inside):
+                joined = sides[0][0][:, None, :] + sides[1][0][None, :, :]
+                flat = joined.reshape(-1, joined.shape[2])
+                flat[:, 0] += splits[test]
+                kept = self._nondominated(flat)
+                n_no, column = len(sides[1][1]), int(self.column_of[test])
+                vectors.append(flat[kept])
+                for place in kept.tolist():
+                    yes, no = sides[0][1][place // n_no], sides[1][1][place % n_no]
+                    plans.append(Plan(-1, column, (yes, no)))
+        every = np.concatenate(vectors)
+        kept = self._nondominated(every)
+        return every[kept], [plans[place] for place in kept.tolist()]
+
+    def _sides(
+        self,
+        node: _BatchNode,
+        rows: NDArray[np.intp],
+        state: Any,
+        depth: int,
+        inside: NDArray[np.intp],
+    ) -> Iterator[tuple[int, list[tuple[Array, list[Plan]]]]]:
+        """Yield tests, and the lists of both their sides, where both have some."""
+        if depth == 2 and len(inside):
+            yield from self._shallow(node, state, inside)
+            return
+        for test in inside.tolist():
+            holds, feature = node.columns[:, test] != 0, int(self.feature_of[test])
+            sides = [
+                self._list(rows[part], self._next(state, feature, side), depth - 1)
+                for part, side in ((holds, True), (~holds, False))
+            ]
+            if sides[0][1] and sides[1][1]:
+                yield test, sides
+
+    def _shallow(
+        self, node: _BatchNode, state: Any, first: NDArray[np.intp]
+    ) -> Iterator[tuple[int, list[tuple[Array, list[Plan]]]]]:
+        """Yield tests with the lists of their sides, of depth one, from the sums of pairs."""
+        both, sizes = self._pairs(node, first)
+        found: list[list[tuple[Array, list[Plan]]]] = [[] for _ in first]
+        for holds in (True, False):
+            sums = node.held[first] if holds else node.total - node.held[first]
+            side_sizes = node.sizes[first] if holds else node.size - node.sizes[first]
+            yes = both if holds else node.held[None] - both
+            yes_sizes = sizes if holds else node.sizes[None] - sizes
+            enough = np.minimum(yes_sizes, side_sizes[:, None] - yes_sizes) >= self.least
+            at, tests = np.nonzero(enough)
+            below = [self._next(state, int(self.feature_of[t]), holds) for t in first]
+            leaves = self._vectors(below, sums)
+            costs = self._tests(below, sums)[at, tests]
+            cells = []
+            for cell, side in ((yes[at, tests], True), (sums[at] - yes[at, tests], False)):
+                states = []
+                if self.task.leaf_has_state:
+                    states = [
+                        self._next(below[a], int(self.feature_of[t]), side)
+                        for a, t in zip(at.tolist(), tests.tolist(), strict=True)
+                    ]
+                cells.append(self._vectors(states, cell) if len(at) else leaves[:0])
+            starts = np.searchsorted(at, np.arange(len(first) + 1))
+            for place in range(len(first)):
+                part = slice(int(starts[place]), int(starts[place + 1]))
+                found[place].append(
+                    self._one_side(
+                        leaves[place], tests[part], costs[part], cells[0][part], cells[1][part]
+                    )
+                )
+        for place, test in enumerate(first.tolist()):
+            if all(plans for _, plans in found[place]):
+                yield test, found[place]
+
+    def _one_side(
+        self, leaves: Array, tests: NDArray[np.intp], costs: Array, yes: Array, no: Array
+    ) -> tuple[Array, list[Plan]]:
+        """Return the vectors of a side with at most one more test."""
+        n_labels, width = leaves.shape
+        joined = yes[:, :, None, :] + no[:, None, :, :]
+        joined[..., 0] += costs[:, None, None]
+        every = np.concatenate([leaves, joined.reshape(-1, width)])
+        kept = self._nondominated(every)
+        plans = []
+        for place in kept.tolist():
+            if place < n_labels:
+                plans.append(Plan(place))
+                continue
+            test, labels = divmod(place - n_labels, n_labels * n_labels)
+            sides = (Plan(labels // n_labels), Plan(labels % n_labels))
+            plans.append(Plan(-1, int(self.column_of[tests[test]]), sides))
+        return every[kept], plans
+
+    def _nondominated(self, vectors: Array) -> NDArray[np.intp]:
+        """Return places of vectors within the bounds that no other equals or beats."""
+        inside = np.flatnonzero((vectors[:, 1:] <= self.bounds).all(axis=1))
+        some = vectors[inside]
+        order = inside[np.lexsort(some.T[::-1])]
+        some = vectors[order]
+        if vectors.shape[1] == 2:
+            least = np.minimum.accumulate(some[:, 1])
+            is_new = np.append(np.True_, least[1:] < least[:-1])[: len(order)]
+            return np.asarray(order[is_new])
+        kept: list[int] = []
+        while len(order):
+            kept.append(int(order[0]))
+            beaten = (some >= some[0]).all(axis=1)
+            order, some = order[~beaten], some[~beaten]
+        return np.array(kept, dtype=np.intp)
+
+
+def _n_splits(plan: Plan) -> int:
+    return 1 + sum(map(_n_splits, plan.sides)) if plan.sides else 0

@@ -11,6 +11,7 @@ import inspect
 import math
 import operator
 from collections.abc import Callable, Hashable, Sequence
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -27,6 +28,9 @@ Rows = NDArray[np.intp]
 
 Transition = Callable[[Any, int, bool], Hashable]
 """From a state, the column that is tested and whether the test holds to the state below."""
+
+# Sums below this are exact as floats.
+_MOST_TOTAL = 2**52
 
 # Two computations of one float may differ by this share of it.
 _NOISE = 1e-9
@@ -308,6 +312,24 @@ class Both(Separable):
         second = self.second.bind(n_rows) if isinstance(self.second, Separable) else self.second
         return Both(self.first.bind(n_rows), second, n_rows)
 
+    def parts(self) -> tuple[Separable, list[Limit]]:
+        """Return the objective and its limits, or itself where there is another objective."""
+        if not isinstance(self.second, Limit):
+            return self, []
+        if not isinstance(self.first, Both):
+            return self.first, [self.second]
+        base, limits = self.first.parts()
+        return base, [*limits, self.second]
+
+    @property
+    def is_limited_batch(self) -> bool:
+        """Whether this is an objective of sums in batches, with limits that are small integers."""
+        base, limits = self.parts()
+        if not base.is_batched or self._n_rows is None:
+            return False
+        sides = [side for one in limits for side in limit_sides(one, self.labels, self._n_rows)]
+        return all(int(amounts.max(axis=1).sum()) < _MOST_TOTAL for amounts, _ in sides)
+
     @property
     def _is_limit(self) -> bool:
         return isinstance(self.second, Limit)
@@ -358,14 +380,36 @@ class Both(Separable):
         return f"{self.first!r} & {self.second!r}"
 
 
+def limit_sides(
+    limit: Limit, labels: Sequence[Any], n_rows: int
+) -> list[tuple[NDArray[np.int64], int]]:
+    """Return what labels add to each side of a limit above the least, and the most of its sum."""
+    table, unit = _whole_amounts(limit, labels, n_rows)
+    upper, lower = limit.bounds()
+    sides = []
+    if upper is not None:
+        above = table - table.min(axis=1)[:, None]
+        sides.append((above, math.floor(upper / unit) - int(table.min(axis=1).sum())))
+    if lower is not None:
+        below = table.max(axis=1)[:, None] - table
+        sides.append((below, int(table.max(axis=1).sum()) - math.ceil(lower / unit)))
+    return sides
+
+
+def _whole_amounts(
+    limit: Limit, labels: Sequence[Any], n_rows: int
+) -> tuple[NDArray[Any], Fraction]:
+    names = np.empty(len(labels), dtype=object)
+    names[:] = labels
+    return whole_numbers(limit.table(names, n_rows), f"amounts of limit {limit.name!r}")
+
+
 def _as_separable(limit: Limit, labels: Sequence[Any], n_rows: int) -> Separable:
     """Return a limit on a sum as an objective: totals, of which those out of reach are left out.
 
     The rest of the rows adds at least its least amounts, so a part that is too large stays so.
     """
-    names = np.empty(len(labels), dtype=object)
-    names[:] = labels
-    table, unit = whole_numbers(limit.table(names, n_rows), f"amounts of limit {limit.name!r}")
+    table, unit = _whole_amounts(limit, labels, n_rows)
     upper, lower = limit.bounds()
     at_most = None if upper is None else math.floor(upper / unit)
     at_least = None if lower is None else math.ceil(lower / unit)
