@@ -13,7 +13,7 @@ import argparse
 import math
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,7 @@ def compare(instance: Instance, depth: int) -> tuple[float, float]:
 
 def composed() -> None:
     """Print what composed tasks take beside the plain ones."""
-    lines = [fair_metric(), three_objectives(), group_discounts()]
+    lines = [fair_metric(), three_objectives(), *group_discounts()]
     print(markdown(["task", "plain s", "composed s", "ratio"], lines))
 
 
@@ -119,8 +119,8 @@ def three_objectives() -> list[str]:
     return _line("three objectives beside two, 1000 x 30, depth 2", plain, seconds)
 
 
-def group_discounts() -> list[str]:
-    """Time discounts of groups, written with a state, beside the built-in ones."""
+def group_discounts() -> Iterator[list[str]]:
+    """Time discounts of groups, written with a state, beside built-in ones, and with a limit."""
     columns, y = _table(50)
     prices, less, group = 2 + np.arange(50) % 9, np.arange(50) % 3, np.arange(50) % 5
 
@@ -147,7 +147,11 @@ def group_discounts() -> list[str]:
     plain, known = timed(lambda: model.fit(columns, y).certificate_)
     seconds, found = timed(lambda: solve(own, columns, max_depth=3))
     assert found.value == 100 * known.cost
-    return _line("own state beside built-in discounts, 50 columns, depth 3", plain, seconds)
+    yield _line("own state beside built-in discounts, 50 columns, depth 3", plain, seconds)
+    few = tasks.Limit("ones", {1: 1}, at_most=150)
+    limited, found = timed(lambda: solve(own & few, columns, max_depth=3))
+    assert found.certificate.is_optimal
+    yield _line("the same state with a limit beside without, depth 3", seconds, limited)
 
 
 def main() -> None:

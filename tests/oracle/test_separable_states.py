@@ -355,3 +355,73 @@ def test_deeper_trees_with_limits_and_prices(seed: int) -> None:
     assert fast.value[0] == slow.value[0]
     assert fast.value[1] <= 6
     verify(fast, columns)
+
+
+def charges_by_hand(tree: list[Any], prices: Any, less: Any, group: Any) -> int:
+    """Return what rows pay for the tests of a tree, with discounts within groups."""
+    total = 0
+    for kind, rows, column, path in tree:
+        made = {other for other, _ in path}
+        if kind == "test" and column not in made:
+            is_known = group[column] >= 0 and any(group[o] == group[column] for o in made)
+            total += len(rows) * (less if is_known else prices)[column]
+    return total
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_built_in_prices_with_limits_equal_brute_force(seed: int) -> None:
+    columns, y = draw(seed)
+    rng = np.random.default_rng([seed, 5])
+    prices = rng.integers(0, 5, 3).tolist()
+    less, group = [price // 2 for price in prices], [0, 0, -1]
+    measurements = [
+        Measurement(c, prices[c] / 10, group="g", discounted=less[c] / 10)
+        if group[c] >= 0
+        else Measurement(c, prices[c] / 10)
+        for c in range(3)
+    ]
+    amounts = rng.integers(-1, 3, (len(y), 2))
+    bounds: dict[str, Any] = [{"at_most": 2}, {"at_least": 1}, {"at_most": 4, "at_least": 2}][
+        seed % 3
+    ]
+    task = tasks.CostMatrix([[0, 1], [2, 0]]) & tasks.Limit("amount", amounts, **bounds)
+    task = task & tasks.Limit("ones", {1: 1}, at_most=len(y) - 1)
+    found = []
+    for tree in trees(columns, np.arange(len(y)), 2):
+        total = sum(int(amounts[rows, label].sum()) for _, rows, label, _ in leaves(tree))
+        ones = sum(len(rows) for _, rows, label, _ in leaves(tree) if label)
+        if ones < len(y) and bounds.get("at_least", -99) <= total <= bounds.get("at_most", 99):
+            errors = sum(
+                int(np.where(y[rows] == 1, 2, 1)[y[rows] != label].sum())
+                for _, rows, label, _ in leaves(tree)
+            )
+            found.append(10 * errors + charges_by_hand(tree, prices, less, group))
+    solution = solve(task, columns.astype(bool), y, max_depth=2, test_costs=measurements)
+    certificate = solution.certificate
+    if found:
+        assert certificate.status == "optimal"
+        assert certificate.cost * 10 == min(found)
+    else:
+        assert certificate.is_infeasible
+    verify(solution, columns.astype(bool), y, exhaustive=True)
+
+
+def test_capacity_of_an_estimator_with_prices() -> None:
+    columns, y, prices, *_ = priced(80, 6, 1)
+    costs = [price / 1000 for price in prices]
+    weights = np.random.default_rng(0).integers(1, 4, 80)
+    model = CostSensitiveTreeClassifier(
+        [[0, 1], [1, 0]], costs, max_depth=3, capacity={1: 12}, complexity=0.001
+    )
+    model.fit(columns, y, sample_weight=weights)
+    assert model.certificate_.is_optimal
+    assert (model.predict(columns) == 1).sum() <= 12
+    assert model.certificate_.test_cost > 0
+    verify(model, columns, y, weights)
+    free = CostSensitiveTreeClassifier([[0, 1], [1, 0]], costs, max_depth=3, complexity=0.001)
+    free.fit(columns, y, sample_weight=weights)
+    loose = CostSensitiveTreeClassifier(
+        [[0, 1], [1, 0]], costs, max_depth=3, capacity={1: 10**6}, complexity=0.001
+    )
+    loose.fit(columns, y, sample_weight=weights)
+    assert loose.certificate_.cost == free.certificate_.cost <= model.certificate_.cost

@@ -10,7 +10,7 @@ row and label is better stated as another task.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -73,6 +73,8 @@ class Programme:
         self.known: dict[tuple[int, Hashable, int], list[Candidate]] = {}
         hashable(task.initial, "initial")
         self.end = None if time_limit is None else perf_counter() + time_limit
+        self.poll: Callable[[], object] | None = None
+        """Asked now and then; a true answer ends the search."""
         self._prepare(columns)
 
     def _prepare(self, columns: NDArray[np.uint8]) -> None:
@@ -137,6 +139,8 @@ class Programme:
     def _check_time(self) -> None:
         call = current()
         if call is not None and call.is_interrupted:
+            raise OutOfTime("interrupted")
+        if self.poll is not None and self.poll():
             raise OutOfTime("interrupted")
         if self.end is not None and perf_counter() > self.end:
             raise OutOfTime("time_limit")

@@ -28,7 +28,7 @@ from ._audit import (
     with_candidates,
 )
 from ._leaf_costs import Leaves
-from ._leaves import leaves_of_estimator, leaves_of_task
+from ._leaves import leaves_of_estimator, leaves_of_task, read_charges
 from ._limits_force import check_by_force, check_single_leaves, check_whole_front
 from ._limits_read import Asked, Cut, LimitedTask, Total, read_asked, roundings, slack_of
 from ._plain_numbers import exact, read, show, text
@@ -41,7 +41,7 @@ from ._story import (
     check_without_tree,
     has_tree,
 )
-from ._task_audit import check_leeway, check_objective, task_of, unpack
+from ._task_audit import check_leeway, check_objective, paid_for_tests, task_of, unpack
 
 
 def check_limited(model: Any, given: GivenRows) -> Checked:
@@ -111,12 +111,12 @@ def _read_problem(
     check_searched(audit)
     most = cost_range(data.n_rows, certificate) // 2**12
     is_short = are_short(data.weights, most)
+    stated = audit.parameters.get("test_costs")
     if hasattr(certificate, "search"):
         is_short = certificate.weight_quantum is None
         audit.compare("search", certificate.search, audit.parameters["search"])
-        check_quantum(audit, data, most)
+        check_quantum(audit, data, most, may_be_short=stated is not None)
         audit.compare("class weights", certificate.class_weights, None)
-        audit.compare("test cost", certificate.test_cost, 0)
         check_no_confusion(audit)
     data = with_candidates(audit, data, encoder, is_short)
     check_n_tests(audit, data)
@@ -124,10 +124,13 @@ def _read_problem(
     if hasattr(certificate, "total_weight"):
         slack = 0 if is_short else data.total() / 10**12
         audit.compare_within("total weight", certificate.total_weight, data.total(), slack)
+    table = data.table
+    charges = None if stated is None else read_charges(stated, len(table.columns), table.names)
     for one, rounding in zip(leaves, roundings(certificate), strict=True):
-        check_leeway(audit, rounding, allowed_for_labels(data, one, certificate, with_limits=True))
+        allowed = allowed_for_labels(data, one, certificate, charges, with_limits=True)
+        check_leeway(audit, rounding, allowed)
     _check_penalty(audit, leaves[0])
-    problem = LimitedTask(audit, data, leaves, asked.totals, asked.minimum)
+    problem = LimitedTask(audit, data, leaves, asked.totals, asked.minimum, charges)
     _check_stated_limits(problem)
     audit.raise_if_different()
     audit.done("parameters, rows, weights, rounding and penalty")
@@ -242,10 +245,14 @@ def _check_tree(problem: LimitedTask, walk: Walk) -> Fraction:
     audit.done("totals of all limits, in exact arithmetic, and that they are kept")
     leaves = problem.leaf_cost(0, walk)
     penalty = walk.n_splits * problem.penalty + problem.first
-    cost, rounding = leaves + penalty, roundings(certificate)[0]
+    charges = problem.charges
+    paid = Fraction(0) if charges is None else paid_for_tests(audit, problem.data, walk, charges)
+    cost, rounding = leaves + paid + penalty, roundings(certificate)[0]
     audit.compare_within("leaf cost", certificate.leaf_cost, leaves, rounding)
+    audit.compare_within("test cost", certificate.test_cost, paid, rounding)
     audit.compare_within("cost", certificate.cost, cost, rounding)
-    audit.compare("sum of leaf cost and penalty", certificate.leaf_cost + penalty, certificate.cost)
+    parts = certificate.leaf_cost + certificate.test_cost + penalty
+    audit.compare("sum of leaf cost, test cost and penalty", parts, certificate.cost)
     check_objective(audit, certificate.objective, problem.leaves[0], cost, rounding)
     audit.done("cost and objective, in exact arithmetic")
     return cost

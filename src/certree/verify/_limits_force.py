@@ -46,6 +46,8 @@ def _points(problem: LimitedTask) -> tuple[list[tuple[Fraction, ...]], list[tupl
         [problem.penalty, *[Fraction(0)] * n_others],
         TreeSizes.of(certificate),
         is_allowed=None if problem.minimum is None else is_allowed,
+        charges=problem.charges,
+        weights=[Fraction(data.weights[row]) for row in data.rows],
     )
     return [(point[0] + problem.first, *point[1:-1]) for point in found], signs
 
