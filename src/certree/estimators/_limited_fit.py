@@ -43,7 +43,7 @@ _MOST_TOTAL = 2**46
 
 @dataclass(frozen=True, kw_only=True)
 class LimitedStatement(TaskStatement):
-    """A task with limits on the whole tree, or two objectives, on the rows of a table."""
+    """A task with limits on the whole tree, or several objectives, on the rows of a table."""
 
     columns: NDArray[np.uint8]
 

@@ -1,4 +1,4 @@
-"""Check trees within limits, proofs that no tree keeps them, and fronts of two objectives.
+"""Check trees within limits, proofs that no tree keeps them, and fronts of several objectives.
 
 Totals are exact fractions of amounts times weights, and a tree must keep its limits exactly. A dual
 cut is an inequality between cost and totals that every tree satisfies: the tree found must, and so
@@ -81,7 +81,7 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
 
 
 def check_task_front(front: Any, given: GivenRows) -> Checked:
-    """Check a front of two objectives: its points, and that no point beats another."""
+    """Check a front of several objectives: its points, and that no point beats another."""
     certificate, task = front.certificate, front.task if given.task is None else given.task
     audit = Audit(certificate, dict(front.parameters))
     data = read_rows(given.X, given.sample_weight)
