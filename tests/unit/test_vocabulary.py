@@ -39,7 +39,12 @@ COLUMNS: dict[str, list[type]] = {
     "regressor CV": [certree.OptimalTreeRegressorCV],
     "any CV": [certree.TreeCV],
     "fair": [certree.FairTreeClassifier],
-    "task trees": [one for one in ESTIMATORS if issubclass(one, BaseTaskTree)],
+    "task trees": [
+        one
+        for one in ESTIMATORS
+        if issubclass(one, BaseTaskTree) and one is not certree.OptimalTreeClusterer
+    ],
+    "clusterer": [certree.OptimalTreeClusterer],
     "forest": [certree.SPOForest],
 }
 SHARED = dict.fromkeys(
@@ -234,3 +239,9 @@ def test_settings_of_functions_have_the_types_of_parameters(settings: Any, of: A
 def test_functions_refuse_parameters_that_they_do_not_take() -> None:
     with pytest.raises(TypeError, match=r"pareto_front\(\) got .* 'complexity'"):
         certree.pareto_front([[0], [1]], [0, 1], complexity=0.1)  # type: ignore[call-arg]
+
+
+def test_a_parameter_with_one_value_is_no_parameter() -> None:
+    with pytest.raises(TypeError, match="max_splits"):
+        certree.OptimalTreeClusterer(max_splits=3)  # type: ignore[call-arg]
+    assert certree.OptimalTreeClusterer().max_splits is None

@@ -41,12 +41,19 @@ def parameter(*, default: Any, check: Check | None = None, kw_only: bool = True)
     return field(default=default, kw_only=kw_only, metadata={"check": check})
 
 
+def fixed(*, default: Any, init: Literal[False] = False) -> Any:
+    """Return what is a parameter of other estimators, and has one value in this one."""
+    return field(default=default, init=init)
+
+
 def fitted(*, init: Literal[False] = False) -> Any:
     """Return an attribute that `fit` sets."""
     return field(init=init)
 
 
-@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(parameter, fitted))
+@dataclass_transform(
+    eq_default=False, kw_only_default=True, field_specifiers=(parameter, fixed, fitted)
+)
 def with_parameters(cls: C) -> C:
     """Give a class the constructor of its parameters: its own first, then the shared ones."""
     made: Any = dataclass(eq=False, repr=False, match_args=False, kw_only=True)(cls)
