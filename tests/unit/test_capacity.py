@@ -208,9 +208,9 @@ def test_a_minimum_of_leaves_is_a_limit() -> None:
         ({"limits": [3]}, TypeError, "limits must be a list of tasks.Limit"),
         ({"limits": [tasks.LeafMinimum(2), tasks.LeafMinimum(3)]}, TypeError, "one tasks.LeafMin"),
         (
-            {"capacity": {"default": 3}, "test_costs": [1] * 10},
+            {"limits": tasks.LeafMinimum(2), "test_costs": [1] * 10},
             ValueError,
-            "depends on the tests above it",
+            "cannot be combined with a LeafMinimum",
         ),
     ],
 )

@@ -125,3 +125,69 @@ def test_a_single_leaf_may_have_fewer_rows_than_leaves_of_a_split() -> None:
     assert "at least 9 rows in every leaf of a split" in model.certificate_.statement()
     model = OptimalTreeClassifier(max_depth=1, min_samples_leaf=2).fit(X8, Y8)
     assert "at least 2 rows in every leaf over" in model.certificate_.statement()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"constraint": []}, "constraint is empty"),
+        ({"constraint": ["equalized_odds", "equalized_odds"]}, "'equalized_odds' twice"),
+        ({"constraint": ["demographic_parity", "parity"]}, "'parity' is not supported"),
+        (
+            {"constraint": ["demographic_parity", "equal_opportunity"], "tolerance": [0.1]},
+            "1 entries, but there are 2 constraints",
+        ),
+        (
+            {"constraint": ["demographic_parity"], "tolerance": {"equalized_odds": 0.1}},
+            r"tolerance names \['equalized_odds'\]",
+        ),
+        ({"tolerance": [2]}, "between 0 and 1"),
+        ({"objective": "auc"}, "Markovian"),
+        ({"objective": "front"}, "Markovian"),
+        ({"objective": "g-mean"}, "is not supported"),
+    ],
+)
+def test_constraints_and_objectives_that_make_no_sense(
+    parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        FairTreeClassifier(**parameters).fit(X8, Y8, sensitive_features=[0, 1] * 4)
+
+
+def test_a_curve_needs_an_objective_that_is_a_sum() -> None:
+    model = FairTreeClassifier(objective="f1")
+    with pytest.raises(ValueError, match="order that combining preserves"):
+        model.fairness_curve(X8, Y8, sensitive_features=[0, 1] * 4)
+
+
+def test_a_metric_of_three_classes_is_refused() -> None:
+    model = FairTreeClassifier("accuracy_parity", objective="f1")
+    with pytest.raises(ValueError, match="binary classification"):
+        model.fit(X8, [0, 1, 2, 0, 1, 2, 0, 1], sensitive_features=[0, 1] * 4)
+
+
+def test_several_tolerances_are_read_by_name_and_survive_a_file() -> None:
+    names = ["demographic_parity", "equal_opportunity"]
+    by_name = FairTreeClassifier(names, {"equal_opportunity": 0.3, "demographic_parity": 0.5})
+    by_name.fit(X8, Y8, sensitive_features=[0, 1] * 4)
+    certificate = by_name.certificate_
+    assert certificate.tolerance == (Fraction(1, 2), Fraction(3, 10))
+    assert certificate.allowed == {
+        "selection_rate": Fraction(1, 2),
+        "true_positive_rate": Fraction(3, 10),
+    }
+    assert "allowed" in certificate.report()
+    assert "at most 0.5 apart" in certificate.statement()
+    assert FairnessCertificate.from_json(certificate.to_json()) == certificate
+    broken = {**certificate.to_dict(), "tolerance": ["1/2"]}
+    with pytest.raises(ValueError, match="one number for each of 2 constraints"):
+        FairnessCertificate.from_dict(broken)
+
+
+def test_a_curve_of_several_constraints_has_one_tolerance_for_all() -> None:
+    model = FairTreeClassifier(["demographic_parity", "equal_opportunity"], [0.5, 0.3])
+    curve = model.fairness_curve(X8, Y8, sensitive_features=[0, 1] * 4)
+    best = curve.at(1)
+    assert best.certificate_.tolerance == (1, 1)
+    fitted = FairTreeClassifier(model.constraint, 1).fit(X8, Y8, sensitive_features=[0, 1] * 4)
+    assert best.certificate_.cost == fitted.certificate_.cost

@@ -161,7 +161,8 @@ def comparison(constraint: str, groups: Any, codes: Any, weights: Any = None) ->
     weights = None if weights is None else np.asarray(weights, dtype=np.int64)
     n_classes = max(2, int(codes.max()) + 1)
     read = read_groups(groups, len(codes))
-    return compare_groups(constraint, read, codes, 1, n_classes, weights, "yes")
+    kinds = dict.fromkeys(CONSTRAINTS[constraint], Fraction(1))
+    return compare_groups(kinds, read, codes, 1, n_classes, weights, "yes")
 
 
 def test_rates_by_hand() -> None:

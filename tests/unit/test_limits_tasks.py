@@ -275,7 +275,7 @@ def test_composing_leaves_the_parts_as_they_are() -> None:
 def test_a_front_takes_over_the_limits_of_its_objectives() -> None:
     front = tasks.Front(tasks.Misclassification() & FIRST, tasks.Misclassification() & SECOND)
     assert front.limits == (FIRST, SECOND)
-    assert isinstance(front.first, tasks.Misclassification)
+    assert isinstance(front.tasks[0], tasks.Misclassification)
 
 
 def test_planes_are_the_objective_and_one_for_each_bound() -> None:

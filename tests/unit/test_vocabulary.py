@@ -242,6 +242,6 @@ def test_functions_refuse_parameters_that_they_do_not_take() -> None:
 
 
 def test_a_parameter_with_one_value_is_no_parameter() -> None:
-    with pytest.raises(TypeError, match="objective"):
-        certree.FairTreeClassifier(objective="f1")  # type: ignore[call-arg]
-    assert certree.FairTreeClassifier().objective == "accuracy"
+    with pytest.raises(TypeError, match="max_splits"):
+        certree.OptimalTreeClusterer(max_splits=3)  # type: ignore[call-arg]
+    assert certree.OptimalTreeClusterer().max_splits is None

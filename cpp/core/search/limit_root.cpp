@@ -30,7 +30,7 @@ void LimitRoot::refresh() {
     if (data_.finer_than(m) != 0) region_.sure[m] = std::min(region_.sure[m], data_.sure_budget(m));
   // The gap is to be made small, not only kept within a bound.
   for (std::size_t e = 0; e < data_.task().n_bounded(); ++e)
-    if (data_.task().is_front() && data_.task().scales[e] > 0) region_.sure[data_.first_plane() + e] = -kInfinite;
+    if (data_.task().is_front() && data_.task().scales[e] != 0) region_.sure[data_.first_plane() + e] = -kInfinite;
 }
 
 bool LimitRoot::take(const Cost* point, std::int32_t plan) {
@@ -45,6 +45,7 @@ bool LimitRoot::take(const Cost* point, std::int32_t plan) {
     entry.values.push_back(value);
   }
   if (!data_.keeps_digits(entry.values)) return false;
+  if (task.has_objectives()) return keep_nondominated(std::move(entry));
   if (task.is_front()) {
     drop_dominated(entry);
     split_corners(entry.values);
@@ -54,6 +55,20 @@ bool LimitRoot::take(const Cost* point, std::int32_t plan) {
   }
   entries_.push_back(std::move(entry));
   refresh();
+  return true;
+}
+
+// The corner stays where it is: below it, trees that are better in some objective may be anywhere.
+bool LimitRoot::keep_nondominated(LimitEntry entry) {
+  const auto is_as_good = [&](const LimitEntry& a, const LimitEntry& b) {
+    for (std::size_t e = 0; e < data_.task().n_bounded(); ++e)
+      if (data_.task().is_objective(e) && a.values[e] > b.values[e]) return false;
+    return true;
+  };
+  for (const LimitEntry& other : entries_)
+    if (is_as_good(other, entry)) return false;
+  std::erase_if(entries_, [&](const LimitEntry& other) { return is_as_good(entry, other); });
+  entries_.push_back(std::move(entry));
   return true;
 }
 

@@ -22,7 +22,8 @@ class LimitRoot {
 
   const LimitRegion& region() const { return region_; }
   const std::vector<LimitEntry>& entries() const { return entries_; }
-  // A tree within the region; the region becomes what is better than it.  False: it breaks a limit in its finer digits.
+  // A tree within the region; the region becomes what is better than it.  False: it breaks a limit in its finer digits, or
+  // another tree is as good in all of several objectives.
   bool take(const Cost* point, std::int32_t plan);
 
  private:
@@ -30,6 +31,7 @@ class LimitRoot {
   struct Gap {
     Cost value = 0, scale = 1;
   };
+  bool keep_nondominated(LimitEntry entry);
   Gap gap_of(const std::vector<Cost>& values) const;
   void split_corners(const std::vector<Cost>& values);
   void keep_maximal_corners();

@@ -20,10 +20,12 @@ void LimitTask::check() const {
   require(planes[width() - 1] >= 0, "a split must not lower the objective");
   if (is_front()) {
     require(scales.size() == n_planes, "scales must have one entry per plane");
-    require(std::all_of(scales.begin(), scales.end(), [](Cost s) { return s >= 0; }), "scales must not be negative");
+    require(std::all_of(scales.begin(), scales.end(), [](Cost s) { return s >= -1; }),
+            "scales must not be negative, but for -1, an objective");
     require(scales[0] == 0, "the objective has scale 0");
-    require(std::any_of(scales.begin(), scales.end(), [](Cost s) { return s > 0; }),
-            "a front needs a plane with a positive scale");
+    require(std::any_of(scales.begin(), scales.end(), [](Cost s) { return s > 0; }) != has_objectives(),
+            "a front needs planes with a positive scale, or further objectives");
+    require(!has_objectives() || n_corners() == 1, "several objectives have one corner");
   }
   require(label_min.empty() || label_min.size() == n_labels, "label_min must have one entry per label");
   check_digits();
@@ -44,8 +46,12 @@ void LimitTask::check_digits() const {
     require(length[finer_than(e)] <= kMostDigits, "a limit has too many digits");
     require(planes[e * width() + n_quantities] == 0 && planes[finer_than(e) * width() + n_quantities] == 0,
             "planes with several digits must not count splits");
-    require(!is_front() || (scales[e] == 0 && scales[finer_than(e)] == 0), "a gap has one digit");
+    require(!is_front() || (scales[e] == 0 && scales[finer_than(e)] == 0), "a gap or objective has one digit");
   }
+}
+
+bool LimitTask::has_objectives() const {
+  return std::any_of(scales.begin(), scales.end(), [](Cost s) { return s < 0; });
 }
 
 std::size_t LimitTask::n_bounded() const {

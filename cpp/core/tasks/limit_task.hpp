@@ -25,11 +25,13 @@ inline constexpr std::size_t kMostDigits = 128;
 struct LimitTask {
   std::size_t n_labels = 0;
   std::size_t n_quantities = 0;
-  std::size_t n_planes = 0;         // the objective and the limits
-  std::vector<Cost> planes;         // [plane][quantity, then splits]
-  std::vector<Cost> multipliers;    // [multiplier][plane]
-  std::vector<Cost> corners;        // [corner][plane]: a tree is wanted if it is at or below one of them
-  std::vector<Cost> scales;         // [plane]; empty: the best tree, else the front of the objective and the gap
+  std::size_t n_planes = 0;       // the objective and the limits
+  std::vector<Cost> planes;       // [plane][quantity, then splits]
+  std::vector<Cost> multipliers;  // [multiplier][plane]
+  std::vector<Cost> corners;      // [corner][plane]: a tree is wanted if it is at or below one of them
+  // [plane]; empty: the best tree; a positive one: the front of the objective and the gap; -1: the front of the objective
+  // and these planes, each by itself.
+  std::vector<Cost> scales;
   std::vector<Cost> label_min;      // [label]: a leaf needs so many of its label's counts; empty: no such limit
   std::vector<std::int64_t> finer;  // [plane]: the plane of the next digit, 0: none; empty: all limits have one digit
   std::vector<Cost> digits;         // [plane]: of the bounds of limits that have several digits
@@ -39,6 +41,8 @@ struct LimitTask {
   std::size_t n_multipliers() const { return n_planes == 0 ? 0 : multipliers.size() / n_planes; }
   std::size_t n_corners() const { return n_planes == 0 ? 0 : corners.size() / n_planes; }
   bool is_front() const { return !scales.empty(); }
+  bool is_objective(std::size_t plane) const { return plane == 0 || (is_front() && scales[plane] < 0); }
+  bool has_objectives() const;
   std::size_t finer_than(std::size_t plane) const { return finer.empty() ? 0 : static_cast<std::size_t>(finer[plane]); }
   // The objective and the limits, without the planes of their finer digits.
   std::size_t n_bounded() const;

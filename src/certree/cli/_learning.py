@@ -54,15 +54,23 @@ class FairOptions:
         ),
     ] = None
     constraint: Annotated[
-        str,
-        typer.Option("--constraint", help="Such as equalized_odds.", rich_help_panel="Fairness"),
-    ] = "demographic_parity"
-    tolerance: Annotated[
-        str,
+        list[str] | None,
         typer.Option(
-            "--tolerance", help="Largest difference of rates.", rich_help_panel="Fairness"
+            "--constraint",
+            help="Such as equalized_odds; may be given several times. [default: "
+            "demographic_parity]",
+            rich_help_panel="Fairness",
         ),
-    ] = "0.01"
+    ] = None
+    tolerance: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tolerance",
+            help="Largest difference of rates, one for all or one for each constraint. "
+            "[default: 0.01]",
+            rich_help_panel="Fairness",
+        ),
+    ] = None
 
 
 DataFile = Annotated[str, typer.Argument(metavar="DATA", help="A CSV or Parquet file; -: stdin.")]
@@ -317,13 +325,21 @@ def _make(
         if given.groups is None or fair is None:
             raise UsageProblem("--task fair compares groups; name their columns with --sensitive.")
         kind: Any = FairTreeClassifier
-        return kind(fair.constraint, fair.tolerance, **settings)
+        return kind(
+            _one_or_all(fair.constraint or ["demographic_parity"]),
+            _one_or_all(fair.tolerance or ["0.01"]),
+            **settings,
+        )
     if given.groups is not None:
         raise UsageProblem(f"--sensitive has no meaning for --task {task.value}; use --task fair.")
     kinds = {TaskName.classifier: OptimalTreeClassifier, TaskName.regressor: OptimalTreeRegressor}
     # All others have their name from the task.
     kind = kinds.get(task) or getattr(estimators, f"{task.value.title()}TreeClassifier")
     return kind(**settings)
+
+
+def _one_or_all(given: list[str]) -> str | list[str]:
+    return given[0] if len(given) == 1 else given
 
 
 def _make_cv(task: TaskName, settings: dict[str, Any], cv: int) -> Any:

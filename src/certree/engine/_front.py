@@ -6,14 +6,14 @@ integer row weights. Metrics and estimators interpret the front.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
-from certree.tree._nodes import Forest
+from certree.tree._nodes import Forest, Nodes
 
 from ._scalar import Event, Options, Problem, call_core
 
@@ -28,7 +28,7 @@ class FrontResult:
         "optimal", or the limit that stopped the search.
     points : int64 array of shape (n_points, 3)
         False positives, false negatives and splits of each tree, by false positives, then splits.
-    trees : Forest
+    trees : sequence of Nodes
         The tree of each point.
     lower_points : int64 array of shape (n_bounds, 3)
         Every tree that was wanted is at or above one of these in all three coordinates. Without
@@ -43,7 +43,7 @@ class FrontResult:
 
     status: str
     points: NDArray[np.int64]
-    trees: Forest
+    trees: Sequence[Nodes]
     lower_points: NDArray[np.int64]
     counters: dict[str, int]
     seconds: float

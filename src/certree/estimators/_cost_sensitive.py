@@ -84,8 +84,8 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         How many rows may get a label: a number of rows (an integer) or a share of all rows (a
         float, fraction or text), for some of the labels. With weights, both are weighed.
     limits : tasks.Limit, tasks.LeafMinimum, a sequence of them, or None, default=None
-        Further limits on the whole tree, such as budgets. Limits and `capacity` cannot be combined
-        with `test_costs`.
+        Further limits on the whole tree, such as budgets. With `test_costs`, limits and `capacity`
+        need `max_depth`, and are kept by a slower search, in NumPy.
     max_depth, max_splits, max_leaf_nodes, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0

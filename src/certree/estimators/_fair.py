@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -17,23 +18,29 @@ from certree.results._certificate import Exact, show
 from certree.results._fairness import FairnessCertificate, FairnessCurve, FairnessReport
 from certree.results._progress import Callback
 from certree.results._record import status_text
-from certree.tasks._rates import CONSTRAINTS, needs_two_classes, read_tolerance
+from certree.tasks._rates import (
+    CONSTRAINTS,
+    check_constraint,
+    constraint_names,
+    needs_two_classes,
+    read_tolerance,
+    read_tolerances,
+)
 
 from ._fair_fit import find_curve, solve_fair
 from ._fair_report import report_on
 from ._fair_statement import state_fairness
+from ._objective import check_objective, read_metric, task_name
 from ._optimal_tree import BaseOptimalTree
-from ._parameters import OneOf
 from ._reading import PredictsClasses
-from ._scoring import with_class_weights
-from ._vocabulary import ClassParameters, fitted, fixed, parameter, with_parameters
+from ._scoring import metric_score, with_class_weights
+from ._vocabulary import ClassParameters, fitted, parameter, with_parameters
+
+Tolerance = float | Fraction | str
+"""A share, as the decimal or fraction that is written."""
 
 # Part of the range of integers that costs of the rows leave to multipliers.
 _ROOM_FOR_MULTIPLIERS = 2**8
-
-
-def _check_tolerance(name: str, value: object) -> None:
-    read_tolerance(value)
 
 
 def _at_least(number: Exact) -> str:
@@ -43,6 +50,19 @@ def _at_least(number: Exact) -> str:
         return text
     places = 7 - math.ceil(math.log10(number))
     return str(Decimal(math.ceil(number * 10**places)).scaleb(-places))
+
+
+def check_fair_objective(name: str, value: object) -> None:
+    """Raise TypeError or ValueError unless fair trees can have this objective."""
+    check_objective(name, value)
+    metric = read_metric(value)
+    if metric is not None and metric.kind in ("front", "chain"):
+        raise ValueError(
+            f"{name}={metric.name!r} cannot be combined with a constraint on groups: it is not a "
+            "function of one labelling of the leaves, so that rates of groups, which are, are not "
+            "defined for it (the cost function must be Markovian, theorem 4.6 of the STreeD "
+            'paper). Use a metric of false positives and negatives, such as "f1" or "mcc".'
+        )
 
 
 def _check_truth(name: str, value: object) -> None:
@@ -57,15 +77,15 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     Among all trees within the limits whose rates differ by at most `tolerance` between any two
     groups, it finds one that maximises
 
-    .. math:: \text{accuracy} - \text{complexity} \cdot \text{splits}
+    .. math:: \text{objective} - \text{complexity} \cdot \text{splits}
 
     on the training rows. Rates are compared exactly, as fractions: a tree whose rates differ by
     exactly the tolerance is allowed, and a tree above it is not, however close it is.
 
     Parameters
     ----------
-    constraint : str, default="demographic_parity"
-        Which rate is compared between groups:
+    constraint : str or list of str, default="demographic_parity"
+        Which rate is compared between groups; a list names several, which all must be kept:
 
         - "demographic_parity": the share of rows that are predicted positive (selection rate);
         - "equal_opportunity": the same among rows that are positive (true positive rate);
@@ -74,9 +94,15 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         - "accuracy_parity": the share of rows that are wrong (error rate). It is the only one for
           more than two classes, and the only one that may be impossible to keep: a tree that
           gives all rows the same label keeps all others.
-    tolerance : float, Fraction or str, default=0.01
+    tolerance : float, Fraction, str, list or dict, default=0.01
         Largest difference of a rate between two groups, from 0 to 1. Used as the decimal or
-        fraction that is written: 0.1 is one tenth, "1/3" one third.
+        fraction that is written: 0.1 is one tenth, "1/3" one third. Several constraints have one
+        tolerance for all, a list with one for each, or a dict by their names.
+    objective : str, Metric or callable, default="accuracy"
+        What is maximised: "accuracy", "balanced_accuracy", or a metric of false positives and
+        negatives ("f1", "mcc", "gmean", ..., or a function), as for
+        :class:`OptimalTreeClassifier`. Areas under the ROC curve and fronts are refused: they
+        belong to no single labelling of the leaves, whose rates could be compared.
     use_sensitive : bool, default=False
         Whether the tree may ask for the group. By default, tests of X that only state the
         group (those that equal the sensitive feature, or its negation) are left out; the
@@ -139,15 +165,15 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     ('optimal', True)
     """
 
-    constraint: str = parameter(
-        default="demographic_parity", check=OneOf(tuple(CONSTRAINTS)), kw_only=False
+    constraint: str | Sequence[str] = parameter(
+        default="demographic_parity", check=check_constraint, kw_only=False
     )
-    tolerance: float | Fraction | str = parameter(
-        default=0.01, check=_check_tolerance, kw_only=False
+    tolerance: Tolerance | Sequence[Tolerance] | Mapping[str, Tolerance] = parameter(
+        default=0.01, kw_only=False
     )
     use_sensitive: bool = parameter(default=False, check=_check_truth)
     sensitive_columns: Any = None
-    objective: Any = fixed(default="accuracy")
+    objective: Any = parameter(default="accuracy", check=check_fair_objective)
 
     certificate_: FairnessCertificate = fitted()
     classes_: NDArray[Any] = fitted()
@@ -189,6 +215,7 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
             The fitted estimator itself.
         """
         self._check_parameters()
+        read_tolerances(self.constraint, self.tolerance)
         self._check_sizes()
         with self._budget():
             statement = state_fairness(self, X, y, sensitive_features, sample_weight)
@@ -241,6 +268,13 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
         """
         self._check_parameters()
         self._check_sizes()
+        if read_metric(self.objective) is not None:
+            raise ValueError(
+                f"a fairness curve is a front of weighted errors and disparity; objective="
+                f"{self.objective!r} is not a sum over the rows, so its parts have no order that "
+                "combining preserves. Fit the tolerances of interest one by one, or use "
+                'objective="accuracy".'
+            )
         # A shallow copy with the same parameters takes what fitting leaves behind.
         model = type(self)(**self.get_params(deep=False))
         with model._budget():
@@ -287,8 +321,11 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
     def _score_params(self, y: Any, params: dict[str, Any]) -> dict[str, Any]:
         return with_class_weights(self, y, params)
 
+    def _score_part(self, X: Any, y: Any, **params: Any) -> float:
+        return metric_score(self, self.objective, X, y, params.get("sample_weight"))
+
     def _measure_name(self) -> str:
-        return "accuracy"
+        return task_name(self.objective)
 
     def _check_sizes(self) -> None:
         """Refuse what lets trees grow without end."""
@@ -336,7 +373,6 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = self.constraint in CONSTRAINTS and not needs_two_classes(
-            self.constraint
-        )
+        known = all(one in CONSTRAINTS for one in constraint_names(self.constraint))
+        tags.classifier_tags.multi_class = known and not needs_two_classes(self.constraint)
         return tags

@@ -6,9 +6,12 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from certree import engine
+import numpy as np
+
+from certree import engine, metrics
 from certree.engine._budget import current
 from certree.engine._within_limits import (
     DualCut,
@@ -21,17 +24,25 @@ from certree.numbers._exact import cost_budget, read_fraction
 from certree.proofs._fair_limits import FairLimits, fair_limits
 from certree.proofs._limit_front import solve_limited_front
 from certree.proofs._limit_search import solve_limited
+from certree.proofs._metric_search import MetricResult, solve_metric
 from certree.results._activity import phase
 from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
-from certree.results._fairness import CurvePoint, FairnessCertificate, FairnessCurve
+from certree.results._fairness import (
+    CurvePoint,
+    FairnessCertificate,
+    FairnessCurve,
+    one_for_all,
+)
 from certree.results._lazy import Lazy
 from certree.results._progress import Callback, Observer
-from certree.tasks._rates import disparity
+from certree.results._rounding import at_most
+from certree.tasks._rates import disparity, read_tolerances
 
 from ._certify import certify
-from ._fair_statement import FairStatement
+from ._fair_statement import FairMetricStatement, FairStatement
 from ._fair_watch import FairObserver, watch_fair
+from ._metric_fit import confusion_fields, in_units, metric_answer
 
 if TYPE_CHECKING:
     from ._fair import FairTreeClassifier
@@ -57,6 +68,8 @@ def solve_fair(
 
     The best tree of all comes first: if it is fair, there is nothing else to do.
     """
+    if isinstance(statement, FairMetricStatement):
+        return _solve_fair_metric(model, statement, callback)
     scale = statement.scale
     accepted = read_fraction(model.gap, "gap")
     options = replace(model._engine_options(), gap=scale.gap(accepted, statement.most_cost))
@@ -67,12 +80,12 @@ def solve_fair(
         watch.go_on(free)
     nodes = free.nodes.over(statement.places)
     rates = statement.rates(nodes)
-    is_fair = disparity(rates) <= statement.tolerance and free.status in ("optimal", "gap")
-    if is_fair or statement.comparison is None:
+    is_proven = free.status in ("optimal", "gap")
+    if statement.comparison is None or (is_proven and statement.comparison.is_fair(rates)):
         answer = replace(Answer.of(free, scale), nodes=nodes)
         return watch, nodes, _certify(model, statement, answer, rates)
     phase("searching fair trees")
-    limits = _limits(statement, options, statement.tolerance)
+    limits = _limits(statement, options)
     found = _solve_fairly(statement.with_limits(limits), options, free, watch)
     nodes = found.nodes.over(statement.places)
     if found.upper_bound is None:
@@ -83,14 +96,82 @@ def solve_fair(
     return watch, nodes, replace(certificate, unconstrained_cost=bound)
 
 
+def _solve_fair_metric(
+    model: FairTreeClassifier, statement: FairMetricStatement, callback: Callback | None
+) -> tuple[Observer | None, engine.Nodes, FairnessCertificate]:
+    """Find the tree with the best metric within the tolerances, as `solve_fair` does."""
+    options = model._engine_options()
+    watch = watch_fair(model, statement, callback)
+    search = partial(
+        solve_metric,
+        metric=in_units(metrics.get(model.objective), statement.unit),
+        complexity=statement.scale.complexity,
+        per=model.complexity_per,
+        gap=read_fraction(model.gap, "gap"),
+        callback=watch,
+    )
+    phase("searching the best tree of all")
+    free = search(statement.problem, options=_first_part(statement, options))
+    if watch is not None:
+        watch.go_on(free)
+    rates = statement.rates(_over_all(statement, free.nodes))
+    is_proven = free.status in ("optimal", "gap")
+    if statement.comparison is None or (is_proven and statement.comparison.is_fair(rates)):
+        return watch, *_certify_metric(model, statement, free)
+    phase("searching fair trees")
+    limits = _limits(statement, options)
+    session = statement.limited_session(
+        limits, lambda depth: _is_small(statement.asked.shape[1], depth)
+    )
+    left = _with_time_left(options)
+    if free.status == "interrupted":
+        left = replace(left, time_limit=1e-3)
+    if not session.trees:
+        unit = np.array([[0, 1], [1, 0]], dtype=np.int64)
+        first = session.solve(unit, replace(left, error_scale=1), watch)
+        if not session.trees:
+            answer = Answer(first.status, None, 0, first.nodes, first.seconds, first.counters)
+            return watch, first.nodes, _no_fair_tree(model, statement, limits, answer)
+        left = _with_time_left(options)
+    found = search(session, options=left)
+    status = "interrupted" if free.status == "interrupted" else found.status
+    found = replace(found, status=status, n_solves=found.n_solves + free.n_solves)
+    nodes, certificate = _certify_metric(model, statement, found, limits)
+    unfair = exact(min(at_most(1 - free.bound), certificate.lower_bound))
+    return watch, nodes, replace(certificate, unconstrained_cost=unfair)
+
+
+def _over_all(statement: FairMetricStatement, nodes: engine.Nodes) -> engine.Nodes:
+    """Return a tree of a search for metrics over all tests, with codes of classes as labels."""
+    return statement.with_class_labels(nodes).over(statement.places)
+
+
+def _certify_metric(
+    model: FairTreeClassifier,
+    statement: FairMetricStatement,
+    found: MetricResult,
+    limits: FairLimits | None = None,
+) -> tuple[engine.Nodes, FairnessCertificate]:
+    """Return a tree over all tests, and what is proven of it."""
+    nodes = _over_all(statement, found.nodes)
+    rates = statement.rates(nodes)
+    answer = metric_answer(found, statement, read_fraction(model.gap, "gap"))
+    more: dict[str, Any] = confusion_fields(found, statement)
+    if limits is not None:
+        more["n_solves"] = found.n_solves
+        more["differences"] = _differences(statement, limits, _values(statement, limits, rates))
+        more["n_row_groups"] = None
+    return nodes, _certify(model, statement, replace(answer, nodes=nodes), rates, **more)
+
+
 def _limits(
     statement: FairStatement,
     options: engine.Options,
-    tolerance: Fraction,
+    tolerance: Fraction | None = None,
     *,
     may_round: bool = False,
 ) -> FairLimits:
-    """Return the limits that a tolerance means, with what the search has room for."""
+    """Return the limits of one tolerance, or of each rate's own, as the search has room for."""
     n_rows = len(statement.columns)
     room = cost_budget(n_rows, options.most_splits(n_rows))
     return fair_limits(statement.compared, tolerance, room, may_round=may_round)
@@ -112,7 +193,7 @@ def _solve_fairly(
         smaller = _smaller(problem, options)
         options = _with_time_left(options)
         first = free.nodes if smaller.upper_bound is None else smaller.nodes
-    dual = not _is_small(problem, options.max_depth)
+    dual = not _is_small(problem.columns.shape[1], options.max_depth)
     found = solve_limited(problem, options, first=first, dual=dual, callback=watch)
     return _join(free, found)
 
@@ -126,10 +207,10 @@ def _is_deep(depth: int | None) -> bool:
     return depth is None or depth > _SMALLER + 1
 
 
-def _is_small(problem: LimitedProblem, depth: int | None) -> bool:
+def _is_small(n_columns: int, depth: int | None) -> bool:
     if depth is None:
         return False
-    return depth <= _SHALLOW or problem.columns.shape[1] ** min(depth, 40) <= _FEW_PATHS
+    return depth <= _SHALLOW or n_columns ** min(depth, 40) <= _FEW_PATHS
 
 
 def _smaller(problem: LimitedProblem, options: engine.Options) -> LimitedResult:
@@ -138,23 +219,25 @@ def _smaller(problem: LimitedProblem, options: engine.Options) -> LimitedResult:
     depth = max(depth, 0)
     seconds = None if options.time_limit is None else options.time_limit / 4
     options = replace(options, max_depth=depth, time_limit=seconds)
-    return solve_limited(problem, options, dual=not _is_small(problem, depth))
+    return solve_limited(problem, options, dual=not _is_small(problem.columns.shape[1], depth))
 
 
 def _solve_freely(
     statement: FairStatement, options: engine.Options, watch: FairObserver | None
 ) -> engine.Result:
     """Find the best tree whatever its rates; where there are groups, in half of the time."""
-    seconds = options.time_limit
-    if statement.comparison is not None and seconds is not None:
-        seconds = seconds / 2
     options = replace(
-        options,
+        _first_part(statement, options),
         error_scale=statement.scale.error_scale,
         split_penalty=statement.scale.split_penalty,
-        time_limit=seconds,
     )
     return engine.solve(statement.problem, options, watch)
+
+
+def _first_part(statement: FairStatement, options: engine.Options) -> engine.Options:
+    if statement.comparison is None or options.time_limit is None:
+        return options
+    return replace(options, time_limit=options.time_limit / 2)
 
 
 def _join(free: engine.Result, found: LimitedResult) -> LimitedResult:
@@ -238,7 +321,8 @@ def _curve_certificate(
     seconds, counters = curve.seconds - statement.seconds, dict(found.counters)
     answer = Answer(status, cost, lower, nodes[place], seconds, counters)
     rates = statement.rates(nodes[place])
-    return _certify(model, statement, answer, rates, tolerance=exact(apart), n_row_groups=None)
+    tolerance = one_for_all(model.constraint, exact(apart))
+    return _certify(model, statement, answer, rates, tolerance=tolerance, n_row_groups=None)
 
 
 def _search_curve(
@@ -248,7 +332,8 @@ def _search_curve(
     options = model._engine_options()
     limits = _limits(statement, options, Fraction(1), may_round=True)
     problem = statement.with_limits(limits)
-    small = _is_small(problem, options.max_depth) and problem.columns.shape[1] <= _FEW_TESTS
+    n_columns = problem.columns.shape[1]
+    small = _is_small(n_columns, options.max_depth) and n_columns <= _FEW_TESTS
     watch = watch_fair(model, statement, callback, has_bounds=False)
     phase("searching trees for all tolerances")
     front = solve_limited_front(
@@ -314,7 +399,7 @@ def _solve_below(
     statement: FairStatement, limits: FairLimits, options: engine.Options, first: LimitedTree | None
 ) -> LimitedResult:
     problem = statement.with_limits(limits)
-    dual = not _is_small(problem, options.max_depth)
+    dual = not _is_small(problem.columns.shape[1], options.max_depth)
     nodes = None if first is None else first.nodes
     return solve_limited(problem, options, first=nodes, dual=dual)
 
@@ -342,18 +427,24 @@ def _certify_limited(
     nodes: engine.Nodes,
 ) -> FairnessCertificate:
     rates = statement.rates(nodes)
-    of = dict(zip((kind.name for kind in statement.compared.kinds), rates, strict=True))
-    values = {i: of[rate][g] - of[rate][h] for i, (rate, g, h) in enumerate(limits.pairs)}
     return _certify(
         model,
         statement,
         replace(Answer.of(found, statement.scale), nodes=nodes),
         rates,
         n_row_groups=None,
-        differences=_differences(statement, limits, values),
+        differences=_differences(statement, limits, _values(statement, limits, rates)),
         cuts=_cuts(statement, limits, found.cuts),
         n_solves=found.n_solves,
     )
+
+
+def _values(
+    statement: FairStatement, limits: FairLimits, rates: Sequence[Sequence[Fraction]]
+) -> dict[int, Fraction]:
+    """Return the difference of each limit."""
+    of = dict(zip((kind.name for kind in statement.compared.kinds), rates, strict=True))
+    return {i: of[rate][g] - of[rate][h] for i, (rate, g, h) in enumerate(limits.pairs)}
 
 
 def _differences(
@@ -393,22 +484,41 @@ def _without_tree(
     model: FairTreeClassifier, statement: FairStatement, limits: FairLimits, found: LimitedResult
 ) -> FairnessCertificate:
     """Return what is proven if no tree is within the tolerance, or none was found in time."""
+    closest = {i: Fraction(lower, limits.scales[i]) for i, lower, _ in found.closest}
+    return _no_fair_tree(
+        model,
+        statement,
+        limits,
+        Answer.of(found, statement.scale),
+        closest,
+        cuts=_cuts(statement, limits, found.cuts),
+        n_solves=found.n_solves,
+    )
+
+
+def _no_fair_tree(
+    model: FairTreeClassifier,
+    statement: FairStatement,
+    limits: FairLimits,
+    answer: Answer,
+    closest: Mapping[int, Fraction] | None = None,
+    **more: Any,
+) -> FairnessCertificate:
+    """Return a certificate without a tree, with the least disparity if that is a proof."""
     least = None
-    if found.status == "infeasible":
+    if answer.status == "infeasible":
         front, rounding = _search_curve(model, statement, Fraction(0), None)
         if front.status == "optimal" and not rounding:
             least = exact(min(tree.gap for tree in front.trees))
-    closest = {i: Fraction(lower, limits.scales[i]) for i, lower, _ in found.closest}
     return _certify(
         model,
         statement,
-        Answer.of(found, statement.scale),
+        answer,
         (),
         n_row_groups=None,
-        differences=_differences(statement, limits, closest),
-        cuts=_cuts(statement, limits, found.cuts),
-        n_solves=found.n_solves,
+        differences=_differences(statement, limits, closest or {}),
         least_disparity=least,
+        **more,
     )
 
 
@@ -420,9 +530,11 @@ def _about_groups(
     comparison = statement.comparison
     if comparison is None:
         return fields
+    several = not isinstance(model.constraint, str)
+    tolerances = tuple(map(exact, read_tolerances(model.constraint, model.tolerance)))
     return fields | {
-        "constraint": model.constraint,
-        "tolerance": exact(statement.tolerance),
+        "constraint": tuple(model.constraint) if several else model.constraint,
+        "tolerance": tolerances if several else tolerances[0],
         "groups": comparison.groups.names,
         "rates": tuple(
             (kind.name, tuple(exact(rate) for rate in of_groups))

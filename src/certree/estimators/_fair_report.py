@@ -9,7 +9,7 @@ import numpy as np
 from certree.encoding._classes import check_labels
 from certree.numbers._exact import check_weights
 from certree.results._fairness import FairnessReport
-from certree.tasks._rates import CONSTRAINTS, rates_on_rows, read_groups
+from certree.tasks._rates import CONSTRAINTS, constraint_names, rates_on_rows, read_groups
 
 from ._binary_statement import find_positive
 from ._fair_statement import read_sensitive, sensitive_name
@@ -39,12 +39,14 @@ def report_on(
         groups,
         np.array([place.get(label, -1) for label in labels.tolist()]),
         np.array([place[label] for label in predicted.tolist()]),
-        find_positive(classes, model.pos_label, model.constraint, "constraint"),
+        find_positive(classes, model.pos_label, str(model.constraint), "constraint"),
         weights,
         binary=len(classes) <= 2,
     )
     apart = {name: _apart(values) for name, values in rates.items()}
-    compared = [kind.name for kind in CONSTRAINTS[model.constraint]]
+    compared = [
+        kind.name for one in constraint_names(model.constraint) for kind in CONSTRAINTS[one]
+    ]
     return FairnessReport(
         groups.names,
         tuple(np.bincount(groups.codes, weights, minlength=len(groups)).tolist()),

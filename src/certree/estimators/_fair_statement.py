@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from time import perf_counter
@@ -16,20 +17,26 @@ from certree.engine._equal_rows import merge_equal
 from certree.engine._ordered import expand
 from certree.engine._within_limits import LimitedProblem
 from certree.numbers._digits import whole_numbers
+from certree.numbers._exact import parse_penalty
 from certree.numbers._weights import read_weights
 from certree.proofs._fair_limits import FairLimits
+from certree.proofs._metric_limits import LimitedSession
 from certree.tasks._rates import (
     Comparison,
     Groups,
+    allowed_by_rate,
     compare_groups,
+    constraint_names,
     decided_by_group,
     needs_two_classes,
     read_groups,
-    read_tolerance,
+    read_tolerances,
 )
 
-from ._binary_statement import find_positive
+from ._binary_statement import BinaryStatement, binary_statement, check_binary, find_positive
 from ._error_statement import ErrorStatement, state_errors
+from ._metric_fit import most_metric_weight
+from ._objective import read_metric
 
 if TYPE_CHECKING:
     from ._fair import FairTreeClassifier
@@ -46,8 +53,6 @@ class FairStatement(ErrorStatement):
     ----------
     comparison : Comparison or None
         The groups of the rows; None if there are none.
-    tolerance : Fraction
-        Largest difference of rates.
     places : int array
         The tests that may be asked.
     asked : uint8 array
@@ -57,7 +62,6 @@ class FairStatement(ErrorStatement):
     """
 
     comparison: Comparison | None
-    tolerance: Fraction
     places: NDArray[np.intp]
     asked: NDArray[np.uint8]
     left_out: tuple[str, ...]
@@ -83,17 +87,8 @@ class FairStatement(ErrorStatement):
         costs = self.problem.cost_matrix[self.codes]
         if self.row_weights is not None:
             costs = costs * self.row_weights[:, None]
-        values = np.concatenate([costs[:, :, None], limits.quantities], axis=2)
-        n_limits, n_quantities = limits.planes.shape
-        planes = np.zeros((1 + n_limits, 2 + n_quantities), dtype=np.int64)
-        planes[0, 0], planes[0, -1] = self.scale.error_scale, self.scale.split_penalty
-        planes[1:, 1:-1] = limits.planes
-        # The objective comes before the quantities, and splits after them.
-        finer = tuple(
-            None if one is None else replace(one, lines=np.pad(one.lines, ((0, 0), (1, 1))))
-            for one in limits.finer
-        )
-        return LimitedProblem(self.asked, values, planes, limits.bounds, limits.names, finer=finer)
+        objective = np.array([self.scale.error_scale, self.scale.split_penalty], dtype=np.int64)
+        return limits.problem(self.asked, costs[:, :, None], objective)
 
     def rates(self, nodes: engine.Nodes) -> list[list[Fraction]]:
         """Return the rates of all groups under a tree over all tests."""
@@ -103,31 +98,60 @@ class FairStatement(ErrorStatement):
         return self.comparison.rates(labels)
 
 
+@dataclass(frozen=True, kw_only=True)
+class FairMetricStatement(FairStatement, BinaryStatement):
+    """A statement about groups and a metric: labels of the search are 1 for positive."""
+
+    def limited_session(
+        self, limits: FairLimits, is_small: Callable[[int | None], bool]
+    ) -> LimitedSession:
+        """Return the rows with limits, to be solved with weights of the two errors."""
+        n_rows = len(self.row_types)
+        weights = (
+            np.ones(n_rows, dtype=np.int64) if self.type_weights is None else self.type_weights
+        )
+        errors = np.zeros((n_rows, 2, 2), dtype=np.int64)
+        errors[:, 1, 0] = np.where(self.row_types == 0, weights, 0)
+        errors[:, 0, 1] = np.where(self.row_types == 1, weights, 0)
+        if not self.positive:
+            # Quantities are by the codes of the classes.
+            limits = replace(limits, quantities=limits.quantities[:, ::-1])
+        problem = limits.problem(self.asked, errors, np.zeros(3, dtype=np.int64))
+        return LimitedSession(problem, self.row_types, self.type_weights, is_small)
+
+
 def state_fairness(
     model: FairTreeClassifier, X: Any, y: Any, sensitive_features: Any, sample_weight: Any
 ) -> FairStatement:
     """Read and encode everything."""
     start = perf_counter()
-    tolerance = read_tolerance(model.tolerance)
+    tolerances = read_tolerances(model.constraint, model.tolerance)
     groups: Groups | None = None
     positive = 0
+
+    metric = read_metric(model.objective)
 
     def check(classes: NDArray[Any], rows: NDArray[np.intp] | None) -> None:
         nonlocal groups, positive
         positive = _check_classes(model, classes.tolist())
+        if metric is not None:
+            check_binary(classes.tolist(), model.pos_label, metric.name)
         sensitive = read_sensitive(model, X, sensitive_features)
         if sensitive is not None:
             named = sensitive_name(model, sensitive_features)
             groups = read_groups(sensitive, model._row_count(X), rows, what=named)
 
-    errors = state_errors(model, X, y, sample_weight, check=check)
+    most_weight = None if metric is None else most_metric_weight
+    errors = state_errors(
+        model, X, y, sample_weight, model.objective, most_weight=most_weight, check=check
+    )
     given = _weights_as_given(errors, sample_weight)
     if model._least_rows == 1:
         errors, groups, given = _join_rows(errors, groups, given)
     comparison = None
     if groups is not None:
         comparison = compare_groups(
-            model.constraint,
+            allowed_by_rate(model.constraint, tolerances),
             groups,
             errors.codes,
             positive,
@@ -145,10 +169,15 @@ def state_fairness(
             asked = np.asfortranarray(columns[:, places])
             tests = errors.encoder.candidates_
             left_out = tuple(tests[i].describe(0) for i in np.flatnonzero(hidden).tolist())
-    return FairStatement(
+    kind: type[FairStatement] = FairStatement
+    if metric is not None:
+        complexity = parse_penalty(model.complexity, metric.name)
+        scale = replace(errors.scale, complexity=complexity, penalty=complexity)
+        errors = binary_statement(replace(errors, scale=scale), positive, metric.name)
+        kind = FairMetricStatement
+    return kind(
         **{**vars(errors), "seconds": perf_counter() - start},
         comparison=comparison,
-        tolerance=tolerance,
         places=places,
         asked=asked,
         left_out=left_out,
@@ -157,7 +186,8 @@ def state_fairness(
 
 def _check_classes(model: FairTreeClassifier, classes: list[Any]) -> int:
     """Return which class is positive, and refuse more than two where a constraint needs two."""
-    positive = find_positive(classes, model.pos_label, model.constraint, "constraint")
+    named = " and ".join(constraint_names(model.constraint))
+    positive = find_positive(classes, model.pos_label, named, "constraint")
     if needs_two_classes(model.constraint) and len(classes) > 2:
         raise ValueError(
             f"Only binary classification is supported by constraint={model.constraint!r}: y has "

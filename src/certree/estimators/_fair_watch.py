@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from certree import engine
+from certree.proofs._metric_search import MetricResult
 from certree.results._activity import activity
 from certree.results._certificate import Exact, exact
 from certree.results._progress import Callback, Measure, Observer, Progress, trees_so_far
 
-from ._fair_statement import FairStatement
+from ._fair_statement import FairMetricStatement, FairStatement
+from ._metric_fit import decimal
 
 if TYPE_CHECKING:
     from ._fair import FairTreeClassifier
@@ -21,7 +23,7 @@ class FairObserver(Observer):
 
     def __init__(
         self,
-        to_cost: Callable[[int], Exact],
+        to_cost: Callable[[Any], Exact],
         callback: Callback | None,
         measure: Measure,
         knows_lower: bool,
@@ -34,10 +36,13 @@ class FairObserver(Observer):
         self._upper: Exact | None = None
         self._seconds, self._work = 0.0, 0
 
-    def go_on(self, free: engine.Result) -> None:
+    def go_on(self, free: engine.Result | MetricResult) -> None:
         """From here on, events are about fair trees; what is known of all trees stays known."""
         self._knows_upper = self._knows_lower
-        self._lower = exact(self._to_cost(free.lower_bound))
+        if isinstance(free, MetricResult):
+            self._lower = self._to_cost(1 - float(free.bound))
+        else:
+            self._lower = exact(self._to_cost(free.lower_bound))
         self._seconds = free.seconds
         self._work = free.history[-1][1] if free.history else 0
 
@@ -77,5 +82,8 @@ def watch_fair(
         return None
     # Without groups, every tree is fair.
     knows_upper = has_bounds and statement.comparison is None
-    to_cost, measure = statement.scale.cost, statement.measure
+    # Searches for metrics say one minus the metric.
+    is_metric = isinstance(statement, FairMetricStatement)
+    to_cost: Callable[[Any], Exact] = decimal if is_metric else statement.scale.cost
+    measure = statement.measure
     return FairObserver(to_cost, callback, measure, has_bounds, knows_upper)

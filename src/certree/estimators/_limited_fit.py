@@ -30,6 +30,7 @@ from certree.results._progress import Callback, Measure, Observer
 from certree.tasks._limited import Front, Limited, LimitedOnRows, Planes, _Composed
 from certree.tree import Labels, Payload
 
+from ._priced_limits import solve_with_prices
 from ._task_statement import Reached, TaskStatement, scale_of, state_task
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ _MOST_TOTAL = 2**46
 
 @dataclass(frozen=True, kw_only=True)
 class LimitedStatement(TaskStatement):
-    """A task with limits on the whole tree, or two objectives, on the rows of a table."""
+    """A task with limits on the whole tree, or several objectives, on the rows of a table."""
 
     columns: NDArray[np.uint8]
 
@@ -67,12 +68,13 @@ class LimitedStatement(TaskStatement):
         """What the search is asked."""
         planes, on_rows = self.planes, self.limited
         more = [problem.largest for problem in on_rows.problems[1:]]
+        others = [f"objective {k}" for k in range(2, 2 + len(more))]
         return LimitedProblem(
             columns=self.columns,
             values=on_rows.values(),
             planes=np.stack(planes.lines),
             bounds=(*more, *planes.bounds),
-            names=(*("second objective" for _ in more), *planes.names),
+            names=(*others, *planes.names),
             label_counts=on_rows.label_counts,
             label_min=on_rows.label_min,
             finer=(*(None for _ in more), *planes.finer),
@@ -127,10 +129,7 @@ def refuse_within_limits(model: BaseTaskTree, task: _Composed, *, path: bool) ->
             "number of splits by max_splits."
         )
     if model.test_costs is not None:
-        raise ValueError(
-            "test_costs cannot be combined with limits or fronts: what a test costs depends on the "
-            "tests above it, and not on the rows of a leaf alone; leave one of the two out."
-        )
+        _refuse_with_prices(model, task)
     if model.max_depth is None and model._split_limit is None:
         penalty = read_fraction(model.complexity, "complexity")
         if penalty == 0 or isinstance(task, Front):
@@ -138,6 +137,21 @@ def refuse_within_limits(model: BaseTaskTree, task: _Composed, *, path: bool) ->
                 "Trees within limits need max_depth or max_splits"
                 + (", or a complexity above 0." if penalty == 0 else " for a front.")
             )
+
+
+def _refuse_with_prices(model: BaseTaskTree, task: _Composed) -> None:
+    """Refuse what the search with prices, which carries what was paid as a state, does not keep."""
+    if isinstance(task, Front):
+        reason = "a front: pairs of costs that depend on the path have no bounds here"
+    elif task.minimum is not None:
+        reason = "a LeafMinimum: leaves are labelled by their costs"
+    elif model._split_limit is not None:
+        reason = "limits and max_splits at once: use a complexity, or max_depth alone"
+    elif model.max_depth is None:
+        reason = "limits without max_depth: all trees of a depth are tried"
+    else:
+        return
+    raise ValueError(f"test_costs cannot be combined with {reason}.")
 
 
 def fit_within(
@@ -166,7 +180,10 @@ def fit_within(
     if callback is not None or activity() is not None:
         largest = statement.problem.largest * scale.error_scale
         watch = LimitedObserver(scale.cost, callback, statement.measure, largest)
-    result = solve_limited(statement.limited_problem, options, callback=watch)
+    if statement.measurements is None:
+        result = solve_limited(statement.limited_problem, options, callback=watch)
+    else:
+        result = solve_with_prices(statement, options, watch)
     _keep_limited(model, statement, result)
     model._path = None
     model._finish(watch)

@@ -88,7 +88,7 @@ def fit_metric(
     statement, warm = state_metric(model, metric.name, rows, rank_limits=limits)
     scale = replace(statement.scale, complexity=complexity, penalty=complexity)
     statement = replace(statement, scale=scale)
-    watch = model._watch(_decimal, statement.measure, callback)
+    watch = model._watch(decimal, statement.measure, callback)
     accepted = read_fraction(model.gap, "gap")
     result = solve_metric(
         statement.session,
@@ -100,14 +100,11 @@ def fit_metric(
         first=None if warm is None else warm.nodes,
         callback=watch,
     )
-    answer = _answer(result, statement, accepted)
+    answer = metric_answer(result, statement, accepted)
     model._keep(
         statement,
         answer,
-        objective=float(result.objective),
-        fp=statement.weight(result.fp),
-        fn=statement.weight(result.fn),
-        **statement.totals(),
+        **confusion_fields(result, statement),
         n_solves=result.n_solves,
         cuts=tuple(
             (cut.fp, cut.fn, exact(cut.split * statement.unit), exact(cut.value * statement.unit))
@@ -118,7 +115,17 @@ def fit_metric(
     return watch, statement
 
 
-def _answer(result: MetricResult, statement: BinaryStatement, accepted: Fraction) -> Answer:
+def confusion_fields(result: MetricResult, statement: BinaryStatement) -> dict[str, Any]:
+    """Return the fields of a certificate that speak of the two kinds of errors."""
+    return {
+        "objective": float(result.objective),
+        "fp": statement.weight(result.fp),
+        "fn": statement.weight(result.fn),
+        **statement.totals(),
+    }
+
+
+def metric_answer(result: MetricResult, statement: BinaryStatement, accepted: Fraction) -> Answer:
     """Return a result in units of cost, which is one minus the metric plus the penalty."""
     proven = result.objective == result.bound
     cost = nearest(1 - result.objective)
@@ -135,7 +142,7 @@ def _answer(result: MetricResult, statement: BinaryStatement, accepted: Fraction
         seconds=result.seconds,
         counters=dict(result.counters),
         history=tuple(
-            (seconds, work, max(cost, _decimal(1 - objective)), min(lower, _decimal(1 - bound)))
+            (seconds, work, max(cost, decimal(1 - objective)), min(lower, decimal(1 - bound)))
             for seconds, work, objective, bound in result.history
         ),
     )
@@ -155,6 +162,6 @@ def in_units(metric: Metric, unit: Fraction) -> Metric:
     return Custom(scaled, name=metric.name)
 
 
-def _decimal(number: float) -> Exact:
+def decimal(number: float) -> Exact:
     """Return what a search says on its way, to twelve decimals."""
     return exact(Fraction(round(number * 10**12), 10**12))

@@ -152,7 +152,7 @@ def solve(
     ----------
     task : tasks.Task, tasks.Limited, tasks.Front or tasks.Separable
         What is minimised: the sum of what the leaves cost; with limits on the whole tree
-        (``task & tasks.Limit(...)``), two objectives at once, or an objective by its parts.
+        (``task & tasks.Limit(...)``), several objectives at once, or an objective by its parts.
     X : table of shape (n_rows, n_features)
         The rows, as for :class:`OptimalTreeClassifier`.
     y : array-like of shape (n_rows,), optional
@@ -181,8 +181,8 @@ def solve(
     Returns
     -------
     Solution, TaskFront or SeparableSolution
-        Tree and certificate. With limits, the tree is None if no tree keeps them. For two
-        objectives: all trees that no other beats in both. For an objective by its parts: all
+        Tree and certificate. With limits, the tree is None if no tree keeps them. For several
+        objectives: all trees that no other beats in all. For an objective by its parts: all
         nondominated trees.
 
     See Also

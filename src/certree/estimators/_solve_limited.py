@@ -1,4 +1,4 @@
-"""Fronts of two objectives."""
+"""Fronts of several objectives."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from certree.encoding import TableEncoder
 from certree.engine._within_limits import LimitedFront, LimitedTree
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
-from certree.proofs._limit_front import solve_limited_front
+from certree.proofs._limit_front import solve_limited_front, solve_objectives
 from certree.results._activity import activity
 from certree.results._answer import Answer
 from certree.results._card import beside, card, sentence, table
@@ -45,29 +45,29 @@ from ._task_tree import BaseTaskTree
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Pair = tuple[Exact, Exact]
-"""Costs of a tree by the two objectives of a front."""
+Costs = tuple[Exact, ...]
+"""Costs of a tree by each objective of a front."""
 
 
 @dataclass(frozen=True)
 class FrontPoint:
-    """A tree of a front of two objectives.
+    """A tree of a front of several objectives.
 
     Attributes
     ----------
     tree : Tree
         The tree.
-    values : (int or Fraction, int or Fraction)
+    values : tuple of (int or Fraction)
         What it costs by each objective; the first includes the penalty.
-    objectives : (float, float)
+    objectives : tuple of float
         The same in the terms of the objectives, such as accuracy or mean reward.
     limits : tuple of LimitValue
         The limits, if there are any, with the totals of the tree.
     """
 
     tree: Tree
-    values: Pair
-    objectives: tuple[float, float]
+    values: Costs
+    objectives: tuple[float, ...]
     limits: tuple[LimitValue, ...] = ()
 
     @property
@@ -78,25 +78,25 @@ class FrontPoint:
 
 @dataclass(frozen=True, repr=False)
 class TaskFrontCertificate(Record):
-    """What was searched and what is proven about a front of two objectives.
+    """What was searched and what is proven about a front of several objectives.
 
     Attributes
     ----------
     status : str
         "optimal": the points are complete; "infeasible": no tree keeps the limits; otherwise the
         reason why the search stopped.
-    points : tuple of (cost, cost)
-        Costs by the two objectives, by rising first and falling second.
-    lower_points : tuple of (cost, cost)
-        For every tree within the limits, one of these is at most as great in both. For a proven
+    points : tuple of (cost, cost, ...)
+        Costs by each objective, by rising first.
+    lower_points : tuple of (cost, cost, ...)
+        For every tree within the limits, one of these is at most as great in all. For a proven
         front they are the points themselves.
-    tasks : (str, str)
+    tasks : tuple of str
         What the objectives are called.
     limits : tuple of LimitValue
         Limits on all trees; without totals.
     leaf_minimum : tuple of (label, int)
         Rows that labels need in each leaf that has them.
-    rounding : (int or Fraction, int or Fraction)
+    rounding : tuple of (int or Fraction)
         Costs of any tree, as counted here, differ by at most this from those with the numbers as
         they were given.
     max_depth, max_splits, complexity, complexity_per, split_penalty, min_samples_leaf
@@ -116,12 +116,12 @@ class TaskFrontCertificate(Record):
     """
 
     status: str
-    points: tuple[Pair, ...]
-    lower_points: tuple[Pair, ...]
-    tasks: tuple[str, str]
+    points: tuple[Costs, ...]
+    lower_points: tuple[Costs, ...]
+    tasks: tuple[str, ...]
     limits: tuple[LimitValue, ...]
     leaf_minimum: tuple[tuple[str, int], ...]
-    rounding: Pair
+    rounding: Costs
     max_depth: int | None
     max_splits: int | None
     complexity: Exact
@@ -161,9 +161,10 @@ class TaskFrontCertificate(Record):
 
 
 class TaskFront(Sequence[FrontPoint]):
-    """All trees that no other beats in both objectives; made by :func:`solve`.
+    """All trees that no other beats in all objectives; made by :func:`solve`.
 
-    A sequence of points, by rising cost of the first objective and falling cost of the second.
+    A sequence of points, by rising cost of the first objective; with two, the cost of the second
+    falls.
 
     Attributes
     ----------
@@ -209,7 +210,9 @@ class TaskFront(Sequence[FrontPoint]):
         return self.certificate.is_optimal
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the costs of all trees; return the axes.
+        """Draw the costs of all trees by the first two objectives; return the axes.
+
+        A third objective is shown by colours.
 
         Parameters
         ----------
@@ -217,9 +220,13 @@ class TaskFront(Sequence[FrontPoint]):
             Where to draw; by default a new figure.
         """
         axes = new_axes(ax, "certificate.points")
-        pairs = [[float(number) for number in point.values] for point in self.front]
-        xs, ys = ([pair[k] for pair in pairs] for k in (0, 1))
-        axes.step(xs, ys, where="post", marker="o")
+        lines = [[float(number) for number in point.values] for point in self.front]
+        xs, ys = ([line[k] for line in lines] for k in (0, 1))
+        if len(self.certificate.tasks) == 2:
+            axes.step(xs, ys, where="post", marker="o")
+        else:
+            drawn = axes.scatter(xs, ys, c=[line[2] for line in lines])
+            axes.figure.colorbar(drawn, ax=axes, label=f"third: {self.certificate.tasks[2]}")
         axes.set_xlabel(f"first: {self.certificate.tasks[0]}")
         axes.set_ylabel(f"second: {self.certificate.tasks[1]}")
         return axes
@@ -227,10 +234,11 @@ class TaskFront(Sequence[FrontPoint]):
     def _repr_html_(self) -> str:
         names = self.certificate.tasks
         lines = [(*map(show, point.values), point.n_splits) for point in self.front]
-        points = [(float(a), float(b)) for a, b in (point.values for point in self.front)]
-        first, second = (f"cost ({name})" for name in names)
+        points = [(float(point.values[0]), float(point.values[1])) for point in self.front]
+        first, second = (f"cost ({name})" for name in names[:2])
         title = "Costs of the trees of a front"
-        drawn = chart([Series("", points, line="step")], first, second, title)
+        series = Series("", points, line="step" if len(names) == 2 else "")
+        drawn = chart([series], first, second, title)
         return card(
             f"Front of {many(len(self), 'tree')}: {status_text(self.certificate.status)}",
             sentence(self.certificate.statement()),
@@ -252,18 +260,22 @@ class TaskFront(Sequence[FrontPoint]):
 
 
 def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront:
-    """Find all trees that no other beats in two objectives, with the parameters of a model."""
+    """Find all trees that no other beats in all objectives, with the parameters of a model."""
     refuse_within_limits(model, task, path=given.path)
     if read_fraction(model.gap, "gap") != 0:
         raise ValueError(f"gap={model.gap!r} has no meaning for a front; leave it at 0.")
     statement = state_limited(model, task, given.X, given.y, given.sample_weight)
-    scales = [0, 1, *(0 for _ in statement.sources)]
     options = model._engine_options()
     most = exact(statement.most_cost)
     watch = None
     if given.callback is not None or activity() is not None:
         watch = FrontObserver(most, given.callback)
-    result = solve_limited_front(statement.limited_problem, scales, options, callback=watch)
+    problem, n_objectives = statement.limited_problem, len(task.tasks)
+    if n_objectives == 2:
+        scales = [0, 1, *(0 for _ in statement.sources)]
+        result = solve_limited_front(problem, scales, options, callback=watch)
+    else:
+        result = solve_objectives(problem, n_objectives, options, watch)
     certificate = _certify_front(model, task, statement, result)
     points = [_point(statement, tree) for tree in result.trees]
     if not certificate.is_optimal:
@@ -275,37 +287,50 @@ def solve_for_front(model: BaseTaskTree, task: Front, given: Given) -> TaskFront
     return TaskFront(points, certificate, model.encoder_, task, parameters)
 
 
-def _pair(statement: LimitedStatement, first: int, second: Fraction | int) -> Pair:
-    other = statement.limited.problems[1]
-    cost = statement.scale.cost(first)
-    return exact(cost), exact(Fraction(second) * other.unit + other.constant)
+def _costs(statement: LimitedStatement, values: Sequence[Fraction | int]) -> Costs:
+    """Return costs by each objective, of values of the search."""
+    others = zip(statement.limited.problems[1:], values[1:], strict=True)
+    rest = (exact(Fraction(value) * other.unit + other.constant) for other, value in others)
+    return exact(statement.scale.cost(values[0])), *rest
 
 
 def _point(statement: LimitedStatement, found: LimitedTree) -> FrontPoint:
     tree = statement.grow(found.nodes)
-    values = _pair(statement, found.values[0], found.values[1])
-    first, second = statement.limited.problems
-    objectives = first.objective(Fraction(values[0])), second.objective(Fraction(values[1]))
+    problems = statement.limited.problems
+    values = _costs(statement, found.values[: len(problems)])
+    each = zip(problems, values, strict=True)
+    objectives = tuple(problem.objective(Fraction(value)) for problem, value in each)
     return FrontPoint(tree, values, objectives, limit_values(statement, found.nodes))
+
+
+def _lower_points(statement: LimitedStatement, result: LimitedFront) -> tuple[Costs, ...]:
+    """Return points of which every tree is at or above one."""
+    problems = statement.limited.problems
+    if len(problems) == 2:
+        return tuple(_costs(statement, point) for point in result.lower_points)
+    if result.status in ("optimal", "infeasible"):
+        return tuple(_costs(statement, tree.values[: len(problems)]) for tree in result.trees)
+    # A search that was stopped has proven nothing beyond what every tree costs.
+    return (_costs(statement, [0] * len(problems)),)
 
 
 def _certify_front(
     model: BaseTaskTree, task: Front, statement: LimitedStatement, result: LimitedFront
 ) -> TaskFrontCertificate:
-    first, second = statement.limited.problems
+    problems = statement.limited.problems
     status = result.status
-    if status == "optimal" and (hides_much(first) or hides_much(second)):
+    if status == "optimal" and any(map(hides_much, problems)):
         status = "precision"
     return certify(
         model,
         statement,
         Answer(status, None, 0, Nodes.empty(), result.seconds, result.counters),
         TaskFrontCertificate,
-        points=tuple(_pair(statement, *tree.values[:2]) for tree in result.trees),
-        lower_points=tuple(_pair(statement, *point) for point in result.lower_points),
-        tasks=(task.first.name, task.second.name),
+        points=tuple(_costs(statement, tree.values[: len(problems)]) for tree in result.trees),
+        lower_points=_lower_points(statement, result),
+        tasks=tuple(one.name for one in task.tasks),
         limits=limit_values(statement),
         leaf_minimum=leaf_minimum(statement),
-        rounding=(exact(first.rounding), exact(second.rounding)),
+        rounding=tuple(exact(problem.rounding) for problem in problems),
         n_solves=result.n_solves,
     )

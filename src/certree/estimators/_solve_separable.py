@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples
 from certree.encoding import TableEncoder
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
+from certree.proofs._batch_search import BatchProgramme, LimitedBatch
 from certree.proofs._separable_search import (
     Candidate,
     OutOfTime,
@@ -26,6 +27,7 @@ from certree.results._certificate import many, text_of_tests
 from certree.results._record import Record, status_text
 from certree.tasks import Separable
 from certree.tasks._check_task import check_task
+from certree.tasks._separable import Both
 from certree.tasks._task import Given
 from certree.tree import Labels, Tree
 
@@ -178,8 +180,8 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
     """Find all nondominated trees, with the parameters of a model."""
     start = perf_counter()
     _refuse(model, given)
+    task = task.bind(model._row_count(given.X))
     n_samples = _check(task, given.X)
-    model._row_count(given.X)
     columns = model._encode(given.X, None, None)
     sizes = ProgrammeLimits(
         None if model.max_depth is None else int(model.max_depth),
@@ -187,15 +189,21 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
         model._least_rows,
     )
     features = [test.feature for test in model.encoder_.candidates_]
-    programme = Programme(task, columns, features, sizes, model._engine_options().time_limit)
+    # Best trees by numbers of splits are fronts of their own, which batches do not keep.
+    kind: type[Programme] = Programme
+    if sizes.max_splits is None and task.is_batched:
+        kind = BatchProgramme
+    elif sizes.max_splits is None and isinstance(task, Both) and task.is_limited_batch:
+        kind = LimitedBatch
+    programme = kind(task, columns, features, sizes, model._engine_options().time_limit)
     partial = model.encoder_._stopped_by
     status, depth = "optimal", -1
     found: list[Candidate] = []
     phase("searching trees without splits")
     try:
-        for front in programme.solve():
-            found, depth = front, depth + 1
-            phase(f"searching trees of depth {depth + 1}, {len(found)} trees so far")
+        for depth, front in programme.solve():
+            found = front
+            phase(f"searching trees deeper than {depth}, {len(found)} trees so far")
     except OutOfTime as stop:
         status = str(stop)
     if status == "optimal":
@@ -210,7 +218,7 @@ def solve_separable(model: BaseTaskTree, task: Separable, given: Given) -> Separ
         sizes.min_leaf,
         columns.shape[0],
         len(model.encoder_.candidates_),
-        len(programme.known),
+        programme.n_row_sets,
         n_samples,
         perf_counter() - start,
     )

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.engine._within_limits import Finer
+from certree.engine._within_limits import Finer, LimitedProblem
 from certree.numbers._digits import Amounts, to_digits
 from certree.tasks._rates import LARGEST_SCALE, Comparison, Groups, RateKind
 
@@ -39,8 +39,8 @@ class FairLimits:
         What is added up over the rows, given their labels.
     planes : int64 array of shape (n_limits, n_quantities)
         The limits: weights of the quantities.
-    tolerance : Fraction
-        Largest difference of two rates.
+    tolerances : tuple of Fraction
+        For each limit, the largest difference of its two rates.
     scales : tuple of int
         A weighted sum, in units of its last digit, divided by its scale is the difference of two
         rates.
@@ -59,7 +59,7 @@ class FairLimits:
 
     quantities: NDArray[np.int64]
     planes: NDArray[np.int64]
-    tolerance: Fraction
+    tolerances: tuple[Fraction, ...]
     scales: tuple[int, ...]
     pairs: tuple[tuple[str, int, int], ...]
     names: tuple[str, ...]
@@ -69,7 +69,7 @@ class FairLimits:
 
     def _most(self, limit: int) -> int:
         """Return what a sum is at most, in units of its last digit."""
-        most = self.tolerance * self.scales[limit]
+        most = self.tolerances[limit] * self.scales[limit]
         return math.ceil(most) - 1 if self.is_strict else math.floor(most)
 
     @property
@@ -99,6 +99,31 @@ class FairLimits:
         least = amounts.least_finer(sign), amounts.least_total(sign)
         return Finer(lines, amounts.bits, most, *least)
 
+    def problem(
+        self, columns: NDArray[np.uint8], own: NDArray[np.int64], objective: NDArray[np.int64]
+    ) -> LimitedProblem:
+        """Return rows with these limits.
+
+        Parameters
+        ----------
+        columns : uint8 array of shape (n_rows, n_columns)
+            The tests.
+        own : int64 array of shape (n_rows, n_labels, n_own)
+            Sums beside those of the limits.
+        objective : int64 array of shape (n_own + 1,)
+            The objective over these, and over splits.
+        """
+        n_own, (n_limits, n_quantities) = own.shape[2], self.planes.shape
+        values = np.concatenate([own, self.quantities], axis=2)
+        planes = np.zeros((1 + n_limits, n_own + n_quantities + 1), dtype=np.int64)
+        planes[0, :n_own], planes[0, -1] = objective[:-1], objective[-1]
+        planes[1:, n_own:-1] = self.planes
+        finer = tuple(
+            None if one is None else replace(one, lines=np.pad(one.lines, ((0, 0), (n_own, 1))))
+            for one in self.finer
+        )
+        return LimitedProblem(columns, values, planes, self.bounds, self.names, finer=finer)
+
     @property
     def rounding(self) -> Fraction:
         """By how much the sums of a tree may differ from its differences of rates."""
@@ -107,13 +132,17 @@ class FairLimits:
 
     def below(self, tolerance: Fraction) -> FairLimits:
         """Return the limits for differences that are less than another tolerance."""
-        return replace(self, tolerance=tolerance, is_strict=True)
+        return replace(self, tolerances=(tolerance,) * len(self.tolerances), is_strict=True)
 
 
 def fair_limits(
-    comparison: Comparison, tolerance: Fraction, room: int = 2**56, *, may_round: bool = False
+    comparison: Comparison,
+    tolerance: Fraction | None = None,
+    room: int = 2**56,
+    *,
+    may_round: bool = False,
 ) -> FairLimits:
-    """Return the limits that a tolerance means: two for every rate and pair of groups.
+    """Return the limits that tolerances mean: two for every rate and pair of groups.
 
     For two groups one signed sum per rate is enough. For more, the weight of every group is a
     quantity, and every difference of two rates is a plane; if that takes several digits, every pair
@@ -123,8 +152,8 @@ def fair_limits(
     ----------
     comparison : Comparison
         The rates.
-    tolerance : Fraction
-        Largest difference of two of them.
+    tolerance : Fraction, optional
+        Largest difference of two of them; by default each rate has its own.
     room : int
         What the search has room for: the largest difference of a limit between two trees.
     may_round : bool
@@ -132,7 +161,10 @@ def fair_limits(
     """
     made = _Limits(comparison)
     fits = _fits(comparison, room)
-    for kind, totals in zip(comparison.kinds, comparison.totals, strict=True):
+    for kind, own, totals in zip(
+        comparison.kinds, comparison.tolerances, comparison.totals, strict=True
+    ):
+        made.tolerance = own if tolerance is None else tolerance
         if fits:
             made.add_rate(kind, _ExactSums(comparison, kind, totals))
         elif may_round:
@@ -140,7 +172,7 @@ def fair_limits(
             made.add_rate(kind, _RoundedSums(comparison, kind, totals, scale))
         else:
             made.add_digits(kind, _ExactSums(comparison, kind, totals), room // _SHARE_ROUNDED)
-    return made.limits(tolerance)
+    return made.limits()
 
 
 class _Limits:
@@ -148,6 +180,9 @@ class _Limits:
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
+        self.tolerance = Fraction(1)
+        """Of the rate that is being added."""
+        self.tolerances: list[Fraction] = []
         self.quantities: list[NDArray[np.int64]] = []
         self.planes: list[dict[int, int]] = []
         self.scales: list[int] = []
@@ -196,18 +231,19 @@ class _Limits:
     ) -> None:
         a, b = self.comparison.groups.names[g], self.comparison.groups.names[h]
         self.planes.append(plane)
+        self.tolerances.append(self.tolerance)
         self.scales.append(sums.coefficients(g, h)[0] * sums.totals[g])
         self.slacks.append(sums.slacks[g] + sums.slacks[h])
         self.pairs.append((kind.name, g, h))
         self.names.append(f"{kind.title} of {a!r} minus that of {b!r}")
         self.digits.append(digits)
 
-    def limits(self, tolerance: Fraction) -> FairLimits:
-        """Return the limits for a tolerance."""
+    def limits(self) -> FairLimits:
+        """Return the limits."""
         return FairLimits(
             np.stack(self.quantities, axis=2).astype(np.int64),
             _matrix(self.planes, len(self.quantities)),
-            tolerance,
+            tuple(self.tolerances),
             tuple(self.scales),
             tuple(self.pairs),
             tuple(self.names),

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import floor, lcm
+from operator import le
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,6 +83,63 @@ def solve_limited_front(
     lower_points = [(search.rows.least[0], least)]
     status = options.status(found.status)
     return replace(found, status=status, lower_points=lower_points, cuts=[])
+
+
+def solve_objectives(
+    problem: LimitedProblem,
+    n_objectives: int,
+    options: engine.Options,
+    callback: engine.Callback | None = None,
+) -> LimitedFront:
+    """Find all trees within the limits that no other beats in all of several objectives.
+
+    Parameters
+    ----------
+    problem : LimitedProblem
+        The first planes are the objectives, with bounds that no tree exceeds.
+    n_objectives : int
+        How many of them; with two, `solve_limited_front` has bounds and is faster.
+    options, callback
+        As for `solve_limited_front`.
+
+    Returns
+    -------
+    LimitedFront
+        Gaps are zero, and `lower_points` is empty.
+    """
+    checked = checked_options(problem, replace(options, partial=""))
+    spent = Spending(checked)
+    rows = LimitedRows(problem, checked.min_leaf)
+    most = checked.most_splits(len(problem.columns))
+    first = rows.most[0] + most * rows.split_values[0]
+    scales = [0, *[-1] * (n_objectives - 1), *[0] * (len(problem.bounds) - n_objectives + 1)]
+    found = search_inside(
+        rows.problem, [], [(first, *rows.problem.bounds)], replace(checked, gap=0), scales, callback
+    )
+    spent.account(found.status, found.counters, found.work)
+    kept: list[tuple[tuple[int, ...], engine.Nodes]] = []
+    for nodes in found.trees:
+        tree = rows.evaluate(nodes.merged())
+        kept.append((tree.values, tree.nodes))
+    values = {v[:n_objectives] for v, _ in kept}
+    # With fewer splits a tree may be better than it was, if the search was stopped.
+    trees = [
+        LimitedTree(nodes, v, Fraction(0))
+        for v, nodes in sorted(kept, key=lambda one: one[0])
+        if not any(
+            other != v[:n_objectives] and all(map(le, other, v[:n_objectives])) for other in values
+        )
+    ]
+    status = options.status(found.status)
+    if status == "optimal" and not trees:
+        status = "infeasible"
+    return LimitedFront(
+        status,
+        trees,
+        [],
+        counters=dict(spent.counters),
+        seconds=spent.seconds,
+    )
 
 
 class _Known(NamedTuple):

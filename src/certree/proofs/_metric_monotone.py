@@ -182,10 +182,14 @@ class MonotoneSearch(Search):
         if max_splits is not None:
             options = replace(options, max_splits=max_splits)
         session = self.solves.session
+        watch = None if self.solves.callback is None else self.solves.watch
+        if self.solves.limits is not None:
+            result = self.solves.limits.front(options, watch)
+            self.solves.account(result.status, result.counters)
+            return result
         unused = np.zeros((2, 2), dtype=np.int64)
         columns = expand(session.columns)
         problem = engine.Problem(columns, session.row_types, unused, session.weights)
-        watch = None if self.solves.callback is None else self.solves.watch
         result = solve_front(problem, options, dominated, by_splits, watch)
         self.solves.account(result.status, result.counters)
         return result

@@ -122,10 +122,11 @@ class Search:
         self.n_met = 0
         self.values: dict[Point, Number] = {}
         self.history: list[tuple[float, int, float, float]] = []
-        self.incumbent = self.solves.rows.leaf(0)
-        self.objective = self.value(self.incumbent.point)
-        self.consider(self.incumbent)
-        self.consider(self.solves.rows.leaf(1))
+        first = self.solves.first_trees()
+        self.incumbent = first[0]
+        self.objective = self.value(self.incumbent.point) - penalty * self.incumbent.n_splits
+        for tree in first:
+            self.consider(tree)
         self.slices = self._slices()
         self._heap: list[tuple[Number, int, Slice]] = []
         self._n_pushed = 0
@@ -181,7 +182,13 @@ class Search:
         return better
 
     def consider_labels(self, tree: Found) -> None:
-        """Consider a tree with all labels of its leaves that are best for some weights."""
+        """Consider a tree with all labels of its leaves that are best for some weights.
+
+        Where trees have to keep limits, other labels might break them.
+        """
+        if self.solves.limits is not None:
+            self.consider(tree)
+            return
         choices = self.solves.rows.relabellings(tree)
         for fp, fn, splits in zip(choices.fp, choices.fn, choices.n_splits, strict=True):
             self._meet((fp, fn), splits)
@@ -387,10 +394,11 @@ class Search:
         if not top.polygon:
             top.value = min(top.value, self.objective)
             return
-        # The single leaves are trees, and sublevel sets below their values need not be convex.
         values = [self.value(corner) for corner in top.polygon]
-        leaves = self.value((0, self.positives)), self.value((self.negatives, 0))
-        top.value = min(top.value, max(*values, *leaves) - self.penalty * top.fewest)
+        if not isinstance(self.metric, RatioMetric):
+            # The single leaves are trees, and sublevel sets below their values need not be convex.
+            values += [self.value((0, self.positives)), self.value((self.negatives, 0))]
+        top.value = min(top.value, max(values) - self.penalty * top.fewest)
 
     # Directions.
 

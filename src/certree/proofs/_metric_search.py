@@ -13,6 +13,7 @@ from typing import Literal
 from certree import engine
 from certree.metrics import Metric
 
+from ._metric_limits import LimitedSession
 from ._metric_monotone import MonotoneSearch, monotone_path
 from ._metric_outer import MetricResult, Search
 from ._metric_path import MetricPath, PathSearch
@@ -44,7 +45,7 @@ def solve_metric(
 
     Parameters
     ----------
-    problem : Session, OrderedSession or Problem
+    problem : Session, OrderedSession, LimitedSession or Problem
         Rows of the types 0 (negative) and 1 (positive); a cost matrix is not used.
     metric : Metric
         What is maximised.
@@ -68,6 +69,9 @@ def solve_metric(
     """
     _check_kind(metric)
     kind = MonotoneSearch if metric.kind == "monotone" else Search
+    if metric.kind == "supported" and isinstance(problem, LimitedSession):
+        # Corners bound such metrics above the values of single leaves only.
+        kind = Search if problem.has_leaves else MonotoneSearch
     search = kind(problem, metric, options, Fraction(complexity), callback)
     if first is not None:
         search.consider_labels(search.solves.rows.found(first))

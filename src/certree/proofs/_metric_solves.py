@@ -15,13 +15,14 @@ from certree.engine._ordered import OrderedSession
 from certree.numbers._exact import cost_budget
 
 from ._metric_cuts import Cut
+from ._metric_limits import ROOM_FOR_MULTIPLIERS, LimitedSession
 
 # Seconds between events outside of solves, and for what remains to do once a limit is reached.
 _BETWEEN_EVENTS = 0.2
 _TO_FINISH = 0.2
 
 
-Weighable = engine.Session | OrderedSession | engine.Problem
+Weighable = engine.Session | OrderedSession | LimitedSession | engine.Problem
 """Rows of two types, to be solved with weights of their errors."""
 
 
@@ -162,7 +163,7 @@ class WeightedSolves(Spending):
         if isinstance(problem, engine.Problem):
             problem = engine.Session(problem.columns, problem.row_types, problem.weights)
         super().__init__(options)
-        self.session: engine.Session | OrderedSession = problem
+        self.session: engine.Session | OrderedSession | LimitedSession = problem
         self.rows = BinaryRows(problem)
         self.cuts: list[Cut] = []
         self.is_proven = False
@@ -175,6 +176,19 @@ class WeightedSolves(Spending):
         total = max(self.rows.positives + self.rows.negatives, 1)
         # Weights up to this keep every cost within the 64 bits of the core.
         self.largest_weight = max(cost_budget(n_rows, most) // total, 1)
+        if isinstance(problem, LimitedSession):
+            self.largest_weight = max(self.largest_weight // ROOM_FOR_MULTIPLIERS, 1)
+
+    @property
+    def limits(self) -> LimitedSession | None:
+        """The rows, if trees have to keep limits."""
+        return self.session if isinstance(self.session, LimitedSession) else None
+
+    def first_trees(self) -> list[Found]:
+        """Return trees to begin with, which keep all limits: single leaves where there are none."""
+        if self.limits is None:
+            return [self.rows.leaf(label) for label in (0, 1)]
+        return [self.rows.found(nodes) for nodes in self.limits.trees]
 
     def solve(
         self,
@@ -227,7 +241,7 @@ class WeightedSolves(Spending):
     def solve_path(self, weights: tuple[int, int]) -> list[Found]:
         """Minimise ``fp * w_fp + fn * w_fn`` for every number of splits; return the trees."""
         options = self.remaining()
-        if options is None:
+        if options is None or isinstance(self.session, LimitedSession):
             return []
         matrix = np.array([[0, weights[0]], [weights[1], 0]], dtype=np.int64)
         result = self.session.solve_path(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.tasks._rates import CONSTRAINTS, read_tolerance
+from certree.tasks._rates import CONSTRAINTS, allowed_by_rate, constraint_names, read_tolerance
 from certree.tree import Tree
 from certree.tree._plain import plain, shown
 
@@ -41,10 +41,11 @@ class FairnessCertificate(Certificate):
 
     Attributes
     ----------
-    constraint : str or None
-        What was compared between groups; None if no groups were given.
-    tolerance : int or Fraction
-        The largest difference of a rate between two groups that was allowed.
+    constraint : str, tuple of str, or None
+        What was compared between groups, a tuple where a list was asked for; None if no groups
+        were given.
+    tolerance : int or Fraction, or a tuple of them
+        The largest difference of a rate between two groups that was allowed, by each constraint.
     groups : tuple
         The groups.
     rates : tuple of (str, tuple of (int or Fraction))
@@ -77,8 +78,8 @@ class FairnessCertificate(Certificate):
     (0, ('x0 = 1',))
     """
 
-    constraint: str | None = None
-    tolerance: Exact = 1
+    constraint: str | tuple[str, ...] | None = None
+    tolerance: Exact | tuple[Exact, ...] = 1
     groups: tuple[Any, ...] = ()
     rates: tuple[tuple[str, tuple[Exact, ...]], ...] = ()
     disparity: Exact | None = None
@@ -98,10 +99,20 @@ class FairnessCertificate(Certificate):
 
     def _check_groups(self) -> None:
         """Raise ValueError if the fields about groups do not agree."""
-        if self.constraint is not None and self.constraint not in CONSTRAINTS:
-            raise ValueError(
-                f"constraint must be one of {', '.join(CONSTRAINTS)}, got {shown(self.constraint)}."
-            )
+        if self.constraint is not None:
+            names = constraint_names(self.constraint)
+            if not names or not set(names) <= set(CONSTRAINTS):
+                raise ValueError(
+                    f"constraint must be one of {', '.join(CONSTRAINTS)}, got "
+                    f"{shown(self.constraint)}."
+                )
+            if isinstance(self.constraint, str) == isinstance(self.tolerance, tuple) or (
+                isinstance(self.tolerance, tuple) and len(self.tolerance) != len(names)
+            ):
+                raise ValueError(
+                    f"tolerance must be one number for each of {len(names)} constraints, got "
+                    f"{shown(self.tolerance)}."
+                )
         for name, rates in self.rates:
             if (
                 not rates
@@ -145,18 +156,29 @@ class FairnessCertificate(Certificate):
             apart = max(rates) - min(rates)
             for line, number in zip(lines, [*rates, apart], strict=True):
                 line.append(f"{float(number):.4f}")
-        table = _laid_out([["group", *titles], *lines])
-        return f"{table}  (allowed: {show(self.tolerance)})"
+        if not isinstance(self.tolerance, tuple):
+            table = _laid_out([["group", *titles], *lines])
+            return f"{table}  (allowed: {show(self.tolerance)})"
+        allowed = self.allowed
+        lines.append(["allowed", *(show(allowed[name]) for name, _ in self.rates)])
+        return _laid_out([["group", *titles], *lines])
+
+    @property
+    def allowed(self) -> dict[str, Exact]:
+        """The largest difference that was allowed, for each rate that was compared."""
+        if self.constraint is None:
+            return {}
+        each = self.tolerance if isinstance(self.tolerance, tuple) else (self.tolerance,)
+        return {kind.name: most for kind, most in allowed_by_rate(self.constraint, each).items()}
 
     def _limit_texts(self) -> list[str]:
         limits = super()._limit_texts()
-        if self.constraint is not None:
-            compared = " and ".join(f"{_title(name)}s" for name in self._compared())
-            limits.append(f"{compared} of groups at most {show(self.tolerance)} apart")
+        rates: dict[Exact, list[str]] = {}
+        for name, most in self.allowed.items():
+            rates.setdefault(most, []).append(f"{_title(name)}s")
+        for most, names in rates.items():
+            limits.append(f"{' and '.join(names)} of groups at most {show(most)} apart")
         return limits
-
-    def _compared(self) -> list[str]:
-        return [kind.name for kind in CONSTRAINTS[str(self.constraint)]]
 
     def _facts(self) -> list[tuple[str, str]]:
         facts = super()._facts()
@@ -364,7 +386,7 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
         bound, status = self.bound(places[-1], exact(allowed))
         certificate = replace(
             found,
-            tolerance=exact(allowed),
+            tolerance=one_for_all(found.constraint, exact(allowed)),
             status=status,
             lower_bound=bound,
             gap=exact(found.cost - bound),
@@ -393,7 +415,8 @@ class FairnessCurve(Sequence["FairTreeClassifier"]):
     def _fitted(self, place: int, certificate: FairnessCertificate) -> FairTreeClassifier:
         model = copy.copy(self._model)
         model.tree_ = self._trees[place]
-        model.tolerance = _short(certificate.tolerance)
+        most = certificate.tolerance
+        model.tolerance = _short(most[0] if isinstance(most, tuple) else most)
         model._keep_certificate(certificate)
         return model
 
@@ -472,6 +495,11 @@ def _laid_out(lines: Sequence[Sequence[str]]) -> str:
         )
         for line in lines
     )
+
+
+def one_for_all(constraint: Any, tolerance: Exact) -> Exact | tuple[Exact, ...]:
+    """Return a tolerance as certificates state it: once, or for each of several constraints."""
+    return tolerance if isinstance(constraint, str) else (tolerance,) * len(constraint)
 
 
 def _many(number: int) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import Limit, Separable
+from ._separable import hashable, same
 
 Indices = NDArray[np.intp]
 
@@ -76,27 +77,101 @@ def limit_laws(limit: Limit, n_labels: int) -> list[Law]:
 
 
 class SeparableHunt:
-    """The conditions of theorem 4.6, each as a law of two disjoint sets of rows."""
+    """The conditions of theorem 4.6, each as a law of two disjoint sets of rows.
 
-    def __init__(self, task: Separable) -> None:
+    Parameters
+    ----------
+    task : Separable
+        The objective.
+    n_columns : int
+        Columns of the table, by which tests change the state.
+    """
+
+    def __init__(self, task: Separable, n_columns: int) -> None:
         self.task = task
+        self.n_columns = n_columns
+        self.state: Any = task.initial
 
     def laws(self) -> list[Law]:
-        """Return all conditions."""
-        laws: list[Law] = [self.markovian, self.strict_order, self.order_preserved]
-        if self.task.feasible is not None:
-            laws.append(self.anti_monotonic)
-        return laws
+        """Return all conditions, for the state of the root and for some below it."""
+        laws: list[Law] = []
+        if self.task.transition is not None:
+            hashable(self.task.initial, "initial")
+            laws += [self.deterministic_states, self.split_costs]
+        for state in self._some_states():
+            laws += [self._in(state, law) for law in (self.markovian, self.order_preserved)]
+            if self.task.feasible is not None:
+                laws.append(self._in(state, self.anti_monotonic))
+        return [self.strict_order, *laws]
+
+    def _some_states(self) -> list[Any]:
+        """Return the state of the root, and those after one, two and three tests."""
+        found, state = [self.task.initial], self.task.initial
+        for test in range(3 if self.task.transition is not None else 0):
+            state = self.task.next_state(state, test % self.n_columns, test % 2 == 0)
+            if state not in found:
+                found.append(state)
+        return found
+
+    def _in(self, state: Any, law: Law) -> Law:
+        """Return a law with costs in a state."""
+
+        def in_state(first: Indices, second: Indices) -> Failure | None:
+            self.state = state
+            try:
+                return law(first, second)
+            finally:
+                self.state = self.task.initial
+
+        return in_state
+
+    def _leaf(self, rows: Indices, label: Any) -> Any:
+        return self.task.leaf_value(rows, label, self.state)
+
+    def deterministic_states(self, first: Indices, second: Indices) -> Failure | None:
+        """Check that a test leads to one state, whatever rows were asked about before."""
+        column = int(first[0]) % self.n_columns
+        for state in self._some_states():
+            for holds in (False, True):
+                self._leaf(first, self.task.labels[0])
+                before = self.task.next_state(state, column, holds)
+                self._leaf(second, self.task.labels[0])
+                after = self.task.next_state(state, column, holds)
+                if before != after:
+                    return Failure(
+                        "Markovian",
+                        f"from the state {state!r}, a test of column {column} leads to {before!r} "
+                        f"after a look at the first rows and to {after!r} after one at the second; "
+                        "a state may depend on the tests above only.",
+                    )
+        return None
+
+    def split_costs(self, first: Indices, second: Indices) -> Failure | None:
+        """Check that a test costs the same in every call and in any order of rows."""
+        if self.task.split_cost is None:
+            return None
+        column = int(first[0]) % self.n_columns
+        for state in self._some_states():
+            before = self.task.split_value(first, column, state)
+            self.task.split_value(second, column, state)
+            after = self.task.split_value(first[::-1].copy(), column, state)
+            if not same(before, after):
+                return Failure(
+                    "Markovian",
+                    f"a test of column {column} in the state {state!r} costs the same rows "
+                    f"{before!r} at first and {after!r} later.",
+                )
+        return None
 
     def _values(self, rows: Indices) -> list[tuple[str, Any]]:
         """Return values of leaves and of small trees with these rows, and what they are."""
-        found = [(f"label {k!r}", self.task.cost(rows, k)) for k in self.task.labels]
+        found = [(f"label {k!r}", self._leaf(rows, k)) for k in self.task.labels]
         if len(rows) > 1:
             half = len(rows) // 2
             for k in self.task.labels:
                 for other in self.task.labels:
                     if k != other:
-                        parts = self.task.cost(rows[:half], k), self.task.cost(rows[half:], other)
+                        parts = self._leaf(rows[:half], k), self._leaf(rows[half:], other)
                         text = f"labels {k!r} and {other!r}"
                         found.append((text, self.task.combine(*parts)))
         return found
@@ -112,9 +187,9 @@ class SeparableHunt:
     def markovian(self, first: Indices, second: Indices) -> Failure | None:
         """Check that a label costs the same in every call and in any order of rows."""
         for label in self.task.labels:
-            before = self.task.cost(first, label)
-            self.task.cost(second, label)
-            after = self.task.cost(first[::-1].copy(), label)
+            before = self._leaf(first, label)
+            self._leaf(second, label)
+            after = self._leaf(first[::-1].copy(), label)
             if not same(before, after):
                 return Failure(
                     "Markovian",
@@ -178,11 +253,3 @@ class SeparableHunt:
                         f"with {other} for the others the whole has {whole!r}, which is.",
                     )
         return None
-
-
-def same(one: Any, other: Any) -> bool:
-    """Return whether two values are equal, up to the noise of floats."""
-    try:
-        return bool(np.allclose(one, other, rtol=_NOISE, atol=_NOISE))
-    except TypeError:
-        return bool(one == other)

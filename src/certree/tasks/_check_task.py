@@ -115,9 +115,12 @@ def check_task(
     """
     if not isinstance(task, Task | Limited | Front | Separable):
         raise TypeError(f"task must be a certree.tasks.Task, got {type(task).__name__}.")
-    columns = TableEncoder().set_output(transform="default").fit_transform(X)
+    encoder = TableEncoder().set_output(transform="default")
+    columns = encoder.fit_transform(X)
+    if isinstance(task, Separable):
+        task = task.bind(len(columns))
     samples = list(_samples(columns, np.random.default_rng(random_state), n_samples))
-    for law in _laws(task, y, len(columns)):
+    for law in _laws(task, y, columns.shape[0], encoder.n_features_in_):
         for seen, (first, second) in enumerate(samples, start=1):
             found = law(first, second)
             if found is not None:
@@ -136,13 +139,17 @@ def _looks_superadditive(
     return not any(hunt.superadditive(first, second) for first, second in samples)
 
 
-def _laws(task: Task | Limited | Front | Separable, y: Any, n_rows: int) -> list[Law]:
+def _laws(
+    task: Task | Limited | Front | Separable, y: Any, n_rows: int, n_columns: int
+) -> list[Law]:
     """Return all laws that a task must keep."""
     if isinstance(task, Separable):
-        return SeparableHunt(task).laws()
+        return SeparableHunt(task, n_columns).laws()
     if isinstance(task, Task):
         return _Hunt(task, task.leaf_costs(y, n_rows), n_rows).laws()
-    laws = [law for objective in task.objectives() for law in _laws(objective, y, n_rows)]
+    laws = [
+        law for objective in task.objectives() for law in _laws(objective, y, n_rows, n_columns)
+    ]
     n_labels = len(task.labels(y, n_rows))
     return laws + [law for limit in task.limits for law in limit_laws(limit, n_labels)]
 

@@ -23,6 +23,7 @@ from certree.engine._within_limits import Finer
 
 from ._label_costs import LabelProblem, _LabelTask
 from ._limit import LeafMinimum, Limit, LimitOnRows
+from ._separable import Both, Separable
 from ._task import Composable, Rows, Task
 
 # Totals of an objective that has to be rounded stay below this, so that it can be weighed against
@@ -52,7 +53,7 @@ class LimitedOnRows:
     Attributes
     ----------
     problems : tuple of LabelProblem
-        The objectives: one, or two for a front.
+        The objectives: one, or several for a front.
     limits : tuple of LimitOnRows
         The limits.
     label_counts, label_min : int64 arrays, or None
@@ -217,16 +218,18 @@ class Limited(_Composed):
 
 
 class Front(_Composed):
-    """Two objectives at once: all trees that no other tree beats in both.
+    """Several objectives at once: all trees that no other tree beats in all of them.
 
     Parameters
     ----------
-    first, second : Task
-        Tasks with costs per row and label, over the same labels. A penalty per split counts for
-        the first.
+    *tasks : Task
+        Two or more tasks with costs per row and label, over the same labels. A penalty per split
+        counts for the first.
 
     Attributes
     ----------
+    tasks : tuple of Task
+        The objectives.
     limits : tuple of Limit
         Limits that ``&`` has added.
 
@@ -244,26 +247,31 @@ class Front(_Composed):
     [(1, 5), (2, 0)]
     """
 
-    def __init__(self, first: Any, second: Any) -> None:
+    def __init__(self, *tasks: Any) -> None:
+        if len(tasks) < 2:
+            raise ValueError(
+                f"a front has two objectives or more, got {len(tasks)}; one objective has a best "
+                "tree, which solve(task, ...) finds."
+            )
         limits: list[Limit] = []
         minimum: LeafMinimum | None = None
-        tasks: list[_LabelTask] = []
-        for task in (first, second):
+        each: list[_LabelTask] = []
+        for task in tasks:
             if isinstance(task, Limited):
                 limits += task.limits
                 minimum = _only(minimum, task.minimum)
                 task = task.objective
-            tasks.append(_with_labels(task, "another objective"))
-        self.first, self.second = tasks
+            each.append(_with_labels(task, "another objective"))
+        self.tasks = tuple(each)
         self.limits = _distinct(limits)
         self.minimum = minimum
 
     def objectives(self) -> tuple[_LabelTask, ...]:
         """Return what is minimised."""
-        return self.first, self.second
+        return self.tasks
 
     def __repr__(self) -> str:
-        front = f"Front({self.first!r}, {self.second!r})"
+        front = f"Front({', '.join(map(repr, self.tasks))})"
         parts: list[Any] = [*self.limits, *([] if self.minimum is None else [self.minimum])]
         return " & ".join([front, *map(repr, parts)])
 
@@ -278,6 +286,8 @@ def combine(first: object, second: object) -> Any:
     TypeError
         If one of them is neither a task nor a limit.
     """
+    if isinstance(first, Separable) or isinstance(second, Separable):
+        return _join_separable(first, second)
     for part in (first, second):
         if not isinstance(part, Task | _Composed | Limit | LeafMinimum):
             raise TypeError(
@@ -294,7 +304,7 @@ def combine(first: object, second: object) -> Any:
     if not isinstance(second, Limit | LeafMinimum):
         raise ValueError(_TWO_OBJECTIVES.format(first=repr(first), second=repr(second)))
     if isinstance(first, Front):
-        extended: _Composed = Front(first.first, first.second)
+        extended: _Composed = Front(*first.tasks)
         extended.limits, extended.minimum = first.limits, first.minimum
     elif isinstance(first, Limited):
         extended = Limited(first.objective, first.limits, first.minimum)
@@ -308,7 +318,23 @@ def combine(first: object, second: object) -> Any:
     return extended
 
 
-Composable.combine = staticmethod(combine)
+def _join_separable(first: object, second: object) -> Both:
+    """Return a separable objective with a limit, or two of them, or raise with the reason."""
+    if not isinstance(first, Separable):
+        first, second = second, first
+    assert isinstance(first, Separable)
+    if not isinstance(second, Separable | Limit):
+        raise ValueError(
+            f"{first!r} & {second!r}: a separable objective is joined by a tasks.Limit or another "
+            "tasks.Separable. By proposition A.4 of the STreeD paper both parts need a combining "
+            f"operator and an order of their values, and {type(second).__name__} states neither; "
+            "write it as a tasks.Separable, such as Separable(labels, lambda rows, label: "
+            "costs[rows, label].sum())."
+        )
+    return Both(first, second)
+
+
+Composable.join = staticmethod(combine)
 
 
 def _objective_on(task: _LabelTask, y: Any, rows: Rows) -> LabelProblem:

@@ -13,10 +13,10 @@ hand side, so a tree that is exactly at the tolerance is within it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,9 +73,77 @@ CONSTRAINTS: dict[str, tuple[RateKind, ...]] = {
 """What each constraint compares between groups."""
 
 
-def needs_two_classes(constraint: str) -> bool:
+def constraint_names(constraint: str | Sequence[str]) -> tuple[str, ...]:
+    """Return the constraints that a parameter names: one, or several at once."""
+    return (constraint,) if isinstance(constraint, str) else tuple(constraint)
+
+
+def check_constraint(name: str, value: object) -> None:
+    """Raise TypeError or ValueError unless `value` names constraints, each of them once."""
+    known = ", ".join(f'"{option}"' for option in CONSTRAINTS)
+    asked = value if isinstance(value, list | tuple) else [value]
+    for one in asked:
+        if not isinstance(one, str) or one not in CONSTRAINTS:
+            message = f"{name}={one!r} is not supported; the supported values are {known}."
+            raise ValueError(message) if isinstance(one, str) else TypeError(message)
+    if not asked:
+        raise ValueError(f"{name} is empty; name at least one of {known}.")
+    names = [str(one) for one in asked]
+    twice = sorted({one for one in names if names.count(one) > 1})
+    if twice:
+        raise ValueError(f"{name} names {twice[0]!r} twice; a constraint has one tolerance.")
+
+
+def needs_two_classes(constraint: str | Sequence[str]) -> bool:
     """Return whether a constraint speaks of a positive class."""
-    return any(kind.counts == "positive" for kind in CONSTRAINTS[constraint])
+    kinds = (kind for one in constraint_names(constraint) for kind in CONSTRAINTS[one])
+    return any(kind.counts == "positive" for kind in kinds)
+
+
+T = TypeVar("T", Fraction, int | Fraction)
+
+
+def allowed_by_rate(constraint: str | Sequence[str], tolerances: Sequence[T]) -> dict[RateKind, T]:
+    """Return the rates that constraints compare, and the least tolerance of each.
+
+    Examples
+    --------
+    >>> both = ["equal_opportunity", "equalized_odds"]
+    >>> found = allowed_by_rate(both, [Fraction(1, 10), Fraction(1, 5)])
+    >>> {kind.name: str(tolerance) for kind, tolerance in found.items()}
+    {'true_positive_rate': '1/10', 'false_positive_rate': '1/5'}
+    """
+    allowed: dict[RateKind, T] = {}
+    for name, tolerance in zip(constraint_names(constraint), tolerances, strict=True):
+        for kind in CONSTRAINTS[name]:
+            allowed[kind] = min(tolerance, allowed.get(kind, tolerance))
+    return allowed
+
+
+def read_tolerances(constraint: str | Sequence[str], tolerance: Any) -> tuple[Fraction, ...]:
+    """Read the tolerance of each constraint: one for all, one each, or by name.
+
+    Examples
+    --------
+    >>> read_tolerances(["demographic_parity", "equal_opportunity"], [0.1, "1/3"])
+    (Fraction(1, 10), Fraction(1, 3))
+    """
+    names = constraint_names(constraint)
+    if isinstance(tolerance, Mapping):
+        if set(tolerance) != set(names):
+            raise ValueError(
+                f"tolerance names {sorted(map(str, tolerance))}, but the constraints are "
+                f"{list(names)}; give each of them one tolerance."
+            )
+        return tuple(read_tolerance(tolerance[name]) for name in names)
+    if not isinstance(tolerance, list | tuple):
+        return (read_tolerance(tolerance),) * len(names)
+    if len(tolerance) != len(names):
+        raise ValueError(
+            f"tolerance has {len(tolerance)} entries, but there are {len(names)} constraints; give "
+            "one for each, or one number for all."
+        )
+    return tuple(map(read_tolerance, tolerance))
 
 
 def read_tolerance(value: Any) -> Fraction:
@@ -303,6 +371,8 @@ class Comparison:
     ----------
     kinds : tuple of RateKind
         The rates.
+    tolerances : tuple of Fraction
+        Largest difference of each rate between two groups.
     groups : Groups
         The group of every row.
     codes : int array
@@ -316,6 +386,7 @@ class Comparison:
     """
 
     kinds: tuple[RateKind, ...]
+    tolerances: tuple[Fraction, ...]
     groups: Groups
     codes: NDArray[Any]
     positive: int
@@ -334,9 +405,14 @@ class Comparison:
             result.append([Fraction(x, n) for x, n in zip(sums, totals, strict=True)])
         return result
 
+    def is_fair(self, rates: Sequence[Sequence[Fraction]]) -> bool:
+        """Return whether rates, in the order of `kinds`, are within their tolerances."""
+        spans = (max(of_groups) - min(of_groups) for of_groups in rates)
+        return all(a <= most for a, most in zip(spans, self.tolerances, strict=True))
+
 
 def compare_groups(
-    constraint: str,
+    kinds: Mapping[RateKind, Fraction],
     groups: Groups,
     codes: NDArray[Any],
     positive: int,
@@ -344,14 +420,13 @@ def compare_groups(
     weights: NDArray[Any] | None,
     pos_label: Any,
 ) -> Comparison:
-    """Set up the comparison of a constraint.
+    """Set up the comparison of rates, each with the largest difference that is allowed.
 
     Raises
     ------
     ValueError
         If a group has no row that counts, so that it has no rate.
     """
-    kinds = CONSTRAINTS[constraint]
     totals = []
     for kind in kinds:
         sums = _group_sums(groups, weights, kind.relevant(codes, positive))
@@ -359,12 +434,21 @@ def compare_groups(
             if total == 0:
                 which = "" if kind.among == "positives" else "other than "
                 raise ValueError(
-                    f"constraint={constraint!r} compares the {kind.title}, but the group {name!r} "
-                    f"has no row of a class {which}{pos_label!r}, so it has none; leave the group "
-                    "out, join it with another, or choose another constraint."
+                    f"The constraint compares the {kind.title}, but the group {name!r} has no row "
+                    f"of a class {which}{pos_label!r}, so it has none; leave the group out, join "
+                    "it with another, or choose another constraint."
                 )
         totals.append(tuple(sums))
-    return Comparison(kinds, groups, codes, positive, n_classes, weights, tuple(totals))
+    return Comparison(
+        tuple(kinds),
+        tuple(kinds.values()),
+        groups,
+        codes,
+        positive,
+        n_classes,
+        weights,
+        tuple(totals),
+    )
 
 
 def rates_on_rows(

@@ -270,14 +270,14 @@ class Composable:
     """What ``&`` puts together: tasks, limits and minima.
 
     The algebra needs all of them, so it is defined after them, in :mod:`certree.tasks._limited`,
-    which sets `combine`.
+    which sets `join`.
     """
 
-    combine: ClassVar[Callable[[object, object], Any]]
+    join: ClassVar[Callable[[object, object], Any]]
 
     def __and__(self, other: object) -> Any:
         """Return both together: a task with a limit on the whole tree; see :class:`Limit`."""
-        return Composable.combine(self, other)
+        return Composable.join(self, other)
 
 
 class Task(Composable, ABC):

@@ -149,6 +149,10 @@ def _read_union(hints: tuple[Any, ...], value: Any, where: str) -> Any:
     if value is None and NoneType in hints:
         return None
     others = [hint for hint in hints if hint is not NoneType]
+    several = [hint for hint in others if get_origin(hint) is tuple]
+    if several and isinstance(value, list | tuple):
+        return read(several[0], value, where)
+    others = [hint for hint in others if hint not in several]
     if Fraction in others:
         return _read_exact(value, where)
     if len(others) == 1:

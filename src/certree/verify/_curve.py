@@ -90,7 +90,7 @@ def _check_order(audit: Audit, curve: Any) -> None:
 def _check_whole(audit: Audit, curve: Any, given: GivenRows) -> None:
     """Find the curve again by trying all trees."""
     fair, _ = set_up(curve[0], given)
-    pairs = sorted({(apart_by(rates, fair.compared), cost) for cost, rates in all_trees(fair)})
+    pairs = sorted({(apart_by(rates, fair.compared), own[0]) for own, rates in all_trees(fair)})
     found: list[Pair] = []
     for apart, cost in pairs:
         if found and cost >= found[-1][1]:

@@ -105,7 +105,10 @@ def read_classes(
     reserve: int = 1,
     **more: bool,
 ) -> Data:
-    """Read rows with classes and weights, and compare them with the certificate."""
+    """Read rows with classes and weights, and compare them with the certificate.
+
+    Where limits on the tree need a `reserve` of the range of integers, the caller counts the tests.
+    """
     certificate = audit.certificate
     plain = with_classes(read_rows(given.X, given.sample_weight), given.y, labels)
     if metric is None or metric.counts_errors:
@@ -113,14 +116,14 @@ def read_classes(
     elif metric.max_fpr is not None:
         room = room_for_area(plain, audit, metric.max_fpr)
     else:
-        room = room_for_metric(plain, audit)
+        room = room_for_metric(plain, audit, reserve)
     exactly = are_short(plain.weights, cost_range(plain.n_rows, certificate))
     plain = with_candidates(audit, plain, encoder, exactly, **more)
     audit.compare("number of rows", certificate.n_rows, len(plain.rows))
     data = weighted_by_class(audit, plain, labels, room)
     audit.compare_within("total weight", certificate.total_weight, data.total(), data.slack)
     _check_penalty(audit, data, metric, room)
-    if metric is not None:
+    if reserve == 1:
         check_n_tests(audit, data)
     audit.done("rows, weights and penalty")
     return data

@@ -8,15 +8,20 @@ from fractions import Fraction
 from itertools import permutations
 from typing import Any
 
-import numpy as np
-
-from certree.exceptions import CertificateError
-
 from ._audit import Audit, Checked, Data, GivenRows, Walk, check_predictions, walk_down
-from ._candidates import Test, outcome_of
 from ._errors import check_cost, check_counts, check_own_size, error_amounts, read_classes
+from ._fair_groups import (
+    Compared,
+    Groups,
+    is_hidden,
+    rates_to_compare,
+    read_groups,
+    tolerances_of,
+)
 from ._force import TreeSizes, all_different, different, label_points
-from ._plain_numbers import Exact, exact, read, read_list, show, text
+from ._formulas import as_float, is_value
+from ._metric_audit import Objective, check_metric_cost, exceeds, metric_of, positive_class
+from ._plain_numbers import Exact, exact, show, text
 from ._story import (
     check_bounds,
     check_no_confusion,
@@ -25,48 +30,8 @@ from ._story import (
     has_tree,
 )
 
-# The rates that each constraint compares: name, rows that count, and whether errors are counted.
-_COMPARED = {
-    "demographic_parity": (("selection_rate", "all"),),
-    "equal_opportunity": (("true_positive_rate", "positives"),),
-    "predictive_equality": (("false_positive_rate", "negatives"),),
-    "equalized_odds": (("true_positive_rate", "positives"), ("false_positive_rate", "negatives")),
-    "accuracy_parity": (("error_rate", "all"),),
-}
-
-Groups = Mapping[int, Any]
-"""The group of every row that counts."""
-
-FairPoint = tuple[Exact, Mapping[tuple[str, Any], Exact]]
-"""Cost of a tree, and the rate of every group."""
-
-
-@dataclass(frozen=True)
-class Compared:
-    """The rows of a rate, by group, and the labels with which they count.
-
-    Attributes
-    ----------
-    name : str
-        Name of the rate.
-    totals : dict
-        Weight of the rows that count in each group.
-    adds : dict
-        For a row that counts: its group, its weight, and the places of the labels with which it
-        has the property.
-    """
-
-    name: str
-    totals: Mapping[Any, Fraction]
-    adds: Mapping[int, tuple[Any, Fraction, frozenset[int]]]
-
-    def rates(self, labels: Mapping[int, int]) -> dict[Any, Exact]:
-        """Return the rate of every group, if rows are given these labels."""
-        sums = dict.fromkeys(self.totals, Fraction(0))
-        for row, (group, weight, counted) in self.adds.items():
-            if labels[row] in counted:
-                sums[group] += weight
-        return {group: exact(sums[group] / total) for group, total in self.totals.items()}
+FairPoint = tuple[Sequence[Any], Mapping[tuple[str, Any], Exact]]
+"""Cost of a tree, or its false positives, false negatives and penalty; the rate of every group."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +42,40 @@ class Fair:
     data: Data
     labels: Sequence[Any]
     compared: Sequence[Compared]
+    metric: Objective
 
     @property
     def certificate(self) -> Any:
         """The certificate in question."""
         return self.audit.certificate
+
+    def tolerance_of(self, name: str) -> Exact:
+        """Return the largest difference of a rate that is allowed."""
+        return next(rate.tolerance for rate in self.compared if rate.name == name)
+
+    def value(self, own: Sequence[Any]) -> Any:
+        """Return the metric of a tree."""
+        positive = positive_class(self.audit, self.labels)
+        totals: list[Exact] = [0, 0]
+        for row in self.data.rows:
+            totals[self.data.classes[row] == positive] += self.data.weights[row]
+        return self.metric.value(own[0], own[1], totals[1], totals[0])
+
+    def is_cheaper(self, own: Sequence[Any], level: Exact) -> bool:
+        """Return whether a tree costs less than a level, by more than rounding."""
+        if self.metric.counts_errors:
+            return bool(own[0] + self.data.slack < level)
+        return exceeds(self.value(own), 1 - Fraction(level) + own[2])
+
+    def cost_text(self, own: Sequence[Any]) -> str:
+        """Return the cost of a tree as text."""
+        if self.metric.counts_errors:
+            return show(own[0])
+        return f"{1 + float(own[2]) - as_float(self.value(own)):.12g}"
+
+    def is_within(self, rates: Mapping[tuple[str, Any], Exact]) -> bool:
+        """Return whether a tree with these rates keeps all tolerances."""
+        return all(apart_by(rates, [rate]) <= rate.tolerance for rate in self.compared)
 
 
 def check_fair(model: Any, given: GivenRows) -> Checked:
@@ -94,7 +88,10 @@ def check_fair(model: Any, given: GivenRows) -> Checked:
     else:
         check_counts(audit, fair.data, walk, any_label=True)
         check_own_size(audit, walk)
-        cost = check_cost(audit, fair.data, walk)
+        if fair.metric.counts_errors:
+            cost = check_cost(audit, fair.data, walk)
+        else:
+            cost = check_metric_cost(audit, fair.data, walk, fair.metric, fair.labels)
         if fair.compared:
             _check_rates(fair, walk)
         check_bounds(audit)
@@ -112,16 +109,18 @@ def check_fair(model: Any, given: GivenRows) -> Checked:
 def set_up(model: Any, given: GivenRows) -> tuple[Fair, Walk | None]:
     """Read everything, and compare parameters, rows, candidates and groups."""
     certificate = model.certificate_
-    parameters = {**model.get_params(deep=False), "objective": "accuracy"}
+    parameters = model.get_params(deep=False)
     audit = Audit(certificate, parameters)
+    metric = metric_of(parameters["objective"])
     tree = getattr(model, "tree_", None)
     is_found = has_tree(certificate, tree)
-    check_parameters(audit, "accuracy")
-    check_no_confusion(audit)
+    check_parameters(audit, metric.name)
+    if metric.counts_errors or not is_found:
+        check_no_confusion(audit)
     _check_constraint(audit)
     labels = model.classes_.tolist()
-    data = read_classes(audit, given, labels, model.encoder_, reserve=2**8)
-    groups = _read_groups(parameters, data, given)
+    data = read_classes(audit, given, labels, model.encoder_, metric, reserve=2**8)
+    groups = read_groups(parameters, data, given)
     _check_candidates(audit, data, groups, model.encoder_)
     walk = None
     if is_found:
@@ -129,22 +128,24 @@ def set_up(model: Any, given: GivenRows) -> tuple[Fair, Walk | None]:
         audit.done("the leaf of every row, by tests that are candidates")
     if groups is None:
         _check_no_groups(audit)
-        return Fair(audit, data, labels, ()), walk
+        return Fair(audit, data, labels, (), metric), walk
     _check_left_out(audit, data, groups, walk)
-    compared = _rates_to_compare(audit, data, groups, given, labels)
+    compared = rates_to_compare(audit, data, groups, given, labels)
     _check_pairs(audit, compared)
     audit.raise_if_different()
-    asked = [test for test in data.tests if not _is_hidden(audit, data, groups, test)]
-    return Fair(audit, replace(data, tests=asked), labels, compared), walk
+    asked = [test for test in data.tests if not is_hidden(audit, data, groups, test)]
+    return Fair(audit, replace(data, tests=asked), labels, compared, metric), walk
 
 
 def _check_constraint(audit: Audit) -> None:
     certificate, parameters = audit.certificate, audit.parameters
     if certificate.constraint is None:
         return
-    audit.compare("constraint", certificate.constraint, parameters["constraint"])
+    asked = parameters["constraint"]
+    asked = asked if isinstance(asked, str) else tuple(asked)
+    audit.compare("constraint", certificate.constraint, asked)
     audit.raise_if_different()
-    audit.compare("tolerance", certificate.tolerance, read(parameters["tolerance"], "tolerance"))
+    audit.compare("tolerance", certificate.tolerance, tolerances_of(asked, parameters["tolerance"]))
     audit.compare("use_sensitive", certificate.use_sensitive, bool(parameters["use_sensitive"]))
 
 
@@ -169,55 +170,8 @@ def _check_no_groups(audit: Audit) -> None:
 # ---- groups ------------------------------------------------------------------------------------
 
 
-def _read_groups(parameters: Mapping[str, Any], data: Data, given: GivenRows) -> Groups | None:
-    """Return the group of every row that counts; None if there are no groups."""
-    named = parameters["sensitive_columns"]
-    if given.sensitive_features is not None:
-        columns = _sensitive_columns(given.sensitive_features)
-    elif named is not None:
-        wanted = list(named) if isinstance(named, list | tuple | np.ndarray) else [named]
-        names = list(data.table.names or ())
-        places = [names.index(w) if isinstance(w, str) else int(w) for w in wanted]
-        columns = [list(data.table.columns[place].values) for place in places]
-    else:
-        return None
-    for column in columns:
-        if len(column) != data.n_rows:
-            raise ValueError(f"X has {data.n_rows} rows, but sensitive_features has {len(column)}.")
-    if len(columns) == 1:
-        return {row: _whole(columns[0][row]) for row in data.rows}
-    return {row: tuple(_whole(column[row]) for column in columns) for row in data.rows}
-
-
-def _sensitive_columns(sensitive: Any) -> list[list[Any]]:
-    if hasattr(sensitive, "iloc") and hasattr(sensitive, "columns"):
-        return [sensitive.iloc[:, i].tolist() for i in range(sensitive.shape[1])]
-    if hasattr(sensitive, "get_columns"):
-        return [column.to_list() for column in sensitive.get_columns()]
-    if hasattr(sensitive, "to_list"):
-        return [list(sensitive.to_list())]
-    array = sensitive if isinstance(sensitive, np.ndarray) else np.array(sensitive, dtype=object)
-    if array.ndim == 2:
-        return [array[:, i].tolist() for i in range(array.shape[1])]
-    return [array.tolist()]
-
-
-def _whole(value: Any) -> Any:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _is_hidden(audit: Audit, data: Data, groups: Groups, test: Test) -> bool:
-    """Return whether a test only states the group, and must not be asked."""
-    if audit.parameters["use_sensitive"]:
-        return False
-    column = data.column(test)
-    seen = {(groups[row], outcome_of(test, column[row])) for row in data.rows}
-    is_decided = len(seen) == len({group for group, _ in seen})
-    return is_decided and len({outcome for _, outcome in seen}) > 1
-
-
 def _check_candidates(audit: Audit, data: Data, groups: Groups | None, encoder: Any) -> None:
-    hidden = [groups is not None and _is_hidden(audit, data, groups, t) for t in data.tests]
+    hidden = [groups is not None and is_hidden(audit, data, groups, t) for t in data.tests]
     certificate = audit.certificate
     if certificate.n_tests_searched is None:
         audit.compare("number of tests", certificate.n_tests, hidden.count(False))
@@ -231,50 +185,9 @@ def _check_candidates(audit: Audit, data: Data, groups: Groups | None, encoder: 
 
 def _check_left_out(audit: Audit, data: Data, groups: Groups, walk: Walk | None) -> None:
     for test in [] if walk is None else walk.tree.tests:
-        if _is_hidden(audit, data, groups, test):
+        if is_hidden(audit, data, groups, test):
             audit.differ(f"the tree asks for the group, by column {test['name']!r}")
     audit.done("tests that only state the group")
-
-
-def _rates_to_compare(
-    audit: Audit, data: Data, groups: Groups, given: GivenRows, labels: Sequence[Any]
-) -> list[Compared]:
-    """Return the rates that the constraint compares, with the rows that count for them."""
-    certificate = audit.certificate
-    if certificate.constraint not in _COMPARED:
-        raise CertificateError(f"the constraint {certificate.constraint!r} is unknown.")
-    different_groups = set(groups.values())
-    if len(certificate.groups) != len(different_groups) or set(certificate.groups) != (
-        different_groups
-    ):
-        raise CertificateError(
-            f"groups: certified {list(certificate.groups)}, but the rows have "
-            f"{sorted(map(repr, different_groups))}; the certificate does not know the group."
-        )
-    # Rates are of the weights as given, also where costs are of rounded ones.
-    weights = [Fraction(1)] * data.n_rows
-    if given.sample_weight is not None:
-        weights = read_list(given.sample_weight, data.n_rows, "sample_weight")
-    wanted = audit.parameters["pos_label"]
-    positive = len(labels) - 1 if wanted is None else labels.index(wanted)
-    everything = frozenset(range(len(labels)))
-    result = []
-    for name, among in _COMPARED[certificate.constraint]:
-        totals = dict.fromkeys(certificate.groups, Fraction(0))
-        adds = {}
-        for row in data.rows:
-            is_positive = data.classes[row] == positive
-            if among != "all" and is_positive != (among == "positives"):
-                continue
-            totals[groups[row]] += weights[row]
-            counted = frozenset({positive})
-            if name == "error_rate":
-                counted = everything - {data.classes[row]}
-            adds[row] = (groups[row], weights[row], counted)
-        if not all(totals.values()):
-            raise CertificateError(f"a group has no rows that count for the {name}: {totals}.")
-        result.append(Compared(name, totals, adds))
-    return result
 
 
 def _check_pairs(audit: Audit, compared: Sequence[Compared]) -> None:
@@ -303,16 +216,18 @@ def _check_rates(fair: Fair, walk: Walk) -> None:
     audit, certificate = fair.audit, fair.certificate
     labels = {row: walk.tree.label[leaf] for leaf in walk.leaves for row in walk.rows[leaf]}
     rates = [(rate.name, rate.rates(labels)) for rate in fair.compared]
-    _check_price(audit)
+    _check_price(fair)
     recomputed = tuple((name, tuple(of_groups.values())) for name, of_groups in rates)
     audit.compare("rates of groups", certificate.rates, recomputed)
     apart = max(max(r.values()) - min(r.values()) for _, r in rates)
     audit.compare("disparity", certificate.disparity, apart)
-    if apart > certificate.tolerance:
-        audit.differ(
-            f"rates are {show(apart)} apart, more than the tolerance {show(certificate.tolerance)}"
-        )
-    audit.done(f"rates of all groups, at most {show(certificate.tolerance)} apart")
+    for rate, (name, of_groups) in zip(fair.compared, rates, strict=True):
+        span = max(of_groups.values()) - min(of_groups.values())
+        if span > rate.tolerance:
+            audit.differ(
+                f"{name}s are {show(span)} apart, more than the tolerance {show(rate.tolerance)}"
+            )
+        audit.done(f"{name}s of all groups, at most {show(rate.tolerance)} apart")
     of, differences = dict(rates), []
     for name, group, other, claimed in certificate.differences:
         difference = of[name][group] - of[name][other]
@@ -320,14 +235,16 @@ def _check_rates(fair: Fair, walk: Walk) -> None:
         differences.append(difference)
     if certificate.differences:
         _check_cuts(fair, [(certificate.cost, differences)])
+    most = [fair.tolerance_of(name) for name, *_ in certificate.differences]
     for a, *weights, value in certificate.cuts:
-        if a and value - sum(weights) * certificate.tolerance > a * certificate.cost:
+        rest = sum(w * t for w, t in zip(weights, most, strict=True))
+        if a and value - rest > a * certificate.cost:
             audit.differ("a dual cut gives a bound above the cost of the tree")
 
 
-def _check_price(audit: Audit) -> None:
+def _check_price(fair: Fair) -> None:
     """Check that the fields about other trees agree with the tree."""
-    certificate = audit.certificate
+    audit, certificate = fair.audit, fair.certificate
     cost, unfair = certificate.cost, certificate.unconstrained_cost
     bound = certificate.lower_bound
     n_solves = certificate.n_solves if isinstance(certificate.n_solves, int) else 0
@@ -340,7 +257,8 @@ def _check_price(audit: Audit) -> None:
             f"unconstrained cost {show(unfair)} is above the cost {show(cost)} of the tree"
         )
     # One search finds the best tree of all, and another may repeat it with smaller sizes.
-    if unfair is not None and n_solves > 2 and not certificate.cuts and bound > unfair:
+    is_dual = unfair is not None and n_solves > 2 and fair.metric.counts_errors
+    if is_dual and not certificate.cuts and bound > unfair:
         audit.differ(
             f"no dual cut is stated for {n_solves} searches without limits, and the lower bound "
             f"{show(bound)} is above what is proven without any, {show(unfair)}"
@@ -377,14 +295,19 @@ def _single_leaves(fair: Fair) -> list[FairPoint]:
     paid = certificate.split_penalty if certificate.complexity_per == "leaf" else 0
     points: list[FairPoint] = []
     for label in range(len(fair.labels)):
-        errors = sum(data.weights[row] for row in data.rows if data.classes[row] != label)
+        wrong = [row for row in data.rows if data.classes[row] != label]
+        errors = sum(data.weights[row] for row in wrong)
+        own: Sequence[Any] = (errors + paid,)
+        if not fair.metric.counts_errors:
+            says_yes = label == positive_class(fair.audit, fair.labels)
+            own = (errors, 0, paid) if says_yes else (0, errors, paid)
         labels = dict.fromkeys(data.rows, label)
         rates = {
             (rate.name, group): number
             for rate in fair.compared
             for group, number in rate.rates(labels).items()
         }
-        points.append((errors + paid, rates))
+        points.append((own, rates))
     return points
 
 
@@ -393,48 +316,50 @@ def _check_trees(fair: Fair, trees: Sequence[FairPoint]) -> None:
     certificate = fair.certificate
     pairs = certificate.differences
     stated = [
-        (cost, [rates[name, group] - rates[name, other] for name, group, other, _ in pairs])
-        for cost, rates in trees
+        (own[0], [rates[name, group] - rates[name, other] for name, group, other, _ in pairs])
+        for own, rates in trees
     ]
     _check_cuts(fair, stated)
-    for (cost, rates), (_, differences) in zip(trees, stated, strict=True):
-        reasons = _reasons(certificate, cost + fair.data.slack, apart_by(rates, fair.compared))
+    for (own, rates), (_, differences) in zip(trees, stated, strict=True):
+        reasons = _reasons(fair, own, rates)
         if certificate.cost is None:
-            reasons += _nearer(certificate, differences)
+            reasons += _nearer(fair, differences)
         for reason in reasons:
             fair.audit.differ(reason)
         if reasons:
             return
 
 
-def _reasons(certificate: Any, cost: Exact, apart: Exact) -> list[str]:
-    """Return the claims that a tree with this cost and disparity refutes."""
+def _reasons(fair: Fair, own: Sequence[Any], rates: Mapping[tuple[str, Any], Exact]) -> list[str]:
+    """Return the claims that a tree with this cost and these rates refutes."""
     reasons = []
+    certificate, apart = fair.certificate, apart_by(rates, fair.compared)
     unfair, least = certificate.unconstrained_cost, certificate.least_disparity
-    if unfair is not None and cost < unfair:
-        reasons.append(f"unconstrained cost {show(unfair)}, but a tree costs {show(cost)}")
+    if unfair is not None and fair.is_cheaper(own, unfair):
+        told = f"unconstrained cost {show(unfair)}, but a tree costs {fair.cost_text(own)}"
+        reasons.append(told)
     if least is not None and apart < least:
         reasons.append(f"least disparity: certified {show(least)}, but a tree has {show(apart)}")
-    if apart > certificate.tolerance:
+    if not fair.is_within(rates):
         return reasons
     if certificate.status == "infeasible":
-        reasons.append(f"a tree of cost {show(cost)} is within the tolerance")
-    elif certificate.lower_bound is not None and cost < certificate.lower_bound:
+        reasons.append(f"a tree of cost {fair.cost_text(own)} is within the tolerance")
+    elif certificate.lower_bound is not None and fair.is_cheaper(own, certificate.lower_bound):
         reasons.append(
-            f"a tree of cost {show(cost)} is within the tolerance, below the lower bound "
+            f"a tree of cost {fair.cost_text(own)} is within the tolerance, below the lower bound "
             f"{show(certificate.lower_bound)}"
         )
     return reasons
 
 
-def _nearer(certificate: Any, differences: Sequence[Exact]) -> list[str]:
+def _nearer(fair: Fair, differences: Sequence[Exact]) -> list[str]:
     """Return the limits to which a tree comes nearer than the certificate allows."""
     reasons = []
     for (name, group, other, least), found in zip(
-        certificate.differences, differences, strict=True
+        fair.certificate.differences, differences, strict=True
     ):
         # Among trees that keep to the limit from the other side.
-        if least is not None and -certificate.tolerance <= found < least:
+        if least is not None and -fair.tolerance_of(name) <= found < least:
             reasons.append(
                 f"least {name} of {group!r} minus that of {other!r}: certified {show(least)}, but "
                 f"a tree has {show(found)}"
@@ -450,7 +375,9 @@ def _check_without_tree(audit: Audit) -> None:
     audit.compare("rates", certificate.rates, ())
     least = certificate.least_disparity
     if certificate.status == "infeasible":
-        if least is not None and not certificate.tolerance < least <= 1:
+        tolerance = certificate.tolerance
+        smallest = min(tolerance) if isinstance(tolerance, tuple) else tolerance
+        if least is not None and not smallest < least <= 1:
             audit.differ(f"a tree with disparity {show(least)} would be within the tolerance")
     elif least is not None:
         audit.differ(f"least disparity: known only if no tree is fair, not if {certificate.status}")
@@ -466,10 +393,14 @@ def all_trees(fair: Fair) -> list[FairPoint]:
     keys = [(rate.name, group) for rate in fair.compared for group in rate.totals]
     totals = [rate.totals[group] for rate in fair.compared for group in rate.totals]
     amounts = []
+    positive = positive_class(fair.audit, fair.labels)
+    n_own = 1 if fair.metric.counts_errors else 2
     for row, line in zip(data.rows, error_amounts(data, len(fair.labels)), strict=True):
         cells = []
-        for label, errors in enumerate(line):
-            cell = [*errors]
+        for label, (errors,) in enumerate(line):
+            cell = [errors]
+            if n_own == 2:
+                cell = [errors, Fraction(0)] if label == positive else [Fraction(0), errors]
             for rate in fair.compared:
                 group, weight, counted = rate.adds.get(row, (None, Fraction(0), frozenset()))
                 cell += [
@@ -481,14 +412,17 @@ def all_trees(fair: Fair) -> list[FairPoint]:
     tests = [(data.parts(test), test["feature"]) for test in data.tests]
     penalty = Fraction(certificate.split_penalty)
     keep = different if certificate.max_splits is None else all_different
-    points = label_points(
-        tests, amounts, [penalty, *[Fraction(0)] * len(keys)], TreeSizes.of(certificate), keep
-    )
+    nothing = [Fraction(0)] * (len(keys) + n_own - 1)
+    per_split = [penalty if n_own == 1 else Fraction(0), *nothing]
+    points = label_points(tests, amounts, per_split, TreeSizes.of(certificate), keep)
     first = penalty if certificate.complexity_per == "leaf" else 0
     found: list[FairPoint] = []
     for point in points:
-        rates = [x / n for x, n in zip(point[1:-1], totals, strict=True)]
-        found.append((point[0] + first, dict(zip(keys, rates, strict=True))))
+        rates = [x / n for x, n in zip(point[n_own:-1], totals, strict=True)]
+        own: Sequence[Any] = (point[0] + first,)
+        if n_own == 2:
+            own = (point[0], point[1], penalty * point[-1] + first)
+        found.append((own, dict(zip(keys, rates, strict=True))))
     return found
 
 
@@ -507,8 +441,11 @@ def _check_optimum(fair: Fair) -> None:
         what = "that no tree is within the tolerance" if is_proven else "the bounds"
         audit.done(f"{what}, by trying all trees")
         return
-    fits = (c for c, rates in trees if apart_by(rates, fair.compared) <= certificate.tolerance)
-    best = min(fits, default=None)
+    fits = [own for own, rates in trees if fair.is_within(rates)]
+    if not fair.metric.counts_errors:
+        _check_best_metric(fair, fits)
+        return
+    best = min((own[0] for own in fits), default=None)
     slack = fair.data.slack
     if best is None or not (certificate.lower_bound - slack <= best <= certificate.cost + slack):
         audit.differ(
@@ -517,3 +454,18 @@ def _check_optimum(fair: Fair) -> None:
         )
     else:
         audit.done(f"optimum {show(best)}, by trying all trees")
+
+
+def _check_best_metric(fair: Fair, fits: Sequence[Sequence[Any]]) -> None:
+    """Compare the bounds of a metric with the trees that keep the tolerances."""
+    certificate = fair.certificate
+    level = 1 - Fraction(certificate.cost)
+    reached = any(
+        is_value(level + own[2], fair.value(own)) or exceeds(fair.value(own), level + own[2])
+        for own in fits
+    )
+    if not reached or any(fair.is_cheaper(own, certificate.lower_bound) for own in fits):
+        fair.audit.differ(
+            f"optimum: the best {fair.metric.name} of fair trees is outside of the certified bounds"
+        )
+    fair.audit.done(f"best {fair.metric.name} of fair trees, by trying all trees")

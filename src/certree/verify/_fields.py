@@ -76,6 +76,11 @@ def _tuple(*checks: Check) -> Check:
     return is_tuple
 
 
+def _one_or_each(check: Check) -> Check:
+    several = _each(check)
+    return lambda value: check(value) or several(value)
+
+
 def _is_limit(value: Any) -> bool:
     return type(value).__name__ == "LimitValue" and not wrong_types(value)
 
@@ -85,7 +90,7 @@ def _is_cut(value: Any) -> bool:
 
 
 _is_reach = _or_none(_tuple(is_exact, _or_none(is_exact)))
-_is_pair = _tuple(is_exact, is_exact)
+_is_vector = _each(is_exact)
 _is_point = _tuple(is_exact, is_exact, _is_count)
 
 _SEARCHED: dict[str, Check] = {
@@ -162,8 +167,8 @@ CHECKED: Mapping[str, Mapping[str, Check]] = {
     "FairnessCertificate": {
         **_CERTIFICATE,
         **_WITHOUT_TREE,
-        "constraint": _or_none(_is_text),
-        "tolerance": is_exact,
+        "constraint": _or_none(_one_or_each(_is_text)),
+        "tolerance": _one_or_each(is_exact),
         "groups": _each(_is_anything),
         "rates": _each(_tuple(_is_text, _each(is_exact))),
         "disparity": _or_none(is_exact),
@@ -186,12 +191,12 @@ CHECKED: Mapping[str, Mapping[str, Check]] = {
     },
     "TaskFrontCertificate": {
         **_SEARCHED,
-        "points": _each(_is_pair),
-        "lower_points": _each(_is_pair),
-        "tasks": _each(_is_text, 2),
+        "points": _each(_is_vector),
+        "lower_points": _each(_is_vector),
+        "tasks": _each(_is_text),
         "limits": _each(_is_limit),
         "leaf_minimum": _each(_tuple(_is_text, _is_count)),
-        "rounding": _is_pair,
+        "rounding": _is_vector,
     },
     "SeparableCertificate": {
         "status": _is_text,

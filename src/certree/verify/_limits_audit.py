@@ -1,4 +1,4 @@
-"""Check trees within limits, proofs that no tree keeps them, and fronts of two objectives.
+"""Check trees within limits, proofs that no tree keeps them, and fronts of several objectives.
 
 Totals are exact fractions of amounts times weights, and a tree must keep its limits exactly. A dual
 cut is an inequality between cost and totals that every tree satisfies: the tree found must, and so
@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, permutations
 from math import ceil, floor
+from operator import le
 from typing import Any
 
 from ._audit import (
@@ -27,7 +28,7 @@ from ._audit import (
     with_candidates,
 )
 from ._leaf_costs import Leaves
-from ._leaves import leaves_of_estimator, leaves_of_task
+from ._leaves import leaves_of_estimator, leaves_of_task, read_charges
 from ._limits_force import check_by_force, check_single_leaves, check_whole_front
 from ._limits_read import Asked, Cut, LimitedTask, Total, read_asked, roundings, slack_of
 from ._plain_numbers import exact, read, show, text
@@ -40,7 +41,7 @@ from ._story import (
     check_without_tree,
     has_tree,
 )
-from ._task_audit import check_leeway, check_objective, task_of, unpack
+from ._task_audit import check_leeway, check_objective, paid_for_tests, task_of, unpack
 
 
 def check_limited(model: Any, given: GivenRows) -> Checked:
@@ -80,11 +81,11 @@ def check_limited(model: Any, given: GivenRows) -> Checked:
 
 
 def check_task_front(front: Any, given: GivenRows) -> Checked:
-    """Check a front of two objectives: its points, and that no point beats another."""
+    """Check a front of several objectives: its points, and that no point beats another."""
     certificate, task = front.certificate, front.task if given.task is None else given.task
     audit = Audit(certificate, dict(front.parameters))
     data = read_rows(given.X, given.sample_weight)
-    leaves = [leaves_of_task(one, data, given) for one in (task.first, task.second)]
+    leaves = [leaves_of_task(one, data, given) for one in task.tasks]
     asked = Asked.of(task, data, leaves[0].labels or ())
     audit.compare("tasks", list(certificate.tasks), [one.name for one in leaves])
     problem = _read_problem(audit, data, leaves, asked, front.encoder)
@@ -110,12 +111,12 @@ def _read_problem(
     check_searched(audit)
     most = cost_range(data.n_rows, certificate) // 2**12
     is_short = are_short(data.weights, most)
+    stated = audit.parameters.get("test_costs")
     if hasattr(certificate, "search"):
         is_short = certificate.weight_quantum is None
         audit.compare("search", certificate.search, audit.parameters["search"])
-        check_quantum(audit, data, most)
+        check_quantum(audit, data, most, may_be_short=stated is not None)
         audit.compare("class weights", certificate.class_weights, None)
-        audit.compare("test cost", certificate.test_cost, 0)
         check_no_confusion(audit)
     data = with_candidates(audit, data, encoder, is_short)
     check_n_tests(audit, data)
@@ -123,10 +124,13 @@ def _read_problem(
     if hasattr(certificate, "total_weight"):
         slack = 0 if is_short else data.total() / 10**12
         audit.compare_within("total weight", certificate.total_weight, data.total(), slack)
+    table = data.table
+    charges = None if stated is None else read_charges(stated, len(table.columns), table.names)
     for one, rounding in zip(leaves, roundings(certificate), strict=True):
-        check_leeway(audit, rounding, allowed_for_labels(data, one, certificate, with_limits=True))
+        allowed = allowed_for_labels(data, one, certificate, charges, with_limits=True)
+        check_leeway(audit, rounding, allowed)
     _check_penalty(audit, leaves[0])
-    problem = LimitedTask(audit, data, leaves, asked.totals, asked.minimum)
+    problem = LimitedTask(audit, data, leaves, asked.totals, asked.minimum, charges)
     _check_stated_limits(problem)
     audit.raise_if_different()
     audit.done("parameters, rows, weights, rounding and penalty")
@@ -241,10 +245,14 @@ def _check_tree(problem: LimitedTask, walk: Walk) -> Fraction:
     audit.done("totals of all limits, in exact arithmetic, and that they are kept")
     leaves = problem.leaf_cost(0, walk)
     penalty = walk.n_splits * problem.penalty + problem.first
-    cost, rounding = leaves + penalty, roundings(certificate)[0]
+    charges = problem.charges
+    paid = Fraction(0) if charges is None else paid_for_tests(audit, problem.data, walk, charges)
+    cost, rounding = leaves + paid + penalty, roundings(certificate)[0]
     audit.compare_within("leaf cost", certificate.leaf_cost, leaves, rounding)
+    audit.compare_within("test cost", certificate.test_cost, paid, rounding)
     audit.compare_within("cost", certificate.cost, cost, rounding)
-    audit.compare("sum of leaf cost and penalty", certificate.leaf_cost + penalty, certificate.cost)
+    parts = certificate.leaf_cost + certificate.test_cost + penalty
+    audit.compare("sum of leaf cost, test cost and penalty", parts, certificate.cost)
     check_objective(audit, certificate.objective, problem.leaves[0], cost, rounding)
     audit.done("cost and objective, in exact arithmetic")
     return cost
@@ -371,7 +379,7 @@ def _check_point(problem: LimitedTask, k: int, point: Any) -> None:
     audit.compare(f"limits of point {k}", stated, asked)
     audit.raise_if_different()
     _check_totals(problem, walk, point.limits, f"point {k}")
-    costs = [problem.leaf_cost(which, walk) for which in (0, 1)]
+    costs = [problem.leaf_cost(which, walk) for which in range(len(problem.leaves))]
     costs[0] += walk.n_splits * problem.penalty + problem.first
     audit.compare(f"point {k}", certificate.points[k], point.values)
     for which, rounding in enumerate(roundings(certificate)):
@@ -385,10 +393,14 @@ def _check_order(audit: Audit, certificate: Any) -> None:
     """Check that no point beats another, and that lower points are below all of them."""
     points = certificate.points
     for one, other in pairwise(points):
-        if not (one[0] < other[0] and one[1] > other[1]):
+        if one[0] > other[0]:
+            audit.differ(f"points {text(one)} and {text(other)}: the first cost must rise")
+    for one, other in permutations(points, 2):
+        if all(map(le, one, other)):
             audit.differ(f"points {text(one)} and {text(other)}: one beats the other")
+            break
     for point in points:
-        below = any(low[0] <= point[0] and low[1] <= point[1] for low in certificate.lower_points)
+        below = any(all(map(le, low, point)) for low in certificate.lower_points)
         if not below:
             audit.differ(f"no lower point is at or below {text(point)}")
     if certificate.status in ("optimal", "infeasible"):
@@ -397,4 +409,4 @@ def _check_order(audit: Audit, certificate: Any) -> None:
             audit.differ(f"status {certificate.status!r} with {len(points)} points")
     if certificate.status in ("gap", "greedy"):
         audit.differ(f"the status of a front cannot be {certificate.status!r}")
-    audit.done("points by rising first and falling second cost, lower points below them")
+    audit.done("points by rising first cost, none beaten by another, lower points below them")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from operator import le
 from typing import Any
 
 from ._force import TreeSizes, label_points
@@ -45,6 +46,8 @@ def _points(problem: LimitedTask) -> tuple[list[tuple[Fraction, ...]], list[tupl
         [problem.penalty, *[Fraction(0)] * n_others],
         TreeSizes.of(certificate),
         is_allowed=None if problem.minimum is None else is_allowed,
+        charges=problem.charges,
+        weights=[Fraction(data.weights[row]) for row in data.rows],
     )
     return [(point[0] + problem.first, *point[1:-1]) for point in found], signs
 
@@ -174,14 +177,16 @@ def check_whole_front(problem: LimitedTask) -> None:
     if any(certificate.rounding):
         raise ValueError("costs were rounded; use exhaustive=False.")
     points, signs = _points(problem)
-    pairs = sorted({p[:2] for p in points if _within(p[2:], signs, problem.totals)})
+    n = len(problem.leaves)
+    every = sorted({p[:n] for p in points if _within(p[n:], signs, problem.totals)})
     front: list[tuple[Fraction, ...]] = []
-    for pair in pairs:
-        if not front or pair[1] < front[-1][1]:
-            front.append(pair)
+    for one in every:
+        # Those before it have no greater first cost.
+        if not any(all(map(le, other, one)) for other in front):
+            front.append(one)
     if certificate.status in ("optimal", "infeasible"):
         audit.compare("front", list(certificate.points), front)
-    for pair in front:
-        if not any(low[0] <= pair[0] and low[1] <= pair[1] for low in certificate.lower_points):
-            audit.differ(f"a tree has {text(pair)}, below all lower points")
+    for one in front:
+        if not any(all(map(le, low, one)) for low in certificate.lower_points):
+            audit.differ(f"a tree has {text(one)}, below all lower points")
     audit.done(f"all {len(front)} points, by trying all trees")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._audit import Audit, Data, Walk
+from ._force import Charges
 from ._leaf_costs import Amounts, Leaves
 from ._plain_numbers import Exact, as_array, exact, plain_list, read, show
 
@@ -154,6 +155,7 @@ class LimitedTask:
     leaves: Sequence[Leaves]
     totals: Sequence[Total]
     minimum: Minimum | None
+    charges: Charges | None = None
 
     @property
     def labels(self) -> Sequence[Any]:

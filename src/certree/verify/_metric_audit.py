@@ -298,9 +298,9 @@ def check_metric_optimum(
         (metric.value(fp, fn, *totals), penalty * (splits + first)) for fp, fn, splits in points
     ]
     # No value may exceed the bound of the certificate, and one must reach the cost.
-    above = any(_exceeds(v, 1 - Fraction(certificate.lower_bound) + p) for v, p in values)
+    above = any(exceeds(v, 1 - Fraction(certificate.lower_bound) + p) for v, p in values)
     level = 1 - Fraction(certificate.cost)
-    reached = any(is_value(level + p, v) or _exceeds(v, level + p) for v, p in values)
+    reached = any(is_value(level + p, v) or exceeds(v, level + p) for v, p in values)
     if above or not reached:
         audit.differ(
             f"optimum: the best {metric.name} over all trees is outside of the certified bounds "
@@ -361,7 +361,7 @@ def _rises(values: Mapping[tuple[Exact, Exact], Any]) -> str | None:
     return None
 
 
-def _exceeds(value: Any, level: Fraction) -> bool:
+def exceeds(value: Any, level: Fraction) -> bool:
     """Return whether a value is greater than a level by more than its rounding."""
     if is_value(level, value):
         return False

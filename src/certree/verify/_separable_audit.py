@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from functools import reduce
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,8 @@ from ._audit import (
     walk_down,
     with_candidates,
 )
-from ._force import AllTrees, Count, Point, Points, TreeSizes
-from ._metric_audit import all_tests
+from ._candidates import outcome_of
+from ._force import WORK_LIMIT
 
 _NOISE = 1e-9
 
@@ -40,6 +41,7 @@ def check_separable(solution: Any, given: GivenRows) -> Checked:
     data = with_candidates(audit, read_rows(given.X, None), encoder, True)
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
     check_n_tests(audit, data)
+    task = task.bind(data.n_rows)
     points = list(solution.front)
     audit.compare("number of trees", len(certificate.values), len(points))
     audit.raise_if_different()
@@ -49,7 +51,7 @@ def check_separable(solution: Any, given: GivenRows) -> Checked:
         check_size(audit, walk, certificate, where)
         if walk.depth > certificate.depth:
             audit.differ(f"{where} is deeper than {certificate.depth}, up to which all were tried")
-        value = _value(task, walk, 0)
+        value = _value(task, walk, 0, task.initial)
         if not (same(value, stated) and same(value, point.value)):
             audit.differ(f"value of {where}: certified {stated!r}, recomputed {value!r}")
         if task.feasible is not None and not task.feasible(value, np.array(data.rows)):
@@ -65,6 +67,8 @@ def check_separable(solution: Any, given: GivenRows) -> Checked:
 
 def same(one: Any, other: Any) -> bool:
     """Return whether two values are equal, up to the noise of floats."""
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
     try:
         is_close = np.allclose(one, other, rtol=_NOISE, atol=_NOISE)
         return bool(is_close and np.shape(one) == np.shape(other))
@@ -72,14 +76,17 @@ def same(one: Any, other: Any) -> bool:
         return bool(one == other)
 
 
-def _value(task: Any, walk: Walk, node: int) -> Any:
+def _value(task: Any, walk: Walk, node: int, state: Any) -> Any:
     rows = np.array(walk.rows[node], dtype=np.intp)
     if walk.tree.asked[node] < 0:
-        return task.cost(rows, walk.tree.value(node))
-    values = [_value(task, walk, child) for child in walk.tree.children[node]]
+        return task.leaf_value(rows, walk.tree.value(node), state)
+    column = walk.tree.tests[walk.tree.asked[node]]["feature"]
+    values = [
+        _value(task, walk, child, task.next_state(state, column, holds))
+        for child, holds in zip(walk.tree.children[node], (True, False), strict=True)
+    ]
     if task.split_cost is not None:
-        column = walk.tree.tests[walk.tree.asked[node]]["feature"]
-        values.append(task.split_cost(rows, column))
+        values.append(task.split_value(rows, column, state))
     return reduce(task.combine, values)
 
 
@@ -101,7 +108,7 @@ def _check_story(audit: Audit, certificate: Any, task: Any, data: Data) -> None:
             audit.differ(f"all trees up to depth {certificate.depth} were tried, and no deeper")
     for i, one in enumerate(values):
         for j, other in enumerate(values):
-            if i != j and (task.better(one, other) or same(one, other)):
+            if i != j and (task.whole_better(one, other) or task.whole_same(one, other)):
                 audit.differ(f"the value {one!r} is as good as {other!r}")
                 return
     audit.done("status, depth, and that no value beats another")
@@ -109,47 +116,80 @@ def _check_story(audit: Audit, certificate: Any, task: Any, data: Data) -> None:
 
 def _check_all(audit: Audit, certificate: Any, task: Any, data: Data) -> None:
     """Find all nondominated values again by trying all trees."""
-    rows = np.array(data.rows)
-
-    def keep(points: Points, count: Count) -> list[Point]:
-        kept: list[Point] = []
-        for point in points:
-            count(10 * len(kept) + 10)
-            value, splits = point[1], point[-1]
-            if task.feasible is not None and not task.feasible(value, rows[list(point[0])]):
-                continue
-            if any(_replaces(task, other, point) for other in kept):
-                continue
-            kept = [other for other in kept if not _replaces(task, point, other)]
-            kept.append((point[0], value, splits))
-        return kept
-
-    def leaf(places: Sequence[int]) -> Points:
-        members = tuple(places)
-        return [(members, task.cost(rows[list(places)], label), 0) for label in task.labels]
-
-    def join(one: Point, other: Point) -> Point:
-        members = tuple(sorted((*one[0], *other[0])))
-        return members, task.combine(one[1], other[1]), one[2] + other[2]
-
-    def split(point: Point, places: Sequence[int], column: int, _: Any) -> Point:
-        if task.split_cost is None:
-            return point
-        cost = task.split_cost(rows[list(places)], column)
-        return point[0], task.combine(point[1], cost), point[2]
-
-    sizes = TreeSizes(
-        certificate.depth, certificate.max_splits, max(certificate.min_samples_leaf, 1)
-    )
-    found = AllTrees(all_tests(data), len(rows), sizes, leaf, join, keep, split).solve()
-    for point in found:
-        better = [v for v in certificate.values if task.better(v, point[1]) or same(v, point[1])]
-        if not better:
-            audit.differ(f"a tree has the value {point[1]!r}, which no certified one is as good as")
+    every = _AllValues(task, certificate, data)
+    for value, _ in every.of(tuple(range(len(data.rows))), task.initial, certificate.depth):
+        known = certificate.values
+        if not any(task.whole_better(v, value) or task.whole_same(v, value) for v in known):
+            audit.differ(f"a tree has the value {value!r}, which no certified one is as good as")
             break
     audit.done("all nondominated values, by trying all trees")
 
 
-def _replaces(task: Any, one: Point, other: Point) -> bool:
-    is_as_good = same(one[1], other[1]) or task.better(one[1], other[1])
-    return bool(is_as_good and one[2] <= other[2])
+class _AllValues:
+    """The nondominated values of all trees over some rows, in a state."""
+
+    def __init__(self, task: Any, certificate: Any, data: Data) -> None:
+        self.task = task
+        self.rows = np.array(data.rows)
+        self.least = max(certificate.min_samples_leaf, 1)
+        self.max_splits = certificate.max_splits
+        self.work = 0
+        self.known: dict[Any, list[tuple[Any, int]]] = {}
+        self.tests: dict[Any, tuple[tuple[bool, ...], int]] = {}
+        matters = task.split_cost is not None or task.transition is not None
+        for test in data.tests:
+            column = data.column(test)
+            holds = tuple(outcome_of(test, column[row]) == 0 for row in data.rows)
+            key = (holds, test["feature"] if matters else None)
+            self.tests.setdefault(key, (holds, test["feature"]))
+
+    def of(self, places: tuple[int, ...], state: Any, depth: int) -> list[tuple[Any, int]]:
+        """Return values and splits, of which none is as good as another in both."""
+        key = places, state, depth
+        if key not in self.known:
+            members = self.rows[list(places)]
+            kept: list[tuple[Any, int]] = []
+            for found in self._candidates(places, members, state, depth):
+                self._count(10 * len(kept) + 10)
+                feasible = self.task.feasible
+                if feasible is not None and not feasible(found[0], members):
+                    continue
+                if not any(self._replaces(other, found) for other in kept):
+                    kept = [other for other in kept if not self._replaces(found, other)]
+                    kept.append(found)
+            self.known[key] = kept
+        return self.known[key]
+
+    def _candidates(
+        self, places: tuple[int, ...], members: Any, state: Any, depth: int
+    ) -> Iterator[tuple[Any, int]]:
+        task = self.task
+        for label in task.labels:
+            yield task.leaf_value(members, label, state), 0
+        for holds, column in self.tests.values() if depth > 0 else ():
+            yes = tuple(place for place in places if holds[place])
+            no = tuple(place for place in places if not holds[place])
+            if min(len(yes), len(no)) < self.least:
+                continue
+            sides = [
+                self.of(part, task.next_state(state, column, side), depth - 1)
+                for part, side in ((yes, True), (no, False))
+            ]
+            for (a, splits), (b, others) in product(*sides):
+                value, total = task.combine(a, b), splits + others + 1
+                if task.split_cost is not None:
+                    value = task.combine(value, task.split_value(members, column, state))
+                if self.max_splits is None or total <= self.max_splits:
+                    yield value, total
+
+    def _replaces(self, one: tuple[Any, int], other: tuple[Any, int]) -> bool:
+        is_as_good = same(one[0], other[0]) or self.task.better(one[0], other[0])
+        return bool(is_as_good and one[1] <= other[1])
+
+    def _count(self, amount: int) -> None:
+        self.work += amount
+        if self.work > WORK_LIMIT:
+            raise ValueError(
+                "the problem is too large for a proof by brute force; use exhaustive=False, fewer "
+                "tests or fewer rows."
+            )

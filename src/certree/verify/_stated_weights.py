@@ -80,9 +80,9 @@ def room_for_errors(data: Data, audit: Audit, reserve: int = 1) -> int:
     return cost_range(data.n_rows, sizes, share) // reserve
 
 
-def room_for_metric(data: Data, audit: Audit) -> int:
+def room_for_metric(data: Data, audit: Audit, reserve: int = 1) -> int:
     """Return the same for a metric: weights of the two errors take a part of the range."""
-    return cost_range(data.n_rows, audit.certificate, Fraction(0)) // 2**21
+    return cost_range(data.n_rows, audit.certificate, Fraction(0)) // reserve // 2**21
 
 
 def room_for_area(data: Data, audit: Audit, rate: Fraction) -> int:

@@ -272,7 +272,7 @@ def _check_cost(
     if lost > 2 * slack:
         audit.differ(f"leaves could cost {show(lost)} less with other predictions")
     audit.done("the prediction of every leaf is its best")
-    paid = Fraction(0) if charges is None else _paid(audit, data, walk, charges)
+    paid = Fraction(0) if charges is None else paid_for_tests(audit, data, walk, charges)
     n_paid = walk.n_splits + (certificate.complexity_per == "leaf")
     penalty = n_paid * Fraction(certificate.split_penalty)
     parts = certificate.leaf_cost + certificate.test_cost + penalty
@@ -298,7 +298,7 @@ def check_objective(
         audit.compare("objective", stated, objective)
 
 
-def _paid(audit: Audit, data: Data, walk: Walk, charges: Charges) -> Fraction:
+def paid_for_tests(audit: Audit, data: Data, walk: Walk, charges: Charges) -> Fraction:
     """Return the price of tests for all rows, given the measurements above each node."""
     made: dict[int, frozenset[int]] = {0: frozenset()}
     total = Fraction(0)
