@@ -187,70 +187,66 @@ SecondSplit<V> scan_form(const SecondRows<V>& in, V* scratch) {
   }
 }
 
-// A sum for each lane.
-using SquareLine = std::int64_t[kLanes<std::int64_t>];
-
-// The weight, and the weighted target of every output.  Few outputs stay in registers; kOutputs 0: any number.
+// Sums w, and w y of every output, of the rows up to a threshold of each lane, on one side.  Few outputs stay in registers;
+// kOutputs 0: any number.
 template <int kOutputs>
 struct SquareLines {
-  SquareLine own[kOutputs + 1] = {};
+  Lanes<std::int64_t> own[kOutputs + 1] = {};
   SquareLines(const PlaneRule&, std::int64_t*) {}
   static constexpr int count() { return kOutputs + 1; }
-  std::int64_t* line(int d) { return own[d]; }
-  const std::int64_t* line(int d) const { return own[d]; }
+  Lanes<std::int64_t>& line(int d) { return own[d]; }
 };
 template <>
 struct SquareLines<0> {
-  SquareLine* sums;
+  Lanes<std::int64_t>* sums;
   int n_sums;
   SquareLines(const PlaneRule& rule, std::int64_t* scratch)
-      : sums(reinterpret_cast<SquareLine*>(scratch)), n_sums(rule.n_outputs + 1) {
-    std::memset(sums, 0, static_cast<std::size_t>(n_sums) * sizeof(SquareLine));
+      : sums(reinterpret_cast<Lanes<std::int64_t>*>(scratch)), n_sums(rule.n_outputs + 1) {
+    for (int d = 0; d < n_sums; ++d) sums[d] = Lanes<std::int64_t>{};
   }
   int count() const { return n_sums; }
-  std::int64_t* line(int d) { return sums[d]; }
-  const std::int64_t* line(int d) const { return sums[d]; }
+  Lanes<std::int64_t>& line(int d) { return sums[d]; }
 };
 
-// Sums of the rows up to a threshold of each lane, on one side.
 template <int kOutputs>
 struct SquareSums : SquareLines<kOutputs> {
   using V = std::int64_t;
   using SquareLines<kOutputs>::SquareLines, SquareLines<kOutputs>::count, SquareLines<kOutputs>::line;
-  V size[kLanes<V>] = {};
+  Lanes<V> size = {};
 
-  // Adds entry k of the rows whose position is on the side.
-  void add(const SecondRows<V>& in, std::ptrdiff_t at, std::ptrdiff_t plane, int side) {
-    for (int l = 0; l < kLanes<V>; ++l) {
-      const V position = in.position[at + l];
-      const V is_here =
-          -static_cast<V>(side == 0 ? position < in.threshold : position >= in.threshold && position < kInfeasible<V>);
-      for (int d = 0; d < count(); ++d) line(d)[l] += in.values[d * plane + at + l] & is_here;
-      size[l] -= is_here;
-    }
+  // Adds the entries at a place of the rows whose position is on the side.
+  [[gnu::always_inline]] void add(const SecondRows<V>& in, std::ptrdiff_t at, std::ptrdiff_t plane, int side) {
+    const Lanes<V> position = lanes_at(in.position + at);
+    const Lanes<V> holds = position < all_lanes(in.threshold);
+    const Lanes<V> is_here = side == 0 ? holds : ~holds & (position < all_lanes(kInfeasible<V>));
+    for (int d = 0; d < count(); ++d) line(d) += lanes_at(in.values + d * plane + at) & is_here;
+    size -= is_here;
   }
   // From the sums over whole lanes to those with which each lane begins.
   void begin() {
     for (int d = 0; d <= count(); ++d) {
-      V* of_lanes = d < count() ? line(d) : size;
+      Lanes<V>& lanes = d < count() ? line(d) : size;
       V before = 0;
       for (int l = 0; l < kLanes<V>; ++l) {
-        const V more = of_lanes[l];
-        of_lanes[l] = before;
+        const V more = lanes[l];
+        lanes[l] = before;
         before += more;
       }
     }
   }
   template <bool kNarrow>
-  void costs(const SecondRows<V>& in, int side, V* out) const {
+  [[gnu::always_inline]] void costs(const SecondRows<V>& in, int side, V* out) {
     const V* all = in.totals[side];
+    V w[kLanes<V>], u[kLanes<V>];
+    std::memcpy(w, &line(0), sizeof(w));
     for (int l = 0; l < kLanes<V>; ++l) out[l] = in.rule.scale * all[count()];
     for (int d = 1; d < count(); ++d) {
       const V scale = in.rule.outputs[d - 1];
+      std::memcpy(u, &line(d), sizeof(u));
       for (int l = 0; l < kLanes<V>; ++l) {
-        const V w = line(0)[l], u = line(d)[l], rest_w = all[0] - w, rest_u = all[d] - u;
-        out[l] -= kNarrow ? narrow_saving(scale, u, w) + narrow_saving(scale, rest_u, rest_w)
-                          : wide_saving(scale, u, w) + wide_saving(scale, rest_u, rest_w);
+        const V rest_w = all[0] - w[l], rest_u = all[d] - u[l];
+        out[l] -= kNarrow ? narrow_saving(scale, u[l], w[l]) + narrow_saving(scale, rest_u, rest_w)
+                          : wide_saving(scale, u[l], w[l]) + wide_saving(scale, rest_u, rest_w);
       }
     }
   }
