@@ -177,7 +177,7 @@ def why(name: str, of: Numbers) -> str:
 
 
 def bound(of: Numbers) -> str:
-    """Write the objective; if it is not proven, with what no tree exceeds."""
+    """Write the objective; if it is not proven, with the proven bound."""
     text = f"{of['value']:.4f}"
     return text if of["proven"] else f"{text} (at most {of['value'] + of['gap'] / of['rows']:.4f})"
 
