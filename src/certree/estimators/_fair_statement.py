@@ -93,7 +93,15 @@ class FairStatement(ErrorStatement):
             None if one is None else replace(one, lines=np.pad(one.lines, ((0, 0), (1, 1))))
             for one in limits.finer
         )
-        return LimitedProblem(self.asked, values, planes, limits.bounds, limits.names, finer=finer)
+        return LimitedProblem(
+            self.asked,
+            values,
+            planes,
+            limits.bounds,
+            limits.names,
+            row_counts=self.row_counts,
+            finer=finer,
+        )
 
     def rates(self, nodes: engine.Nodes) -> list[list[Fraction]]:
         """Return the rates of all groups under a tree over all tests."""

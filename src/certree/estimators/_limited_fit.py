@@ -75,6 +75,7 @@ class LimitedStatement(TaskStatement):
             names=(*("second objective" for _ in more), *planes.names),
             label_counts=on_rows.label_counts,
             label_min=on_rows.label_min,
+            row_counts=self.row_counts,
             finer=(*(None for _ in more), *planes.finer),
         )
 

@@ -8,10 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
+from certree.encoding import Reduced
 from certree.numbers._fixed_point import check_numbers
+from certree.numbers._fixed_squares import SquareSums
 from certree.tasks._squares import SquaredError
 from certree.tasks._task import Task
 
+from ._reading import labels_of
 from ._sklearn_bases import RegressorMixin
 from ._task_tree import BaseTargetTree
 from ._vocabulary import DepthByPosition, with_parameters
@@ -82,7 +85,9 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         return SquaredError()
 
-    def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
+    def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64] | SquareSums:
+        if isinstance(y, SquareSums):
+            return y
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None; give "
@@ -111,6 +116,10 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
             row = int(np.argmax(~np.isfinite(numbers)))
             raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
         return check_numbers(given, "y", (n_rows,), exactly=True)
+
+    def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
+        y = labels_of(self, reduced) if reduced.sums is None else reduced.sums
+        self.fit(reduced, y, reduced.weights, **more)
 
     def _measure_name(self) -> str:
         return "R2"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.numbers._fixed_point import check_numbers, round_up
-from certree.numbers._fixed_squares import squares
+from certree.numbers._fixed_squares import SquareSums, squares
 from certree.numbers._fractions import to_float
 
 from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
@@ -27,15 +27,21 @@ class SquareProblem(LeafProblem):
 
     kind: ClassVar[str] = "squares"
 
-    def __init__(self, target: NDArray[np.float64], rows: Rows) -> None:
-        found = squares(target, rows.weights, rows.quantum, rows.budget, rows.given)
+    def __init__(self, target: NDArray[np.float64] | SquareSums, rows: Rows) -> None:
+        if isinstance(target, SquareSums):
+            found = target.integers(rows.budget)
+            spread = int(found.statistics[:, 2].sum())
+        else:
+            found = squares(target, rows.weights, rows.quantum, rows.budget, rows.given)
+            spread = 0
         self.target = target
         self.is_rounded = found.rounding is not None
         self.given_weights = rows.shares
         self.statistics = found.statistics
         self.centre, self.quantum, self.weight = found.centre, found.quantum, found.weight
         self.total = _error(*map(int, found.statistics.sum(axis=0)))
-        self.largest = _most_error(found.statistics)
+        # Rows of a group differ from each other, too.
+        self.largest = max(_most_error(found.statistics), spread)
         # Rounded numbers fill the range by themselves.
         self.scale = 1 if self.is_rounded else _scale(self.largest, rows.budget)
         self.largest *= self.scale
@@ -56,7 +62,7 @@ class SquareProblem(LeafProblem):
 
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[np.float64]:
         means = np.array([float(self._mean(int(w), int(s))) for w, s, _ in sums])
-        if self.is_rounded:
+        if self.is_rounded and not isinstance(self.target, SquareSums):
             # Trees are compared by rounded targets, but predict the means of the given ones.
             weights = self.given_weights
             for leaf in np.unique(leaves):
@@ -104,6 +110,8 @@ class SquaredError(Task):
     laws: Laws = Laws(superadditive=True)
 
     def on(self, y: Any, rows: Rows) -> SquareProblem:
+        if isinstance(y, SquareSums):
+            return SquareProblem(y if rows.kept is None else y.select(rows.kept), rows)
         target = check_numbers(y, "y", (rows.n_rows,), exactly=True)
         return SquareProblem(rows.select(target), rows)
 
