@@ -698,39 +698,39 @@ class _Job:
         high = max(float(self.facts[f"high {name}"]) for name in names)
         decimals = self._exact_decimals(names)
         # The product of a square and a weight fits 64 bits.
-        most = math.isqrt(_MOST_SUM // self.largest_unit()) // 2
+        most = math.isqrt(_MOST_SUM // self.largest_unit())
         if decimals is not None:
             ends = round(low * 10**decimals), round(high * 10**decimals)
             centre = (ends[0] + ends[1]) // 2
-            if ends[1] - ends[0] < most:
-                return _Quantum(decimals, centre, Fraction(0), ends)
-        # The finest power of ten for which squares fit 64 bits; rounded once for every row.
+            if ends[1] - ends[0] < 2 * most:
+                return _Quantum(Fraction(10) ** decimals, centre, Fraction(0), ends)
+        # The finest power of two for which squares fit 64 bits; rounded once for every row.
         spread = max(high - low, 2.0**-900)
-        decimals = math.floor(math.log10(most) - math.log10(spread))
-        if most < 2**10 or not -250 < decimals < 250:
+        power = math.floor(math.log2(most) - math.log2(spread))
+        if most < 2**10 or abs(power) > 900:
             raise ValueError(
                 f"The column {names[0]!r}, or the weights, hold numbers so large or so small that "
                 "sums leave 64 bits; multiply or divide the column by one number."
             )
-        exact = [Fraction(end) * Fraction(10) ** decimals for end in (low, high)]
-        ends = math.floor(exact[0]), math.ceil(exact[1])
-        # Half a unit, and what float64 does to the product.
+        factor = Fraction(2) ** power
+        ends = math.floor(Fraction(low) * factor), math.ceil(Fraction(high) * factor)
+        # A product with a power of two is exact; adding may round numbers far from zero.
         noise = max(map(abs, ends)) * Fraction(1, 2**51)
-        return _Quantum(decimals, (ends[0] + ends[1]) // 2, Fraction(1, 2) + noise, ends)
+        return _Quantum(factor, (ends[0] + ends[1]) // 2, Fraction(1, 2) + noise, ends)
 
 
 @dataclass(frozen=True)
 class _Quantum:
-    """Integers that stand for numbers: ``round(x * 10**decimals) - centre``."""
+    """Integers that stand for numbers: ``round(x * factor) - centre``."""
 
-    decimals: int
+    factor: Fraction
     centre: int
     error: Fraction
     ends: tuple[int, int]
 
     @property
     def unit(self) -> Fraction:
-        return Fraction(10) ** -self.decimals
+        return 1 / self.factor
 
     @property
     def widest(self) -> int:
@@ -738,9 +738,7 @@ class _Quantum:
 
     def of(self, column: Any) -> Any:
         """Return the integers of a column, as an expression."""
-        power = 10.0 ** abs(self.decimals)
-        scaled = column * power if self.decimals >= 0 else column / power
-        return scaled.round().cast("int64") - self.centre
+        return (column * float(self.factor)).round().cast("int64") - self.centre
 
 
 @dataclass(frozen=True)

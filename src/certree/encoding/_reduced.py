@@ -270,9 +270,13 @@ class Reduced:
         """Return one row for each group, with values that stand for those of its rows."""
         return self.seen.table([self._decode(place) for place in self.features])
 
+    def codes(self, place: Coded) -> NDArray[np.int64]:
+        """Return the codes of a column, which are positions in its values."""
+        return self.words[place.word] // place.stride % max(len(place.values), 1)
+
     def _decode(self, place: Coded) -> NDArray[Any]:
-        codes = self.words[place.word] // place.stride % max(len(place.values), 1)
-        return place.values[codes]
+        decoded: NDArray[Any] = place.values[self.codes(place)]
+        return decoded
 
     @property
     def nbytes(self) -> int:

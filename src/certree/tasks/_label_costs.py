@@ -117,6 +117,9 @@ class LabelProblem(LeafProblem):
         self.complexity_unit = rows.total_weight
         self.row_codes = best if row_codes is None else row_codes
         self.counted = "best for" if row_codes is None else ""
+        if rows.sums_error is not None and row_codes is None:
+            # The rows of a group may have different labels that are best for them.
+            self.row_codes, self.counted = None, ""
         paid = Fraction(rows.most_paid) * paying * rows.quantum / scaled.unit
         self.largest = int(scaled.costs.max(axis=1) @ times) + ceil(paid)
 
@@ -149,8 +152,8 @@ class LabelProblem(LeafProblem):
     def classes(self) -> NDArray[Any]:
         return self.labels
 
-    def codes(self) -> NDArray[np.intp]:
-        return self.row_codes.astype(np.intp, copy=False)
+    def codes(self) -> NDArray[np.intp] | None:
+        return None if self.row_codes is None else self.row_codes.astype(np.intp, copy=False)
 
 
 class AccuracyProblem(LabelProblem):
