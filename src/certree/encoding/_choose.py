@@ -88,8 +88,10 @@ def column_tests(table: Table, index: int, rules: ColumnRules) -> list[Sequence[
     has_missing = bool(absent.any())
     if has_missing:
         column = column[~absent]
-        present = {"weights": rules.weights, "rows": rules.rows}
-        rules = replace(rules, **{k: v[~absent] for k, v in present.items() if v is not None})
+        weights, rows = (
+            None if numbers is None else numbers[~absent] for numbers in (rules.weights, rules.rows)
+        )
+        rules = replace(rules, weights=weights, rows=rows)
     if len(column) == 0:
         # All values are missing, so the column is the same for all rows.
         return []

@@ -272,7 +272,8 @@ class Reduced:
 
     def codes(self, place: Coded) -> NDArray[np.int64]:
         """Return the codes of a column, which are positions in its values."""
-        return self.words[place.word] // place.stride % max(len(place.values), 1)
+        codes: NDArray[np.int64] = self.words[place.word] // place.stride
+        return codes % max(len(place.values), 1)
 
     def _decode(self, place: Coded) -> NDArray[Any]:
         decoded: NDArray[Any] = place.values[self.codes(place)]

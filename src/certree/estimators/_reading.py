@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 class ReadsTables(BaseEstimator):
     """Takes raw tables, with categories, missing values and sparse ones, and can be saved."""
+
+    _row_counts: NDArray[np.int64] | None = None
+    """While a reduced table is searched: the rows of each group, if leaves have a least size."""
 
     def __init_subclass__(cls, **parameters: Any) -> None:
         super().__init_subclass__(**parameters)
@@ -86,9 +89,6 @@ class EncodesTables(TableParameters, ReadsTables):
 
     _least_rows: int = fitted()
     """Fewest rows in a leaf, once the rows that count are known."""
-
-    _row_counts: ClassVar[NDArray[np.int64] | None] = None
-    """While a reduced table is searched: the rows of each group, if leaves have a least size."""
 
     if TYPE_CHECKING:
 

@@ -111,7 +111,8 @@ class SquareSums:
             within = (square - Fraction(total * total, weight)) * times * steps * steps
             lines.append((weight * times, s, -(-s * s // (weight * times)) + math.ceil(within)))
         statistics = np.array(lines, dtype=np.int64)
-        errors = 0.5 + statistics[:, 0] * float(steps * self.error) * (1 + 2.0**-40)
+        lost_by_row = float(steps * self.error) * (1 + 2.0**-40)
+        errors = statistics[:, 0].astype(np.float64) * lost_by_row + 0.5
         lost = _rounding(statistics, errors, counted.errors, 1) + len(lines)
         return Squares(statistics, self.centre, self.quantum / steps, counted.quantum, lost)
 

@@ -120,10 +120,11 @@ def _walk(tree: Any, cells: Sequence[Cell]) -> Walk:
             stack.append(child)
     rows: dict[int, list[int]] = {node: [] for node in depths}
     for place, cell in enumerate(cells):
-        node: int | None = cell.leaf
-        while node is not None:
-            rows[node].append(place)
-            node = above.get(node)
+        at = cell.leaf
+        rows[at].append(place)
+        while at:
+            at = above[at]
+            rows[at].append(place)
     return Walk(plain, rows, depths)
 
 
