@@ -182,7 +182,7 @@ class _Job(ColumnQueries):
             groups[name] = words.add(self._labels(name, "sensitive"))
             places.append(groups[name])
             codes.append(self._code_of_labels(name, groups[name].values))
-        packed = pack(places, codes, words.n_words)
+        packed = pack(places, [code.cast("int64") for code in codes], words.n_words)
         columns = {f"word{i}": word.cast("int64") for i, word in enumerate(packed)}
         units = self._units(self.rows)
         if units is not None:
@@ -249,7 +249,7 @@ class _Job(ColumnQueries):
         absent = bool(self.facts[f"absent{index}"])
         n_present = len(values) - absent
         if n_present <= 1:
-            code = ibis.literal(0, "int64")
+            code = ibis.literal(0, "int32")
         elif index in seen.thresholds and kind != "ordered":
             points: list[Any] = seen.thresholds[index]
             if kind in ("date", "zoned"):
@@ -259,7 +259,7 @@ class _Job(ColumnQueries):
             code = self._code_of_labels(name, values[:n_present])
         if not absent or len(values) == 1:
             return code
-        return ibis.ifelse(column.isnull(), ibis.literal(len(values) - 1, "int64"), code)
+        return ibis.ifelse(column.isnull(), ibis.literal(len(values) - 1, "int32"), code)
 
     def _code_of_labels(self, name: str, values: NDArray[Any]) -> Any:
         """Return the place of each row's value among some values; 0 if it is none of them."""
@@ -269,9 +269,13 @@ class _Job(ColumnQueries):
         if column.type().is_boolean():
             column = ibis.ifelse(column, 1, 0)
             values = values.astype(np.int64)
-        pairs = [(column == value, place) for place, value in enumerate(values.tolist()) if place]
-        zero = ibis.literal(0, "int64")
-        return ibis.cases(*pairs, else_=zero).cast("int64") if pairs else zero
+        pairs = [
+            (column == value, ibis.literal(place, "int32"))
+            for place, value in enumerate(values.tolist())
+            if place
+        ]
+        zero = ibis.literal(0, "int32")
+        return ibis.cases(*pairs, else_=zero) if pairs else zero
 
     def _has_classes(self, kind: str) -> bool:
         """Return whether rows of different targets are in different groups."""
@@ -443,7 +447,7 @@ def _rank(column: Any, points: Sequence[Any], first: int) -> Any:
     import ibis
 
     if not len(points):
-        return ibis.literal(first, "int64")
+        return ibis.literal(first, "int32")
     middle = len(points) // 2
     below, above = points[:middle], points[middle + 1 :]
     return ibis.ifelse(
