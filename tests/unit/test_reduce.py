@@ -26,6 +26,7 @@ from certree import (
     Reduced,
     SPOTree,
     SurvivalTree,
+    load,
     reduce,
     verify,
 )
@@ -243,6 +244,29 @@ class TestEstimators:
         dear_rows.fit(frame[FEATURES], costs=frame[names])
         assert float(dear.certificate_.cost) == pytest.approx(float(dear_rows.certificate_.cost))
 
+    def test_limits_on_the_whole_tree(self) -> None:
+        frame, random = shop(), np.random.default_rng(1)
+        frame["a"], frame["b"] = random.normal(size=600).round(2), random.normal(size=600).round(2)
+        reduced = reduce(frame, features=FEATURES, costs=["a", "b"], thresholds=4)
+        limits = {"max_depth": 2, "capacity": {1: 0.3}, "min_samples_leaf": 50}
+        policy = PolicyTree(**limits).fit_reduced(reduced)
+        rows = PolicyTree(**limits, thresholds=4).fit_rewards(frame[FEATURES], frame[["a", "b"]])
+        assert policy.certificate_.cost == rows.certificate_.cost
+        assert policy.certificate_.n_rows == 600
+        with pytest.raises(ValueError, match="cannot be verified by sums"):
+            verify(policy, reduced)
+
+    def test_models_are_saved_and_checked_by_their_rows(self, tmp_path: Path) -> None:
+        """With the parameters of the reduction, rows in memory verify the model, too."""
+        frame = shop()
+        reduced = reduce(frame, features=FEATURES, target="back", thresholds=5)
+        model = OptimalTreeClassifier(max_depth=2, thresholds=5).fit_reduced(reduced)
+        assert verify(model, frame[FEATURES], frame["back"])
+        model.save(tmp_path / "model.json")
+        again = load(tmp_path / "model.json")
+        assert again.to_text() == model.to_text()
+        assert verify(again, reduced)
+
     def test_what_cannot_learn_from_groups_says_so(self) -> None:
         reduced = reduce(shop(), features=FEATURES, target="back")
         with pytest.raises(TypeError, match="SurvivalTree does not learn from reduced tables"):
@@ -251,7 +275,9 @@ class TestEstimators:
             SPOTree(oracle=None).fit_reduced(reduced)
         with pytest.raises(ValueError, match="a column of rewards for each treatment"):
             PolicyTree().fit_reduced(reduced)
-        with pytest.raises(ValueError, match="thresholds=4 cannot be asked"):
+        with pytest.raises(
+            ValueError, match="thresholds=4 cannot be asked of a table that was reduced with 'auto'"
+        ):
             OptimalTreeClassifier(thresholds=4).fit_reduced(reduced)
         with pytest.raises(ValueError, match="splits='multiway' cannot be asked"):
             OptimalTreeClassifier(splits="multiway").fit_reduced(reduced)

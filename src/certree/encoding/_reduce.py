@@ -125,7 +125,7 @@ def reduce(
         category_tests=category_tests,
     )
     seen = job.look_at_columns(rules)
-    return job.group(seen, target_kind, form, max_groups)
+    return job.group(seen, rules.get_params(), target_kind, form, max_groups)
 
 
 def _check_columns(source: Source, features: Sequence[str] | None, roles: Roles) -> list[str]:
@@ -164,7 +164,9 @@ def _check_columns(source: Source, features: Sequence[str] | None, roles: Roles)
 class _Job(ColumnQueries):
     """The queries of one reduction."""
 
-    def group(self, seen: SeenTable, kind: str, form: str, max_groups: int) -> Reduced:
+    def group(
+        self, seen: SeenTable, asked: dict[str, Any], kind: str, form: str, max_groups: int
+    ) -> Reduced:
         """Return the groups of rows."""
         import ibis
 
@@ -192,10 +194,10 @@ class _Job(ColumnQueries):
         rows = self.rows.select(**columns)
         keys = [f"word{i}" for i in range(words.n_words)]
         if form == "groups":
-            asked = {"n": rows.count()} | {
+            added = {"n": rows.count()} | {
                 name: rows[name].sum() for name in rows.columns if name not in keys
             }
-            query = rows.group_by(keys).aggregate(**asked).limit(max_groups + 1)
+            query = rows.group_by(keys).aggregate(**added).limit(max_groups + 1)
         else:
             query = rows
         arrays = self._read_groups(query, max_groups if form == "groups" else None)
@@ -222,6 +224,7 @@ class _Job(ColumnQueries):
             groups,
             summed.costs(self, arrays),
             summed.squares(self, arrays, counts),
+            asked,
         )
 
     def _read_groups(self, query: Any, most: int | None) -> dict[str, NDArray[Any]]:

@@ -188,6 +188,8 @@ class Reduced:
         What labels or treatments cost the groups.
     sums : SquareSums or None
         Sums of the target, where it is a number that each row has its own of.
+    asked : dict
+        What was asked of the columns: thresholds and the like.
 
     Notes
     -----
@@ -206,6 +208,7 @@ class Reduced:
     groups: dict[str, Coded] = field(default_factory=dict)
     costs: CostSums | None = None
     sums: SquareSums | None = None
+    asked: dict[str, Any] = field(default_factory=dict)
 
     @property
     def n_groups(self) -> int:
@@ -345,7 +348,8 @@ class Reduced:
         if self.sums is not None:
             columns |= {"total": _texts(self.sums.totals), "square": _texts(self.sums.squares)}
         given = {name: array for name, array in columns.items() if array is not None}
-        schema = json.dumps(_schema(self), ensure_ascii=False)
+        # Numbers of NumPy and times that users list are written as Python and ISO 8601 have them.
+        schema = json.dumps(_schema(self), ensure_ascii=False, default=_plain)
         return pyarrow.table(given).replace_schema_metadata({"certree": schema})
 
 
@@ -371,6 +375,7 @@ def _schema(reduced: Reduced) -> dict[str, Any]:
         ],
         "min_category_rows": seen.min_category_rows,
         "category_tests": seen.category_tests,
+        "asked": reduced.asked,
         "target": reduced.target_name,
         "classes": None if reduced.classes is None else _write(reduced.classes),
         "groups": {name: _write(place) for name, place in reduced.groups.items()},
@@ -435,6 +440,7 @@ def _read(schema: Mapping[str, Any], found: Any) -> Reduced:
         {name: _read_codes(place) for name, place in schema["groups"].items()},
         costs,
         sums,
+        schema["asked"],
     )
 
 
@@ -463,6 +469,10 @@ def _read_codes(given: Mapping[str, Any]) -> Coded:
             [np.nan if value is None else value for value in given["values"]], dtype=dtype
         )
     return Coded(values, int(given["word"]), int(given["stride"]))
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else str(value)
 
 
 def _texts(numbers: Iterable[Any]) -> list[str]:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 __all__ = ["Source", "open_table"]
 
-_NAME = "certree_rows"
+# What queries call the rows, and what DuckDB calls a frame.
+_NAME, _FRAME = "certree_rows", "certree_frame"
 
 # Rows that are read at a time.
 _BATCH = 1 << 18
@@ -93,8 +94,8 @@ def open_table(table: Any, memory_limit: int | None = None) -> Source:
             relation = _read_files(connection, os.fspath(table))
         else:
             frame, levels = _as_arrow(table)
-            connection.register(_NAME, frame)
-            relation = connection.table(_NAME)
+            connection.register(_FRAME, frame)
+            relation = connection.table(_FRAME)
     return _from_relation(relation, levels, connection)
 
 

@@ -161,8 +161,8 @@ class EncodesTables(TableParameters, ReadsTables):
         Parameters
         ----------
         reduced : Reduced
-            What :func:`reduce` made of a table. Tests were chosen there, so the parameters of this
-            estimator that choose them must be at their defaults.
+            What :func:`reduce` made of a table. Tests were chosen there: parameters of this
+            estimator that choose tests must be at their defaults, or those of `reduce`.
         callback, path
             As for :meth:`OptimalTreeClassifier.fit`.
 
@@ -177,15 +177,13 @@ class EncodesTables(TableParameters, ReadsTables):
                 f"{type(reduced).__name__}; call fit for a table in memory."
             )
         defaults = {one.name: one.default for one in fields(cast(Any, TableParameters))}
-        defaults = {**defaults, "splits": "binary"}
-        for name, default in defaults.items():
-            value = getattr(self, name)
-            is_default = isinstance(value, type(default)) and value == default
-            if name != "min_samples_leaf" and not is_default:
+        for name, asked in {**reduced.asked, "splits": "binary"}.items():
+            value, default = getattr(self, name), defaults.get(name, "binary")
+            if not any(type(value) is type(one) and value == one for one in (asked, default)):
                 raise ValueError(
-                    f"{name}={value!r} cannot be asked of a table that is reduced: its tests were "
-                    f"chosen by certree.reduce. Leave it at {default!r}"
-                    + ("." if name == "splits" else f", and call reduce(..., {name}={value!r}).")
+                    f"{name}={value!r} cannot be asked of a table that was reduced with {asked!r}: "
+                    "its tests are chosen. Leave it at its default"
+                    + (f", or call reduce(..., {name}={value!r})." if name in defaults else ".")
                 )
         more: dict[str, Any] = {"path": True} if path else {}
         try:

@@ -6,6 +6,7 @@ and the sums of their costs or squared errors. The rules that are checked are th
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -372,7 +373,7 @@ def _plain(values: Any) -> list[Any]:
 def is_in_engine(X: Any) -> bool:
     """Return whether a table is queried, and not read."""
     family = type(X).__module__.partition(".")[0]
-    return isinstance(X, str) or family in ("ibis", "duckdb", "_duckdb")
+    return isinstance(X, str | os.PathLike) or family in ("ibis", "duckdb", "_duckdb")
 
 
 def cells_of_table(
@@ -398,6 +399,11 @@ def cells_of_table(
     listed = list(costs or ())
     wanted = [name for name in (y, sample_weight) if name is not None]
     for name in [*names, *groups, *listed, *wanted]:
+        if not isinstance(name, str):
+            raise TypeError(
+                "For a table that is queried, y, sample_weight, costs and sensitive_features are "
+                f"names of columns, got {type(name).__name__}."
+            )
         if name not in rows.columns:
             raise ValueError(f"The table has no column {name!r}.")
     weight = ibis.literal(1, "int64") if sample_weight is None else rows[sample_weight]
@@ -456,9 +462,10 @@ def _open(table: Any) -> tuple[Any, Any]:
 
     if type(table).__module__.partition(".")[0] == "ibis":
         return table, lambda query: query.to_pyarrow().to_pylist()
-    if isinstance(table, str):
+    if isinstance(table, str | os.PathLike):
         import duckdb
 
+        table = os.fspath(table)
         is_csv = table.lower().endswith((".csv", ".tsv", ".csv.gz"))
         table = (duckdb.connect().read_csv if is_csv else duckdb.connect().read_parquet)(table)
     schema = ibis.Schema.from_pyarrow(table.limit(0).to_arrow_table().schema)
