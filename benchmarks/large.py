@@ -154,7 +154,8 @@ def main() -> None:
         found["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
         print(json.dumps(found))
         return
-    records = []
+    target = HERE / "results" / "large.json"
+    records = json.loads(target.read_text()) if target.exists() else []
     for n_rows in wish.rows:
         folder = Path(tempfile.mkdtemp(prefix="certree-large-", dir=os.environ.get("TMPDIR")))
         try:
@@ -165,7 +166,7 @@ def main() -> None:
                 record |= {"in memory memory": found.pop("memory"), **found}
         finally:
             shutil.rmtree(folder)
-        records.append(record)
+        records = [one for one in records if one["rows"] != n_rows] + [record]
         line = f"{record['rows']:>11,} rows, {record['groups']:>9,} groups: "
         line += f"reduce {record['reduce']:.1f} s, fit {record['fit']:.1f} s, "
         line += f"{record['memory'] / 2**30:.2f} GiB, sample equal: {record['same']}"
@@ -173,7 +174,8 @@ def main() -> None:
             line += f"; reading and encoding in memory {record['in memory']:.1f} s"
             line += f" (CPU {record['reduce cpu']:.1f} and {record['in memory cpu']:.1f} s)"
         print(line, flush=True)
-    (HERE / "results" / "large.json").write_text(json.dumps(records, indent=1) + "\n")
+    records.sort(key=lambda one: one["rows"])
+    target.write_text(json.dumps(records, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ from certree import (
     FairTreeClassifier,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
-    OrdinalTreeClassifier,
     PolicyTree,
     Reduced,
     SPOTree,
@@ -166,8 +165,10 @@ class TestEstimators:
             OptimalTreeClassifier(max_depth=2, objective="balanced_accuracy"),
             OptimalTreeClassifier(max_depth=2, objective="auc", min_samples_leaf=40),
             OptimalTreeClassifier(max_depth=2, class_weight={"yes": 2.5}),
-            OrdinalTreeClassifier(max_depth=2, min_samples_leaf=40),
-            CostSensitiveTreeClassifier(max_depth=2, cost_matrix=[[0, 1], [4, 0]]),
+            CostSensitiveTreeClassifier(max_depth=2),
+            CostSensitiveTreeClassifier(
+                max_depth=2, cost_matrix=[[0, 1], [4, 0]], min_samples_leaf=40
+            ),
         ],
         ids=lambda model: f"{type(model).__name__}-{getattr(model, 'objective', '')}",
     )

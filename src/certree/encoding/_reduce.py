@@ -265,7 +265,7 @@ class _Job(ColumnQueries):
         return ibis.ifelse(column.isnull(), ibis.literal(len(values) - 1, "int32"), code)
 
     def _code_of_labels(self, name: str, values: NDArray[Any]) -> Any:
-        """Return the place of each row's value among some values; 0 if it is none of them."""
+        """Return the place of each row's value among some values; 0 for all others."""
         import ibis
 
         column = self._clean(self.rows, name)

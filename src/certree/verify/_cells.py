@@ -21,7 +21,7 @@ from ._candidates import Test, outcome_of
 from ._errors import check_cost, check_counts
 from ._fair_audit import Fair, _check_constraint, _check_pairs, _check_rates, _rates_to_compare
 from ._leaf_costs import Leaves
-from ._leaves import cost_matrix, errors, label_leaves, rank_distances
+from ._leaves import label_leaves, leaves_of_estimator
 from ._metric_audit import check_metric_cost, metric_of
 from ._plain_numbers import Exact, exact, plain_list, read
 from ._plain_times import nanoseconds_of_array, nanoseconds_of_text
@@ -211,19 +211,11 @@ def _leaves(model: Any, data: Data, cells: Sequence[Cell]) -> Leaves:
         return _square_leaves(cells, data)
     if "PolicyTree" in names:
         return _reward_leaves(model, data, cells)
-    if "OrdinalTreeClassifier" in names:
-        return rank_distances(data, labels, model.order)
-    if "CostSensitiveTreeClassifier" not in names:
-        raise ValueError(f"verify by sums does not know a {type(model).__name__}; pass the rows.")
     if cells[0].costs:
-        known = plain_list(model.classes_)
-        return label_leaves("cost", data, known, _per_weight(cells))
-    if model.cost_matrix is not None:
-        return cost_matrix(data, labels, model.cost_matrix, model.classes)
-    known = plain_list(model.classes_)
-    found = errors(data, labels, None, known)
-    assert found.amounts is not None
-    return label_leaves("cost", data, known, found.amounts)
+        return label_leaves("cost", data, plain_list(model.classes_), _per_weight(cells))
+    if None in labels:
+        raise ValueError("y must be passed: the column of the classes.")
+    return leaves_of_estimator(model, data, GivenRows(None, labels))
 
 
 def _per_weight(cells: Sequence[Cell]) -> Mapping[int, list[Fraction]]:
