@@ -66,8 +66,8 @@ def _binary(name: str) -> str | None:
 
 
 @contextlib.contextmanager
-def running_postgres() -> Iterator[str]:
-    """Run a cluster of its own, and yield the folder of its socket."""
+def running_postgres() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """Run a cluster of its own, and yield the folder of its socket, and its process."""
     initdb, server, ready = (_binary(n) for n in ("initdb", "postgres", "pg_isready"))
     if initdb is None or server is None or ready is None:
         pytest.skip("PostgreSQL is not installed")
@@ -91,7 +91,7 @@ def running_postgres() -> Iterator[str]:
             if subprocess.run([ready, "-h", folder], check=False, **quiet).returncode == 0:
                 break
             time.sleep(0.1)
-        yield folder
+        yield folder, process
     finally:
         if process is not None:
             process.terminate()
@@ -100,7 +100,7 @@ def running_postgres() -> Iterator[str]:
 
 
 def _postgres() -> Iterator[Load]:
-    with running_postgres() as folder:
+    with running_postgres() as (folder, _):
         connection = ibis.postgres.connect(host=folder, user="certree", database="postgres")
 
         def load(frame: pd.DataFrame) -> Any:
@@ -163,3 +163,16 @@ _ENGINES = {"duckdb": _duckdb, "postgres": _postgres, "pyspark": _pyspark}
 def load(request: pytest.FixtureRequest) -> Iterator[Load]:
     """Yield what puts a frame into an engine, for one engine after the other."""
     yield from _ENGINES[request.param]()
+
+
+@pytest.fixture
+def doomed() -> Iterator[tuple[Load, Callable[[], None]]]:
+    """Yield what puts a frame into a PostgreSQL, and what kills that."""
+    with running_postgres() as (folder, process):
+        connection = ibis.postgres.connect(host=folder, user="certree", database="postgres")
+
+        def kill() -> None:
+            process.kill()
+            process.wait(30)
+
+        yield (lambda frame: load_postgres(connection, frame)), kill

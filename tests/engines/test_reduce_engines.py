@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from certree import (
     reduce,
     verify,
 )
+from certree.encoding import _sources
 
 FEATURES = ["age", "income", "smoker", "city", "admitted"]
 
@@ -139,3 +141,43 @@ def test_predictions_run_in_the_engine(load: Any) -> None:
     found = sorted((line[0], line[1]) for line in lines)
     wanted = model.predict(frame[["age", "income", "city"]]).tolist()
     assert found == sorted(zip(frame["age"].tolist(), wanted, strict=True))
+
+
+def test_a_server_that_dies_gives_one_error(
+    doomed: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first answer comes, then the server is gone: nothing hangs, and nothing is written."""
+    load, kill = doomed
+    table = load(patients(50))
+    calls, stream = 0, _sources._stream_ibis
+
+    def watched(query: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            kill()
+        return stream(query)
+
+    monkeypatch.setattr(_sources, "_stream_ibis", watched)
+    with pytest.raises(RuntimeError, match=r"engine failed while reading .* Nothing was kept"):
+        reduce(table, target="sick").to_parquet(tmp_path / "reduced.parquet")
+    assert calls == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_that_changes_meanwhile_is_refused(
+    load: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = patients(50)
+    table = load(frame)
+    answer, other = _sources.Source.batches, load(frame.iloc[:40])
+
+    def swapped(self: Any, query: Any, what: str) -> Any:
+        if what == "grouping the rows":
+            # As if rows had been deleted since the first query.
+            query = query.op().replace({table.op(): other.op()}).to_expr()
+        return answer(self, query, what)
+
+    monkeypatch.setattr(_sources.Source, "batches", swapped)
+    with pytest.raises(RuntimeError, match="it had 50 rows, and then 40"):
+        reduce(table, features=["age", "city"], target="sick")

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from certree.numbers._fixed_squares import SquareSums
 
 from ._columns import MOST_CATEGORIES, MOST_SUM, ColumnQueries, Roles, int_array, kind_of
 from ._encoder import TableEncoder
-from ._reduced import CostSums, Reduced, SeenTable, Words, pack
+from ._reduced import Coded, CostSums, Reduced, SeenTable, Words, pack
 from ._sources import Source, open_table
 
 __all__ = ["reduce"]
@@ -161,6 +161,15 @@ def _check_columns(source: Source, features: Sequence[str] | None, roles: Roles)
     return names
 
 
+class _Layout(NamedTuple):
+    """Where the codes of features, target and sensitive columns go, and the words they make."""
+
+    features: list[Coded]
+    target: Coded | None
+    groups: dict[str, Coded]
+    words: list[Any]
+
+
 class _Job(ColumnQueries):
     """The queries of one reduction."""
 
@@ -170,62 +179,70 @@ class _Job(ColumnQueries):
         """Return the groups of rows."""
         import ibis
 
-        roles, words = self.roles, Words()
-        features = [words.add(values) for values in seen.values]
-        codes = [self._code(seen, i) for i in range(len(self.names))]
-        places = list(features)
-        target = None
-        if roles.target is not None and self._has_classes(kind):
-            target = words.add(self._labels(roles.target, "target"))
-            places.append(target)
-            codes.append(self._code_of_labels(roles.target, target.values))
-        groups = {}
-        for name in roles.sensitive:
-            groups[name] = words.add(self._labels(name, "sensitive"))
-            places.append(groups[name])
-            codes.append(self._code_of_labels(name, groups[name].values))
-        packed = pack(places, [code.cast("int64") for code in codes], words.n_words)
-        columns = {f"word{i}": word.cast("int64") for i, word in enumerate(packed)}
-        units = self._units(self.rows)
+        layout = self._lay_out(seen, kind)
+        summed = self._sums(layout.target is None)
+        columns = {f"word{i}": word for i, word in enumerate(layout.words)}
+        keys, units = list(columns), self._units(self.rows)
         if units is not None:
             columns["u"] = units
-        summed = self._sums(target is None)
-        columns |= summed.columns(self, ibis)
-        rows = self.rows.select(**columns)
-        keys = [f"word{i}" for i in range(words.n_words)]
+        rows = self.rows.select(**columns, **summed.columns(self, ibis))
         if form == "groups":
-            added = {"n": rows.count()} | {
-                name: rows[name].sum() for name in rows.columns if name not in keys
-            }
-            query = rows.group_by(keys).aggregate(**added).limit(max_groups + 1)
+            added = {name: rows[name].sum() for name in rows.columns if name not in keys}
+            query = rows.group_by(keys).aggregate(n=rows.count(), **added).limit(max_groups + 1)
+            arrays = self._read_groups(query, max_groups)
+            order = np.lexsort([arrays[key] for key in keys])
+            arrays = {name: array[order] for name, array in arrays.items()}
         else:
-            query = rows
-        arrays = self._read_groups(query, max_groups if form == "groups" else None)
-        order = np.lexsort([arrays[key] for key in keys])
-        arrays = {name: array[order] for name, array in arrays.items()}
+            arrays = self._read_groups(rows, None)
+        self._check_groups(arrays)
+        return Reduced(
+            seen,
+            np.stack([arrays[key] for key in keys]),
+            layout.features,
+            int(self.facts["rows"]),
+            arrays.get("n"),
+            arrays.get("u"),
+            Fraction(1, 10**self.decimals),
+            self.roles.target,
+            layout.target,
+            layout.groups,
+            summed.costs(self, arrays),
+            summed.squares(self, arrays),
+            asked,
+        )
+
+    def _lay_out(self, seen: SeenTable, kind: str) -> _Layout:
+        """Return where the codes of all columns go, and the words that they make."""
+        words, target = Words(), None
+        features = [words.add(values) for values in seen.values]
+        codes = [self._code(seen, i) for i in range(len(self.names))]
+        labelled: dict[str, Coded] = {}
+        if self.roles.target is not None and self._has_classes(kind):
+            target = words.add(self._labels(self.roles.target, "target"))
+            codes.append(self._code_of_labels(self.roles.target, target.values))
+        for name in self.roles.sensitive:
+            labelled[name] = words.add(self._labels(name, "sensitive"))
+            codes.append(self._code_of_labels(name, labelled[name].values))
+        places = [*features, *([] if target is None else [target]), *labelled.values()]
+        packed = pack(places, [code.cast("int64") for code in codes], words.n_words)
+        return _Layout(features, target, labelled, packed)
+
+    def _check_groups(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Refuse a table that changed meanwhile, and say if grouping was of little use."""
+        n_groups, n_rows = len(arrays["word0"]), int(self.facts["rows"])
         counts = arrays.get("n")
-        n_groups, n_rows = len(order), int(self.facts["rows"])
-        if form == "groups" and n_rows >= _MANY and n_groups > _NEARLY * n_rows:
+        n_found = n_groups if counts is None else int(counts.sum())
+        if n_found != n_rows:
+            raise RuntimeError(
+                f"The table changed while it was reduced: it had {n_rows} rows, and then "
+                f"{n_found}. Reduce a copy of it, or within one transaction."
+            )
+        if counts is not None and n_rows >= _MANY and n_groups > _NEARLY * n_rows:
             warn(
                 f"The {n_rows} rows are in {n_groups} groups, so that grouping saves little. Ask "
                 "for fewer cut points (thresholds=8) or fewer columns; or use form='rows', which "
                 "reads the rows in batches, packed, without grouping them."
             )
-        return Reduced(
-            seen,
-            np.stack([arrays[key] for key in keys]),
-            features,
-            n_rows,
-            counts,
-            arrays.get("u"),
-            Fraction(1, 10**self.decimals),
-            roles.target,
-            target,
-            groups,
-            summed.costs(self, arrays),
-            summed.squares(self, arrays, counts),
-            asked,
-        )
 
     def _read_groups(self, query: Any, most: int | None) -> dict[str, NDArray[Any]]:
         """Return the columns of an answer, read in batches."""
@@ -424,14 +441,12 @@ class _Summed:
             int(arrays["greatest"].sum()) + whole,
         )
 
-    def squares(
-        self, job: _Job, arrays: Mapping[str, NDArray[Any]], counts: NDArray[np.int64] | None
-    ) -> SquareSums | None:
+    def squares(self, job: _Job, arrays: Mapping[str, NDArray[Any]]) -> SquareSums | None:
         """Return the sums of the target."""
         quantum = self.target
         if quantum is None:
             return None
-        weights = arrays.get("u", counts)
+        weights = arrays.get("u", arrays.get("n"))
         if weights is None:
             weights = np.ones(len(arrays["total"]), dtype=np.int64)
         return SquareSums(
