@@ -129,6 +129,28 @@ class TestSources:
         assert model.certificate_.cost == rows.certificate_.cost
         assert model.to_text() == rows.to_text()
 
+    def test_given_cut_points_of_a_column_with_any_number_of_values(self, monkeypatch: Any) -> None:
+        monkeypatch.setattr("certree.encoding._columns._MOST_VALUES", 10)
+        frame = pd.DataFrame({"x": np.random.default_rng(0).normal(size=300)})
+        frame["y"] = (frame["x"] > 0.4).astype(int)
+        points = {"x": [0.4, -1.0, 9.0, 0.40001, 2]}
+        reduced = reduce(frame, target="y", thresholds=points)
+        rows = OptimalTreeClassifier(max_depth=1, thresholds=points).fit(frame[["x"]], frame["y"])
+        assert list(reduced.encoder.tests_) == list(rows.encoder_.tests_)
+        model = OptimalTreeClassifier(max_depth=1).fit_reduced(reduced)
+        assert model.to_text() == rows.to_text()
+        with pytest.raises(ValueError, match="more than 10 different values"):
+            reduce(frame, target="y", thresholds="all")
+
+    def test_times_in_nanoseconds_and_long_names(self) -> None:
+        name = "at " * 40
+        times = np.datetime64("2024-01-01", "ns") + np.arange(30) * 1_000_000_500
+        frame = pd.DataFrame({name: times, "y" * 80: (np.arange(30) > 20).astype(int)})
+        reduced = reduce(frame, target="y" * 80)
+        model = OptimalTreeClassifier(max_depth=1).fit_reduced(reduced)
+        assert model.certificate_.cost == 0
+        assert model.score(frame[[name]], frame["y" * 80]) == 1
+
     def test_cut_points_between_neighbouring_floats_divide_them(self) -> None:
         values = np.array([0.1, np.nextafter(0.1, 1), 1e-300, -1e300, 0.30000000000000004, 0.3])
         frame = pd.DataFrame({"x": np.tile(values, 4), "y": np.tile([0, 1, 0, 1, 1, 0], 4)})

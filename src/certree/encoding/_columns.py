@@ -21,7 +21,15 @@ from ._test_list import CutTests, TestList
 from ._tests import Level, is_missing
 from ._times import read_time_array
 
-__all__ = ["MOST_CATEGORIES", "MOST_SUM", "ColumnQueries", "Roles", "int_array", "kind_of"]
+__all__ = [
+    "MOST_CATEGORIES",
+    "MOST_SUM",
+    "ColumnQueries",
+    "Roles",
+    "int_array",
+    "kind_of",
+    "rank_of",
+]
 
 MOST_CATEGORIES = 1000
 """Categories that have a test of their own, classes, and sensitive groups."""
@@ -94,16 +102,16 @@ class ColumnQueries:
                 asked |= {f"low{i}": column.min(), f"high{i}": column.max()}
                 asked[f"many{i}"] = column.approx_nunique()
         for name in roles.named():
-            asked[f"null {name}"] = self._clean(rows, name).isnull().sum()
+            asked[self._fact("null", name)] = self._clean(rows, name).isnull().sum()
         for name in self._summed():
             column = self._clean(rows, name)
-            asked |= {f"low {name}": column.min(), f"high {name}": column.max()}
+            asked |= {self._fact("low", name): column.min(), self._fact("high", name): column.max()}
             for decimals in range(_DECIMALS + 1):
                 power = 10.0**decimals
                 is_short = ((column * power).round().cast("float64") / power) == column
                 # Numbers beyond 2**53 quanta are not told apart.
                 fits = column.abs() * power < 2.0**53
-                asked[f"{decimals} {name}"] = (~(is_short & fits)).sum()
+                asked[self._fact(f"long{decimals}", name)] = (~(is_short & fits)).sum()
         for name in [] if roles.weight is None else [roles.weight]:
             asked["negative"] = (self.source.rows[name] < 0).sum()
         negative = asked.pop("negative", None)
@@ -112,6 +120,10 @@ class ColumnQueries:
             facts["negative"] = self._one(self.source.rows.aggregate(n=negative))["n"] or 0
         self._check(facts)
         return facts
+
+    def _fact(self, what: str, name: str) -> str:
+        """Return what a fact about a column with a role is called; engines cut long names off."""
+        return f"{what}_{list(self.roles.named()).index(name)}"
 
     def _one(self, query: Any) -> dict[str, Any]:
         """Return the only line of an answer."""
@@ -134,6 +146,9 @@ class ColumnQueries:
             if not column.type().is_floating():
                 return number
             return ibis.ifelse(number.isnan(), ibis.null("float64"), number)
+        if column.type().is_timestamp() and (column.type().scale or 0) > 6:
+            # Other engines have no finer times.
+            return column.cast(column.type().copy(scale=6))
         return column
 
     def _check(self, facts: Mapping[str, Any]) -> None:
@@ -146,13 +161,14 @@ class ColumnQueries:
         if not facts["rows"]:
             raise ValueError("The table has no rows (of positive weight); there is nothing to fit.")
         for name, role in self.roles.named().items():
-            if facts[f"null {name}"]:
+            absent = facts[self._fact("null", name)]
+            if absent:
                 raise ValueError(
-                    f"The {role} column {name!r} has no value in {facts[f'null {name}']} of "
+                    f"The {role} column {name!r} has no value in {absent} of "
                     f"{facts['rows']} rows; filter these rows out, or fill them in."
                 )
         ends = [(name, f"low{i}", f"high{i}") for i, name in enumerate(self.names)]
-        ends += [(name, f"low {name}", f"high {name}") for name in self._summed()]
+        ends += [(n, self._fact("low", n), self._fact("high", n)) for n in self._summed()]
         for name, low, high in ends:
             found = [float(facts[key]) for key in (low, high) if facts.get(key) is not None]
             if not all(map(math.isfinite, found)):
@@ -178,7 +194,7 @@ class ColumnQueries:
     def _exact_decimals(self, names: Sequence[str]) -> int | None:
         """Return the fewest decimals with which all numbers of some columns are exact."""
         for decimals in range(_DECIMALS + 1):
-            if not any(self.facts[f"{decimals} {name}"] for name in names):
+            if not any(self.facts[self._fact(f"long{decimals}", name)] for name in names):
                 return decimals
         return None
 
@@ -186,7 +202,7 @@ class ColumnQueries:
         """Return the largest integer weight of a row."""
         if self.roles.weight is None:
             return 1
-        units = float(self.facts[f"high {self.roles.weight}"]) * 10.0**self.decimals
+        units = float(self.facts[self._fact("high", self.roles.weight)]) * 10.0**self.decimals
         return round(units)
 
     def _units(self, rows: Any) -> Any:
@@ -235,6 +251,8 @@ class ColumnQueries:
         limit = AUTO_THRESHOLDS if asked == "auto" else asked
         if is_discrete:
             found = self._most_frequent(name, rules.min_category_rows)
+        elif kind == "number" and _are_numbers(asked):
+            found = self._beside_points(name, sorted(float(point) for point in asked))
         elif kind == "number" and self.facts[f"many{index}"] > _MOST_VALUES and is_index(limit):
             found = self._near_quantiles(index, int(limit))
         else:
@@ -313,6 +331,29 @@ class ColumnQueries:
                 "number of quantiles, such as thresholds=32."
             )
         return self._window(name, limit)
+
+    def _beside_points(
+        self, name: str, points: list[float]
+    ) -> tuple[Any, NDArray[Any], NDArray[Any]]:
+        """Return the least and the greatest value between any two of the cut points given."""
+        import pyarrow
+
+        value = self._clean(self.rows, name)
+        rows = self.rows.select(v=value, u=self._unit_or_one(), b=rank_of(value, points))
+        rows = rows.filter(rows.v.notnull())
+        found = rows.group_by("b").aggregate(
+            low=rows.v.min(), high=rows.v.max(), n=rows.count(), w=rows.u.sum()
+        )
+        answer = self.source.answer(found, f"reading the values of the column {name!r}")
+        low, high = answer["low"].to_numpy(), answer["high"].to_numpy()
+        counts, weights = int_array(answer["n"]), int_array(answer["w"])
+        # The greatest value stands for one row, unless it is the only one.
+        more = high > low
+        return (
+            pyarrow.array(np.concatenate([low, high[more]])),
+            np.concatenate([weights - more, np.ones(more.sum(), dtype=np.int64)]),
+            np.concatenate([counts - more, np.ones(more.sum(), dtype=np.int64)]),
+        )
 
     def _window(self, name: str, limit: int) -> tuple[Any, NDArray[Any], NDArray[Any]]:
         """Return the values next to each quantile, by sorting the column in the engine."""
@@ -437,3 +478,30 @@ def int_array(column: Any) -> NDArray[Any]:
         fits = all(-MOST_SUM < number < MOST_SUM for number in numbers)
         return np.array(numbers, dtype=np.int64 if fits else object)
     return np.asarray(column.to_numpy(), dtype=np.int64)
+
+
+def rank_of(column: Any, points: Sequence[Any], first: int = 0) -> Any:
+    """Return how many of some cut points each value is above, plus `first`, as an expression."""
+    import ibis
+
+    if not len(points):
+        return ibis.literal(first, "int32")
+    middle = len(points) // 2
+    below, above = points[:middle], points[middle + 1 :]
+    return ibis.ifelse(
+        column <= points[middle],
+        rank_of(column, below, first),
+        rank_of(column, above, first + middle + 1),
+    )
+
+
+def _are_numbers(asked: Any) -> bool:
+    """Return whether cut points are given, all of them finite numbers."""
+    if not isinstance(asked, Sequence | np.ndarray) or isinstance(asked, str) or not len(asked):
+        return False
+    return all(
+        isinstance(point, int | float | np.number)
+        and not isinstance(point, bool)
+        and math.isfinite(point)
+        for point in asked
+    )

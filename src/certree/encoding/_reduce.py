@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from certree.exceptions import warn
 from certree.numbers._fixed_squares import SquareSums
 
-from ._columns import MOST_CATEGORIES, MOST_SUM, ColumnQueries, Roles, int_array, kind_of
+from ._columns import MOST_CATEGORIES, MOST_SUM, ColumnQueries, Roles, int_array, kind_of, rank_of
 from ._encoder import TableEncoder
 from ._reduced import Coded, CostSums, Reduced, SeenTable, Words, pack
 from ._sources import Source, open_table
@@ -274,7 +274,7 @@ class _Job(ColumnQueries):
             points: list[Any] = seen.thresholds[index]
             if kind in ("date", "zoned"):
                 points = [_literal(value, column.type()) for value in values[: n_present - 1]]
-            code = _rank(column, points, 0)
+            code = rank_of(column, points)
         else:
             code = self._code_of_labels(name, values[:n_present])
         if not absent or len(values) == 1:
@@ -339,8 +339,8 @@ class _Job(ColumnQueries):
 
     def _quantum(self, names: Sequence[str]) -> _Quantum:
         """Return the integers that stand for the numbers of some columns."""
-        low = min(float(self.facts[f"low {name}"]) for name in names)
-        high = max(float(self.facts[f"high {name}"]) for name in names)
+        low = min(float(self.facts[self._fact("low", name)]) for name in names)
+        high = max(float(self.facts[self._fact("high", name)]) for name in names)
         decimals = self._exact_decimals(names)
         # The product of a square and a weight fits 64 bits.
         most = math.isqrt(MOST_SUM // self.largest_unit())
@@ -458,21 +458,6 @@ class _Summed:
             Fraction(1, 10**job.decimals),
             quantum.error,
         )
-
-
-def _rank(column: Any, points: Sequence[Any], first: int) -> Any:
-    """Return how many of some cut points each value is above, plus `first`, as an expression."""
-    import ibis
-
-    if not len(points):
-        return ibis.literal(first, "int32")
-    middle = len(points) // 2
-    below, above = points[:middle], points[middle + 1 :]
-    return ibis.ifelse(
-        column <= points[middle],
-        _rank(column, below, first),
-        _rank(column, above, first + middle + 1),
-    )
 
 
 def _literal(value: Any, dtype: Any) -> Any:
