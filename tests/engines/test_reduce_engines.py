@@ -163,21 +163,3 @@ def test_a_server_that_dies_gives_one_error(
         reduce(table, target="sick").to_parquet(tmp_path / "reduced.parquet")
     assert calls == 2
     assert not list(tmp_path.iterdir())
-
-
-def test_a_table_that_changes_meanwhile_is_refused(
-    load: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    frame = patients(50)
-    table = load(frame)
-    answer, other = _sources.Source.batches, load(frame.iloc[:40])
-
-    def swapped(self: Any, query: Any, what: str) -> Any:
-        if what == "grouping the rows":
-            # As if rows had been deleted since the first query.
-            query = query.op().replace({table.op(): other.op()}).to_expr()
-        return answer(self, query, what)
-
-    monkeypatch.setattr(_sources.Source, "batches", swapped)
-    with pytest.raises(RuntimeError, match="it had 50 rows, and then 40"):
-        reduce(table, features=["age", "city"], target="sick")

@@ -29,6 +29,7 @@ from certree import (
     reduce,
     verify,
 )
+from certree.encoding import _sources
 from certree.numbers._fixed_squares import SquareSums
 
 pytest.importorskip("ibis")
@@ -565,6 +566,20 @@ class TestBadInput:
             with pytest.raises(RuntimeError, match=r"engine failed while .* Nothing was kept"):
                 reduce(table, target="y").to_parquet(tmp_path / "reduced.parquet")
         assert not list(tmp_path.iterdir())
+
+    def test_a_table_that_changes_meanwhile_is_refused(self, monkeypatch: Any) -> None:
+        raw = duckdb.connect()
+        raw.execute("CREATE TABLE t AS SELECT range AS x, range % 2 AS y FROM range(50)")
+        answer = _sources.Source.batches
+
+        def batches(self: Any, query: Any, what: str) -> Any:
+            if what == "grouping the rows":
+                raw.execute("DELETE FROM t WHERE x < 10")
+            return answer(self, query, what)
+
+        monkeypatch.setattr(_sources.Source, "batches", batches)
+        with pytest.raises(RuntimeError, match="it had 50 rows, and then 40"):
+            reduce(raw.table("t"), target="y")
 
     def test_names_and_values_are_no_sql(self) -> None:
         evil = 'x"; DROP TABLE t; --'

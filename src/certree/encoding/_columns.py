@@ -244,7 +244,7 @@ class ColumnQueries:
     ) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
         """Return different values of a column in order, the missing one last; weights and rows."""
         name, kind = self.names[index], self.kinds[index]
-        asked = rules.thresholds
+        asked: Any = rules.thresholds
         if isinstance(asked, Mapping):
             asked = asked.get(name, asked.get(index, "auto"))
         is_discrete = is_category or kind in ("flag", "ordered", "text")
