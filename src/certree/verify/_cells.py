@@ -17,7 +17,7 @@ import numpy as np
 from certree.exceptions import CertificateError
 
 from ._audit import Audit, Checked, Data, GivenRows, PlainTree, Walk, check_size
-from ._candidates import Test, outcome_of
+from ._candidates import Test, outcome_of, plain_test
 from ._errors import check_cost, check_counts
 from ._fair_audit import Fair, _check_constraint, _check_pairs, _check_rates, _rates_to_compare
 from ._leaf_costs import Leaves
@@ -71,14 +71,25 @@ class Cell:
     size: Fraction = Fraction(0)
 
 
-def check_cells(model: Any, cells: Sequence[Cell]) -> Checked:
+def check_cells(model: Any, cells: Sequence[Cell], candidates: Any = None) -> Checked:
     """Check the certificate of a model by the cells of its rows.
+
+    Parameters
+    ----------
+    model : estimator
+        The model.
+    cells : sequence of Cell
+        All rows.
+    candidates : sequence of tests, optional
+        What the tree may ask, if that is known.
 
     Raises
     ------
     CertificateError
         If something differs.
     """
+    if not cells:
+        raise ValueError("The table has no rows (of positive weight).")
     certificate = model.certificate_
     kind = type(certificate).__name__
     if kind not in ("Certificate", "TaskCertificate", "FairnessCertificate"):
@@ -94,6 +105,8 @@ def check_cells(model: Any, cells: Sequence[Cell]) -> Checked:
     walk = _walk(model.tree_, cells)
     audit.compare("number of rows", certificate.n_rows, sum(cell.n_rows for cell in cells))
     _check_limits(audit, walk, cells)
+    if candidates is not None:
+        _check_tests(audit, walk, candidates)
     data = Data(
         RawTable([Column(range(len(cells)), "number")], None, False),
         {place: exact(cell.weight) for place, cell in enumerate(cells)},
@@ -129,6 +142,23 @@ def _walk(tree: Any, cells: Sequence[Cell]) -> Walk:
     return Walk(plain, rows, depths)
 
 
+def _check_tests(audit: Audit, walk: Walk, candidates: Any) -> None:
+    """Check that the tree asks candidates."""
+    n_columns = walk.tree.n_columns
+    allowed = [plain_test(test, n_columns) for test in candidates]
+    for test in walk.tree.tests:
+        if test not in allowed:
+            audit.differ(f"the tree asks a test of column {test['name']!r} that is no candidate")
+    audit.done("the tests of the tree are candidates of the reduced table")
+
+
+def _check_penalty(audit: Audit, whole: Exact, slack: Exact = 0) -> None:
+    """Check that the penalty is the one asked for, up to the rounding of the search."""
+    wanted = read(audit.parameters["complexity"], "complexity") * whole
+    stated = audit.certificate.split_penalty
+    audit.compare_within("penalty", stated, wanted, wanted / 2**20 + slack)
+
+
 def _check_limits(audit: Audit, walk: Walk, cells: Sequence[Cell]) -> None:
     certificate = audit.certificate
     audit.compare("depth of the tree", certificate.depth, walk.depth)
@@ -160,6 +190,7 @@ def _check_classes(
     audit.compare("total weight", certificate.total_weight, exact(data.total()))
     is_fair = type(certificate).__name__ == "FairnessCertificate"
     check_counts(audit, data, walk, any_label=is_fair or not metric.counts_errors)
+    _check_penalty(audit, data.total() if metric.counts_errors else 1)
     if not metric.counts_errors:
         return check_metric_cost(audit, data, walk, metric, labels)
     cost = check_cost(audit, data, walk)
@@ -199,6 +230,7 @@ def _check_task(
     single = leaves.whole if leaves.labels is None else leaves.least(data.rows)
     allowed = single * _NEGLIGIBLE
     slack = min(Fraction(certificate.rounding), allowed) + noise
+    _check_penalty(audit, leaves.whole, slack)
     check_no_confusion(audit)
     return check_task_cost(audit, data, leaves, walk, None, slack)
 

@@ -164,7 +164,7 @@ def _check_sums(model: Any, given: GivenRows) -> Checked:
         raise ValueError("exhaustive=True needs the rows themselves, in memory.")
     _checker(model)
     if type(given.X).__name__ == "Reduced":
-        return check_cells(model, cells_of_reduced(model, given.X))
+        return check_cells(model, cells_of_reduced(model, given.X), given.X.encoder.candidates_)
     columns = (given.y, given.sample_weight, given.costs, given.sensitive_features)
     return check_cells(model, cells_of_table(model, given.X, *columns))
 
