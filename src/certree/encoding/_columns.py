@@ -91,6 +91,8 @@ class ColumnQueries:
 
     def _look(self) -> dict[str, Any]:
         """Return the number of rows, what is missing, and the ends of columns, by one query."""
+        import ibis
+
         rows, roles = self.source.rows, self.roles
         if roles.weight is not None:
             rows = rows.filter((rows[roles.weight] > 0) | rows[roles.weight].isnull())
@@ -108,16 +110,15 @@ class ColumnQueries:
             asked |= {self._fact("low", name): column.min(), self._fact("high", name): column.max()}
             for decimals in range(_DECIMALS + 1):
                 power = 10.0**decimals
-                is_short = ((column * power).round().cast("float64") / power) == column
-                # Numbers beyond 2**53 quanta are not told apart.
+                # Numbers beyond 2**53 quanta are not told apart, and may leave 64 bits.
                 fits = column.abs() * power < 2.0**53
+                scaled = ibis.ifelse(fits, column * power, 0.0).round().cast("float64")
+                is_short = scaled / power == column
                 asked[self._fact(f"long{decimals}", name)] = (~(is_short & fits)).sum()
-        for name in [] if roles.weight is None else [roles.weight]:
-            asked["negative"] = (self.source.rows[name] < 0).sum()
-        negative = asked.pop("negative", None)
         facts = self._one(rows.aggregate(**asked))
-        if negative is not None:
-            facts["negative"] = self._one(self.source.rows.aggregate(n=negative))["n"] or 0
+        if roles.weight is not None:
+            negative = (self.source.rows[roles.weight] < 0).sum()
+            facts["negative"] = self._one(self.source.rows.aggregate(n=negative))["n"]
         self._check(facts)
         return facts
 

@@ -359,14 +359,15 @@ class _Job(ColumnQueries):
             )
         factor = Fraction(2) ** power
         ends = math.floor(Fraction(low) * factor), math.ceil(Fraction(high) * factor)
-        # A product with a power of two is exact; adding may round numbers far from zero.
-        noise = max(map(abs, ends)) * Fraction(1, 2**51)
-        return _Quantum(factor, (ends[0] + ends[1]) // 2, Fraction(1, 2) + noise, ends)
+        # A float64 with so few digits that it is a multiple of the unit, or larger than that.
+        centre = round(Fraction(low / 2 + high / 2) * factor)
+        # A difference is off by a last bit of its own; a product with a power of two is exact.
+        return _Quantum(factor, centre, Fraction(1, 2) + Fraction(1, 2**16), ends)
 
 
 @dataclass(frozen=True)
 class _Quantum:
-    """Integers that stand for numbers: ``round(x * factor) - centre``."""
+    """Integers that stand for numbers: ``x * factor - centre``, rounded if there is an error."""
 
     factor: Fraction
     centre: int
@@ -383,7 +384,12 @@ class _Quantum:
 
     def of(self, column: Any) -> Any:
         """Return the integers of a column, as an expression."""
-        return (column * float(self.factor)).round().cast("int64") - self.centre
+        if not self.error:
+            return (column * float(self.factor)).round().cast("int64") - self.centre
+        # Numbers far from zero times the factor may leave 64 bits.
+        return (
+            ((column - float(self.centre * self.unit)) * float(self.factor)).round().cast("int64")
+        )
 
 
 @dataclass(frozen=True)
