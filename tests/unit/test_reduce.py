@@ -318,8 +318,8 @@ def test_group_sums_differ_from_the_rows_by_no_more_than_stated() -> None:
             counted = Fraction(0)
             for side in (0, 1):
                 w, s, q = map(int, found.statistics[sides[::3] == side].sum(axis=0))
-                counted += (q - Fraction(s * s, max(w, 1))) * found.quantum**2 * found.weight
-            lost = (found.rounding or 0) * found.quantum**2 * found.weight
+                counted += (q - Fraction(s * s, max(w, 1))) * found.unit
+            lost = (found.rounding or 0) * found.unit
             assert abs(counted - exactly) <= lost, most
 
 

@@ -177,6 +177,16 @@ def _declared(given: Any, table: Table) -> list[bool]:
     return declared
 
 
+def asked_columns(given: Any, table: Table, where: str) -> list[int]:
+    """Return the indices of columns that a user lists by name or index."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ValueError(f"{where} must be a list of columns, got {given!r}; write [{given!r}].")
+    found = [_find_column(entry, table, where) for entry in given]
+    if len(set(found)) < len(found):
+        raise ValueError(f"{where} names a column twice, got {list(given)}.")
+    return found
+
+
 def is_index(value: Any) -> bool:
     """Return whether a value is an integer, and not a truth value."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -9,6 +9,7 @@ speaks another language (Python, SQL, scikit-learn); a new kind of payload needs
 from ._explanation import Change, ColumnChange, Explanation, Explanations, PathStep
 from ._payload import Payload
 from ._payload_labels import Labels
+from ._payload_outputs import Clusters, SeveralLabels, SeveralNumbers
 from ._payload_survival import StepFunction, SurvivalCurve, SurvivalLeaves
 from ._payload_values import ChosenDecisions, Numbers, Vectors
 from ._rules import Rule
@@ -17,6 +18,7 @@ from ._tree import Tree
 __all__ = [
     "Change",
     "ChosenDecisions",
+    "Clusters",
     "ColumnChange",
     "Explanation",
     "Explanations",
@@ -25,6 +27,8 @@ __all__ = [
     "PathStep",
     "Payload",
     "Rule",
+    "SeveralLabels",
+    "SeveralNumbers",
     "StepFunction",
     "SurvivalCurve",
     "SurvivalLeaves",

@@ -41,6 +41,10 @@ class Leaves:
         Whether certificates count the errors of float64 in `rounding`, too.
     inspect : callable, optional
         Compares what the leaves of a tree hold beside their predictions.
+    predict : callable, optional
+        From a table to what the leaves of its rows hold, if the model predicts something else.
+    outputs : sequence of (Fraction, Leaves)
+        What each of several outputs counts, and what its leaves cost.
     """
 
     name: str
@@ -54,3 +58,5 @@ class Leaves:
     noise: Callable[[Sequence[int]], Fraction] = lambda rows: Fraction(0)
     bounds_noise: bool = False
     inspect: Callable[[Audit, Any, Walk], None] | None = None
+    predict: Callable[[Any], Any] | None = None
+    outputs: Sequence[tuple[Fraction, Leaves]] = ()
