@@ -1,5 +1,6 @@
 #include "options.hpp"
 
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -27,6 +28,12 @@ Isa read_isa(const std::string& name) {
   if (name == "avx2") return Isa::avx2;
   if (name == "avx512") return Isa::avx512;
   throw std::invalid_argument("isa must be 'auto', 'baseline', 'avx2' or 'avx512', got '" + name + "'");
+}
+
+std::vector<std::int64_t> read_counts(nb::handle value, const std::string& name) {
+  using Counts = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  const auto counts = read_option<Counts>(value, name);
+  return {counts.data(), counts.data() + counts.shape(0)};
 }
 
 #ifdef CERTREE_DEBUG_TREE
@@ -57,6 +64,7 @@ Options read_options(const OptionDict& given) {
     if (is("max_depth")) options.max_depth = read_option<std::int32_t>(value, name);
     else if (is("max_splits")) options.max_splits = read_option<std::int64_t>(value, name);
     else if (is("min_leaf")) options.min_leaf = read_option<std::int64_t>(value, name);
+    else if (is("row_counts")) options.row_counts = read_counts(value, name);
     else if (is("error_scale")) options.error_scale = read_option<Cost>(value, name);
     else if (is("split_penalty")) options.split_penalty = read_option<Cost>(value, name);
     else if (is("gap")) options.gap = read_option<Cost>(value, name);

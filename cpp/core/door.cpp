@@ -45,7 +45,12 @@ DatasetSettings dataset_settings(const TableView& table, const Options& options)
   DatasetSettings settings = dataset_settings(options);
   const bool unit_weights = table.weights == nullptr ||
                             std::all_of(table.weights, table.weights + table.n_rows, [](auto w) { return w == 1; });
-  settings.counts_rows = options.min_leaf > 1 && !unit_weights;
+  settings.counts_rows = options.min_leaf > 1 && (!unit_weights || !options.row_counts.empty());
+  if (settings.counts_rows && !options.row_counts.empty()) {
+    require(static_cast<std::int64_t>(options.row_counts.size()) == table.n_rows,
+            "row_counts and columns differ in length");
+    settings.row_counts = options.row_counts.data();
+  }
   return settings;
 }
 

@@ -3,7 +3,7 @@
 from certree import datasets, estimators, metrics, oracles, tasks
 
 from ._version import __version__
-from .encoding import TableEncoder
+from .encoding import Reduced, TableEncoder, reduce
 from .engine._techniques import techniques, without
 from .estimators import *
 from .estimators._solve import Solution, solve
@@ -58,6 +58,7 @@ __all__ = [
     "PathStep",
     "Progress",
     "Reach",
+    "Reduced",
     "RegularizationPath",
     "Report",
     "SeparableCertificate",
@@ -82,6 +83,7 @@ __all__ = [
     "metrics",
     "oracles",
     "plot_roc",
+    "reduce",
     "report",
     "solve",
     "tasks",

@@ -163,7 +163,8 @@ void Dataset::weigh_groups(const TableView& table) {
     require(weight >= 1, "weights must be at least 1; leave rows of weight 0 out");
     const auto group = static_cast<std::size_t>(group_of_row_[static_cast<std::size_t>(row)]);
     group_weights_[group * n_types + static_cast<std::size_t>(type)] += weight;
-    if (has_row_count_) group_weights_[group * n_types + n_types - 1] += 1;
+    if (!has_row_count_) continue;
+    group_weights_[group * n_types + n_types - 1] += settings_.row_counts != nullptr ? settings_.row_counts[row] : 1;
   }
 }
 

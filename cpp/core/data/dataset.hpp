@@ -33,9 +33,10 @@ struct TableView {
 };
 
 struct DatasetSettings {
-  bool counts_rows = false;     // keep the number of rows as an extra type, for a minimum leaf size under weights
-  bool merges_rows = true;      // equal rows become one group
-  bool reduces_columns = true;  // duplicate and complementary columns are left out
+  bool counts_rows = false;  // keep the number of rows as an extra type, for a minimum leaf size under weights
+  const std::int64_t* row_counts = nullptr;    // rows that each row stands for; null: 1
+  bool merges_rows = true;                     // equal rows become one group
+  bool reduces_columns = true;                 // duplicate and complementary columns are left out
   const std::int32_t* column_class = nullptr;  // of the caller's columns; equal columns of two classes are both kept
   Isa isa = Isa::baseline;
   bool operator==(const DatasetSettings&) const = default;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/cost.hpp"
 #include "counts/kernels.hpp"
@@ -12,9 +13,10 @@ namespace certree {
 enum class SearchKind : std::uint8_t { automatic, depth_first, best_first };
 
 struct Options {
-  std::int32_t max_depth = -1;   // -1: no limit
-  std::int64_t max_splits = -1;  // -1: no limit
-  std::int64_t min_leaf = 1;     // rows
+  std::int32_t max_depth = -1;           // -1: no limit
+  std::int64_t max_splits = -1;          // -1: no limit
+  std::int64_t min_leaf = 1;             // rows
+  std::vector<std::int64_t> row_counts;  // rows that each row stands for, for min_leaf; empty: one each
   Cost error_scale = 1;
   Cost split_penalty = 0;
   Cost gap = 0;           // stop once upper - lower <= gap

@@ -11,6 +11,8 @@ from ._encoder import TableEncoder
 from ._multiway import Multiway
 from ._named import NamedArray
 from ._ranks import RankedColumns
+from ._reduce import reduce
+from ._reduced import Reduced
 from ._subsets import Subset
 from ._table import Kind, Table, check_columns, compare_columns, read_table, remember_columns
 from ._tests import (
@@ -36,6 +38,7 @@ __all__ = [
     "Multiway",
     "NamedArray",
     "RankedColumns",
+    "Reduced",
     "SidedTest",
     "Subset",
     "Table",
@@ -49,6 +52,7 @@ __all__ = [
     "format_value",
     "kind_of_test",
     "read_table",
+    "reduce",
     "remember_columns",
     "test_from_dict",
 ]

@@ -50,6 +50,8 @@ class ColumnRules:
         As for :func:`~certree.encoding._cuts.choose_gaps`; `most` holds for categories, too.
     ranks : dict or None
         Takes the ranks of numbers, by column, where finding all cut points gives them, too.
+    rows : int64 array or None
+        How many rows each entry of the column stands for; None: one each.
     """
 
     is_category: bool
@@ -61,6 +63,7 @@ class ColumnRules:
     most: int | None = None
     counted: Counted | None = None
     ranks: dict[int, NDArray[np.int32]] | None = None
+    rows: NDArray[np.int64] | None = None
 
 
 def is_binary(values: NDArray[Any]) -> bool:
@@ -85,8 +88,10 @@ def column_tests(table: Table, index: int, rules: ColumnRules) -> list[Sequence[
     has_missing = bool(absent.any())
     if has_missing:
         column = column[~absent]
-        if rules.weights is not None:
-            rules = replace(rules, weights=rules.weights[~absent])
+        weights, rows = (
+            None if numbers is None else numbers[~absent] for numbers in (rules.weights, rules.rows)
+        )
+        rules = replace(rules, weights=weights, rows=rows)
     if len(column) == 0:
         # All values are missing, so the column is the same for all rows.
         return []
@@ -144,7 +149,7 @@ def _category_tests(
     index: int, name: str, column: NDArray[Any], has_missing: bool, rules: ColumnRules
 ) -> list[Test]:
     """Return the tests of the categories of a column, or of the most frequent ones."""
-    values, counts = _categories(name, column)
+    values, counts = _categories(name, column, rules.rows)
     tests = _one_by_one(index, name, values, counts, has_missing, rules)
     if rules.has_subsets:
         found = subset_tests(tests, has_missing)
@@ -198,7 +203,7 @@ def _outcome_tests(
                 f"are not whole, such as {broken[0]:g}; leave it out of categorical_features, or "
                 "use splits='binary'."
             )
-    tests = _one_by_one(index, name, *_categories(name, column), has_missing, rules)
+    tests = _one_by_one(index, name, *_categories(name, column, rules.rows), has_missing, rules)
     return tests if len(tests) + has_missing >= 2 else []
 
 
@@ -215,18 +220,23 @@ def multiway_test(outcomes: Sequence[Test], column: NDArray[Any]) -> Multiway:
     return Multiway(first.feature, first.name, tuple(groups))
 
 
-def _categories(name: str, column: NDArray[Any]) -> tuple[list[Any], Counter[Any]]:
+def _categories(
+    name: str, column: NDArray[Any], rows: NDArray[np.int64] | None
+) -> tuple[list[Any], Counter[Any]]:
     """Return the different values of a column of categories, and how many rows each has."""
     counts = Counter(column.tolist())
+    if rows is not None:
+        counts = Counter(dict(zip(column.tolist(), rows.tolist(), strict=True)))
+    n_rows = counts.total()
     values = sorted(counts)
     if column.dtype != object and max(abs(values[0]), abs(values[-1])) > EXACT_INTEGERS:
         raise ValueError(
             f"The categorical column {name!r} holds integers beyond 2**53, which float64 "
             "cannot tell apart; give the categories as strings."
         )
-    if len(values) == len(column) >= _IDENTIFIER_ROWS:
+    if len(values) == n_rows >= _IDENTIFIER_ROWS:
         warn(
-            f"The categorical column {name!r} has a different value in each of {len(column)} rows, "
+            f"The categorical column {name!r} has a different value in each of {n_rows} rows, "
             "like an identifier. A tree can only memorise these rows; drop the column, or "
             "group its values."
         )

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,13 @@ _FEW_TESTS = 10_000
 
 PrefersRanks = Callable[[int, NDArray[np.int32]], bool]
 """From the number of rows, and of ranks of each feature, to whether ranks are wanted."""
+
+
+class SeenColumn(NamedTuple):
+    """The weight of each value of a column, and the number of its rows."""
+
+    weights: NDArray[np.int64]
+    rows: NDArray[np.int64]
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -240,6 +247,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return table, None
         return table, scale_weights(sample_weight, table.n_rows, reserve=1).values
 
+    def _fit_seen(self, table: Table, seen: Sequence[SeenColumn]) -> TableEncoder:
+        """Choose the tests from what was seen of each column, which need not be all rows.
+
+        Parameters
+        ----------
+        table : Table
+            Different values of each column, whose lengths may differ.
+        seen : sequence of SeenColumn
+            How often each of them was seen.
+        """
+        self.n_features_in_ = table.n_columns
+        self.feature_names_in_ = np.array(table.names, dtype=object)
+        self._choose_tests(table, None, seen=seen)
+        return self
+
     def _fit_transform_within(
         self, X: Any, sample_weight: Any, room: Callable[[], Room]
     ) -> NDArray[np.uint8]:
@@ -276,6 +298,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 return rank_columns(self.tests_, counted, ranks, pace.must_stop)
         ranks.clear()
         return self._encode_within(table, weights, room, are_chosen=fits)
+
+    def _answer_within(
+        self, table: Table, room: Callable[[], Room], prefers_ranks: PrefersRanks | None
+    ) -> NDArray[np.uint8] | RankedColumns:
+        """Answer tests that are chosen: as ranks if these are preferred or answers do not fit."""
+        n_tests, n_ranks = len(self.tests_), count_ranks(self.tests_)
+        most, stopped_by = room().most_tests(table.n_rows, n_tests)
+        if prefers_ranks is not None:
+            is_wanted = bool(stopped_by) or prefers_ranks(table.n_rows, n_ranks)
+            if is_wanted and room().holds_ranks(table.n_rows, len(n_ranks), n_tests):
+                return rank_columns(self.tests_, table)
+        if stopped_by:
+            kept, self._left_out = thin_out(self.tests_, most)
+            self.tests_, self._stopped_by = TestList([kept]), stopped_by
+        return self._encode_table(table)
 
     def _encode_within(
         self,
@@ -335,6 +372,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         ranks: dict[int, NDArray[np.int32]] | None = None,
         must_stop: Callable[[], bool] | None = None,
+        seen: Sequence[SeenColumn] | None = None,
     ) -> None:
         """Choose the tests: all, or those that fit; on the way, perhaps, ranks of the values."""
         declared = declared_categories(self.categorical_features, table)
@@ -403,7 +441,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 min_category_rows=self.min_category_rows,
                 has_subsets=self.category_tests == "subsets",
                 asked=asked[i],
-                weights=weights,
+                weights=weights if seen is None else seen[i].weights,
+                rows=None if seen is None else seen[i].rows,
                 most=None if cap is None or is_multiway else cap.most,
                 counted=None if cap is None else cap.known.get(i),
                 ranks=ranks,

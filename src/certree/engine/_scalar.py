@@ -66,7 +66,8 @@ class Options:
     trees are looked for. `partial` says that the columns are only some of the tests that were asked
     for, and what kept the others out, "memory_limit" or "time_limit": results then have this status
     and bounds that hold for all tests. `extra` goes to the core as it is: technique switches,
-    instruction set, work limit.
+    instruction set, work limit. `row_counts` says how many rows each row stands for, which matters
+    to `min_leaf`; None: one each.
     """
 
     max_depth: int | None = None
@@ -82,6 +83,7 @@ class Options:
     known: tuple[int, int] | None = None
     partial: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict)
+    row_counts: NDArray[np.int64] | None = None
 
     def status(self, status: str) -> str:
         """Return a status of the core in terms of all tests that were asked for."""
@@ -104,9 +106,11 @@ class Options:
 
     def to_core(self) -> dict[str, Any]:
         """Return the dictionary that the core reads, where -1 and 0 stand for no limit."""
-        known = {}
+        known: dict[str, Any] = {}
         if self.known is not None:
             known = {"known_value": self.known[0], "known_splits": self.known[1]}
+        if self.row_counts is not None:
+            known["row_counts"] = np.ascontiguousarray(self.row_counts, dtype=np.int64)
         return {
             "max_depth": -1 if self.max_depth is None else min(self.max_depth, _MOST),
             "max_splits": -1 if self.max_splits is None else min(self.max_splits, _MOST),

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from certree.encoding import TableEncoder
+from certree.encoding import Reduced, TableEncoder
 from certree.encoding._encoder import PrefersRanks
 from certree.encoding._room import Room
 from certree.engine._budget import Budget, budget, current
@@ -121,7 +121,9 @@ def encode_within(
         return Room(seconds, memory, call is not None and call.is_interrupted, has_pairs)
 
     columns: Columns
-    if prefers_ranks is None:
+    if isinstance(X, Reduced):
+        columns = encoder._answer_within(X.table(), room, prefers_ranks)
+    elif prefers_ranks is None:
         columns = encoder._fit_transform_within(X, sample_weight, room)
     else:
         columns = encoder._fit_ranks_within(X, sample_weight, room, prefers_ranks)

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from certree.encoding import Reduced
 from certree.encoding._classes import check_labels
+from certree.encoding._reduced import CostSums
 from certree.numbers._exact import check_weights
 from certree.numbers._fixed_point import check_numbers
 from certree.results._answer import Answer
@@ -22,6 +24,7 @@ from certree.tasks._label_costs import (
     _LabelTask,
     match_classes,
     read_labels,
+    summed,
 )
 from certree.tasks._limit import LeafMinimum, Limit
 from certree.tasks._limited import Limited
@@ -29,6 +32,7 @@ from certree.tasks._task import Rows, Task
 
 from ._capacity import capacity_limits, split_limits, with_limits
 from ._measurements import Measurements
+from ._reading import labels_of
 from ._sklearn_bases import ClassifierMixin
 from ._statement import Statement
 from ._task_statement import TaskStatement
@@ -46,7 +50,7 @@ class _LabelledCosts(RowCosts):
     def on(self, y: Any, rows: Rows) -> LabelProblem:
         labels, costs, _ = self.table(y, rows.n_rows)
         own = None if self.codes is None else rows.select(self.codes)
-        return LabelProblem(labels, rows.select(costs), rows, own)
+        return LabelProblem(labels, rows.select(costs), summed(rows, self), own)
 
 
 class _Matrix(CostMatrix):
@@ -180,6 +184,10 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         self._fit_and_report(task, X, y, sample_weight, callback, path)
         return self
 
+    def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
+        labels = reduced.target if reduced.costs is not None else labels_of(self, reduced)
+        self.fit(reduced, labels, reduced.weights, costs=reduced.costs, **more)
+
     def _keep(self, statement: TaskStatement, answer: Answer, *kind: Any, **more: Any) -> None:
         super()._keep(statement, answer, *kind, **more)
         self.classes_ = np.array(statement.problem.classes())
@@ -218,7 +226,9 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
             return self._errors(check_labels(y, n_rows, type(self).__name__), sample_weight)
         if self.cost_matrix is not None:
             raise ValueError("Give either cost_matrix or fit(..., costs=...), not both.")
-        table = check_numbers(costs, "costs", (n_rows, None), exactly=True)
+        table = costs
+        if not isinstance(costs, CostSums):
+            table = check_numbers(costs, "costs", (n_rows, None), exactly=True)
         if y is None:
             names = read_labels(self.classes, table.shape[1], "costs", "classes")
             return _LabelledCosts(table, names, None)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import RankedColumns, TableEncoder
+from certree.encoding import RankedColumns, Reduced, TableEncoder
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._encoder import PrefersRanks
 from certree.engine import _multiway_search
@@ -55,6 +55,7 @@ class Wishes(Protocol):
     complexity_per: Literal["split", "leaf"]
     class_weight: Mapping[Any, float] | Literal["balanced"] | None
     encoder_: TableEncoder
+    _row_counts: NDArray[np.int64] | None
 
     def _cost_budget(self, n_rows: int, complexity: Fraction) -> int: ...
 
@@ -302,9 +303,10 @@ def state_errors(
         columns=columns,
         encoder=wishes.encoder_,
         scale=scale,
-        n_rows=len(codes),
+        n_rows=X.n_rows if isinstance(X, Reduced) else len(codes),
         total_weight=sum(units) * weights.unit,
         seconds=perf_counter() - start,
+        row_counts=wishes._row_counts,
         rows=rows,
         classes=classes,
         codes=codes,

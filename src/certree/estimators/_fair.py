@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.encoding import Reduced
 from certree.encoding._classes import check_labels
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import parse_complexity
@@ -32,7 +33,7 @@ from ._fair_report import report_on
 from ._fair_statement import state_fairness
 from ._objective import check_objective, read_metric, task_name
 from ._optimal_tree import BaseOptimalTree
-from ._reading import PredictsClasses
+from ._reading import PredictsClasses, labels_of
 from ._scoring import metric_score, with_class_weights
 from ._vocabulary import ClassParameters, fitted, parameter, with_parameters
 
@@ -236,6 +237,15 @@ class FairTreeClassifier(PredictsClasses, ClassParameters, BaseOptimalTree):
             self._keep_certificate(certificate)
         self._finish(watch)
         return self
+
+    def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
+        if self.sensitive_columns is not None:
+            raise ValueError(
+                f"sensitive_columns={self.sensitive_columns!r} cannot be read from a reduced "
+                "table; name them in reduce(..., sensitive=...)."
+            )
+        labels = labels_of(self, reduced)
+        self.fit(reduced, labels, reduced.sensitive, reduced.weights, **more)
 
     def fairness_curve(
         self,

@@ -88,7 +88,8 @@ class FairStatement(ErrorStatement):
         if self.row_weights is not None:
             costs = costs * self.row_weights[:, None]
         objective = np.array([self.scale.error_scale, self.scale.split_penalty], dtype=np.int64)
-        return limits.problem(self.asked, costs[:, :, None], objective)
+        problem = limits.problem(self.asked, costs[:, :, None], objective)
+        return replace(problem, row_counts=self.row_counts)
 
     def rates(self, nodes: engine.Nodes) -> list[list[Fraction]]:
         """Return the rates of all groups under a tree over all tests."""

@@ -77,6 +77,7 @@ class LimitedStatement(TaskStatement):
             names=(*others, *planes.names),
             label_counts=on_rows.label_counts,
             label_min=on_rows.label_min,
+            row_counts=self.row_counts,
             finer=(*(None for _ in more), *planes.finer),
         )
 

@@ -119,6 +119,7 @@ class BaseOptimalTree(
             threads=thread_count(self.n_jobs),
             search=self.search,
             partial=self.encoder_._stopped_by,
+            row_counts=self._row_counts,
         )
 
     def _rank_limits(self, path: bool = False) -> RankLimits | None:

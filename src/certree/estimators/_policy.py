@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from certree.encoding import read_table
+from certree.encoding import Reduced, read_table
+from certree.encoding._reduced import CostSums
 from certree.numbers._fixed_point import check_numbers
 from certree.results._activity import phase
 from certree.results._progress import Callback
@@ -308,6 +309,18 @@ class PolicyTree(BaseTaskTree):
         self._fit_scores(X, sample_weight, callback, path)
         return self
 
+    def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
+        if reduced.costs is None or len(reduced.costs.names) < 2:
+            raise ValueError(
+                "PolicyTree needs a column of rewards for each treatment; call "
+                "reduce(..., costs=[...]) with two columns at least."
+            )
+        self._check_parameters()
+        self._read_rewards(reduced, reduced.costs)
+        task = self._task(reduced.costs, len(reduced), reduced.weights)
+        more = {"callback": None, "path": False, **more}
+        self._fit_and_report(task, reduced, None, reduced.weights, **more)
+
     def _read_rewards(self, X: Any, rewards: Any, treatment: Any = None) -> None:
         """Keep rewards that are given, and what the rows have received."""
         table = _read_rewards(rewards, self._row_count(X))
@@ -334,7 +347,8 @@ class PolicyTree(BaseTaskTree):
     def _task(
         self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None
     ) -> Task | Limited:
-        task = Rewards(_read_rewards(y, n_rows), self.treatments_, maximise=bool(self.maximise))
+        rewards = y if isinstance(y, CostSums) else _read_rewards(y, n_rows)
+        task = Rewards(rewards, self.treatments_, maximise=bool(self.maximise))
         names = self.treatments_.tolist()
         limits = [
             *capacity_limits(self.capacity, names, n_rows, sample_weight, "treatment"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,13 @@ from scipy.sparse import issparse
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from certree.encoding import RankedColumns, TableEncoder, compare_columns, read_table
+from certree.encoding import RankedColumns, Reduced, TableEncoder, compare_columns, read_table
 from certree.encoding._encoder import PrefersRanks
 from certree.encoding._named import read_outputs
 from certree.engine._ordered import Columns
 from certree.files import model_to_json, register_estimator, write_whole
 from certree.results._path import RegularizationPath
+from certree.results._progress import Callback
 from certree.tree import Tree
 
 from ._budgets import encode_within
@@ -29,10 +31,14 @@ from ._vocabulary import TableParameters, fitted, with_parameters
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from typing_extensions import Self
 
 
 class ReadsTables(BaseEstimator):
     """Takes raw tables, with categories, missing values and sparse ones, and can be saved."""
+
+    _row_counts: NDArray[np.int64] | None = None
+    """While a reduced table is searched: the rows of each group, if leaves have a least size."""
 
     def __init_subclass__(cls, **parameters: Any) -> None:
         super().__init_subclass__(**parameters)
@@ -108,6 +114,8 @@ class EncodesTables(TableParameters, ReadsTables):
         prefers_ranks: PrefersRanks | None = None,
     ) -> Columns:
         """Fit the encoder and return the rows that count, encoded, or ranked if that is better."""
+        if isinstance(X, Reduced):
+            return self._encode_groups(X, prefers_ranks)
         self.encoder_ = TableEncoder(
             thresholds=self.thresholds,
             categorical_features=self.categorical_features,
@@ -131,6 +139,77 @@ class EncodesTables(TableParameters, ReadsTables):
             columns = np.asfortranarray(columns[rows])
         self._least_rows = least_rows(self.min_samples_leaf, len(columns))
         return columns
+
+    def _encode_groups(self, reduced: Reduced, prefers_ranks: PrefersRanks | None) -> Columns:
+        """Take over the tests of a reduced table and return its groups, encoded or ranked."""
+        self.encoder_ = reduced.seen.encoder().set_output(transform="default")
+        self.n_features_in_ = self.encoder_.n_features_in_
+        self.feature_names_in_ = self.encoder_.feature_names_in_
+        self._least_rows = least_rows(self.min_samples_leaf, reduced.n_rows)
+        if self._least_rows > 1:
+            # The search over ranks counts groups.
+            self._row_counts, prefers_ranks = reduced.counts, None
+        return encode_within(self.encoder_, reduced, None, prefers_ranks=prefers_ranks)
+
+    def fit_reduced(
+        self, reduced: Reduced, *, callback: Callback | None = None, path: bool = False
+    ) -> Self:
+        """Find the best tree for the rows of a reduced table.
+
+        The tree, its cost and the proof are those of :meth:`fit` on the table itself, and the
+        certificate states the number of its rows.
+
+        Parameters
+        ----------
+        reduced : Reduced
+            What :func:`reduce` made of a table. Tests were chosen there: parameters of this
+            estimator that choose tests must be at their defaults, or those of `reduce`.
+        callback, path
+            As for :meth:`OptimalTreeClassifier.fit`.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator itself.
+        """
+        if not isinstance(reduced, Reduced):
+            raise TypeError(
+                f"fit_reduced learns from what certree.reduce returns, got "
+                f"{type(reduced).__name__}; call fit for a table in memory."
+            )
+        defaults = {one.name: one.default for one in fields(cast(Any, TableParameters))}
+        for name, asked in {**reduced.asked, "splits": "binary"}.items():
+            value, default = getattr(self, name), defaults.get(name, "binary")
+            if not any(type(value) is type(one) and value == one for one in (asked, default)):
+                raise ValueError(
+                    f"{name}={value!r} cannot be asked of a table that was reduced with {asked!r}: "
+                    "its tests are chosen. Leave it at its default"
+                    + (f", or call reduce(..., {name}={value!r})." if name in defaults else ".")
+                )
+        more: dict[str, Any] = {"path": True} if path else {}
+        try:
+            self._fit_groups(reduced, callback=callback, **more)
+        finally:
+            self.__dict__.pop("_row_counts", None)
+        return self
+
+    def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
+        """Fit to groups of rows; each estimator that can says how."""
+        raise TypeError(
+            f"{type(self).__name__} does not learn from reduced tables; call fit with rows."
+        )
+
+
+def labels_of(model: Any, reduced: Reduced) -> NDArray[Any]:
+    """Return the classes of the groups of a reduced table."""
+    labels = reduced.target
+    if labels is not None:
+        return labels
+    named = "no target" if reduced.target_name is None else f"sums of {reduced.target_name!r}"
+    raise ValueError(
+        f"{type(model).__name__} needs classes, but the reduced table has {named}; call "
+        "reduce(..., target=..., target_kind='classes')."
+    )
 
 
 class PredictsByTree(ReadsTables):
@@ -272,6 +351,14 @@ def _is_certified(model: Any) -> bool:
 
 class PredictsClasses(ClassifierMixin, PredictsByTree):
     """Predicts classes by a tree whose leaves know how often each occurs."""
+
+    if TYPE_CHECKING:
+
+        def fit(self, X: Any, *args: Any, **params: Any) -> Any:
+            """Every estimator has its own."""
+
+    def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
+        self.fit(reduced, labels_of(self, reduced), sample_weight=reduced.weights, **more)
 
     def predict_proba(self, X: Any) -> Any:
         """Return the class frequencies of the leaf that each row reaches.

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
+from certree.encoding import Reduced
 from certree.encoding._named import read_outputs
+from certree.numbers._fixed_squares import SquareSums
 from certree.results._answer import Answer
 from certree.tasks._examples import Deviance
 from certree.tasks._quantiles import AbsoluteError, QuantileLoss
@@ -17,6 +19,7 @@ from certree.tasks._squares import SquaredError, target_numbers
 from certree.tasks._task import Task
 
 from ._parameters import Number, OneOf
+from ._reading import labels_of
 from ._sklearn_bases import RegressorMixin
 from ._task_statement import TaskStatement
 from ._task_tree import BaseTargetTree
@@ -157,7 +160,14 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         weights = getattr(statement.problem, "output_weights", [Fraction(1)])
         self.n_outputs_, self.output_weights_ = len(weights), np.array(weights, dtype=np.float64)
 
-    def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
+    def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64] | SquareSums:
+        if isinstance(y, SquareSums):
+            if self.criterion != "squared_error":
+                raise ValueError(
+                    "The table was reduced to sums of squares, which serve "
+                    f"criterion='squared_error' only; got criterion={self.criterion!r}."
+                )
+            return y
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None; give "
@@ -194,6 +204,10 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
             )
         refuse_targets(self.criterion, numbers)
         return target_numbers(given, n_rows)
+
+    def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
+        y = labels_of(self, reduced) if reduced.sums is None else reduced.sums
+        self.fit(reduced, y, reduced.weights, **more)
 
     def _measure_name(self) -> str:
         return "R2"

@@ -46,6 +46,8 @@ class Statement(ABC):
         Their weight.
     seconds : float
         Time that stating took.
+    row_counts : int64 array or None
+        How many rows each row of `columns` stands for, if leaves have a least size; None: one each.
     """
 
     task: str
@@ -55,6 +57,7 @@ class Statement(ABC):
     n_rows: int
     total_weight: Fraction
     seconds: float
+    row_counts: NDArray[np.int64] | None = None
 
     measures: ClassVar[tuple[str, str]]
     """What paths call the cost and the objective."""

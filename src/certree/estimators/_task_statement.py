@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import RankedColumns
+from certree.encoding import RankedColumns, Reduced
 from certree.encoding._encoder import PrefersRanks
 from certree.engine import _vector
 from certree.engine._ordered import (
@@ -100,7 +100,7 @@ class TaskStatement(Statement):
     @property
     def engine_problem(self) -> _vector.VectorProblem:
         """What the core is asked to solve, with a column per test."""
-        settings = dict(self.problem.engine_settings())
+        settings: dict[str, Any] = {"row_counts": self.row_counts, **self.problem.engine_settings()}
         if self.measurements is not None:
             settings["test_costs"] = self.measurements.for_engine(self.problem)
             settings["weights"] = self.rows.weights
@@ -358,9 +358,10 @@ def state_task(
         columns=columns,
         encoder=model.encoder_,
         scale=scale,
-        n_rows=len(rows.weights),
+        n_rows=X.n_rows if isinstance(X, Reduced) else len(rows.weights),
         total_weight=rows.total_weight,
         seconds=perf_counter() - start,
+        row_counts=model._row_counts,
         rows=rows,
         on_rows=on_rows,
         measurements=measurements,

@@ -18,7 +18,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,83 @@ class Squares:
         return int(self.statistics[:, 0].sum()) * sum(
             factor * width * width for factor, width in parts
         ) + len(self.statistics) * len(self.factors)
+
+
+@dataclass(frozen=True, eq=False)
+class SquareSums:
+    """A real target of groups of rows, by exact sums over the rows of each.
+
+    A row has the target ``centre + quantum * t`` for an integer t, and an integer weight w.
+
+    Attributes
+    ----------
+    weights, totals, squares : arrays of shape (n_groups,)
+        Sums of ``w``, ``w * t`` and ``w * t * t``, as Python's integers where they may be large.
+    centre, quantum : fractions.Fraction
+        What an integer target stands for.
+    weight : fractions.Fraction
+        What one unit of weight stands for.
+    error : fractions.Fraction
+        How far the target of a row is from its integer, at most, in quanta; 0: nothing is rounded.
+    """
+
+    weights: NDArray[np.int64]
+    totals: NDArray[Any]
+    squares: NDArray[Any]
+    centre: Fraction
+    quantum: Fraction
+    weight: Fraction
+    error: Fraction
+
+    def select(self, groups: NDArray[Any]) -> SquareSums:
+        """Return the sums of some groups."""
+        parts = (self.weights[groups], self.totals[groups], self.squares[groups])
+        return SquareSums(*parts, self.centre, self.quantum, self.weight, self.error)
+
+    def integers(self, most: int) -> Squares:
+        """Return the sums as the search reads them; `most` is as for :func:`squares`."""
+        # No group has a mean square above this.
+        pairs = zip(self.squares.tolist(), self.weights.tolist(), strict=True)
+        spread = math.isqrt(max(-(-int(square) // weight) for square, weight in pairs)) + 1
+        if not self.error and int(self.weights.sum()) * (2 * spread + 1) ** 2 < most:
+            columns = [self.weights, self.totals, self.squares]
+            statistics = np.stack([np.asarray(c, dtype=np.int64) for c in columns], axis=1)
+            return self._squares(statistics, self.quantum, self.weight, None)
+        return self._rounded(spread, most)
+
+    def _rounded(self, spread: int, most: int) -> Squares:
+        """Round the mean of each group, and separately what its rows differ from it."""
+        counted = _Weights.read(self.weights, self.weight, most, None, 1)
+        times = int(counted.values[0]) // int(self.weights[0])
+        room = max(
+            math.isqrt(max((most - len(self.weights)) // int(counted.values.sum()), 1)) - 3, 1
+        )
+        finer, coarser = room // (2 * spread), -(-2 * spread // room)
+        steps = Fraction(2) ** (finer.bit_length() - 1 if finer else -coarser.bit_length())
+        lines = []
+        for weight, total, square in zip(
+            self.weights.tolist(), self.totals.tolist(), self.squares.tolist(), strict=True
+        ):
+            s = round(total * times * steps)
+            # What rows differ from the mean of their group by is the same for every tree.
+            within = (square - Fraction(total * total, weight)) * times * steps * steps
+            lines.append((weight * times, s, -(-s * s // (weight * times)) + math.ceil(within)))
+        statistics = np.array(lines, dtype=np.int64)
+        lost_by_row = float(steps * self.error) * (1 + 2.0**-40)
+        errors = statistics[:, :1].astype(np.float64) * lost_by_row + 0.5
+        lost = _rounding(statistics, errors, counted.errors, 1) + len(lines)
+        return self._squares(statistics, self.quantum / steps, counted.quantum, lost)
+
+    def _squares(
+        self,
+        statistics: NDArray[np.int64],
+        quantum: Fraction,
+        weight: Fraction,
+        rounding: Fraction | None,
+    ) -> Squares:
+        """Return sums of one output."""
+        unit = quantum**2 * weight
+        return Squares(statistics, (1,), (self.centre,), (quantum,), weight, unit, rounding)
 
 
 def squares(

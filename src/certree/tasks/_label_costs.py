@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding._classes import check_labels, encode_labels
+from certree.encoding._reduced import CostSums
 from certree.engine._row_types import RowTypes
 from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import (
@@ -85,11 +86,12 @@ class LabelProblem(LeafProblem):
         else:
             weighed, weights, times = costs[kinds.line], kinds.weight, kinds.times
         paying = int(rows.weights.sum())
+        quantum = rows.cost_quantum
         scaled: LabelCosts = label_costs(
-            weighed, weights, rows.quantum, rows.most, rows.prices, rows.most_paid, paying, times
+            weighed, weights, quantum, rows.most, rows.prices, rows.most_paid, paying, times
         )
         differences = (weighed - weighed.min(axis=1, keepdims=True)) * (weights * times)[:, None]
-        self.whole = Fraction(float(differences.sum(axis=0).min())) * rows.quantum
+        self.whole = Fraction(float(differences.sum(axis=0).min())) * quantum
         self.labels = labels
         best = scaled.costs.argmin(axis=1)
         if kinds is None:
@@ -110,6 +112,9 @@ class LabelProblem(LeafProblem):
         self.complexity_unit = rows.total_weight
         self.row_codes = best if row_codes is None else row_codes
         self.counted = "best for" if row_codes is None else ""
+        if rows.sums_error is not None and row_codes is None:
+            # The rows of a group may have different labels that are best for them.
+            self.row_codes, self.counted = None, ""
         paid = Fraction(rows.most_paid) * paying * rows.quantum / scaled.unit
         self.largest = int(scaled.costs.max(axis=1) @ times) + ceil(paid)
 
@@ -142,8 +147,8 @@ class LabelProblem(LeafProblem):
     def classes(self) -> NDArray[Any]:
         return self.labels
 
-    def codes(self) -> NDArray[np.intp]:
-        return self.row_codes.astype(np.intp, copy=False)
+    def codes(self) -> NDArray[np.intp] | None:
+        return None if self.row_codes is None else self.row_codes.astype(np.intp, copy=False)
 
 
 class RewardProblem(LabelProblem):
@@ -175,7 +180,7 @@ class _LabelTask(Task):
     def on(self, y: Any, rows: Rows) -> LabelProblem:
         labels, costs, codes = self.table(y, rows.n_rows)
         own = None if codes is None else rows.select(codes)
-        return LabelProblem(labels, rows.select(costs), rows, own)
+        return LabelProblem(labels, rows.select(costs), summed(rows, self), own)
 
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
         _, costs, _ = self.table(y, n_rows)
@@ -347,15 +352,36 @@ class Rewards(_LabelTask):
     def on(self, y: Any, rows: Rows) -> LabelProblem:
         labels, costs, _ = self.table(y, rows.n_rows)
         rewards = rows.select(-costs if self.maximise else costs)
-        return RewardProblem(labels, rewards, rows, self.maximise)
+        problem = RewardProblem(labels, rewards, summed(rows, self), self.maximise)
+        if isinstance(self.rewards, CostSums):
+            # Rows of a group differ in their best treatment, too.
+            sums = self.rewards
+            best = (-sums.greatest if self.maximise else sums.least) * sums.unit
+            problem.constant, problem.best_total = problem.best_total - best, best
+        return problem
 
     def __repr__(self) -> str:
         return f"Rewards(rewards of shape {np.shape(self.rewards)}, maximise={self.maximise})"
 
 
+def summed(rows: Rows, task: Any) -> Rows:
+    """Return the rows, which costs of groups of rows have been added up with."""
+    costs = getattr(task, "costs", getattr(task, "rewards", None))
+    if not isinstance(costs, CostSums):
+        return rows
+    if rows.prices is not None:
+        raise ValueError(
+            "test_costs need the costs of single rows, but a reduced table has their sums; use "
+            "cost_matrix, or fit without test_costs."
+        )
+    return replace(rows, sums_error=costs.error)
+
+
 def _exact_cost(costs: NDArray[np.float64], rows: Rows) -> Fraction:
     """Return the sum of costs by the weights as they were given."""
     weights, unit = rows.whole_weights()
+    if rows.sums_error is not None:
+        weights, unit = np.ones(len(costs), dtype=object), Fraction(1)
     values, places = np.unique(costs, return_inverse=True)
     totals = [0] * len(values)
     for place, weight in zip(places.tolist(), weights.tolist(), strict=True):
@@ -370,6 +396,8 @@ def _weight_rounding(weighed: NDArray[np.float64], rows: Rows) -> Fraction:
     That is what float64 does to a row's cost and to its cheapest one; tests are paid for by rounded
     weights.
     """
+    if rows.sums_error is not None:
+        return rows.sums_error
     if rows.weight_errors is None:
         return Fraction(0)
     noise = 2 * len(weighed) * rows.noise(weighed) * rows.quantum

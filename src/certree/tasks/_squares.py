@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from certree.encoding._named import NamedArray, read_outputs
 from certree.numbers._fixed_point import check_numbers, round_up
-from certree.numbers._fixed_squares import squares
+from certree.numbers._fixed_squares import SquareSums, squares
 from certree.numbers._fractions import to_float
 
 from ._output_weights import balanced_weights, is_balanced, read_output_weights, refuse_for_one
@@ -42,17 +42,21 @@ class SquareProblem(LeafProblem):
 
     def __init__(
         self,
-        target: NDArray[np.float64],
+        target: NDArray[np.float64] | SquareSums,
         rows: Rows,
         output_weights: Sequence[Fraction] = (Fraction(1),),
     ) -> None:
-        self.has_outputs = target.ndim > 1
-        self.output_names = getattr(target, "columns", None)
+        self.has_outputs, self.output_names = False, getattr(target, "columns", None)
         self.output_weights = output_weights
-        self.target = np.asarray(target).reshape(len(target), -1)
-        found = squares(
-            self.target, rows.weights, rows.quantum, rows.budget, rows.given, output_weights
-        )
+        self.target: NDArray[np.float64] | None = None
+        if isinstance(target, SquareSums):
+            found = target.integers(rows.budget)
+        else:
+            self.has_outputs = target.ndim > 1
+            self.target = np.asarray(target).reshape(len(target), -1)
+            found = squares(
+                self.target, rows.weights, rows.quantum, rows.budget, rows.given, output_weights
+            )
         self.is_rounded = found.rounding is not None
         self.given_weights = rows.shares
         self.statistics = found.statistics
@@ -60,6 +64,9 @@ class SquareProblem(LeafProblem):
         self.weight = found.weight
         self.total = self._error([int(x) for x in found.statistics.sum(axis=0)])
         self.largest = found.most_error
+        if self.target is None:
+            # Rows of a group differ from each other, too.
+            self.largest = max(self.largest, int(found.statistics[:, -1].sum()))
         # Rounded numbers fill the range by themselves.
         self.scale = 1 if self.is_rounded else _scale(self.largest, rows.budget)
         self.largest *= self.scale
@@ -99,7 +106,7 @@ class SquareProblem(LeafProblem):
                 for w, *totals, _ in sums.tolist()
             ]
         )
-        if self.is_rounded:
+        if self.is_rounded and self.target is not None:
             # Trees are compared by rounded targets, but predict the means of the given ones.
             weights = self.given_weights
             for leaf in np.unique(leaves):
@@ -158,6 +165,8 @@ class SquaredError(Task):
         self.output_weights = output_weights
 
     def on(self, y: Any, rows: Rows) -> SquareProblem:
+        if isinstance(y, SquareSums):
+            return SquareProblem(y if rows.kept is None else y.select(rows.kept), rows)
         target = rows.select(target_numbers(y, rows.n_rows))
         if target.ndim == 1:
             refuse_for_one(self.output_weights)

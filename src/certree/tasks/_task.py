@@ -72,6 +72,9 @@ class Rows:
         The weights as they were given, if the integers are not exactly these.
     sample_weight : array-like or number, optional
         The argument of `fit`, for all rows.
+    sums_error : fractions.Fraction, optional
+        Where the costs of rows are sums over the rows that they stand for, weights included: how
+        far all these sums together are off, at most.
     """
 
     n_rows: int
@@ -85,6 +88,12 @@ class Rows:
     most_paid: float = 0.0
     given: NDArray[np.float64] | None = None
     sample_weight: Any = None
+    sums_error: Fraction | None = None
+
+    @property
+    def cost_quantum(self) -> Fraction:
+        """What a unit of the product of cost and weight stands for."""
+        return self.quantum if self.sums_error is None else Fraction(1)
 
     def select(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the entries of the rows that count."""
@@ -150,6 +159,8 @@ class Rows:
         Both are in units of weight. Weights that are not multiples of one unit are multiplied in,
         so that only the products are rounded; :meth:`noise` bounds the error of float64 in them.
         """
+        if self.sums_error is not None:
+            return table, np.ones_like(self.weights)
         if self.given is None:
             return table, self.weights
         factors = self.given / float(self.quantum)

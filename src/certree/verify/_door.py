@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from ._audit import Checked, GivenRows
+from ._cells import cells_of_reduced, cells_of_table, check_cells, is_in_engine
 from ._curve import check_curve
 from ._errors import check_classifier, check_pareto_front
 from ._fair_audit import check_fair
@@ -103,7 +104,9 @@ def verify(
         and fronts of two tasks.
     X, y, sample_weight
         The data it was fitted on; for a :class:`PolicyTree`, y is its ``rewards_``, for an
-        :class:`SPOTree` the cost vectors.
+        :class:`SPOTree` the cost vectors. X may be what :func:`reduce` returned, without y. It may
+        also be an ibis table, a DuckDB relation or a path; the others are then names of columns,
+        and one query of the engine adds up the rows of every leaf.
     exhaustive : bool, default=False
         Also prove the bound again by trying all trees, for small problems. Only this detects a
         lower bound that is too high, or a missing point of a front or tree of a path or curve.
@@ -143,13 +146,27 @@ def verify(
     given = GivenRows(X, y, sample_weight, exhaustive, costs, task, sensitive_features)
     # A cross-validated model is checked as its final model.
     model = getattr(model, "best_estimator_", model)
-    result = _checker(model)(model, given)
+    if type(X).__name__ == "Reduced" or is_in_engine(X):
+        result = _check_sums(model, given)
+    else:
+        result = _checker(model)(model, given)
     n_rows, cost = result.n_rows, result.cost
     if isinstance(cost, Fraction) and cost.denominator == 1:
         cost = cost.numerator
     return VerificationReport(
         tuple(result.audit.checks), cost, n_rows, exhaustive, perf_counter() - start
     )
+
+
+def _check_sums(model: Any, given: GivenRows) -> Checked:
+    """Check a model by sums over the rows of its leaves."""
+    if given.exhaustive:
+        raise ValueError("exhaustive=True needs the rows themselves, in memory.")
+    _checker(model)
+    if type(given.X).__name__ == "Reduced":
+        return check_cells(model, cells_of_reduced(model, given.X), given.X.encoder.candidates_)
+    columns = (given.y, given.sample_weight, given.costs, given.sensitive_features)
+    return check_cells(model, cells_of_table(model, given.X, *columns))
 
 
 def _checker(model: Any) -> Callable[[Any, GivenRows], Checked]:

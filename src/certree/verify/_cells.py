@@ -1,0 +1,542 @@
+"""Check a model by sums over the rows of each leaf, which a reduced table or one query gives.
+
+Rows that share leaf, class and sensitive group are one cell: how many they are, what they weigh,
+and the sums of their costs or squared errors. The rules that are checked are those for single rows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from certree.exceptions import CertificateError
+
+from ._audit import Audit, Checked, Data, GivenRows, PlainTree, Walk, check_size
+from ._candidates import Test, outcome_of, plain_test
+from ._errors import check_cost, check_counts
+from ._fair_audit import Fair, _check_constraint, _check_pairs, _check_rates
+from ._fair_groups import rates_to_compare
+from ._leaf_costs import Leaves
+from ._leaves import label_leaves, leaves_of_estimator
+from ._metric_audit import check_metric_cost, metric_of
+from ._plain_numbers import Exact, exact, plain_list, read
+from ._plain_times import nanoseconds_of_array, nanoseconds_of_text
+from ._raw_table import Column, RawTable
+from ._stated_weights import _stated_class_weights, wanted_class_weights, with_classes
+from ._story import check_bounds, check_no_confusion, check_parameters
+from ._task_audit import _check_cost as check_task_cost
+
+# How far sums of float64 may be off, as a share of the sum of their sizes.
+_NOISE = Fraction(1, 2**40)
+
+# Rounding is negligible up to this share of what a tree without splits costs.
+_NEGLIGIBLE = Fraction(1, 2**10)
+
+
+@dataclass
+class Cell:
+    """The rows that share leaf, class and group.
+
+    Attributes
+    ----------
+    leaf, n_rows : int
+        Their leaf, and how many they are.
+    weight : Fraction
+        What they weigh.
+    label, group : object
+        Their class and their group, if they have one.
+    costs : list of Fraction
+        The sum of the costs of each label.
+    ends : tuple of Fraction
+        The sum of the least, and of the greatest cost of each row.
+    off, square : Fraction
+        Sums of the target less what the leaf predicts, and of the square of that.
+    size : Fraction
+        The sum of the sizes of what was added up as float64; 0 if sums are exact.
+    """
+
+    leaf: int
+    n_rows: int
+    weight: Fraction
+    label: Any = None
+    group: Any = None
+    costs: Sequence[Fraction] = ()
+    ends: tuple[Fraction, Fraction] = (Fraction(0), Fraction(0))
+    off: Fraction = Fraction(0)
+    square: Fraction = Fraction(0)
+    size: Fraction = Fraction(0)
+
+
+def check_cells(model: Any, cells: Sequence[Cell], candidates: Any = None) -> Checked:
+    """Check the certificate of a model by the cells of its rows.
+
+    Parameters
+    ----------
+    model : estimator
+        The model.
+    cells : sequence of Cell
+        All rows.
+    candidates : sequence of tests, optional
+        What the tree may ask, if that is known.
+
+    Raises
+    ------
+    CertificateError
+        If something differs.
+    """
+    if not cells:
+        raise ValueError("The table has no rows (of positive weight).")
+    certificate = model.certificate_
+    kind = type(certificate).__name__
+    if kind not in ("Certificate", "TaskCertificate", "FairnessCertificate"):
+        raise ValueError(
+            f"A {kind} cannot be verified by sums over leaves; pass the rows themselves."
+        )
+    if getattr(model, "tree_", None) is None:
+        raise ValueError(
+            "There is no tree to verify by sums over leaves; pass the rows themselves."
+        )
+    parameters = {"objective": "accuracy", **model.get_params(deep=False)}
+    audit = Audit(certificate, parameters)
+    walk = _walk(model.tree_, cells)
+    audit.compare("number of rows", certificate.n_rows, sum(cell.n_rows for cell in cells))
+    _check_limits(audit, walk, cells)
+    if candidates is not None:
+        _check_tests(audit, walk, candidates)
+    data = Data(
+        RawTable([Column(range(len(cells)), "number")], None, False),
+        {place: exact(cell.weight) for place, cell in enumerate(cells)},
+    )
+    if kind == "TaskCertificate":
+        cost: Exact = _check_task(audit, data, walk, model, cells)
+    else:
+        cost = _check_classes(audit, data, walk, model, cells)
+    check_bounds(audit)
+    audit.raise_if_different()
+    return Checked(audit, cost, certificate.n_rows)
+
+
+def _walk(tree: Any, cells: Sequence[Cell]) -> Walk:
+    """Return the cells that pass each node."""
+    plain = PlainTree.of(tree)
+    depths, above = {0: 0}, {}
+    stack = [0]
+    while stack:
+        node = stack.pop()
+        for child in plain.children[node]:
+            if child in depths:
+                raise CertificateError(f"node {child} of the tree is reached twice.")
+            depths[child], above[child] = depths[node] + 1, node
+            stack.append(child)
+    rows: dict[int, list[int]] = {node: [] for node in depths}
+    for place, cell in enumerate(cells):
+        at = cell.leaf
+        rows[at].append(place)
+        while at:
+            at = above[at]
+            rows[at].append(place)
+    return Walk(plain, rows, depths)
+
+
+def _check_tests(audit: Audit, walk: Walk, candidates: Any) -> None:
+    """Check that the tree asks candidates."""
+    n_columns = walk.tree.n_columns
+    allowed = [plain_test(test, n_columns) for test in candidates]
+    for test in walk.tree.tests:
+        if test not in allowed:
+            audit.differ(f"the tree asks a test of column {test['name']!r} that is no candidate")
+    audit.done("the tests of the tree are candidates of the reduced table")
+
+
+def _check_penalty(audit: Audit, whole: Exact, slack: Exact = 0) -> None:
+    """Check that the penalty is the one asked for, up to the rounding of the search."""
+    wanted = read(audit.parameters["complexity"], "complexity") * whole
+    stated = audit.certificate.split_penalty
+    audit.compare_within("penalty", stated, wanted, wanted / 2**20 + slack)
+
+
+def _check_limits(audit: Audit, walk: Walk, cells: Sequence[Cell]) -> None:
+    certificate = audit.certificate
+    audit.compare("depth of the tree", certificate.depth, walk.depth)
+    audit.compare("number of splits", certificate.n_splits, walk.n_splits)
+    check_size(audit, walk, replace(certificate, min_samples_leaf=1))
+    for leaf in walk.leaves:
+        n_rows = sum(cells[place].n_rows for place in walk.rows[leaf])
+        if walk.n_splits and n_rows < certificate.min_samples_leaf:
+            audit.differ(
+                f"leaf {leaf} has {n_rows} rows, fewer than "
+                f"min_samples_leaf={certificate.min_samples_leaf}"
+            )
+    audit.done("number of rows, and limits on depth, splits and rows per leaf")
+
+
+def _check_classes(
+    audit: Audit, data: Data, walk: Walk, model: Any, cells: Sequence[Cell]
+) -> Exact:
+    """Check weighted errors, a metric of them, and rates of groups."""
+    certificate, labels = audit.certificate, model.classes_.tolist()
+    metric = metric_of(audit.parameters["objective"])
+    check_parameters(audit, metric.name)
+    data = with_classes(data, [cell.label for cell in cells], labels)
+    if certificate.weight_quantum is not None:
+        raise ValueError("Weights that were rounded cannot be verified by sums; pass the rows.")
+    used = _stated_class_weights(audit, wanted_class_weights(audit.parameters, data, labels))
+    weights = {row: exact(weight * used[data.classes[row]]) for row, weight in data.weights.items()}
+    data = replace(data, weights=weights)
+    audit.compare("total weight", certificate.total_weight, exact(data.total()))
+    is_fair = type(certificate).__name__ == "FairnessCertificate"
+    check_counts(audit, data, walk, any_label=is_fair or not metric.counts_errors)
+    _check_penalty(audit, data.total() if metric.counts_errors else 1)
+    if is_fair and certificate.constraint is not None:
+        _check_groups(Fair(audit, data, labels, (), metric), walk, cells)
+    if not metric.counts_errors:
+        return check_metric_cost(audit, data, walk, metric, labels)
+    return check_cost(audit, data, walk)
+
+
+def _check_groups(fair: Fair, walk: Walk, cells: Sequence[Cell]) -> None:
+    """Check the rates of the groups."""
+    groups = {place: cell.group for place, cell in enumerate(cells)}
+    if any(group is None for group in groups.values()):
+        raise ValueError("sensitive_features must be passed: the columns of the groups.")
+    audit = fair.audit
+    _check_constraint(audit)
+    given = GivenRows(None, sample_weight=[cell.weight for cell in cells])
+    compared = rates_to_compare(audit, fair.data, groups, given, fair.labels)
+    _check_pairs(audit, compared)
+    _check_rates(replace(fair, compared=compared), walk)
+
+
+# ---- tasks -------------------------------------------------------------------------------------
+
+
+def _check_task(
+    audit: Audit, data: Data, walk: Walk, model: Any, cells: Sequence[Cell]
+) -> Fraction:
+    """Check the cost of the leaves of a task."""
+    certificate = audit.certificate
+    leaves = _leaves(model, data, cells)
+    check_parameters(audit, leaves.name)
+    if audit.parameters.get("test_costs") is not None:
+        raise ValueError("Prices of tests cannot be verified by sums over leaves; pass the rows.")
+    noise = sum((cell.size for cell in cells), Fraction(0)) * _NOISE
+    audit.compare_within("total weight", certificate.total_weight, data.total(), noise)
+    single = leaves.whole if leaves.labels is None else leaves.least(data.rows)
+    allowed = single * _NEGLIGIBLE
+    slack = min(Fraction(certificate.rounding), allowed) + noise
+    _check_penalty(audit, leaves.whole, slack)
+    check_no_confusion(audit)
+    return check_task_cost(audit, data, leaves, walk, None, slack)
+
+
+def _leaves(model: Any, data: Data, cells: Sequence[Cell]) -> Leaves:
+    """Return what leaves cost, by the estimator."""
+    names = {cls.__name__ for cls in type(model).__mro__}
+    labels = [cell.label for cell in cells]
+    if "OptimalTreeRegressor" in names and model.criterion == "squared_error":
+        return _square_leaves(cells, data)
+    if "PolicyTree" in names:
+        return _reward_leaves(model, data, cells)
+    if cells[0].costs:
+        return label_leaves("cost", data, plain_list(model.classes_), _per_weight(cells))
+    if None in labels:
+        raise ValueError("y must be passed: the column of the classes.")
+    return leaves_of_estimator(model, data, GivenRows(None, labels))
+
+
+def _per_weight(cells: Sequence[Cell]) -> Mapping[int, list[Fraction]]:
+    """Return the mean cost of each label in every cell."""
+    return {place: [cost / cell.weight for cost in cell.costs] for place, cell in enumerate(cells)}
+
+
+def _reward_leaves(model: Any, data: Data, cells: Sequence[Cell]) -> Leaves:
+    """Return leaves whose cost is the regret."""
+    sign = -1 if model.maximise else 1
+    best = [sign * cell.ends[1 if model.maximise else 0] for cell in cells]
+    regret = {
+        place: [(sign * cost - best[place]) / cell.weight for cost in cell.costs]
+        for place, cell in enumerate(cells)
+    }
+    total = sum(best, Fraction(0))
+
+    def mean(cost: Fraction) -> float:
+        return float(sign * (cost + total) / data.total())
+
+    return label_leaves("reward", data, plain_list(model.treatments_), regret, mean)
+
+
+def _square_leaves(cells: Sequence[Cell], data: Data) -> Leaves:
+    """Return leaves that cost the squared error around what they predict."""
+
+    def of(rows: Sequence[int], value: Any) -> Fraction:
+        return sum((cells[row].square for row in rows), Fraction(0))
+
+    def least(rows: Sequence[int]) -> Fraction:
+        # The rows of a leaf are off its mean by as much as the sum of their distances says.
+        weight = sum((cells[row].weight for row in rows), Fraction(0))
+        off = sum((cells[row].off for row in rows), Fraction(0))
+        return of(rows, None) - off * off / weight
+
+    def score(cost: Fraction) -> float:
+        return float(1 - cost / whole) if whole else 1.0
+
+    whole = _whole_square(cells)
+    return Leaves("squared_error", of, least, score, whole)
+
+
+def _whole_square(cells: Sequence[Cell]) -> Fraction:
+    """Return the squared error around the mean of all rows."""
+    weight = sum((cell.weight for cell in cells), Fraction(0))
+    total = sum((cell.off + cell.weight * cell.label for cell in cells), Fraction(0))
+    mean = total / weight
+    parts = (
+        cell.square + 2 * (cell.label - mean) * cell.off + cell.weight * (cell.label - mean) ** 2
+        for cell in cells
+    )
+    return sum(parts, Fraction(0))
+
+
+# ---- cells of a reduced table ------------------------------------------------------------------
+
+
+def cells_of_reduced(model: Any, reduced: Any) -> list[Cell]:
+    """Return the cells of the groups of a reduced table."""
+    tree = PlainTree.of(model.tree_)
+    names = list(reduced.feature_names)
+    fitted = list(getattr(model, "feature_names_in_", names))
+    if fitted != names:
+        raise CertificateError(f"the model was fitted on the columns {fitted}, not on {names}.")
+    leaf = np.zeros(len(reduced), dtype=np.int64)
+    for node, place in enumerate(tree.asked):
+        if place < 0:
+            continue
+        test = tree.tests[place]
+        feature = reduced.features[test["feature"]]
+        outcomes = np.array([outcome_of(test, value) for value in _plain(feature.values)])
+        at = leaf == node
+        leaf[at] = tree.children[node].start + outcomes[reduced.codes(feature)[at]]
+    keys = [leaf]
+    places = [] if reduced.classes is None else [reduced.classes]
+    places += reduced.groups.values()
+    keys += [reduced.codes(place) for place in places]
+    distinct, of_group = np.unique(np.stack(keys), axis=1, return_inverse=True)
+    of_group = of_group.reshape(-1)
+    values = [_plain(place.values) for place in places]
+    cells = []
+    for line in distinct.T.tolist():
+        known = [value[code] for value, code in zip(values, line[1:], strict=True)]
+        label = None if reduced.classes is None else known.pop(0)
+        group = tuple(known) if len(known) > 1 else known[0] if known else None
+        cells.append(Cell(line[0], 0, Fraction(0), label, group))
+    _add_up(cells, of_group, reduced, tree)
+    return cells
+
+
+def _add_up(cells: list[Cell], of_group: Any, reduced: Any, tree: PlainTree) -> None:
+    """Add the groups of a reduced table to their cells."""
+
+    def sums(numbers: Any) -> list[int]:
+        total = np.zeros(len(cells), dtype=object)
+        np.add.at(total, of_group, numbers.astype(object))
+        return [int(number) for number in total]
+
+    units = reduced.counts if reduced.units is None else reduced.units
+    unit = Fraction(1) if reduced.units is None else reduced.unit
+    for cell, n_rows, weight in zip(cells, sums(reduced.counts), sums(units), strict=True):
+        cell.n_rows, cell.weight = n_rows, weight * unit
+    costs, target = reduced.costs, reduced.sums
+    if costs is not None:
+        lines = [sums(column) for column in costs.sums.T]
+        for place, cell in enumerate(cells):
+            cell.costs = [line[place] * costs.unit for line in lines]
+        # The best of each row is known for all rows together.
+        cells[0].ends = costs.least * costs.unit, costs.greatest * costs.unit
+    if target is not None:
+        total, square = sums(target.totals), sums(target.squares)
+        for place, cell in enumerate(cells):
+            cell.label = value = read(tree.value(cell.leaf))
+            q, centre = target.quantum, target.centre - value
+            off = total[place] * q * target.weight
+            cell.off = off + centre * cell.weight
+            cell.square = (
+                square[place] * q * q * target.weight
+                + 2 * centre * off
+                + centre * centre * cell.weight
+            )
+    elif reduced.classes is not None and _is_number(tree):
+        for cell in cells:
+            value = read(tree.value(cell.leaf))
+            distance = read(cell.label) - value
+            cell.off, cell.square = distance * cell.weight, distance**2 * cell.weight
+            cell.label = value
+
+
+def _is_number(tree: PlainTree) -> bool:
+    return all(isinstance(value, float) for value in tree.values)
+
+
+def _plain(values: Any) -> list[Any]:
+    """Return values as tests read them: None for missing, times as nanoseconds."""
+    if values.dtype.kind in "mM":
+        return list(nanoseconds_of_array(values))
+    listed = values.tolist()
+    if values.dtype.kind in "fb":
+        return [None if value != value else float(value) for value in listed]
+    return list(listed)
+
+
+# ---- cells of a table in an engine -------------------------------------------------------------
+
+
+def is_in_engine(X: Any) -> bool:
+    """Return whether a table is queried, and not read."""
+    family = type(X).__module__.partition(".")[0]
+    return isinstance(X, str | os.PathLike) or family in ("ibis", "duckdb", "_duckdb")
+
+
+def cells_of_table(
+    model: Any, table: Any, y: Any, sample_weight: Any, costs: Any, sensitive: Any
+) -> list[Cell]:
+    """Return the cells of all rows of a table, by one query of its engine.
+
+    Parameters
+    ----------
+    model : estimator
+        Its tree says which leaf a row reaches.
+    table : ibis table, DuckDB relation or path
+        The rows.
+    y, sample_weight, costs, sensitive
+        Names of columns.
+    """
+    import ibis
+
+    rows, run = _open(table)
+    tree = PlainTree.of(model.tree_)
+    names = list(model.feature_names_in_)
+    groups = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
+    listed = list(costs or ())
+    wanted = [name for name in (y, sample_weight) if name is not None]
+    for name in [*names, *groups, *listed, *wanted]:
+        if not isinstance(name, str):
+            raise TypeError(
+                "For a table that is queried, y, sample_weight, costs and sensitive_features are "
+                f"names of columns, got {type(name).__name__}."
+            )
+        if name not in rows.columns:
+            raise ValueError(f"The table has no column {name!r}.")
+    weight = ibis.literal(1, "int64") if sample_weight is None else rows[sample_weight]
+    if sample_weight is not None:
+        rows = rows.filter(rows[sample_weight] > 0)
+        weight = rows[sample_weight]
+    value = (
+        _leaf(tree, names, rows, lambda leaf: float(tree.value(leaf))) if _is_number(tree) else 0
+    )
+    columns = {"leaf": _leaf(tree, names, rows, int).cast("int64"), "w": weight}
+    is_number = _is_number(tree)
+    if y is not None and is_number:
+        columns["d"] = rows[y].cast("float64") - value
+    elif y is not None:
+        columns["y"] = rows[y]
+    columns |= {f"g{i}": rows[name] for i, name in enumerate(groups)}
+    columns |= {f"c{i}": rows[name].cast("float64") for i, name in enumerate(listed)}
+    rows = rows.select(**columns)
+    keys = ["leaf", *(["y"] if "y" in columns else []), *(f"g{i}" for i in range(len(groups)))]
+    asked = {"n": rows.count(), "w": rows.w.cast("decimal(38, 9)").sum()}
+    if "d" in columns:
+        asked |= {"off": (rows.w * rows.d).sum(), "square": (rows.w * rows.d * rows.d).sum()}
+    if listed:
+        each = [rows[f"c{i}"] for i in range(len(listed))]
+        asked |= {f"s{i}": (rows.w * column).sum() for i, column in enumerate(each)}
+        asked |= {"low": (rows.w * ibis.least(*each)).sum()}
+        asked |= {"high": (rows.w * ibis.greatest(*each)).sum()}
+        asked |= {"size": (rows.w * sum(column.abs() for column in each)).sum()}
+    answer = run(rows.group_by(keys).aggregate(**asked))
+    return [_cell(line, tree, len(groups), len(listed)) for line in answer]
+
+
+def _cell(line: Mapping[str, Any], tree: PlainTree, n_groups: int, n_costs: int) -> Cell:
+    known = [line[f"g{i}"] for i in range(n_groups)]
+    cell = Cell(
+        int(line["leaf"]),
+        int(line["n"]),
+        Fraction(str(line["w"])),
+        line.get("y"),
+        tuple(known) if n_groups > 1 else known[0] if known else None,
+    )
+    if n_costs:
+        cell.costs = [Fraction(float(line[f"s{i}"])) for i in range(n_costs)]
+        cell.ends = Fraction(float(line["low"])), Fraction(float(line["high"]))
+        cell.size = Fraction(float(line["size"]))
+    if "square" in line:
+        cell.label = read(tree.value(cell.leaf))
+        cell.off, cell.square = Fraction(float(line["off"])), Fraction(float(line["square"]))
+        cell.size = cell.square + cell.weight * abs(cell.label)
+    return cell
+
+
+def _open(table: Any) -> tuple[Any, Any]:
+    """Return a table of ibis, and what answers a query of it by a list of lines."""
+    import ibis
+
+    if type(table).__module__.partition(".")[0] == "ibis":
+        return table, lambda query: query.to_pyarrow().to_pylist()
+    if isinstance(table, str | os.PathLike):
+        import duckdb
+
+        table = os.fspath(table)
+        is_csv = table.lower().endswith((".csv", ".tsv", ".csv.gz"))
+        table = (duckdb.connect().read_csv if is_csv else duckdb.connect().read_parquet)(table)
+    schema = ibis.Schema.from_pyarrow(table.limit(0).to_arrow_table().schema)
+    rows = ibis.table(schema, name="certree_rows")
+
+    def run(query: Any) -> Any:
+        text = str(ibis.to_sql(query, dialect="duckdb"))
+        return table.query("certree_rows", text).to_arrow_table().to_pylist()
+
+    return rows, run
+
+
+def _leaf(tree: PlainTree, names: Sequence[str], rows: Any, number: Any, node: int = 0) -> Any:
+    """Return a number for the leaf that each row reaches, as an expression."""
+    import ibis
+
+    if tree.asked[node] < 0:
+        return ibis.literal(number(node))
+    test = tree.tests[tree.asked[node]]
+    first, second = (_leaf(tree, names, rows, number, child) for child in tree.children[node])
+    return ibis.ifelse(_holds(test, rows[names[test["feature"]]]), first, second)
+
+
+def _holds(test: Test, column: Any) -> Any:
+    """Return whether a test holds, as an expression."""
+    import ibis
+
+    dtype, kind = column.type(), test["kind"]
+    absent = column.isnull()
+    if dtype.is_numeric():
+        column = column.cast("float64")
+        if dtype.is_floating():
+            absent = absent | column.isnan()
+    if kind == "missing":
+        return absent
+    if kind == "threshold":
+        holds = column <= test["threshold"]
+    elif kind == "time":
+        moment = np.datetime64(nanoseconds_of_text(test["value"]) // 1000, "us").item()
+        holds = column.cast("timestamp") <= ibis.literal(moment, "timestamp")
+    elif kind == "flag":
+        holds = column if dtype.is_boolean() else column > 0.5
+    elif kind == "level":
+        holds = column.isin(list(test["levels"][: test["levels"].index(test["value"]) + 1]))
+    elif kind == "subset":
+        holds = column.isin(list(test["values"])) != bool(test["rest"])
+    elif kind == "category":
+        holds = column == test["value"]
+    else:
+        raise ValueError(f"A test of kind {kind!r} cannot be asked in SQL; pass the rows.")
+    return ibis.ifelse(absent, ibis.literal(test["missing"] is True), holds)
