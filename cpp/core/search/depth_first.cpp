@@ -152,7 +152,9 @@ class DepthFirst {
     tried_ = 0;
     Cost shallow_lower = 0;
     Record record = main_.recall(root.node.rows.key, depth, &shallow_lower);
-    if (record.interval.upper < context_.progress.interval().upper) restore(depth, record.interval.upper);
+    // A part is asked for trees that begin with its splits.
+    if (context_.splits == nullptr && record.interval.upper < context_.progress.interval().upper)
+      restore(depth, record.interval.upper);
     const Cost assumed = is_last ? context_.progress.interval().upper : record.interval.upper;
     const bool is_in_table = record.interval.upper == assumed;
     record.interval.upper = assumed;
