@@ -57,13 +57,17 @@ class DepthFirst {
   // The best tree of depth two and the bound that holds for every depth.
   void start() {
     Frame& root = main_.frame(0);
-    improver_.start();
+    // Of some splits, trees are wanted that begin with them.
+    const bool is_open_to_all = context_.options.assignment.only.empty();
+    if (is_open_to_all) improver_.start();
     if (!main_.expand(root)) return;
     const SplitErrors& errors = root.expansion.errors;
     const Cost value = main_.shallow_value(errors, std::min(depth_, 2));
-    Tree tree;
-    main_.add_depth_two_tree(0, std::min(depth_, 2), tree);
-    context_.progress.improve(value, std::move(tree));
+    if (is_open_to_all) {
+      Tree tree;
+      main_.add_depth_two_tree(0, std::min(depth_, 2), tree);
+      context_.progress.improve(value, std::move(tree));
+    }
     Cost floor = std::min(value, context_.objective.leaf(root.unavoidable));
     if (context_.options.use_split_count)
       floor = split_count_bound(context_.objective, value, root.unavoidable, std::min(depth_, 2));

@@ -66,7 +66,7 @@ class Options:
     trees are looked for. `partial` says that the columns are only some of the tests that were asked
     for, and what kept the others out, "memory_limit" or "time_limit": results then have this status
     and bounds that hold for all tests. `extra` goes to the core as it is: technique switches,
-    instruction set, work limit.
+    instruction set, work limit. `executor` is what runs parts of a search that can be shared.
     """
 
     max_depth: int | None = None
@@ -81,6 +81,7 @@ class Options:
     search: str = "auto"
     known: tuple[int, int] | None = None
     partial: str = ""
+    executor: Any = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def status(self, status: str) -> str:

@@ -50,22 +50,22 @@ from ._workers import (
 )
 
 FIRST_WORK = 60_000
-"""Depth-two evaluations of the search that one process makes first; what it solves needs no other."""
+"""Depth-two evaluations that one process makes first; what it solves needs no other."""
 
 # Seconds of a task: a share of the time that has passed, within these ends.
 _SLICE_SHARE = 0.1
 _SHORTEST = 0.3
-_LONGEST = 4.0
+_LONGEST = 1.0
 
 # A task that is not back after its slice and this is given to somebody else.
 _PATIENCE = 15.0
 
 # What took so much work, for each worker, is told to the others.
-_SHARED_WORK = 200
+_SHARED_WORK = 5
 
 # Lines that a task carries at most, and that are kept.
-_MOST_SENT = 20_000
-_MOST_KEPT = 200_000
+_MOST_SENT = 50_000
+_MOST_KEPT = 500_000
 
 # Nodes with so many levels left are divided among workers.
 _LEAST_DEPTH = 4
@@ -90,6 +90,7 @@ class _Split:
     upper: int = INFINITE
     nodes: Nodes | None = None
     busy: int = 0
+    begun: bool = False
     sides: tuple[_Node, _Node] | None = None
 
 
@@ -145,9 +146,7 @@ class _Part:
     reply: Reply | None = None
 
 
-def solve_shared(
-    problem: Problem, options: Options, executor: Any, callback: Callback | None = None
-) -> Result:
+def solve_shared(problem: Problem, options: Options, callback: Callback | None = None) -> Result:
     """Find the best tree within the options, as `solve` does, with the workers of an executor.
 
     Parameters
@@ -155,14 +154,13 @@ def solve_shared(
     problem : Problem
         The data and the costs.
     options : Options
-        Limits and choices; `max_depth` is needed, and `max_splits` is not known here.
-    executor : Executor, Dask client, Ray, or a function that makes an executor
-        What runs the tasks. If the executor of a function breaks, the function makes another one;
-        otherwise this process does the rest of the search.
+        Limits and choices; `max_depth` is needed, and `max_splits` is not known here. `executor` is
+        an executor, a Dask client, Ray, or a function that makes an executor. If the executor of a
+        function breaks, the function makes another one; otherwise this process does the rest.
     callback : callable, optional
         As for `solve`.
     """
-    return _Search(problem, options, executor, callback).run()
+    return _Search(problem, options, callback).run()
 
 
 def join(column: int, yes: Nodes, no: Nodes) -> Nodes:
@@ -215,12 +213,10 @@ class _Log:
 class _Search:
     """The coordinator."""
 
-    def __init__(
-        self, problem: Problem, options: Options, given: Any, callback: Callback | None
-    ) -> None:
+    def __init__(self, problem: Problem, options: Options, callback: Callback | None) -> None:
         self.start = perf_counter()
-        self.given = given
-        self.options = options
+        self.given = options.executor
+        self.options = replace(options, executor=None)
         self.guard = Guard(callback)
         self.problem = problem
         self.status = "optimal"
@@ -243,7 +239,7 @@ class _Search:
         assert local is not None
         self.local: Holder = local
         first = self._solve_alone()
-        if first.status != "work_limit":
+        if first is not None:
             return first
         self._open_executor()
         try:
@@ -258,14 +254,22 @@ class _Search:
             raise self.guard.error
         return self._result()
 
-    def _solve_alone(self) -> Result:
-        """Search in this process for a while, which finds good trees."""
-        given = dict(self.options.to_core())
-        limit = given.get("work_limit", 0)
-        given["work_limit"] = min(FIRST_WORK, limit or FIRST_WORK)
+    def _solve_alone(self) -> Result | None:
+        """Search in this process for a while, which finds good trees; return the end of a search.
+
+        What ends by itself is the answer of one process, also in the choice among equal trees.
+        """
+        limit = self.options.extra.get("work_limit", 0)
+        least = FIRST_WORK if (self.options.max_depth or 0) > 2 else 0
+        work = min(one for one in (least, limit) if one) if least or limit else 0
+        given = {**self.options.to_core(), "work_limit": work}
         arguments = (self.problem.cost_matrix, given)
         raw = call_core(self.local.session._core.solve, arguments, self.guard.callback)
         result = read_result(raw, self.options)
+        done = raw.counters["depth_two_evaluations"]
+        is_cut_short = 0 < work <= done and work != limit
+        if not is_cut_short or result.status in ("time_limit", "interrupted", "memory_limit"):
+            return result
         self.counters.update(raw.counters)
         self.history = list(result.history)
         lower, self.upper, self.factor = raw.inner_bounds
@@ -275,32 +279,25 @@ class _Search:
         most = min(raw.counters["columns"], raw.counters["row_groups"] - 1)
         self.depth = min(self.options.max_depth, most)
         self.root = _Node((), self.depth, lower, self.upper, self.nodes)
-        if self.depth < 3 and result.status == "work_limit":
-            raw = call_core(
-                self.local.session._core.solve,
-                (self.problem.cost_matrix, self.options.to_core()),
-                self.guard.callback,
-            )
-            return read_result(raw, self.options)
-        return result
+        return None
 
     def _open_executor(self) -> None:
         self.executor = open_executor(self.given)
         self.slots = worker_count(self.executor)
-        if isinstance(self.executor, Inline):
-            return
         try:
             version = ask_version(self.executor)
         except RuntimeError as error:
             raise ValueError(f"executor={self.given!r} takes no tasks: {error}.") from error
         while not self._must_stop():
-            with suppress(TimeoutError):
-                try:
-                    return check_workers(version, _POLL)
-                except BrokenExecutor as error:
-                    raise RuntimeError(
-                        f"The workers of executor={self.given!r} do not start: {error}"
-                    ) from error
+            try:
+                check_workers(version, _POLL)
+            except TimeoutError:
+                continue
+            except BrokenExecutor as error:
+                raise RuntimeError(
+                    f"The workers of executor={self.given!r} do not start: {error}"
+                ) from error
+            return
 
     def _share(self) -> None:
         """Prove the value of the best tree, then choose among the trees that have it."""
@@ -432,7 +429,8 @@ class _Search:
                     yield split
             return
         still = [split for split in node.splits if split.lower < bound]
-        yield from sorted(still, key=lambda split: (split.lower, split.guess))
+        # What was begun is finished first, by the worker that is free now and began it.
+        yield from sorted(still, key=lambda split: (not split.begun, split.lower, split.guess))
 
     def _next_below(self, split: _Split, bound: int) -> tuple[_Node, _Split, int] | None:
         assert split.sides is not None
@@ -497,9 +495,7 @@ class _Search:
             **more,
         )
 
-    def _send(
-        self, node: _Node, split: _Split | None, ceiling: int, slices: float = 1.0
-    ) -> _Part:
+    def _send(self, node: _Node, split: _Split | None, ceiling: int, slices: float = 1.0) -> _Part:
         """Give a part to the executor."""
         slice_ = min(max(_SLICE_SHARE * self._seconds, _SHORTEST), _LONGEST) * slices
         known = len(self.seen) >= self.slots
@@ -519,6 +515,7 @@ class _Search:
         part = _Part(node, split, ceiling, slice_, self.executor, perf_counter())
         if split is not None:
             split.busy += 1
+            split.begun = True
         self.parts.append(part)
         try:
             part.future = self.executor.submit(run_task, task)

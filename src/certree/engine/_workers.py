@@ -57,9 +57,9 @@ class Packed(NamedTuple):
         parts = [bits, problem.row_types, problem.cost_matrix, problem.weights]
         digest = hashlib.blake2b(digest_size=20)
         for part in parts:
-            digest.update(repr(None if part is None else part.shape).encode())
-            if part is not None:
-                digest.update(np.ascontiguousarray(part).tobytes())
+            array = np.empty(0) if part is None else np.ascontiguousarray(part)
+            digest.update(f"{array.shape} {array.dtype}".encode())
+            digest.update(array.tobytes())
         return cls(
             digest.hexdigest(),
             bits,
@@ -72,9 +72,7 @@ class Packed(NamedTuple):
     def problem(self) -> Problem:
         """Return the problem."""
         columns = np.unpackbits(self.bits, axis=0, count=self.n_rows)
-        return Problem(
-            np.asfortranarray(columns), self.row_types, self.cost_matrix, self.weights
-        )
+        return Problem(np.asfortranarray(columns), self.row_types, self.cost_matrix, self.weights)
 
 
 @dataclass(frozen=True)
@@ -312,7 +310,12 @@ class RayTasks(Executor):
 
 def is_executor(given: Any) -> bool:
     """Whether this is an executor, or something that makes or stands for one."""
-    return given is None or callable(getattr(given, "submit", None)) or _is_ray(given) or callable(given)
+    return (
+        given is None
+        or callable(getattr(given, "submit", None))
+        or _is_ray(given)
+        or callable(given)
+    )
 
 
 def _is_ray(given: Any) -> bool:
@@ -320,7 +323,7 @@ def _is_ray(given: Any) -> bool:
 
 
 def open_executor(given: Any) -> Executor:
-    """Return an executor: the one given, that of a Dask client or of Ray, or what a function makes."""
+    """Return the executor given, that of a Dask client or of Ray, or what a function makes."""
     if _is_ray(given):
         return RayTasks(given)
     if hasattr(given, "get_executor"):  # a client of Dask
