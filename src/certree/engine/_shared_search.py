@@ -228,6 +228,7 @@ class _Search:
         self.seen: dict[str, int] = {}
         self.with_data = 0
         self.failures = 0
+        self.n_renewed = 0
         self.asked = 0.0
 
     # ---- the steps ---------------------------------------------------------------------------
@@ -282,6 +283,7 @@ class _Search:
         return None
 
     def _open_executor(self) -> None:
+        """Open the executor, and see that its workers can do the tasks."""
         self.executor = open_executor(self.given)
         self.slots = worker_count(self.executor)
         try:
@@ -294,10 +296,17 @@ class _Search:
             except TimeoutError:
                 continue
             except BrokenExecutor as error:
-                raise RuntimeError(
-                    f"The workers of executor={self.given!r} do not start: {error}"
-                ) from error
+                if not self._may_renew():
+                    raise RuntimeError(
+                        f"The workers of executor={self.given!r} do not start: {error}"
+                    ) from error
+                self._open_executor()
             return
+
+    def _may_renew(self) -> bool:
+        """Whether there is another executor; not for workers that die again and again."""
+        self.n_renewed += 1
+        return can_be_renewed(self.given) and self.n_renewed <= _MOST_FAILURES
 
     def _share(self) -> None:
         """Prove the value of the best tree, then choose among the trees that have it."""
@@ -558,7 +567,7 @@ class _Search:
         check_version(reply.version)
         if reply.error is not None:
             raise reply.error
-        self.failures = 0
+        self.failures = self.n_renewed = 0
         if reply.missing:
             self.with_data = min(self.with_data, self.slots - 1)
             return
@@ -597,7 +606,7 @@ class _Search:
         if part.executor is not self.executor or not is_broken:
             return
         self.with_data, self.seen, self.failures = 0, {}, 0
-        if can_be_renewed(self.given):
+        if self._may_renew():
             self.executor = open_executor(self.given)
             return
         warn(
