@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from queue import Empty, SimpleQueue
 from time import perf_counter
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -38,11 +39,12 @@ from ._workers import (
     Packed,
     Reply,
     Task,
-    _holder,
     ask_version,
     can_be_renewed,
     check_version,
     check_workers,
+    forget,
+    holder_of,
     no_certree,
     open_executor,
     run_task,
@@ -60,12 +62,11 @@ _LONGEST = 1.0
 # A task that is not back after its slice and this is given to somebody else.
 _PATIENCE = 15.0
 
-# What took so much work, for each worker, is told to the others.
-_SHARED_WORK = 5
+# What took so much work, for each worker beyond the second, is told to the others.
+_SHARED_WORK = 4
 
-# Lines that a task carries at most, and that are kept.
-_MOST_SENT = 50_000
-_MOST_KEPT = 500_000
+# Lines that are kept for workers that have not seen them.
+_MOST_KEPT = 1_000_000
 
 # Nodes with so many levels left are divided among workers.
 _LEAST_DEPTH = 4
@@ -74,6 +75,8 @@ _LEAST_DEPTH = 4
 _MOST_FAILURES = 3
 
 _POLL = 0.05
+
+_LOCAL = "this process"
 
 
 class _Stopped(Exception):
@@ -179,35 +182,33 @@ def join(column: int, yes: Nodes, no: Nodes) -> Nodes:
 
 
 class _Log:
-    """What workers have proven: lines of the table, in the order in which they came."""
+    """What workers have proven, one part of lines for each reply, and who has seen which parts."""
 
     def __init__(self) -> None:
-        self._lines: list[list[int]] = []
-        self._place: dict[tuple[int, int], list[int]] = {}
+        self._parts: list[tuple[str, Entries]] = []
         self._dropped = 0
+        self._seen: dict[str, int] = {}
 
     def __len__(self) -> int:
-        return self._dropped + len(self._lines)
+        return self._dropped + len(self._parts)
 
-    def add(self, entries: Entries) -> None:
-        """Add the lines that say more than is known."""
-        for line in entries.tolist():
-            key = (line[0], line[1])
-            known = self._place.get(key)
-            if known is not None and known[2] >= line[2] and known[3] <= line[3]:
-                continue
-            self._place[key] = line
-            self._lines.append(line)
-        if len(self._lines) > _MOST_KEPT:
-            self._dropped += len(self._lines) // 2
-            self._lines = self._lines[len(self._lines) // 2 :]
-            self._place = {(line[0], line[1]): line for line in self._lines}
+    def add(self, reply: Reply) -> None:
+        """Add what a worker has proven, and forget what all others know."""
+        self._parts.append((reply.worker, reply.entries))
+        self._seen[reply.worker] = reply.seen
+        workers = [seen for name, seen in self._seen.items() if name != _LOCAL]
+        known = min(workers, default=0) - self._dropped
+        kept = np.cumsum([len(lines) for _, lines in reversed(self._parts)])
+        fits = int(np.searchsorted(kept, _MOST_KEPT, side="right"))
+        n_gone = max(known, len(self._parts) - fits, 0)
+        self._parts = self._parts[n_gone:]
+        self._dropped += n_gone
 
-    def since(self, first: int) -> tuple[int, Entries]:
-        """Return the lines from a place on, and the place of the first that is left."""
-        first = max(first, self._dropped, len(self) - _MOST_SENT)
-        lines = self._lines[first - self._dropped :]
-        return first, np.array(lines, dtype=np.int64) if lines else NO_ENTRIES
+    def for_worker(self, worker: str) -> tuple[int, Entries]:
+        """Return what a worker has not seen, and how many parts it has seen after that."""
+        first = max(self._seen.get(worker, 0) - self._dropped, 0)
+        lines = [part for name, part in self._parts[first:] if name != worker]
+        return len(self), np.concatenate(lines) if lines else NO_ENTRIES
 
 
 class _Search:
@@ -225,7 +226,8 @@ class _Search:
         self.log = _Log()
         self.replies: SimpleQueue[tuple[_Part, Future[Any]]] = SimpleQueue()
         self.parts: list[_Part] = []
-        self.seen: dict[str, int] = {}
+        self.last = ""
+        self.name = uuid4().hex
         self.with_data = 0
         self.failures = 0
         self.n_renewed = 0
@@ -236,11 +238,12 @@ class _Search:
     def run(self) -> Result:
         """Search."""
         self.packed = Packed.of(self.problem)
-        local = _holder(Task(self.packed.key, self.options, 1, data=self.packed))
+        local = holder_of(Task(self.packed.key, self.options, 1, data=self.packed))
         assert local is not None
         self.local: Holder = local
         first = self._solve_alone()
         if first is not None:
+            forget(self.packed.key)
             return first
         self._open_executor()
         try:
@@ -251,6 +254,7 @@ class _Search:
             for part in self.parts:
                 if part.future is not None:
                     part.future.cancel()
+            forget(self.packed.key)
         if self.guard.error is not None:
             raise self.guard.error
         return self._result()
@@ -459,9 +463,10 @@ class _Search:
         """Let this process find the splits of a node and their first bounds."""
         if node.is_open:
             return
-        first, entries = self.log.since(self.local.seen)
-        task = self._task(node, math.inf, opens_only=True, entries=entries, first=first)
-        reply = self.local.run(task)
+        seen, entries = self.log.for_worker(_LOCAL)
+        task = self._task(node, math.inf, opens_only=True, entries=entries, seen=seen)
+        reply = replace(self.local.run(task), worker=_LOCAL)
+        self.log.add(reply)
         self._count(reply)
         node.lower = max(node.lower, reply.lower)
         if reply.upper < node.upper:
@@ -500,22 +505,23 @@ class _Search:
             options,
             self.factor,
             path=node.path,
-            least_effort=_SHARED_WORK * self.slots,
+            search=self.name,
+            least_effort=max(1, _SHARED_WORK * (self.slots - 2)),
             **more,
         )
 
     def _send(self, node: _Node, split: _Split | None, ceiling: int, slices: float = 1.0) -> _Part:
         """Give a part to the executor."""
         slice_ = min(max(_SLICE_SHARE * self._seconds, _SHORTEST), _LONGEST) * slices
-        known = len(self.seen) >= self.slots
-        first, entries = self.log.since(min(self.seen.values()) if known else 0)
+        # The worker that is free now is the one that replied last.
+        seen, entries = self.log.for_worker(self.last)
         task = self._task(
             node,
             slice_,
             only=() if split is None else (split.column,),
             ceiling=ceiling,
             entries=entries,
-            first=first,
+            seen=seen,
             is_canonical=split is None,
         )
         if self.with_data < self.slots and not isinstance(self.executor, Inline):
@@ -572,9 +578,9 @@ class _Search:
             self.with_data = min(self.with_data, self.slots - 1)
             return
         part.reply = reply
-        self.seen[reply.worker] = reply.seen
+        self.last = reply.worker
         self._count(reply)
-        self.log.add(reply.entries)
+        self.log.add(reply)
         self._learn(part, reply)
 
     def _learn(self, part: _Part, reply: Reply) -> None:
@@ -605,7 +611,7 @@ class _Search:
         is_broken = isinstance(error, BrokenExecutor) or self.failures >= _MOST_FAILURES
         if part.executor is not self.executor or not is_broken:
             return
-        self.with_data, self.seen, self.failures = 0, {}, 0
+        self.with_data = self.failures = 0
         if self._may_renew():
             self.executor = open_executor(self.given)
             return

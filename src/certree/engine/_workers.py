@@ -17,6 +17,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pkgutil import resolve_name
+from time import thread_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,8 +96,10 @@ class Task:
         Only trees of less value are looked for.
     entries : Entries
         What others have proven.
-    first : int
-        The place of these entries in the list of all.
+    seen : int
+        How many parts of what others have proven a worker has seen with these.
+    search : str
+        Which search; what was seen of others counts for one.
     least_effort : int
         What takes so much work is brought back.
     is_canonical : bool
@@ -112,7 +115,8 @@ class Task:
     only: tuple[int, ...] = ()
     ceiling: int | None = None
     entries: Entries = field(default_factory=lambda: NO_ENTRIES)
-    first: int = 0
+    seen: int = 0
+    search: str = ""
     least_effort: int = 1
     is_canonical: bool = False
     opens_only: bool = False
@@ -149,7 +153,7 @@ class Reply:
     missing : bool
         Whether it has no table to search in. Then nothing was done.
     seen : int
-        How many of the shared entries it knows.
+        How many parts of what others have proven it has seen.
     lower, upper : int
         Bounds of the node, in units of the search; `upper` is at most the ceiling.
     nodes : Nodes
@@ -158,8 +162,8 @@ class Reply:
         Column, lower bound and depth-two value of each split of the node.
     entries : Entries
         What was proven.
-    work : int
-        Depth-two evaluations.
+    counters : mapping
+        What the work was.
     seconds, cpu_seconds : float
         What the task took.
     error : Exception, optional
@@ -178,22 +182,26 @@ class Reply:
     entries: Entries = field(default_factory=lambda: NO_ENTRIES)
     counters: Mapping[str, int] | None = None
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     error: Exception | None = None
 
 
 class Holder:
-    """A session over a table, and how many of the shared entries it has."""
+    """A session over a table, and how much it has seen of what others have proven."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         self.session = Session(problem.columns, problem.row_types, problem.weights)
         self.seen = 0
+        self.search = ""
 
     def run(self, task: Task, callback: Any = None) -> Reply:
         """Do a task."""
+        start = thread_time()
         arguments = (self.problem.cost_matrix, dict(task.to_core()))
         raw = call_core(self.session._core.solve, arguments, callback)
-        self.seen = max(self.seen, task.first + len(task.entries))
+        self.seen = task.seen if task.search != self.search else max(self.seen, task.seen)
+        self.search = task.search
         lower, upper, _ = raw.inner_bounds
         return Reply(
             worker=_name(),
@@ -206,6 +214,7 @@ class Holder:
             entries=raw.entries,
             counters=raw.counters,
             seconds=raw.seconds,
+            cpu_seconds=thread_time() - start,
         )
 
 
@@ -221,7 +230,7 @@ def run_task(task: Task) -> Reply:
         return Reply(_name())
     try:
         with leaving_interrupts():
-            holder = _holder(task)
+            holder = holder_of(task)
             return Reply(_name(), missing=True) if holder is None else holder.run(task)
     except Exception as error:
         return Reply(_name(), error=error)
@@ -231,7 +240,7 @@ def _name() -> str:
     return f"{platform.node()}/{os.getpid()}/{threading.get_ident()}"
 
 
-def _holder(task: Task) -> Holder | None:
+def holder_of(task: Task) -> Holder | None:
     """Return the session of this thread; None if the table is not here."""
     with _LOCK:
         if task.key not in _TABLES and task.data is not None:
@@ -250,6 +259,13 @@ def _holder(task: Task) -> Holder | None:
     if task.key not in held:
         held[task.key] = Holder(problem)
     return held[task.key]
+
+
+def forget(key: str) -> None:
+    """Let go of a table, and of what this thread has proven about it."""
+    with _LOCK:
+        _TABLES.pop(key, None)
+    vars(_OWN).get("held", {}).pop(key, None)
 
 
 @contextmanager
