@@ -5,7 +5,7 @@
 Each line is a fit of its own: first one process without an executor, then pools of processes. Wall
 seconds say something on a quiet machine with as many free cores as workers; processor seconds and
 depth-two evaluations on any. "Ideal" is what the processor seconds of the busiest worker would give
-if it had a core of its own. The model at the end takes its numbers from the last pool.
+if it had a core of its own. The model at the end is for a search of an hour.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import argparse
 import pickle
 import resource
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 from harness.instances import Instance, accuracy_instances
@@ -60,25 +62,38 @@ def fit(instance: Instance, depth: int, executor: Any) -> tuple[Any, float, floa
     return model, time.perf_counter() - wall, time.process_time() - cpu
 
 
+@contextmanager
+def exchange_of(workers: int) -> Iterator[None]:
+    """Let workers tell each other as little as so many would."""
+    before = _shared_search.least_effort
+    _shared_search.least_effort = lambda _: before(workers)
+    try:
+        yield
+    finally:
+        _shared_search.least_effort = before
+
+
 def children_cpu() -> float:
     """Return the processor seconds of processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
-def model_speedup(pool: MeasuredPool, coordinator: float, alone: float, factor: float) -> None:
-    """Print what more workers would give; `factor`: work of the pool by that of one process."""
+def model_speedup(pool: MeasuredPool, coordinator: float, factor: float) -> None:
+    """Print what more workers would make of an hour; `factor`: work by that of one process."""
     n_tasks = max(len(pool.seconds), 1)
     each, size = coordinator / n_tasks, sum(pool.sent + pool.received) / n_tasks
     task = sum(pool.seconds) / n_tasks
-    print(f"\ncoordinator: {1e3 * each:.1f} ms a task; {size / 1e3:.0f} kB a task both ways")
+    print(
+        f"\ncoordinator: {1e3 * each:.1f} ms a task; tasks of {task:.2f} s and {size / 1e3:.0f} kB"
+    )
     print("| workers | speed-up | coordinator busy | MB/s |\n| ---: | ---: | ---: | ---: |")
     for workers in MODELLED:
         rate = min(workers / max(task, 1e-9), 1 / each)
         useful = rate * task  # workers that the coordinator keeps busy
-        seconds = 1.0 + alone * factor / useful  # a second for the first trees and the last tasks
+        seconds = 1.0 + 3600 * factor / useful  # a second for the first trees and the last tasks
         load, traffic = rate * each, rate * size / 1e6
-        print(f"| {workers} | {alone / seconds:.1f} | {100 * load:.0f} % | {traffic:.1f} |")
+        print(f"| {workers} | {3600 / seconds:.1f} | {100 * load:.0f} % | {traffic:.1f} |")
 
 
 def main() -> None:
@@ -110,7 +125,13 @@ def main() -> None:
             print(f"| {workers} | {line} | {found.cost} |", flush=True)
             if model.tree_.to_dict() != shape:
                 raise SystemExit(f"{workers} workers found another tree")
-        model_speedup(pool, own, alone, done / work)
+        # The same with what a hundred workers would tell each other.
+        with exchange_of(MODELLED[-1]), MeasuredPool(2) as pool:
+            list(pool.map(abs, range(8)))
+            model, _, own = fit(instance, given.depth, pool)
+        done = model.certificate_.counters["depth_two_evaluations"]
+        print(f"\nwith the exchange of {MODELLED[-1]} workers: {done / work:.2f} times the work")
+        model_speedup(pool, own, done / work)
     print(f"\nThe first {_shared_search.FIRST_WORK} evaluations are those of one process.")
 
 

@@ -166,6 +166,14 @@ def solve_shared(problem: Problem, options: Options, callback: Callback | None =
     return _Search(problem, options, callback).run()
 
 
+def least_effort(workers: int) -> int:
+    """Return the work from which on workers tell each other what they have proven.
+
+    Two workers tell each other everything. Many would have too much to read.
+    """
+    return max(1, _SHARED_WORK * (workers - 2))
+
+
 def join(column: int, yes: Nodes, no: Nodes) -> Nodes:
     """Return the tree with a test at its root and two trees below it."""
     pending = [(yes, 0), (no, 0)]
@@ -506,7 +514,7 @@ class _Search:
             self.factor,
             path=node.path,
             search=self.name,
-            least_effort=max(1, _SHARED_WORK * (self.slots - 2)),
+            least_effort=least_effort(self.slots),
             **more,
         )
 

@@ -368,7 +368,7 @@ def worker_count(executor: Any) -> int:
             return max(int(getattr(executor, name)), 1)
     client = getattr(executor, "_client", None)  # of Dask
     if client is not None and hasattr(client, "nthreads"):
-        return max(sum(client.nthreads().values()), 1)
+        return max(int(sum(client.nthreads().values())), 1)
     return os.cpu_count() or 1
 
 
