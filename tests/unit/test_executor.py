@@ -22,7 +22,7 @@ from certree import OptimalityWarning, OptimalTreeClassifier, TreeCV, load, veri
 from certree._version import __version__
 from certree.engine import Options, _shared_search
 from certree.engine._scalar import Problem
-from certree.engine._workers import Packed, Task, run_task
+from certree.engine._workers import Packed, WorkerTask, run_task
 
 Array = NDArray[Any]
 
@@ -175,9 +175,9 @@ def test_a_worker_without_the_data_says_so() -> None:
     X, y = _table(40, 4)
     costs = np.array([[0, 1], [1, 0]], dtype=np.int64)
     packed = Packed.of(Problem(X.astype(np.uint8), y.astype(np.int32), costs))
-    task = Task(packed.key, Options(max_depth=3), factor=100)
+    task = WorkerTask(packed.key, Options(max_depth=3), factor=100)
     assert run_task(task).missing
-    reply = run_task(Task(packed.key, Options(max_depth=3), factor=100, data=packed))
+    reply = run_task(WorkerTask(packed.key, Options(max_depth=3), factor=100, data=packed))
     assert not reply.missing
     assert reply.upper < 100 * len(y)
     assert not run_task(task).missing
@@ -191,7 +191,7 @@ class _Counting(ThreadPoolExecutor):
         self.sent = [0, 0]
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        if args and isinstance(args[0], Task):
+        if args and isinstance(args[0], WorkerTask):
             self.sent[args[0].data is not None] += 1
         return super().submit(fn, *args, **kwargs)
 
@@ -222,7 +222,7 @@ def test_workers_need_certree_of_the_same_version() -> None:
         _fit(_Answering("0.0.1"))
     with pytest.raises(RuntimeError, match=r"cannot import certree.*Install certree"):
         _fit(_Answering(ModuleNotFoundError("No module named 'certree'")))
-    assert run_task(Task("", Options(), 1, version="0.0.1")).version == __version__
+    assert run_task(WorkerTask("", Options(), 1, version="0.0.1")).version == __version__
 
 
 # ---- limits ------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 from time import perf_counter
 from typing import Any
@@ -30,15 +30,13 @@ from certree.exceptions import warn
 from certree.tree._nodes import Nodes
 
 from ._scalar import Callback, Guard, Options, Problem, Result, call_core, read_result
+from ._shared_nodes import LOCAL, SharedLog, SharedNode, SharedSplit, join
 from ._workers import (
-    INFINITE,
-    NO_ENTRIES,
-    Entries,
     Holder,
     Inline,
     Packed,
     Reply,
-    Task,
+    WorkerTask,
     ask_version,
     can_be_renewed,
     check_version,
@@ -65,9 +63,6 @@ _PATIENCE = 15.0
 # What took so much work, for each worker beyond the second, is told to the others.
 _SHARED_WORK = 4
 
-# Lines that are kept for workers that have not seen them.
-_MOST_KEPT = 1_000_000
-
 # Nodes with so many levels left are divided among workers.
 _LEAST_DEPTH = 4
 
@@ -76,70 +71,21 @@ _MOST_FAILURES = 3
 
 _POLL = 0.05
 
-_LOCAL = "this process"
+
+_Chosen = tuple[SharedNode, SharedSplit, int]
+"""A node, the split to be tried, and the ceiling of the node."""
 
 
 class _Stopped(Exception):
     """The budget is used up, or the gap is closed."""
 
 
-@dataclass
-class _Split:
-    """A split of a node, and what is known of the best tree that begins with it."""
-
-    column: int
-    lower: int
-    guess: int
-    upper: int = INFINITE
-    nodes: Nodes | None = None
-    busy: int = 0
-    begun: bool = False
-    sides: tuple[_Node, _Node] | None = None
-
-
-@dataclass
-class _Node:
-    """A node of the first levels."""
-
-    path: tuple[tuple[int, bool], ...]
-    depth: int
-    lower: int = 0
-    upper: int = INFINITE
-    nodes: Nodes | None = None
-    splits: list[_Split] = field(default_factory=list)
-    is_open: bool = False
-
-    def refresh(self, penalty: int) -> None:
-        """Take in what is known of the nodes below."""
-        for split in self.splits:
-            if split.sides is None:
-                continue
-            for side in split.sides:
-                side.refresh(penalty)
-            yes, no = split.sides
-            split.lower = max(split.lower, penalty + yes.lower + no.lower)
-            if yes.nodes is not None and no.nodes is not None:
-                self.offer(split, penalty + yes.upper + no.upper, (yes.nodes, no.nodes))
-        if self.is_open:
-            least = min((split.lower for split in self.splits), default=INFINITE)
-            self.lower = max(self.lower, min(self.upper, least))
-
-    def offer(self, split: _Split, value: int, tree: Nodes | tuple[Nodes, Nodes]) -> None:
-        """Keep a tree that begins with a split, or its two sides, if it is the best so far."""
-        if value >= split.upper:
-            return
-        split.upper = value
-        split.nodes = tree if isinstance(tree, Nodes) else join(split.column, *tree)
-        if value < self.upper:
-            self.upper, self.nodes = value, split.nodes
-
-
 @dataclass(eq=False)
 class _Part:
     """A task that is under way: a split of a node, or the canonical tree of the node."""
 
-    node: _Node
-    split: _Split | None
+    node: SharedNode
+    split: SharedSplit | None
     ceiling: int
     seconds: float
     executor: Executor
@@ -174,51 +120,6 @@ def least_effort(workers: int) -> int:
     return max(1, _SHARED_WORK * (workers - 2))
 
 
-def join(column: int, yes: Nodes, no: Nodes) -> Nodes:
-    """Return the tree with a test at its root and two trees below it."""
-    pending = [(yes, 0), (no, 0)]
-    test, first_child, label = [column], [1], [-1]
-    for tree, node in pending:  # grows while it is read
-        test.append(int(tree.test[node]))
-        label.append(int(tree.label[node]))
-        first_child.append(-1)
-        if tree.test[node] >= 0:
-            first_child[-1] = len(pending) + 1
-            child = int(tree.first_child[node])
-            pending += [(tree, child), (tree, child + 1)]
-    return Nodes.of(test, first_child, label)
-
-
-class _Log:
-    """What workers have proven, one part of lines for each reply, and who has seen which parts."""
-
-    def __init__(self) -> None:
-        self._parts: list[tuple[str, Entries]] = []
-        self._dropped = 0
-        self._seen: dict[str, int] = {}
-
-    def __len__(self) -> int:
-        return self._dropped + len(self._parts)
-
-    def add(self, reply: Reply) -> None:
-        """Add what a worker has proven, and forget what all others know."""
-        self._parts.append((reply.worker, reply.entries))
-        self._seen[reply.worker] = reply.seen
-        workers = [seen for name, seen in self._seen.items() if name != _LOCAL]
-        known = min(workers, default=0) - self._dropped
-        kept = np.cumsum([len(lines) for _, lines in reversed(self._parts)])
-        fits = int(np.searchsorted(kept, _MOST_KEPT, side="right"))
-        n_gone = max(known, len(self._parts) - fits, 0)
-        self._parts = self._parts[n_gone:]
-        self._dropped += n_gone
-
-    def for_worker(self, worker: str) -> tuple[int, Entries]:
-        """Return what a worker has not seen, and how many parts it has seen after that."""
-        first = max(self._seen.get(worker, 0) - self._dropped, 0)
-        lines = [part for name, part in self._parts[first:] if name != worker]
-        return len(self), np.concatenate(lines) if lines else NO_ENTRIES
-
-
 class _Search:
     """The coordinator."""
 
@@ -231,10 +132,9 @@ class _Search:
         self.status = "optimal"
         self.counters: Counter[str] = Counter()
         self.history: list[tuple[float, int, int, int]] = []
-        self.log = _Log()
+        self.log = SharedLog()
         self.replies: SimpleQueue[tuple[_Part, Future[Any]]] = SimpleQueue()
         self.parts: list[_Part] = []
-        self.last = ""
         self.name = uuid4().hex
         self.with_data = 0
         self.failures = 0
@@ -246,7 +146,7 @@ class _Search:
     def run(self) -> Result:
         """Search."""
         self.packed = Packed.of(self.problem)
-        local = holder_of(Task(self.packed.key, self.options, 1, data=self.packed))
+        local = holder_of(WorkerTask(self.packed.key, self.options, 1, data=self.packed))
         assert local is not None
         self.local: Holder = local
         first = self._solve_alone()
@@ -291,7 +191,7 @@ class _Search:
         assert self.options.max_depth is not None
         most = min(raw.counters["columns"], raw.counters["row_groups"] - 1)
         self.depth = min(self.options.max_depth, most)
-        self.root = _Node((), self.depth, lower, self.upper, self.nodes)
+        self.root = SharedNode((), self.depth, lower, self.upper, self.nodes)
         return None
 
     def _open_executor(self) -> None:
@@ -308,11 +208,10 @@ class _Search:
             except TimeoutError:
                 continue
             except BrokenExecutor as error:
-                if not self._may_renew():
-                    raise RuntimeError(
-                        f"The workers of executor={self.given!r} do not start: {error}"
-                    ) from error
-                self._open_executor()
+                if self._may_renew():
+                    self._open_executor()
+                else:
+                    self._go_alone(error)
             return
 
     def _may_renew(self) -> bool:
@@ -324,19 +223,21 @@ class _Search:
         """Prove the value of the best tree, then choose among the trees that have it."""
         self._prove(self.root)
         value, depth = self.root.upper, self.depth
-        pairs = self.local.run(self._task(_Node((), 2), math.inf, is_canonical=True))
+        pairs = self.local.run(self._task(SharedNode((), 2), math.inf, is_canonical=True))
         if pairs.upper <= value and pairs.nodes is not None:
             self.nodes = pairs.nodes
             return
         for less in range(3, self.depth):
-            shallow = _Node((), less)
+            shallow = SharedNode((), less)
             self._prove(shallow, value + 1)
             if shallow.upper <= value:
                 depth = less
                 break
         self.nodes = self._canonical(depth, value)
 
-    def _prove(self, node: _Node, ceiling: int | None = None, *, in_order: bool = False) -> None:
+    def _prove(
+        self, node: SharedNode, ceiling: int | None = None, *, in_order: bool = False
+    ) -> None:
         """Raise the bound of a node until no tree below the ceiling is left.
 
         `in_order`: until the first column is known that begins a tree below the ceiling.
@@ -355,7 +256,7 @@ class _Search:
                 self._send(*part)
             self._take_replies()
 
-    def _is_proven(self, node: _Node, ceiling: int, in_order: bool) -> bool:
+    def _is_proven(self, node: SharedNode, ceiling: int, in_order: bool) -> bool:
         if not in_order:
             return node.lower >= min(node.upper, ceiling)
         for split in node.splits:
@@ -367,13 +268,13 @@ class _Search:
 
     def _canonical(self, depth: int, value: int) -> Nodes:
         """Return the tree of a depth that the rules of ties choose among all of a value."""
-        root = _Node((), depth)
+        root = SharedNode((), depth)
         self._prove(root, value + 1, in_order=True)
         first = next(split for split in root.splits if split.upper <= value)
         assert first.nodes is not None
         worth = self._worth_of_sides(first.nodes)
         sides = [
-            self._canonical_below(_Node(((first.column, holds),), depth - 1), worth[holds])
+            self._canonical_below(SharedNode(((first.column, holds),), depth - 1), worth[holds])
             for holds in (True, False)
         ]
         return join(first.column, *sides)
@@ -399,7 +300,7 @@ class _Search:
             worth[side] = self.factor * (value + options.split_penalty * splits) + splits
         return worth
 
-    def _canonical_below(self, node: _Node, value: int) -> Nodes:
+    def _canonical_below(self, node: SharedNode, value: int) -> Nodes:
         """Let a worker choose among the trees of a side, for as long as that takes."""
         slices = 1.0
         while True:
@@ -415,7 +316,7 @@ class _Search:
 
     # ---- choosing parts ----------------------------------------------------------------------
 
-    def _next(self, node: _Node, ceiling: int, in_order: bool) -> tuple[_Node, _Split, int] | None:
+    def _next(self, node: SharedNode, ceiling: int, in_order: bool) -> _Chosen | None:
         """Return a split that nobody works on, and the ceiling for its node."""
         bound = ceiling if in_order else min(node.upper, ceiling)
         if not node.is_open:
@@ -434,13 +335,13 @@ class _Search:
         for split in wanted:
             if split.sides is None:
                 split.sides = (
-                    _Node((*node.path, (split.column, True)), node.depth - 1),
-                    _Node((*node.path, (split.column, False)), node.depth - 1),
+                    SharedNode((*node.path, (split.column, True)), node.depth - 1),
+                    SharedNode((*node.path, (split.column, False)), node.depth - 1),
                 )
                 return self._next_below(split, bound)
         return None
 
-    def _wanted(self, node: _Node, bound: int, in_order: bool) -> Iterator[_Split]:
+    def _wanted(self, node: SharedNode, bound: int, in_order: bool) -> Iterator[SharedSplit]:
         """Yield the splits that may begin a tree below the bound, the most promising ones first."""
         if in_order:
             for split in node.splits:
@@ -453,7 +354,7 @@ class _Search:
         # What was begun is finished first, by the worker that is free now and began it.
         yield from sorted(still, key=lambda split: (not split.begun, split.lower, split.guess))
 
-    def _next_below(self, split: _Split, bound: int) -> tuple[_Node, _Split, int] | None:
+    def _next_below(self, split: SharedSplit, bound: int) -> _Chosen | None:
         assert split.sides is not None
         for side in split.sides:
             if not side.is_open:
@@ -467,19 +368,19 @@ class _Search:
                     return part
         return None
 
-    def _open(self, node: _Node) -> None:
+    def _open(self, node: SharedNode) -> None:
         """Let this process find the splits of a node and their first bounds."""
         if node.is_open:
             return
-        seen, entries = self.log.for_worker(_LOCAL)
-        task = self._task(node, math.inf, opens_only=True, entries=entries, seen=seen)
-        reply = replace(self.local.run(task), worker=_LOCAL)
+        seen, proven = self.log.news
+        task = self._task(node, math.inf, opens_only=True, proven=proven, seen=seen)
+        reply = replace(self.local.run(task), worker=LOCAL)
         self.log.add(reply)
         self._count(reply)
         node.lower = max(node.lower, reply.lower)
         if reply.upper < node.upper:
             node.upper, node.nodes = reply.upper, reply.nodes
-        node.splits = [_Split(*line) for line in sorted(reply.splits.tolist())]
+        node.splits = [SharedSplit(*line) for line in sorted(reply.splits.tolist())]
         node.is_open = True
         node.refresh(self.penalty)
         if not node.splits and node.lower < node.upper:
@@ -487,7 +388,7 @@ class _Search:
 
     # ---- tasks and replies -------------------------------------------------------------------
 
-    def _task(self, node: _Node, seconds: float, **more: Any) -> Task:
+    def _task(self, node: SharedNode, seconds: float, **more: Any) -> WorkerTask:
         """Return a task for a node."""
         limit, memory = self.options.time_limit, self.options.memory_limit
         if limit is not None:
@@ -508,7 +409,7 @@ class _Search:
                 "work_limit": 0,
             },
         )
-        return Task(
+        return WorkerTask(
             self.packed.key,
             options,
             self.factor,
@@ -518,17 +419,18 @@ class _Search:
             **more,
         )
 
-    def _send(self, node: _Node, split: _Split | None, ceiling: int, slices: float = 1.0) -> _Part:
+    def _send(
+        self, node: SharedNode, split: SharedSplit | None, ceiling: int, slices: float = 1.0
+    ) -> _Part:
         """Give a part to the executor."""
         slice_ = min(max(_SLICE_SHARE * self._seconds, _SHORTEST), _LONGEST) * slices
-        # The worker that is free now is the one that replied last.
-        seen, entries = self.log.for_worker(self.last)
+        seen, proven = self.log.news
         task = self._task(
             node,
             slice_,
             only=() if split is None else (split.column,),
             ceiling=ceiling,
-            entries=entries,
+            proven=proven,
             seen=seen,
             is_canonical=split is None,
         )
@@ -586,7 +488,6 @@ class _Search:
             self.with_data = min(self.with_data, self.slots - 1)
             return
         part.reply = reply
-        self.last = reply.worker
         self._count(reply)
         self.log.add(reply)
         self._learn(part, reply)
@@ -601,9 +502,9 @@ class _Search:
         tree = reply.nodes
         if tree is None or not len(tree) or reply.upper >= part.ceiling:
             return
-        begun = [split for split in node.splits if split.column == tree.test[0]]
-        for split in begun:
-            node.offer(split, reply.upper, tree)
+        for split in node.splits:
+            if split.column == tree.test[0]:
+                node.offer(split, reply.upper, tree)
         if reply.upper < node.upper:
             node.upper, node.nodes = reply.upper, tree
 
@@ -622,14 +523,16 @@ class _Search:
         self.with_data = self.failures = 0
         if self._may_renew():
             self.executor = open_executor(self.given)
-            return
+        else:
+            self._go_alone(error)
+
+    def _go_alone(self, error: BaseException) -> None:
         warn(
             f"The executor lost its workers ({type(error).__name__}: {error}); the search goes on "
             "in this process. Pass a function that makes an executor to get a new one.",
             RuntimeWarning,
         )
-        self.executor, self.slots = Inline(), 1
-        self.with_data = 1
+        self.executor, self.slots, self.with_data = Inline(), 1, 1
 
     # ---- budgets and the result --------------------------------------------------------------
 
@@ -668,12 +571,7 @@ class _Search:
         elif self._seconds < self.asked + _POLL:
             return False
         self.asked = self._seconds
-        event = {
-            "seconds": self._seconds,
-            "work": work,
-            "upper_bound": upper,
-            "lower_bound": lower,
-        }
+        event = {"seconds": self._seconds, "work": work, "upper_bound": upper, "lower_bound": lower}
         if self.guard(event):
             self.status = "interrupted"
             return True
@@ -682,10 +580,9 @@ class _Search:
     def _result(self) -> Result:
         lower, upper = self._bounds()
         status = "optimal" if lower >= upper else self.status
-        if self.status == "optimal" or self.root.nodes is None:
-            nodes = self.nodes
-        else:
-            nodes = self.root.nodes
+        is_chosen = self.status == "optimal" or self.root.nodes is None
+        nodes = self.nodes if is_chosen else self.root.nodes
+        assert nodes is not None
         bound = self.options.bound
         return Result(
             status=self.options.status(status),

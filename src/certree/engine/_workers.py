@@ -12,7 +12,7 @@ import platform
 import signal
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -76,8 +76,16 @@ class Packed(NamedTuple):
         return Problem(np.asfortranarray(columns), self.row_types, self.cost_matrix, self.weights)
 
 
+class Proven(NamedTuple):
+    """What a worker has proven in one task, and the place of this among all such parts."""
+
+    place: int
+    worker: str
+    lines: Entries
+
+
 @dataclass(frozen=True)
-class Task:
+class WorkerTask:
     """A part of a search: a node by its path of tests, and what is asked of it.
 
     Attributes
@@ -94,10 +102,10 @@ class Task:
         Values are this times the value of U plus the number of splits.
     ceiling : int or None
         Only trees of less value are looked for.
-    entries : Entries
-        What others have proven.
+    proven : sequence of Proven
+        What workers have proven.
     seen : int
-        How many parts of what others have proven a worker has seen with these.
+        How many parts of it a worker has seen with these.
     search : str
         Which search; what was seen of others counts for one.
     least_effort : int
@@ -114,7 +122,7 @@ class Task:
     path: tuple[tuple[int, bool], ...] = ()
     only: tuple[int, ...] = ()
     ceiling: int | None = None
-    entries: Entries = field(default_factory=lambda: NO_ENTRIES)
+    proven: Sequence[Proven] = ()
     seen: int = 0
     search: str = ""
     least_effort: int = 1
@@ -123,8 +131,8 @@ class Task:
     data: Packed | None = None
     version: str = __version__
 
-    def to_core(self) -> Mapping[str, Any]:
-        """Return the options of the core."""
+    def to_core(self, entries: Entries) -> Mapping[str, Any]:
+        """Return the options of the core, with what others have proven."""
         options = self.options
         if self.ceiling is not None:
             options = replace(options, known=divmod(self.ceiling, self.factor))
@@ -135,7 +143,7 @@ class Task:
             "least_effort": self.least_effort,
             "is_canonical": self.is_canonical,
             "opens_only": self.opens_only,
-            "entries": np.ascontiguousarray(self.entries),
+            "entries": entries,
         }
         return {**options.to_core(), "assignment": assignment}
 
@@ -195,16 +203,19 @@ class Holder:
         self.seen = 0
         self.search = ""
 
-    def run(self, task: Task, callback: Any = None) -> Reply:
+    def run(self, task: WorkerTask, callback: Any = None) -> Reply:
         """Do a task."""
-        start = thread_time()
-        arguments = (self.problem.cost_matrix, dict(task.to_core()))
+        start, me = thread_time(), _name()
+        if task.search != self.search:
+            self.search, self.seen = task.search, 0
+        news = [one.lines for one in task.proven if one.place >= self.seen and one.worker != me]
+        entries = np.concatenate(news) if news else NO_ENTRIES
+        arguments = (self.problem.cost_matrix, dict(task.to_core(entries)))
         raw = call_core(self.session._core.solve, arguments, callback)
-        self.seen = task.seen if task.search != self.search else max(self.seen, task.seen)
-        self.search = task.search
+        self.seen = max(self.seen, task.seen)
         lower, upper, _ = raw.inner_bounds
         return Reply(
-            worker=_name(),
+            worker=me,
             seen=self.seen,
             status=raw.status,
             lower=lower,
@@ -224,7 +235,7 @@ _LOCK = threading.Lock()
 _OWN = threading.local()
 
 
-def run_task(task: Task) -> Reply:
+def run_task(task: WorkerTask) -> Reply:
     """Do a task in a worker; what is wrong with it comes back as a reply."""
     if task.version != __version__:
         return Reply(_name())
@@ -240,7 +251,7 @@ def _name() -> str:
     return f"{platform.node()}/{os.getpid()}/{threading.get_ident()}"
 
 
-def holder_of(task: Task) -> Holder | None:
+def holder_of(task: WorkerTask) -> Holder | None:
     """Return the session of this thread; None if the table is not here."""
     with _LOCK:
         if task.key not in _TABLES and task.data is not None:
