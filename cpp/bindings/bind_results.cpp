@@ -107,6 +107,20 @@ LongMatrix lower_points(const FrontResult& result) {
   return to_array<LongMatrix>(std::move(values), {result.lower.size(), result.width});
 }
 
+LongMatrix splits(const Result& result) {
+  std::vector<std::int64_t> values;
+  for (const SplitBound& s : result.splits) values.insert(values.end(), {s.column, s.lower, s.guess});
+  return to_array<LongMatrix>(std::move(values), {result.splits.size(), 3});
+}
+
+LongMatrix entries_of_table(const Result& result) {
+  std::vector<std::int64_t> values;
+  for (const SharedEntry& e : result.entries)
+    values.insert(values.end(), {static_cast<std::int64_t>(e.key.low), static_cast<std::int64_t>(e.key.high), e.lower,
+                                 e.upper, e.column, e.effort});
+  return to_array<LongMatrix>(std::move(values), {result.entries.size(), 6});
+}
+
 History history(const ValueReport& result) {
   History out;
   for (const ProgressEvent& e : result.history) out.append(nb::make_tuple(e.seconds, e.work, e.upper, e.lower));
@@ -141,11 +155,19 @@ void bind_results(nb::module_& m) {
   nb::class_<ValueReport, Report>(m, "ValueReport", "What is known of the best value, in the caller's units.")
       .def_ro("lower_bound", &ValueReport::lower_bound)
       .def_ro("upper_bound", &ValueReport::upper_bound)
+      .def_prop_ro(
+          "inner_bounds",
+          [](const ValueReport& r) {
+            return nb::typed<nb::tuple, Cost, Cost, Cost>(nb::make_tuple(r.inner_lower, r.inner_upper, r.factor));
+          },
+          "(lower, upper, factor): factor * value + splits, in which ties are broken.")
       .def_prop_ro("history", &history);
   nb::class_<Result, ValueReport>(m, "Result", "The best tree that a solve found.")
       .def_prop_ro("test", &nodes<&MultiwayTreeNode::test>, move)
       .def_prop_ro("first_child", &nodes<&MultiwayTreeNode::first_child>, move)
-      .def_prop_ro("label", &nodes<&MultiwayTreeNode::label>, move);
+      .def_prop_ro("label", &nodes<&MultiwayTreeNode::label>, move)
+      .def_prop_ro("splits", &splits, move, "Of a part: (column, lower, guess) of the splits of its node.")
+      .def_prop_ro("entries", &entries_of_table, move, "Of a part: what it has proven, for others.");
   nb::class_<MultiwayResult, ValueReport>(m, "MultiwayResult", "The best tree that a multiway solve found.")
       .def_prop_ro("test", &multiway_nodes<&MultiwayTreeNode::test>, move)
       .def_prop_ro("first_child", &multiway_nodes<&MultiwayTreeNode::first_child>, move)

@@ -53,6 +53,34 @@ Tree read_tree(nb::handle value, const std::string& name) {
 }
 #endif
 
+// A dict with the fields of Assignment; `entries` has lines of key (two numbers), lower, upper, column and effort.
+Assignment read_assignment(nb::handle value, const std::string& name) {
+  using Lines = nb::ndarray<const std::int64_t, nb::shape<-1, 6>, nb::c_contig, nb::device::cpu>;
+  Assignment part;
+  for (auto [key, field] : read_option<nb::dict>(value, name)) {
+    const auto field_name = nb::cast<std::string>(key);
+    const auto is = [&](const char* other) { return field_name == other; };
+    // clang-format off
+    if (is("opens_only")) part.opens_only = read_option<bool>(field, field_name);
+    else if (is("is_canonical")) part.is_canonical = read_option<bool>(field, field_name);
+    else if (is("only")) part.only = read_option<std::vector<std::int32_t>>(field, field_name);
+    else if (is("factor")) part.factor = read_option<Cost>(field, field_name);
+    else if (is("least_effort")) part.least_effort = read_option<std::int64_t>(field, field_name);
+    else if (is("path")) {
+      for (const auto& [column, holds] : read_option<std::vector<std::pair<std::int32_t, bool>>>(field, field_name))
+        part.path.push_back({column, holds});
+    } else if (is("entries")) {
+      const auto lines = read_option<Lines>(field, field_name);
+      for (std::size_t k = 0; k < lines.shape(0); ++k)
+        part.entries.push_back({{static_cast<std::uint64_t>(lines(k, 0)), static_cast<std::uint64_t>(lines(k, 1))},
+                                lines(k, 2), lines(k, 3), lines(k, 4), lines(k, 5)});
+    }
+    else throw std::invalid_argument("unknown entry '" + field_name + "' of assignment");
+    // clang-format on
+  }
+  return part;
+}
+
 }  // namespace
 
 Options read_options(const OptionDict& given) {
@@ -77,6 +105,7 @@ Options read_options(const OptionDict& given) {
     else if (is("threads")) options.threads = read_option<std::int32_t>(value, name);
     else if (is("search")) options.search = read_search(read_option<std::string>(value, name));
     else if (is("smallest")) options.smallest = read_option<bool>(value, name);
+    else if (is("assignment")) options.assignment = read_assignment(value, name);
     else if (is("isa")) options.isa = read_isa(read_option<std::string>(value, name));
 #ifdef CERTREE_DEBUG_TREE
     else if (is("debug_tree")) options.debug_tree = read_tree(value, name);

@@ -86,6 +86,12 @@ Result single_leaf(Cost cost, std::int32_t label, const Options& options) {
 }
 
 Result single_leaf(const TableView& table, const CountTask& task, const Options& options) {
+  if (options.assignment.factor > 0) {  // of some of the rows, of which nothing is known then
+    Result nothing;
+    nothing.status = Status::memory_limit;
+    nothing.factor = options.assignment.factor;
+    return nothing;
+  }
   std::int32_t label = 0;
   const Cost cost = task.leaf_cost(weight_of_types(table, task.n_types()).data(), &label);
   return single_leaf(cost, label, options);
@@ -103,6 +109,9 @@ void report_values(const Progress& progress, const Budget& budget, const Scale& 
   result.upper_bound = scale.to_caller(interval.upper);
   result.lower_bound = interval.is_exact() ? result.upper_bound : scale.to_caller(interval.lower);
   result.status = status_of(budget, {result.lower_bound, result.upper_bound}, gap);
+  result.inner_lower = interval.lower;
+  result.inner_upper = interval.upper;
+  result.factor = scale.factor;
   result.history = progress.history();
   for (ProgressEvent& event : result.history) {
     event.upper = scale.to_caller(event.upper);

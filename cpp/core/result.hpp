@@ -6,6 +6,7 @@
 
 #include "base/budget.hpp"
 #include "base/cost.hpp"
+#include "search/assignment.hpp"
 #include "search/options.hpp"
 #include "search/path_entry.hpp"
 #include "search/points.hpp"
@@ -28,12 +29,19 @@ struct Report {
 struct ValueReport : Report {
   Cost lower_bound = 0;
   Cost upper_bound = 0;
+  // The same in the units of the search: `factor` times the value, plus the number of splits (search/scale.hpp).
+  Cost inner_lower = 0;
+  Cost inner_upper = kInfinite;
+  Cost factor = 1;
   std::vector<ProgressEvent> history;
 };
 
 // In all results, columns of trees are the caller's.
 struct Result : ValueReport {
   Tree tree;
+  // Of an assignment (search/assignment.hpp).
+  std::vector<SplitBound> splits;
+  std::vector<SharedEntry> entries;
 };
 
 struct PathResult : Report {

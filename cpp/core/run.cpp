@@ -37,13 +37,17 @@ Run::Run(const Dataset& set, const DepthTwoMaker& statistic, Cost worst, const O
       asked(options),
       depth(effective_depth(data, options)),
       inner(inner_options(options, depth)),
-      scale(worst, inner, data.most_splits(depth)),
+      scale(worst, inner, options.assignment.factor > 0 ? options.assignment.factor - 1 : data.most_splits(depth)),
       progress(budget, std::move(observer), scale.factor),
       subproblems(memory, options.memory_limit > 0 ? options.memory_limit / 2 : 0, options.threads > 1),
       context{data, statistic, inner, scale.objective, budget, memory, subproblems, progress} {
   context.options.gap = scale.from_caller(options.gap);
   if (options.known_value >= 0)
     progress.assume(options.known_value * scale.factor + (inner.smallest ? options.known_splits : 0));
+  if (options.assignment.factor > 0) {
+    budget.grant_any_effort();
+    context.splits = &split_bounds;
+  }
 }
 
 void Run::search(Counters& counters) {
@@ -52,7 +56,14 @@ void Run::search(Counters& counters) {
   const bool limits_splits = options.max_splits >= 0 && options.max_splits < data.most_splits(depth);
   const bool may_go_best_first = options.search != SearchKind::depth_first;
   run_within(budget, [&] {
-    if (limits_splits && depth > 1) {
+    if (asked.assignment.factor > 0) {
+      for (const SharedEntry& known : asked.assignment.entries)
+        subproblems.store(known.key, {{known.lower, known.upper}, static_cast<std::int32_t>(known.column)},
+                          static_cast<std::uint32_t>(known.effort));
+      subproblems.keep_journal(&entries, asked.assignment.least_effort);
+      run_depth_first(context, depth, counters);
+      subproblems.keep_journal(nullptr, 0);
+    } else if (limits_splits && depth > 1) {
       PathSearch(context, depth, options.max_splits).run(counters);
     } else if (depth == kUnlimitedDepth && may_go_best_first) {
       run_best_first(context, counters);
@@ -79,6 +90,8 @@ bool Run::report(Result& result) {
   report_values(progress, budget, scale, asked.gap, result);
   result.tree = progress.tree();
   name_columns(data, result.tree);
+  result.splits = std::move(split_bounds);
+  result.entries = std::move(entries);
   report_work(budget, memory, data, result);
   report_table(subproblems, result.counters);
   return true;

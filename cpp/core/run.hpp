@@ -41,6 +41,8 @@ struct Run {
   Progress progress;
   Table subproblems;
   Context context;
+  std::vector<SplitBound> split_bounds;  // of an assignment
+  std::vector<SharedEntry> entries;      // and what is worth telling others
 };
 
 }  // namespace certree

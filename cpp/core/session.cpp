@@ -81,7 +81,8 @@ bool Session::open(const CountTask& task, const Options& options) {
     past_.clear();
     past_curves_.clear();
   }
-  if (options.memory_limit > 0) {
+  // The table of a part is that of the part before it.
+  if (options.memory_limit > 0 && options.assignment.factor == 0) {
     past_.shrink(options.memory_limit / kPastShare);
     past_curves_.shrink(options.memory_limit / kPastShare);
   }

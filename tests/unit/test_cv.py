@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import f1_score, make_scorer
@@ -34,6 +35,7 @@ from certree import (
     regularization_path,
     verify,
 )
+from certree.estimators import _budgets
 
 
 @pytest.fixture(scope="module")
@@ -492,3 +494,20 @@ def test_a_choice_is_saved_with_its_curve(
     assert again.best_params_ == model.best_params_
     assert again.curve_.to_dict() == model.curve_.to_dict()
     assert "rows left out" in again.curve_._repr_html_()
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_folds_run_in_the_processes_of_a_joblib_backend(
+    n_jobs: int | None, data: tuple[Any, Any]
+) -> None:
+    phases: list[str] = []
+    expected = OptimalTreeClassifierCV(depths=(1, 2), cv=4).fit(*data)
+    with (
+        parallel_config(backend="loky", n_jobs=2),
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr(_budgets, "phase", phases.append)
+        model = OptimalTreeClassifierCV(depths=(1, 2), cv=4, n_jobs=n_jobs).fit(*data)
+    assert "searching folds, 4 of 4 done" in phases
+    assert model.best_params_ == expected.best_params_
+    np.testing.assert_array_equal(model.curve_.scores, expected.curve_.scores)

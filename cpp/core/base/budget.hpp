@@ -52,6 +52,8 @@ class Budget {
     effort_limit_.compare_exchange_strong(unset, work() + std::max(work() + earlier_work_, kLeast),
                                           std::memory_order_relaxed);
   }
+  // The choice among trees of the same value may take any work.
+  void grant_any_effort() { effort_limit_.store(std::int64_t{1} << 60, std::memory_order_relaxed); }
   std::int64_t work() const { return work_.load(std::memory_order_relaxed); }
 
   // What is left for a solve inside of this one, where 0 stands for any amount.

@@ -28,6 +28,7 @@ class DepthFirst {
         improver_(grower_, std::min(depth, kDeepestGrown), context.options.max_splits, context_.options,
                   context_.objective, context.budget, context.progress,
                   context.improver != nullptr ? *context.improver : own_state_) {
+    main_.start_below(context.options.assignment.path);
     const std::int32_t threads = depth == kUnlimitedDepth ? 1 : context.options.threads;
     for (std::int32_t t = 1; t < threads; ++t) {
       helpers_.push_back(std::make_unique<Worker>(context, false));
@@ -38,9 +39,12 @@ class DepthFirst {
   void run(Counters& counters) {
     try {
       start();
-      if (!is_done()) search();
+      if (!is_done() && !context_.options.assignment.opens_only) search();
+      if (context_.splits != nullptr) report_splits();
       // Without a depth limit one thread searches, in an order that the data alone decide.
-      if (context_.options.smallest && depth_ != kUnlimitedDepth && context_.progress.interval().is_exact())
+      const bool is_wanted = context_.splits == nullptr || context_.options.assignment.is_canonical;
+      if (is_wanted && context_.options.smallest && depth_ != kUnlimitedDepth &&
+          context_.progress.interval().is_exact())
         make_canonical();
     } catch (const std::bad_alloc&) {
       context_.budget.stop(StopReason::memory);
@@ -53,13 +57,17 @@ class DepthFirst {
   // The best tree of depth two and the bound that holds for every depth.
   void start() {
     Frame& root = main_.frame(0);
-    improver_.start();
+    // Of some splits, trees are wanted that begin with them.
+    const bool is_open_to_all = context_.options.assignment.only.empty();
+    if (is_open_to_all) improver_.start();
     if (!main_.expand(root)) return;
     const SplitErrors& errors = root.expansion.errors;
     const Cost value = main_.shallow_value(errors, std::min(depth_, 2));
-    Tree tree;
-    main_.add_depth_two_tree(0, std::min(depth_, 2), tree);
-    context_.progress.improve(value, std::move(tree));
+    if (is_open_to_all) {
+      Tree tree;
+      main_.add_depth_two_tree(0, std::min(depth_, 2), tree);
+      context_.progress.improve(value, std::move(tree));
+    }
     Cost floor = std::min(value, context_.objective.leaf(root.unavoidable));
     if (context_.options.use_split_count)
       floor = split_count_bound(context_.objective, value, root.unavoidable, std::min(depth_, 2));
@@ -148,11 +156,14 @@ class DepthFirst {
     tried_ = 0;
     Cost shallow_lower = 0;
     Record record = main_.recall(root.node.rows.key, depth, &shallow_lower);
-    if (record.interval.upper < context_.progress.interval().upper) restore(depth, record.interval.upper);
+    // A part is asked for trees that begin with its splits.
+    if (context_.splits == nullptr && record.interval.upper < context_.progress.interval().upper)
+      restore(depth, record.interval.upper);
     const Cost assumed = is_last ? context_.progress.interval().upper : record.interval.upper;
     const bool is_in_table = record.interval.upper == assumed;
     record.interval.upper = assumed;
     const bool opens = !record.interval.is_exact() && main_.open(0, depth, record, shallow_lower);
+    if (opens && context_.splits != nullptr) take_part(depth);
     if (opens) {
       std::vector<std::thread> threads;
       for (const auto& helper : helpers_)
@@ -170,6 +181,31 @@ class DepthFirst {
     main_.remember(root.node.rows.key, depth, has_tree ? record : Record{{record.interval.lower, kInfinite}, kNoTree},
                    context_.budget.work());
     return record.interval;
+  }
+
+  // Others have proven bounds of the root's children, and try the other splits.
+  void take_part(std::int32_t depth) {
+    main_.look_all_children_up(0, depth);
+    const std::vector<std::int32_t>& only = context_.options.assignment.only;
+    Frame& root = main_.frame(0);
+    for (std::size_t s = 0; !only.empty() && s < static_cast<std::size_t>(root.node.n_columns); ++s)
+      if (std::find(only.begin(), only.end(), context_.data.original_column(root.node.column[s])) == only.end())
+        root.closed[s] = 1;
+  }
+
+  void report_splits() {
+    Frame& root = main_.frame(0);
+    Record record;
+    if (depth_ <= 2) return;
+    if (!root.is_open || root.depth != depth_) {
+      Cost shallow_lower = 0;
+      record = main_.recall(root.node.rows.key, depth_, &shallow_lower);
+      if (!main_.open(0, depth_, record, shallow_lower)) return;
+      main_.look_all_children_up(0, depth_);
+    }
+    for (std::size_t s = 0; s < static_cast<std::size_t>(root.node.n_columns); ++s)
+      if (root.lower[s] < kInfinite)
+        context_.splits->push_back({context_.data.original_column(root.node.column[s]), root.lower[s], root.guess[s]});
   }
 
   // The table of an earlier solve may know a better tree than this one has found.

@@ -6,6 +6,7 @@
 
 #include "base/cost.hpp"
 #include "counts/kernels.hpp"
+#include "search/assignment.hpp"
 #include "search/tree.hpp"
 
 namespace certree {
@@ -32,6 +33,7 @@ struct Options {
   SearchKind search = SearchKind::automatic;
   bool smallest = true;  // of the best trees, the one with the fewest splits, the least depth, the first columns
   Isa isa = best_isa();
+  Assignment assignment;    // of a search that several processes share
   Tree debug_tree;          // builds with CERTREE_DEBUG_TREE: a tree over the caller's columns (search/debug_tree.hpp)
   Cost debug_discount = 0;  // and by how much it is made to look better than it is, in the caller's units
 #define CERTREE_SWITCH(name, help) bool name = true;

@@ -47,6 +47,8 @@ bool Table::find(const Fingerprint& key, Record& out) const {
 
 void Table::store(const Fingerprint& key, const Record& record, std::uint32_t effort) {
   const auto lock = lock_if<std::unique_lock<std::shared_mutex>>(shared_, mutex_);
+  if (journal_ != nullptr && effort >= least_effort_)
+    journal_->push_back({key, record.interval.lower, record.interval.upper, record.column, effort});
   if (n_buckets_ == 0) return;
   Entry* entry = bucket(key);
   for (std::size_t k = 0; k < kBucket; ++k) {

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <mutex>
 #include <shared_mutex>
+#include <vector>
 
 #include "base/bits.hpp"
 #include "base/cost.hpp"
 #include "base/memory.hpp"
+#include "search/assignment.hpp"
 
 namespace certree {
 
@@ -45,6 +47,11 @@ class Table {
 
   // Exchanges the entries, not how large they may get; both tables are of one solve's memory.
   void swap(Table& other);
+  // From now on, what takes at least so much effort is written to the journal, too.
+  void keep_journal(std::vector<SharedEntry>* journal, std::int64_t least_effort) {
+    journal_ = journal;
+    least_effort_ = least_effort;
+  }
   void limit(std::int64_t max_bytes) { max_bytes_ = std::max<std::int64_t>(max_bytes, 1); }
 
   std::int64_t n_entries() const { return used_; }
@@ -73,6 +80,8 @@ class Table {
   std::size_t n_buckets_ = 0;
   std::int64_t used_ = 0;
   std::int64_t evictions_ = 0;
+  std::vector<SharedEntry>* journal_ = nullptr;
+  std::int64_t least_effort_ = 0;
 };
 
 }  // namespace certree

@@ -50,6 +50,18 @@ Worker::Worker(const Context& context, bool is_main)
   }
 }
 
+void Worker::start_below(const std::vector<Assignment::Step>& path) {
+  for (const Assignment::Step& step : path) {
+    const Node& node = frame(0).node;
+    std::int32_t split = -1;
+    for (std::int32_t s = 0; s < node.n_columns; ++s)
+      if (context_.data.original_column(node.column[static_cast<std::size_t>(s)]) == step.column) split = s;
+    require(split >= 0, "a path has a column that does not divide its rows");
+    descend(0, split, step.holds);
+    std::swap(frames_[0], frames_[1]);
+  }
+}
+
 Frame& Worker::frame(std::size_t level) {
   if (level == 0 && root_ != nullptr) return *root_;
   while (frames_.size() <= level) frames_.push_back(std::make_unique<Frame>(context_.memory));
@@ -353,6 +365,24 @@ void Worker::keep_children(std::size_t level, std::int32_t split) {
     f.child_lower[holds][static_cast<std::size_t>(split)] = found.lower;
     f.child_upper[holds][static_cast<std::size_t>(split)] = found.upper;
   }
+}
+
+void Worker::look_all_children_up(std::size_t level, std::int32_t depth) {
+  Frame& f = frame(level);
+  Scratch& s = scratch(level);
+  for (std::int32_t split = 0; split < f.node.n_columns; ++split) {
+    const auto k = static_cast<std::size_t>(split);
+    if (f.closed[k]) continue;
+    for (const int holds : {0, 1}) {
+      child_rows(f, split, holds != 0, s.rows[holds]);
+      const Record stored = recall(s.rows[holds].key, depth_below(depth));
+      f.child_lower[holds][k] = std::max(f.child_lower[holds][k], stored.interval.lower);
+      f.child_upper[holds][k] = std::min(f.child_upper[holds][k], stored.interval.upper);
+    }
+    f.lower[k] = std::max(f.lower[k], value_of_split(f, k, f.child_lower[0][k] + f.child_lower[1][k]));
+  }
+  for (std::int32_t split = 0; split < f.node.n_columns; ++split)
+    if (!f.closed[static_cast<std::size_t>(split)]) spread_bounds(f, split);
 }
 
 void Worker::child_rows(const Frame& parent, std::int32_t split, bool holds, RowSet& out) {

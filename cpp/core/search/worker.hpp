@@ -56,6 +56,8 @@ struct Context {
   CurveTable* curves = nullptr;
   // What tests cost; null: nothing.
   const TestCosts* tests = nullptr;
+  // Where the splits of the node of a part are reported; null: this is no part.
+  std::vector<SplitBound>* splits = nullptr;
   // Where good trees are looked for over several runs of a search; null: it is this run's own.
   ImproverState* improver = nullptr;
 };
@@ -121,6 +123,8 @@ class Worker {
   // The two halves of close_split.
   void offer_split(Frame& frame, std::int32_t split, const Interval& found, Record& record);
   void spread_bounds(Frame& frame, std::int32_t split);
+  // What the table knows of the children of all splits goes to the frame, and from each to the others.
+  void look_all_children_up(std::size_t level, std::int32_t depth);
   // After try_split: what was found of the children goes to the frame.
   void keep_children(std::size_t level, std::int32_t split);
   static Cost least_lower(const Frame& frame);
@@ -166,6 +170,9 @@ class Worker {
   bool expand(Frame& frame);
   // Debug builds: the final bounds of a node and of its splits against the known tree.
   void check_known_tree(const Frame& frame, std::int32_t depth, const Record& record) const;
+
+  // Makes level 0 the node that the tests lead to.
+  void start_below(const std::vector<Assignment::Step>& path);
 
  private:
   // Per level and worker, never shared.

@@ -67,7 +67,7 @@ class Options:
     for, and what kept the others out, "memory_limit" or "time_limit": results then have this status
     and bounds that hold for all tests. `extra` goes to the core as it is: technique switches,
     instruction set, work limit. `row_counts` says how many rows each row stands for, which matters
-    to `min_leaf`; None: one each.
+    to `min_leaf`; None: one each. `executor` is what runs parts of a search that can be shared.
     """
 
     max_depth: int | None = None
@@ -82,6 +82,7 @@ class Options:
     search: str = "auto"
     known: tuple[int, int] | None = None
     partial: str = ""
+    executor: Any = None
     extra: Mapping[str, Any] = field(default_factory=dict)
     row_counts: NDArray[np.int64] | None = None
 

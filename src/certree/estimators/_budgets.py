@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from joblib import Parallel, effective_n_jobs
+from joblib.parallel import get_active_backend
 
 from certree.encoding import Reduced, TableEncoder
 from certree.encoding._encoder import PrefersRanks
@@ -177,6 +181,35 @@ def thread_count(n_jobs: object) -> int:
     if n_jobs > 0:
         return min(int(n_jobs), _MOST_THREADS)
     return max(1, processor_count() + 1 + int(n_jobs))
+
+
+def job_count(n_jobs: object) -> int:
+    """Return the number of jobs for `n_jobs`; None: what ``joblib.parallel_config`` says."""
+    return int(effective_n_jobs(None)) if n_jobs is None else thread_count(n_jobs)
+
+
+def shares_memory() -> bool:
+    """Whether jobs run in this process, unless ``joblib.parallel_config`` names another backend."""
+    backend, _ = get_active_backend(prefer="threads")
+    return bool(getattr(backend, "supports_sharedmem", False))
+
+
+def run_jobs(
+    jobs: Iterable[Any], total: int, n_jobs: int | None, call: Budget, what: str
+) -> list[Any]:
+    """Run jobs of joblib and count them; on Ctrl-C return those that are done, at least one."""
+    done: list[Any] = []
+    found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    phase(f"{what}, 0 of {total} done")
+    for one in found:
+        done.append(one)
+        phase(f"{what}, {len(done)} of {total} done")
+        if call.is_interrupted:
+            break
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of jobs that were given up
+        found.close()
+    return done
 
 
 def processor_count() -> int:

@@ -20,6 +20,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.validation import check_is_fitted
 
 from certree.engine._budget import Budget, budget
+from certree.engine._workers import leaving_interrupts
 from certree.exceptions import OptimalityWarning, warn
 from certree.numbers._exact import read_fraction
 from certree.numbers._weights import read_weights, relative_weights
@@ -27,7 +28,7 @@ from certree.results._activity import step
 from certree.results._progress import Callback
 from certree.results._validation import ValidationCurve
 
-from ._budgets import open_call, thread_count
+from ._budgets import job_count, open_call, run_jobs, shares_memory
 from ._certify import find_path
 from ._optimal_tree import BaseOptimalTree
 from ._parameters import Number, OneOf, is_whole
@@ -56,6 +57,30 @@ class _Fold(NamedTuple):
 
     scores: list[float]
     status: list[str]
+
+
+class _Job(NamedTuple):
+    """A fold: what is searched and scored, and what that may take."""
+
+    model: BaseOptimalTree
+    train: Part
+    test: Part
+    limits: list[Limits]
+    scorer: Scorer | None
+    seconds: float | None
+    memory: int | None
+
+    def run(self) -> _Fold:
+        """Search and score."""
+        with budget(self.seconds, self.memory):
+            tried = models_within(copy.copy(self.model), self.train, self.limits)
+        return _Fold(_scores(tried, self.test, self.scorer), [one.status for one in tried])
+
+    def run_elsewhere(self) -> _Fold:
+        """Do so in a process that works for another one, which gives the warnings."""
+        with leaving_interrupts(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self.run()
 
 
 def _held(name: str, meaning: str) -> Any:
@@ -173,31 +198,38 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
 
         Each round of folds has an equal share of the time that is left, and so has the refit.
         """
-        jobs = min(thread_count(self.n_jobs), len(folds))
+        jobs = min(job_count(self.n_jobs), len(folds))
         memory = None if call.memory is None else call.memory // jobs
         scored = _scored(model, data, scorer)
+
+        def job(number: int) -> _Job:
+            train, test = folds[number]
+            rounds = math.ceil((len(folds) - number) / jobs) + bool(self.refit)
+            share = call.remaining(1 / rounds)
+            rows = data.rows(train), scored.rows(test)
+            return _Job(model, *rows, limits, scorer, share, memory)
 
         def run(number: int) -> _Fold | None:
             if call.is_interrupted and number >= jobs:
                 return None
-            train, test = folds[number]
-            rounds = math.ceil((len(folds) - number) / jobs) + bool(self.refit)
-            share, place = call.remaining(1 / rounds), f"fold {number + 1} of {len(folds)}"
-            with budget(share, memory), step(place):
-                tried = models_within(copy.copy(model), data.rows(train), limits)
-            return _Fold(_scores(tried, scored.rows(test), scorer), [one.status for one in tried])
+            with step(f"fold {number + 1} of {len(folds)}"):
+                return job(number).run()
 
+        numbers = range(len(folds))
         with warnings.catch_warnings():
             # One warning at the end speaks of all searches.
             warnings.simplefilter("ignore", OptimalityWarning)
             warnings.filterwarnings("ignore", ".*nothing to\\s+predict with")
             if jobs == 1:
-                found = [run(number) for number in range(len(folds))]
-            else:
+                found = [run(number) for number in numbers]
+            elif shares_memory():
                 # Threads share the budget of the call; the core lets all of them run at once.
                 found = Parallel(n_jobs=jobs, require="sharedmem")(
-                    delayed(copy_context().run)(run, number) for number in range(len(folds))
+                    delayed(copy_context().run)(run, number) for number in numbers
                 )
+            else:
+                elsewhere = (delayed(job(number).run_elsewhere)() for number in numbers)
+                found = run_jobs(elsewhere, len(folds), jobs, call, "searching folds")
         return [fold for fold in found if fold is not None]
 
     def _keep_scores(self, limits: list[Limits], found: list[_Fold]) -> None:

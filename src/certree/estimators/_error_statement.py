@@ -27,6 +27,7 @@ from certree.engine._ordered import (
     solve_ordered,
     solve_ordered_path,
 )
+from certree.engine._shared_search import solve_shared
 from certree.numbers._error_weights import ErrorWeights, class_fractions, error_weights
 from certree.numbers._exact import cost_budget, error_scale, parse_complexity
 from certree.numbers._weights import read_weights, scale_given
@@ -146,6 +147,8 @@ class ErrorStatement(Statement):
         ranked = self.ranked_problem
         if ranked is not None:
             return solve_ordered(ranked, options, watch)
+        if options.executor is not None:
+            return solve_shared(self.problem, options, watch)
         outcomes = self.encoder.multiway_columns_
         if outcomes is None:
             return engine.solve(self.problem, options, watch)

@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
+from certree.engine._workers import is_executor
 from certree.numbers._fractions import read_fraction, shown
 
 
@@ -123,6 +124,16 @@ def check_verbose(name: str, value: object) -> None:
         raise _wrong_type(name, wanted, value)
     if value < 0:
         raise ValueError(f"{name} must be {wanted}, got {value!r}.")
+
+
+def check_executor(name: str, value: object) -> None:
+    """Refuse what runs no tasks."""
+    if not is_executor(value):
+        wanted = (
+            "a concurrent.futures.Executor, a Dask client, the module ray, a function that makes "
+            "an executor, or None"
+        )
+        raise _wrong_type(name, wanted, value)
 
 
 def is_whole(value: object) -> TypeGuard[int]:

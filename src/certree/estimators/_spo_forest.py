@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from certree import engine
-from certree.engine._budget import Budget, current
+from certree.engine._budget import Budget
+from certree.engine._workers import leaving_interrupts
 from certree.exceptions import OptimalityWarning, warn
 from certree.files import written_by_fields
 from certree.numbers._exact import scale_weights
 from certree.oracles import Oracle
-from certree.results._activity import phase
 from certree.tasks._task import Rows
 
 from . import _greedy
-from ._budgets import open_call
+from ._budgets import open_call, run_jobs
 from ._parameters import OneOf, WholeNumber, check_verbose, is_whole, least_rows
 from ._reading import EncodesTables
 from ._spo_base import DecisionMixin
@@ -203,18 +200,7 @@ class SPOForest(DecisionMixin, EncodesTables):
     def _grow(self, growing: _Growing, seeds: NDArray[np.int64], call: Budget) -> list[ForestTree]:
         """Grow the trees; on Ctrl-C return those that there are, at least one."""
         jobs = (delayed(_grow_in_job)(growing, int(seed)) for seed in seeds)
-        growth = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
-        trees: list[ForestTree] = []
-        phase(f"growing {len(seeds)} trees")
-        for tree in growth:
-            trees.append(tree)
-            phase(f"growing trees, {len(trees)} of {len(seeds)} done")
-            if call.is_interrupted:
-                break
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of trees that were given up
-            growth.close()
-        return trees
+        return run_jobs(jobs, len(seeds), self.n_jobs, call, "growing trees")
 
     def _numbers_drawn(self) -> list[int]:
         """Return how many raw columns a split may consider: each number that is to be tried."""
@@ -323,14 +309,8 @@ class _Growing:
 
 def _grow_in_job(growing: _Growing, seed: int) -> ForestTree:
     """Grow one tree; in a process of its own, Ctrl-C is left to the one that waits for it."""
-    is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or current() is not None:
+    with leaving_interrupts():
         return _grow_one(growing, seed)
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        return _grow_one(growing, seed)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _grow_one(growing: _Growing, seed: int) -> ForestTree:

@@ -69,7 +69,9 @@ class TreeCV(ChoosesSize):
     memory_limit : int, str or None, default="auto"
         The same for memory, as for :class:`OptimalTreeClassifier`.
     n_jobs : int or None, default=1
-        Folds that are searched at the same time, each in a thread; -1: all processors.
+        Folds that are searched at the same time, each in a thread; -1: all processors. Another
+        backend of ``joblib.parallel_config`` (loky, Dask, Ray, Spark) has them in its processes;
+        None: as many as it says.
     verbose : "auto" or int, default="auto"
         As for :class:`OptimalTreeClassifier`; counts folds and depths.
 

@@ -74,7 +74,8 @@ def model_to_json(model: Any, *, indent: int | None = None) -> str:
 def _write(model: Any) -> dict[str, Any]:
     parameters = {}
     for name, value in model.get_params(deep=False).items():
-        parameters[name] = _write_or_omit(name, value)
+        # The workers of a fit are no part of the model.
+        parameters[name] = None if name == "executor" else _write_or_omit(name, value)
     kept = {name: vars(model)[name] for name in _declared(type(model)) if name in vars(model)}
     fitted = {name: _write_fitted(name, value) for name, value in kept.items()}
     return {"estimator": type(model).__name__, "parameters": parameters, "fitted": fitted}

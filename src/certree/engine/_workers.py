@@ -1,0 +1,414 @@
+"""What an executor runs of a search that several processes share, and how it is reached.
+
+A worker keeps the table, the session over it, and with that all it has proven, from one task to the
+next. Tasks are short. They carry what others have proven, and bring back what was proven.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import signal
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pkgutil import resolve_name
+from time import thread_time
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree._version import __version__
+from certree.tree._nodes import Nodes
+
+from ._budget import current
+from ._scalar import Options, Problem, Session, call_core, read_nodes
+
+Entries = NDArray[np.int64]
+"""Lines of the transposition table: key (two numbers), lower, upper, column, effort."""
+
+NO_ENTRIES: Entries = np.empty((0, 6), dtype=np.int64)
+
+INFINITE = (2**63 - 1) // 8
+"""What the core says where no value is known."""
+
+# A process keeps the tables of so many searches.
+_MOST_TABLES = 2
+
+
+class Packed(NamedTuple):
+    """A problem with a bit per answer, and a key that says which one it is."""
+
+    key: str
+    bits: NDArray[np.uint8]
+    n_rows: int
+    row_types: NDArray[np.int32]
+    cost_matrix: NDArray[np.int64]
+    weights: NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, problem: Problem) -> Packed:
+        """Pack a problem."""
+        bits = np.packbits(np.asfortranarray(problem.columns) != 0, axis=0)
+        parts = [bits, problem.row_types, problem.cost_matrix, problem.weights]
+        digest = hashlib.blake2b(digest_size=20)
+        for part in parts:
+            array = np.empty(0) if part is None else np.ascontiguousarray(part)
+            digest.update(f"{array.shape} {array.dtype}".encode())
+            digest.update(array.tobytes())
+        return cls(
+            digest.hexdigest(),
+            bits,
+            len(problem.row_types),
+            problem.row_types,
+            problem.cost_matrix,
+            problem.weights,
+        )
+
+    def problem(self) -> Problem:
+        """Return the problem."""
+        columns = np.unpackbits(self.bits, axis=0, count=self.n_rows)
+        return Problem(np.asfortranarray(columns), self.row_types, self.cost_matrix, self.weights)
+
+
+class Proven(NamedTuple):
+    """What a worker has proven in one task, and the place of this among all such parts."""
+
+    place: int
+    worker: str
+    lines: Entries
+
+
+@dataclass(frozen=True)
+class WorkerTask:
+    """A part of a search: a node by its path of tests, and what is asked of it.
+
+    Attributes
+    ----------
+    key : str
+        Which problem.
+    options : Options
+        Limits of the node, and of the task.
+    path : tuple of (column, holds)
+        The tests that lead to the node, and their answers.
+    only : tuple of int
+        The columns that are tried there; empty: all.
+    factor : int
+        Values are this times the value of U plus the number of splits.
+    ceiling : int or None
+        Only trees of less value are looked for.
+    proven : sequence of Proven
+        What workers have proven.
+    seen : int
+        How many parts of it a worker has seen with these.
+    search : str
+        Which search; what was seen of others counts for one.
+    least_effort : int
+        What takes so much work is brought back.
+    is_canonical : bool
+        Whether the canonical tree is wanted, not any best one.
+    data : Packed, optional
+        The problem, for workers that do not have it.
+    """
+
+    key: str
+    options: Options
+    factor: int
+    path: tuple[tuple[int, bool], ...] = ()
+    only: tuple[int, ...] = ()
+    ceiling: int | None = None
+    proven: Sequence[Proven] = ()
+    seen: int = 0
+    search: str = ""
+    least_effort: int = 1
+    is_canonical: bool = False
+    opens_only: bool = False
+    data: Packed | None = None
+    version: str = __version__
+
+    def to_core(self, entries: Entries) -> Mapping[str, Any]:
+        """Return the options of the core, with what others have proven."""
+        options = self.options
+        if self.ceiling is not None:
+            options = replace(options, known=divmod(self.ceiling, self.factor))
+        assignment = {
+            "path": list(self.path),
+            "only": list(self.only),
+            "factor": self.factor,
+            "least_effort": self.least_effort,
+            "is_canonical": self.is_canonical,
+            "opens_only": self.opens_only,
+            "entries": entries,
+        }
+        return {**options.to_core(), "assignment": assignment}
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a worker found.
+
+    Attributes
+    ----------
+    worker : str
+        Host, process and thread.
+    version : str
+        Its version of certree.
+    missing : bool
+        Whether it has no table to search in. Then nothing was done.
+    seen : int
+        How many parts of what others have proven it has seen.
+    lower, upper : int
+        Bounds of the node, in units of the search; `upper` is at most the ceiling.
+    nodes : Nodes
+        A tree below the ceiling, or none.
+    splits : int64 array of shape (n_splits, 3)
+        Column, lower bound and depth-two value of each split of the node.
+    entries : Entries
+        What was proven.
+    counters : mapping
+        What the work was.
+    seconds, cpu_seconds : float
+        What the task took.
+    error : Exception, optional
+        What it raised.
+    """
+
+    worker: str
+    version: str = __version__
+    missing: bool = False
+    seen: int = 0
+    status: str = ""
+    lower: int = 0
+    upper: int = INFINITE
+    nodes: Nodes | None = None
+    splits: NDArray[np.int64] = field(default_factory=lambda: NO_ENTRIES[:, :3])
+    entries: Entries = field(default_factory=lambda: NO_ENTRIES)
+    counters: Mapping[str, int] | None = None
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    error: Exception | None = None
+
+
+class Holder:
+    """A session over a table, and how much it has seen of what others have proven."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.session = Session(problem.columns, problem.row_types, problem.weights)
+        self.seen = 0
+        self.search = ""
+
+    def run(self, task: WorkerTask, callback: Any = None) -> Reply:
+        """Do a task."""
+        start, me = thread_time(), _name()
+        if task.search != self.search:
+            self.search, self.seen = task.search, 0
+        news = [one.lines for one in task.proven if one.place >= self.seen and one.worker != me]
+        entries = np.concatenate(news) if news else NO_ENTRIES
+        arguments = (self.problem.cost_matrix, dict(task.to_core(entries)))
+        raw = call_core(self.session._core.solve, arguments, callback)
+        self.seen = max(self.seen, task.seen)
+        lower, upper, _ = raw.inner_bounds
+        return Reply(
+            worker=me,
+            seen=self.seen,
+            status=raw.status,
+            lower=lower,
+            upper=upper,
+            nodes=read_nodes(raw),
+            splits=raw.splits,
+            entries=raw.entries,
+            counters=raw.counters,
+            seconds=raw.seconds,
+            cpu_seconds=thread_time() - start,
+        )
+
+
+# Tables by their key, for all threads of a process; sessions are of one thread.
+_TABLES: OrderedDict[str, Problem] = OrderedDict()
+_LOCK = threading.Lock()
+_OWN = threading.local()
+
+
+def run_task(task: WorkerTask) -> Reply:
+    """Do a task in a worker; what is wrong with it comes back as a reply."""
+    if task.version != __version__:
+        return Reply(_name())
+    try:
+        with leaving_interrupts():
+            holder = holder_of(task)
+            return Reply(_name(), missing=True) if holder is None else holder.run(task)
+    except Exception as error:
+        return Reply(_name(), error=error)
+
+
+def _name() -> str:
+    return f"{platform.node()}/{os.getpid()}/{threading.get_ident()}"
+
+
+def holder_of(task: WorkerTask) -> Holder | None:
+    """Return the session of this thread; None if the table is not here."""
+    with _LOCK:
+        if task.key not in _TABLES and task.data is not None:
+            _TABLES[task.key] = task.data.problem()
+            while len(_TABLES) > _MOST_TABLES:
+                _TABLES.popitem(last=False)
+        problem = _TABLES.get(task.key)
+        if problem is not None:
+            _TABLES.move_to_end(task.key)
+        kept = set(_TABLES)
+    held: dict[str, Holder] = vars(_OWN).setdefault("held", {})
+    for key in set(held) - kept:
+        del held[key]
+    if problem is None:
+        return None
+    if task.key not in held:
+        held[task.key] = Holder(problem)
+    return held[task.key]
+
+
+def forget(key: str) -> None:
+    """Let go of a table, and of what this thread has proven about it."""
+    with _LOCK:
+        _TABLES.pop(key, None)
+    vars(_OWN).get("held", {}).pop(key, None)
+
+
+@contextmanager
+def leaving_interrupts() -> Iterator[None]:
+    """Leave Ctrl-C to the process that waits, if this is one that works for it."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or current() is not None:
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# ---- executors -------------------------------------------------------------------------------
+
+
+class Inline(Executor):
+    """An executor that does the work itself, at once."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Call the function now."""
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+class RayTasks(Executor):
+    """Ray's tasks as an executor.
+
+    Parameters
+    ----------
+    ray : module
+        Ray, after ``ray.init()``.
+    """
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+        self._remote: dict[Any, Any] = {}
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        """Start a task."""
+        if fn not in self._remote:
+            self._remote[fn] = self._ray.remote(fn)
+        future: Future[Any] = self._remote[fn].remote(*args, **kwargs).future()
+        return future
+
+    @property
+    def n_workers(self) -> int:
+        """Processors of the cluster."""
+        return int(self._ray.cluster_resources().get("CPU", 1))
+
+
+def is_executor(given: Any) -> bool:
+    """Whether this is an executor, or something that makes or stands for one."""
+    return (
+        given is None
+        or callable(getattr(given, "submit", None))
+        or _is_ray(given)
+        or callable(given)
+    )
+
+
+def _is_ray(given: Any) -> bool:
+    return getattr(given, "__name__", None) == "ray" and hasattr(given, "cluster_resources")
+
+
+def open_executor(given: Any) -> Executor:
+    """Return the executor given, that of a Dask client or of Ray, or what a function makes."""
+    if _is_ray(given):
+        return RayTasks(given)
+    if hasattr(given, "get_executor"):  # a client of Dask
+        return given.get_executor()  # type: ignore[no-any-return]
+    if callable(getattr(given, "submit", None)):
+        return given  # type: ignore[no-any-return]
+    made = given()
+    if not callable(getattr(made, "submit", None)):
+        raise TypeError(
+            f"executor={given!r} is a function that must return an executor, and returned {made!r}."
+        )
+    return made  # type: ignore[no-any-return]
+
+
+def can_be_renewed(given: Any) -> bool:
+    """Whether there is a second executor when the first one breaks."""
+    return not callable(getattr(given, "submit", None)) and not _is_ray(given)
+
+
+def worker_count(executor: Any) -> int:
+    """Return how many tasks an executor runs at the same time, as far as it says so."""
+    if isinstance(executor, Inline):
+        return 1
+    for name in ("n_workers", "_max_workers"):
+        if isinstance(getattr(executor, name, None), int):
+            return max(int(getattr(executor, name)), 1)
+    client = getattr(executor, "_client", None)  # of Dask
+    if client is not None and hasattr(client, "nthreads"):
+        return max(int(sum(client.nthreads().values())), 1)
+    return os.cpu_count() or 1
+
+
+def check_workers(future: Future[Any], timeout: float | None) -> None:
+    """Raise one clear error if a worker has no certree, or another version of it."""
+    try:
+        version = future.result(timeout)
+    except ImportError as error:
+        raise no_certree(error) from error
+    check_version(version)
+
+
+def no_certree(error: BaseException) -> RuntimeError:
+    """Return the error for workers that cannot import certree."""
+    return RuntimeError(
+        f"A worker of the executor cannot import certree ({error}). Install certree {__version__} "
+        "where the workers run."
+    )
+
+
+def check_version(version: str) -> None:
+    """Raise if a worker has another version."""
+    if version != __version__:
+        raise RuntimeError(
+            f"A worker of the executor has certree {version}, and this process has {__version__}: "
+            "install the same version in both places."
+        )
+
+
+def ask_version(executor: Executor) -> Future[Any]:
+    """Ask a worker for its version, by a function that Python itself has."""
+    return executor.submit(resolve_name, "certree:__version__")
