@@ -48,7 +48,7 @@ class VectorData {
   Cost worst(std::size_t part) const { return worst_[part]; }
   // The sums of the rows of a node.
   std::vector<Cost> sums_of(const Node& node) const;
-  // Cost of the group as a leaf of its own; 0 if the task is not superadditive.
+  // What the rows of the group cost at least, in whatever leaf; 0 if the task does not know.
   Cost unavoidable(std::size_t group) const { return unavoidable_[group]; }
   // Sum over all rows of the absolute values of a statistic.
   Cost size(std::size_t statistic) const { return sizes_[statistic]; }

@@ -30,10 +30,14 @@ struct VectorTask {
   std::int32_t n_statistics = 0;
   Cost scale = 1;     // squares
   LeafFunction leaf;  // callback
+  // callback, if the leaf cost is not superadditive: a superadditive function that is nowhere above it, or nothing.
+  LeafFunction below;
   bool superadditive = true;
   bool has_worst = true;
 
   void check() const;
+  // What all rows with the same answers cost at least is known: by the leaf cost itself, or by one below it.
+  bool has_floor() const { return superadditive || below != nullptr; }
   // Exact cost of the sums of one leaf, and its label (squares have none: 0).
   Cost leaf_cost(const Cost* sums, std::int32_t* label = nullptr) const;
 };

@@ -83,34 +83,7 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         return SquaredError()
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None; give "
-                "one number per row."
-            )
-        given = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
-        if given.dtype.kind == "c":
-            raise ValueError(f"Complex data not supported: y has dtype {given.dtype}.")
-        if len(given) != n_rows:
-            raise ValueError(f"X has {n_rows} rows, but y has {len(given)}; give one per row.")
-        try:
-            numbers = given.astype(np.float64)
-        except OverflowError:
-            raise ValueError(
-                "y holds a number beyond the range of float64; divide all of them by one number."
-            ) from None
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"y must hold numbers, got values of type {given.dtype}; for classes use "
-                "OptimalTreeClassifier."
-            ) from None
-        if np.isnan(numbers).any():
-            row = int(np.argmax(np.isnan(numbers)))
-            raise ValueError(f"Input y contains NaN (first in row {row}); drop such rows.")
-        if not np.isfinite(numbers).all():
-            row = int(np.argmax(~np.isfinite(numbers)))
-            raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
-        return check_numbers(given, "y", (n_rows,), exactly=True)
+        return read_numbers(y, n_rows, type(self).__name__)
 
     def _measure_name(self) -> str:
         return "R2"
@@ -124,3 +97,35 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
             Whether it is over the 0/1 columns of the encoder, not over the raw ones.
         """
         return self.tree_.to_sklearn(encoded=encoded, regressor=True)
+
+
+def read_numbers(y: Any, n_rows: int, who: str) -> NDArray[np.float64]:
+    """Return one number per row, and refuse targets that are none."""
+    if y is None:
+        raise ValueError(
+            f"{who} requires y to be passed, but the target y is None; give "
+            "one number per row."
+        )
+    given = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
+    if given.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: y has dtype {given.dtype}.")
+    if len(given) != n_rows:
+        raise ValueError(f"X has {n_rows} rows, but y has {len(given)}; give one per row.")
+    try:
+        numbers = given.astype(np.float64)
+    except OverflowError:
+        raise ValueError(
+            "y holds a number beyond the range of float64; divide all of them by one number."
+        ) from None
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"y must hold numbers, got values of type {given.dtype}; for classes use "
+            "OptimalTreeClassifier."
+        ) from None
+    if np.isnan(numbers).any():
+        row = int(np.argmax(np.isnan(numbers)))
+        raise ValueError(f"Input y contains NaN (first in row {row}); drop such rows.")
+    if not np.isfinite(numbers).all():
+        row = int(np.argmax(~np.isfinite(numbers)))
+        raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
+    return check_numbers(given, "y", (n_rows,), exactly=True)

@@ -15,7 +15,7 @@ from certree.encoding._censored import read_censored
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._tests import is_missing
 from certree.estimators import PolicyTree
-from certree.tree import ChosenDecisions, Labels, Numbers, SurvivalLeaves, Tree
+from certree.tree import ChosenDecisions, Labels, LinearLeaves, Numbers, SurvivalLeaves, Tree
 from certree.tree._leaf_look import colours
 from certree.tree._wording import plain, shorten
 
@@ -83,7 +83,7 @@ def kind_of(model: Any, tree: Tree) -> str:
         return "decisions"
     if isinstance(tree.payload, SurvivalLeaves):
         return "risks"
-    if isinstance(tree.payload, Numbers) or (model is not None and is_regressor(model)):
+    if isinstance(tree.payload, Numbers | LinearLeaves) or (model is not None and is_regressor(model)):
         return "numbers"
     if isinstance(tree.payload, Labels):
         return "numbers" if colours(tree).is_scale else "classes"
