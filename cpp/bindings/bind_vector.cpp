@@ -51,15 +51,17 @@ void rate_costs(const Matrix& sums, const nb::object& numbers,
   }
 }
 
-// The numbers of a LinearLoss: whether a model has one column, the ridge of each column, the scale and the largest cost.
+// The numbers of a LinearLoss: whether a model has one column, ridge and noise of each column, the scale and the largest
+// cost.
 LinearLoss read_linear_loss(nb::handle value) {
   const auto parts = nb::cast<nb::tuple>(value);
-  if (parts.size() != 4) throw std::invalid_argument("'linear_loss' needs a form, ridges, a scale and a limit");
+  if (parts.size() != 5) throw std::invalid_argument("'linear_loss' needs a form, ridges, noise, a scale and a limit");
   LinearLoss loss;
   loss.is_simple = nb::cast<bool>(parts[0]);
   loss.ridge = nb::cast<std::vector<double>>(parts[1]);
-  loss.scale = nb::cast<double>(parts[2]);
-  loss.most = nb::cast<Cost>(parts[3]);
+  loss.noise = nb::cast<std::vector<double>>(parts[2]);
+  loss.scale = nb::cast<double>(parts[3]);
+  loss.most = nb::cast<Cost>(parts[4]);
   loss.check();
   return loss;
 }

@@ -33,13 +33,14 @@ void line_errors(const LineInput& in, double* out) {
     }
     for (std::int32_t j = 0; j < in.n_columns; ++j) {
       const std::int64_t *x = column, *xx = x + in.stride, *xy = xx + in.stride;
-      const double ridge = in.ridge[j];
+      const double ridge = in.ridge[j], noise = in.noise[j];
       column = xy + in.stride;
       for (std::int64_t k = 0; k < count; ++k) {
         const double sum = real(x[k]);
-        const double spread = difference(weight[k], real(xx[k]), sum, sum) + weight[k] * ridge;
+        const double spread = difference(weight[k], real(xx[k]), sum, sum);
         const double common = difference(weight[k], real(xy[k]), sum, target[k]);
-        const double found = spread > 0 ? common * common / spread : 0.0;
+        const bool is_constant = !(spread > weight[k] * weight[k] * noise);
+        const double found = is_constant ? 0.0 : common * common / (spread + weight[k] * ridge);
         saved[k] = found > saved[k] ? found : saved[k];
       }
     }

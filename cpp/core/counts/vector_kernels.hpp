@@ -107,6 +107,7 @@ struct LineInput {
   std::int64_t stride = 0;
   std::int32_t n_columns = 0;
   const double* ridge = nullptr;  // [column]: what the square of a slope costs
+  const double* noise = nullptr;  // [column]: it is constant where its mean square around the mean is not above this
 };
 
 template <class V>

@@ -35,7 +35,7 @@ class LeafQuestions {
       const std::size_t part = std::min(n - begin, part_);
       const auto start = Clock::now();
       const bool goes_on = leaf_(sums + begin, static_cast<std::int64_t>(part), static_cast<std::int64_t>(stride),
-                                      costs + begin, labels_.data());
+                                 costs + begin, labels_.data());
       if (!goes_on) budget_.stop(StopReason::interrupted);
       set_pace(part, std::chrono::duration<double>(Clock::now() - start).count());
       begin += part;

@@ -31,6 +31,7 @@ struct Moments {
   std::size_t n = 0;
   std::array<std::array<T, kMost>, kMost> products;  // on and below the diagonal
   std::array<T, kMost> with_target;
+  std::array<double, kMost> least;  // columns with no more left are combinations of others
 };
 
 // What the best model saves, times w.  The column of which the largest share is left comes next, so that shares fall.
@@ -41,7 +42,7 @@ T saved(Moments<T>& in, double least_share, bool is_final) {
   std::array<bool, kMost> is_open;
   for (std::size_t j = 0; j < in.n; ++j) {
     whole[j] = static_cast<double>(in.products[j][j]);
-    is_open[j] = whole[j] > 0;
+    is_open[j] = whole[j] > in.least[j];
   }
   const auto product = [&](std::size_t j, std::size_t k) -> T& { return in.products[std::max(j, k)][std::min(j, k)]; };
   T total(0.0);
@@ -56,6 +57,10 @@ T saved(Moments<T>& in, double least_share, bool is_final) {
       share = left;
     }
     if (best == in.n) break;
+    if (static_cast<double>(in.products[best][best]) <= in.least[best]) {
+      is_open[best] = false;
+      continue;
+    }
     if (share < least_share) {
       if (!is_final) return T(-1.0);
       break;
@@ -95,8 +100,10 @@ void LinearLoss::check() const {
   require(n_columns() >= 1, "'linear_loss' needs at least one column");
   require(is_simple || n_columns() <= kMostTogether, "'linear_loss' has more columns than one model may use");
   require(scale > 0 && std::isfinite(scale) && most >= 0, "'linear_loss' needs a positive scale");
-  for (const double penalty : ridge)
-    require(penalty >= 0 && std::isfinite(penalty), "'linear_loss' needs ridges that are not negative");
+  require(noise.size() == ridge.size(), "'linear_loss' needs a ridge and a noise of every column");
+  for (const std::vector<double>* numbers : {&ridge, &noise})
+    for (const double number : *numbers)
+      require(number >= 0 && std::isfinite(number), "'linear_loss' needs numbers that are not negative");
 }
 
 double LinearLoss::error_together(const Cost* sums, std::int64_t stride) const {
@@ -117,8 +124,10 @@ double LinearLoss::error_together(const Cost* sums, std::int64_t stride) const {
     moments.n = n;
     for (std::size_t j = 0; j < n; ++j) {
       moments.with_target[j] = convert(with_target[j]);
+      const double size = static_cast<double>(weight), penalty = size * ridge[j];
+      moments.least[j] = size * size * noise[j] + (noise[j] > 0 ? penalty : 0.0);
       for (std::size_t k = 0; k <= j; ++k) moments.products[j][k] = convert(exact[j][k]);
-      moments.products[j][j] = moments.products[j][j] + T(static_cast<double>(weight) * ridge[j]);
+      moments.products[j][j] = moments.products[j][j] + T(penalty);
     }
     return saved<T>(moments, least_share, is_final);
   };
@@ -137,7 +146,7 @@ bool LinearLoss::operator()(const Cost* sums, std::int64_t n, std::int64_t strid
   for (std::int64_t begin = 0; begin < n; begin += kBlock) {
     const std::int64_t count = std::min(n - begin, kBlock);
     if (is_simple) {
-      kernels.line_errors({sums + begin, count, stride, n_columns(), ridge.data()}, errors.data());
+      kernels.line_errors({sums + begin, count, stride, n_columns(), ridge.data(), noise.data()}, errors.data());
     } else {
       for (std::int64_t k = 0; k < count; ++k)
         errors[static_cast<std::size_t>(k)] = error_together(sums + begin + k, stride);

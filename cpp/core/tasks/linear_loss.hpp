@@ -21,6 +21,9 @@ namespace certree {
 struct LinearLoss {
   bool is_simple = true;
   std::vector<double> ridge;  // of each column
+  // Of each column: where its mean square, around its mean and beside the other columns, is not above this, the column is
+  // constant or a combination of the others, since it is rounded.  0: it is not rounded.
+  std::vector<double> noise;
   double scale = 1;
   Cost most = 0;
 

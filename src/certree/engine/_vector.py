@@ -82,6 +82,9 @@ class LinearLoss(NamedTuple):
         Whether a model has one column, the best; otherwise it has all.
     ridge : tuple of float
         What the square of each coefficient costs.
+    noise : tuple of float
+        Of each column: where its mean square, around its mean and beside other columns, is not
+        above this, it counts as constant or as a combination of others. 0: it is not rounded.
     scale : float
         See above.
     most : int
@@ -90,6 +93,7 @@ class LinearLoss(NamedTuple):
 
     is_simple: bool
     ridge: tuple[float, ...]
+    noise: tuple[float, ...]
     scale: float
     most: int
 

@@ -103,8 +103,7 @@ def read_numbers(y: Any, n_rows: int, who: str) -> NDArray[np.float64]:
     """Return one number per row, and refuse targets that are none."""
     if y is None:
         raise ValueError(
-            f"{who} requires y to be passed, but the target y is None; give "
-            "one number per row."
+            f"{who} requires y to be passed, but the target y is None; give one number per row."
         )
     given = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     if given.dtype.kind == "c":

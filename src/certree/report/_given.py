@@ -83,7 +83,9 @@ def kind_of(model: Any, tree: Tree) -> str:
         return "decisions"
     if isinstance(tree.payload, SurvivalLeaves):
         return "risks"
-    if isinstance(tree.payload, Numbers | LinearLeaves) or (model is not None and is_regressor(model)):
+    if isinstance(tree.payload, Numbers | LinearLeaves) or (
+        model is not None and is_regressor(model)
+    ):
         return "numbers"
     if isinstance(tree.payload, Labels):
         return "numbers" if colours(tree).is_scale else "classes"

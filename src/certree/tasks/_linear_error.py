@@ -25,6 +25,10 @@ _FEWEST_STEPS = 2**12
 _MOST_UNITS = 2**40
 _MOST_UNKNOWN = 2**44
 
+# A column that is rounded counts as constant in a leaf, or as a combination of other columns, where
+# it is within so many units of that.
+_NOISE_UNITS = 2
+
 # How far float64 is off, as a share of the squared error of a single constant: for one column, and
 # for several, whose pivots the core watches (docs/theory/linear-leaves.md).
 _NOISE_SIMPLE = Fraction(1, 2**48)
@@ -154,7 +158,7 @@ def _weighted_design(given: NDArray[np.float64], rows: Rows) -> _Design:
         np.ones(n_rows, np.int64),
         Fraction(heaviest) / int(steps) ** 2,
         quanta,
-        tuple(quantum / int(steps) for quantum in quanta[1:]),
+        tuple(quantum / int(constant.min()) for quantum in quanta[1:]),
         Fraction(moved) * (1 + Fraction(1, 2**40)),
         Fraction(share),
     )
@@ -202,7 +206,7 @@ class LinearProblem(LeafProblem):
         squares = square - Fraction(total * total, weight)
         self.superadditive = task.ridge == 0
         self.loss = self._loss(rows, float(squares), sums)
-        self.largest = max(self.loss.most, 1)
+        self.largest = max(self.loss.most, 1) if self.superadditive else _MOST_UNKNOWN
         self.unit = self._whole_unit / Fraction(self.loss.scale)
         self.constant = Fraction(0)
         self.complexity_unit = squares * self._whole_unit
@@ -217,7 +221,9 @@ class LinearProblem(LeafProblem):
         scale = 2.0 ** math.floor(math.log2(max(room, 1) / squares)) if squares else 1.0
         per_unit = Fraction(task.ridge) / design.weight
         ridge = tuple(float(per_unit / quantum**2) for quantum in design.quanta[1:])
-        loss = LinearLoss(task.is_simple, ridge, scale, 2**62)
+        pairs = zip(design.units, design.quanta[1:], strict=True)
+        noise = tuple(float((_NOISE_UNITS * unit / quantum) ** 2) for unit, quantum in pairs)
+        loss = LinearLoss(task.is_simple, ridge, noise, scale, 2**62)
         return loss._replace(most=int(loss.costs(sums)[0]))
 
     def _rounding(self, rows: Rows, squares: Fraction) -> Fraction:
@@ -232,9 +238,7 @@ class LinearProblem(LeafProblem):
         noise = squares * (_NOISE_SIMPLE if self.task.is_simple else _NOISE_TOGETHER)
         by_targets = design.moved + 2 * root_up(design.moved * single) if design.moved else 0
         floors = Fraction(rows.most_leaves) / Fraction(self.loss.scale)
-        return round_up(
-            (floors + noise + by_targets + design.share * single) * self._whole_unit
-        )
+        return round_up((floors + noise + by_targets + design.share * single) * self._whole_unit)
 
     def engine_settings(self) -> dict[str, Any]:
         return {"linear_loss": self.loss, "superadditive": self.superadditive}
@@ -266,17 +270,22 @@ class LinearProblem(LeafProblem):
                 spread = math.fsum(weights * column * column) + self.task.ridge
                 slopes[best] = math.fsum(weights * column * targets) / spread
         else:
-            slopes = _least_squares(around, targets, weights, self.task.ridge)
+            noise = np.array([_NOISE_UNITS * float(unit) for unit in self.units_of_columns])
+            slopes = _least_squares(
+                around, targets, weights, self.task.ridge, noise * math.sqrt(total)
+            )
         return Line(mean - math.fsum(slopes * centres), slopes)
 
     def _best_column(self, sums: Sums) -> int | None:
         """Return the first of the columns whose line saves most; None if none has a slope."""
         best, most = None, Fraction(0)
         weight, y, _, *others = (int(number) for number in sums)
-        for column, penalty in enumerate(self.loss.ridge):
+        for column, (penalty, noise) in enumerate(zip(*self.loss[1:3], strict=True)):
             x, xx, xy = others[3 * column : 3 * column + 3]
-            spread = weight * xx - x * x + weight * Fraction(penalty)
-            saved = Fraction((weight * xy - x * y) ** 2) / spread if spread else Fraction(0)
+            spread = weight * xx - x * x
+            if spread <= weight**2 * Fraction(noise):
+                continue
+            saved = (weight * xy - x * y) ** 2 / (spread + weight * Fraction(penalty))
             if saved > most:
                 best, most = column, saved
         return best
@@ -297,9 +306,16 @@ class LinearProblem(LeafProblem):
 
 
 def _least_squares(
-    x: NDArray[np.float64], y: NDArray[np.float64], weights: NDArray[np.float64], ridge: float
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    ridge: float,
+    noise: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the coefficients of centred columns, the smallest in units of the columns' spread."""
+    """Return the coefficients of centred columns, the smallest in units of the columns' spread.
+
+    `noise` is how large a column may be, in all rows, and still count as nothing.
+    """
     roots = np.sqrt(weights)
     table, target = x * roots[:, None], y * roots
     spread = np.sqrt(np.square(table).sum(axis=0) + ridge)
@@ -308,7 +324,9 @@ def _least_squares(
     if ridge:
         table = np.concatenate([table, np.diag(math.sqrt(ridge) / spread)])
         target = np.concatenate([target, np.zeros(x.shape[1])])
-    found, *_ = np.linalg.lstsq(table, target, rcond=_NOTHING)
+    table[:, spread <= noise] = 0.0
+    least = (noise / spread)[spread > noise].max(initial=_NOTHING)
+    found, *_ = np.linalg.lstsq(table, target, rcond=float(least))
     return np.asarray(found / spread, dtype=np.float64)
 
 

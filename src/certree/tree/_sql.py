@@ -55,8 +55,7 @@ def to_sql(
             lines.append(f"  ELSE {label}")
             continue
         parts = [
-            _condition(test, outcome, names[test.feature], dialect)
-            for test, outcome in conditions
+            _condition(test, outcome, names[test.feature], dialect) for test, outcome in conditions
         ]
         lines.append(f"  WHEN {' AND '.join(parts)} THEN {label}")
     if tree.n_splits == 0:

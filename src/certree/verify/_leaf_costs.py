@@ -41,6 +41,12 @@ class Leaves:
         Whether certificates count the errors of float64 in `rounding`, too.
     inspect : callable, optional
         Compares what the leaves of a tree hold beside their predictions.
+    predict : callable, optional
+        From what a leaf holds and a row to the prediction, where these differ.
+    allowed : callable, optional
+        From a certificate to the most that rounding may take, where the task has its own rule.
+    more_rows : int
+        How many rows a leaf needs beyond ``min_samples_leaf``.
     """
 
     name: str
@@ -54,3 +60,6 @@ class Leaves:
     noise: Callable[[Sequence[int]], Fraction] = lambda rows: Fraction(0)
     bounds_noise: bool = False
     inspect: Callable[[Audit, Any, Walk], None] | None = None
+    predict: Callable[[Any, int], Fraction] | None = None
+    allowed: Callable[[Any], Fraction] | None = None
+    more_rows: int = 0

@@ -14,6 +14,7 @@ from certree.exceptions import CertificateError
 from ._audit import Data, GivenRows
 from ._force import Charges
 from ._leaf_costs import Amounts, Leaves
+from ._linear_audit import linear
 from ._plain_numbers import as_array, common_unit, plain_list, read, read_list, read_table
 from ._survival_audit import survival
 
@@ -402,7 +403,14 @@ def _of_costs(estimator: Any, data: Data, given: GivenRows) -> Leaves:
     return label_leaves("cost", data, known, found.amounts)
 
 
+def _of_models(estimator: Any, data: Data, given: GivenRows) -> Leaves:
+    if estimator.leaf_model == "constant":
+        return squares(data, given.y)
+    return linear(data, given.y, estimator)
+
+
 ESTIMATORS = {
+    "LinearTreeRegressor": _of_models,
     "OptimalTreeRegressor": lambda estimator, data, given: squares(data, given.y),
     "OrdinalTreeClassifier": lambda estimator, data, given: rank_distances(
         data, given.y, estimator.order
