@@ -363,8 +363,8 @@ class CertreeLinear(_Certree):
             if tree.test[node] < 0:
                 return 0
             child = int(tree.first_child[node])
-            # A test asks whether a column is at most 0.5.
-            return tree.node_test(node).feature, visit(child + 1), visit(child)
+            # A test of zeros and ones asks whether there is a one.
+            return tree.node_test(node).feature, visit(child), visit(child + 1)
 
         return visit(0)
 
