@@ -1,7 +1,8 @@
-"""Time accuracy written as a leaf cost in NumPy beside the built-in accuracy.
+"""Time leaf costs written in NumPy beside the same ones built in: accuracy, or linear models.
 
     python benchmarks/leaf_cost.py                 # depth 3, all sets of the folder
     python benchmarks/leaf_cost.py --only monk1 --depth 4
+    python benchmarks/leaf_cost.py --linear        # lines and ridge models in the leaves
 
 Both must come to the same cost. The least of three times counts.
 """
@@ -9,6 +10,7 @@ Both must come to the same cost. The least of three times counts.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import sys
 import time
@@ -18,12 +20,14 @@ from typing import Any
 
 import numpy as np
 
-from certree import OptimalTreeClassifier, solve, tasks
+from certree import LinearTreeRegressor, OptimalTreeClassifier, solve, tasks
+from certree.tasks._linear_error import LinearError
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.instances import Instance, accuracy_instances
 from harness.report import markdown
+from harness.task_suites import linear_instances
 
 REPEATS = 3
 
@@ -57,21 +61,54 @@ def compare(instance: Instance, depth: int) -> tuple[float, float]:
     return built_in, seconds
 
 
+def compare_linear(instance: Instance, depth: int, form: str) -> tuple[float, float]:
+    """Give the seconds of the built-in linear models and of their cost in NumPy."""
+    columns, models, target = instance.columns, instance.extra["models"], instance.extra["target"]
+    models = models[:, :5]
+    table, n_tests = np.column_stack([columns, models]), columns.shape[1]
+    places = range(n_tests, table.shape[1])
+    model = LinearTreeRegressor(
+        depth,
+        min_samples_leaf=5,
+        leaf_model=form,
+        model_features=list(places),
+        thresholds=dict.fromkeys(places, ()),
+        n_jobs=1,
+    )
+    own = LinearError(models, form == "simple").leaf_costs(target, len(target))
+    task = tasks.LeafCost(own.statistics, own.cost, bounds="superadditive")
+    least = 5 + (1 if form == "simple" else models.shape[1])
+    settings = {"max_depth": depth, "min_samples_leaf": least, "n_jobs": 1, "time_limit": 300}
+    built_in, known = timed(lambda: model.fit(table, target).certificate_)
+    seconds, found = timed(lambda: solve(task, columns, **settings).certificate)
+    if not math.isclose(known.cost, found.cost, rel_tol=1e-5):
+        raise SystemExit(f"{instance.name}: cost {float(found.cost)}, but {float(known.cost)}")
+    return built_in, seconds
+
+
 def main() -> None:
     """Print a line per set, and the greatest ratio."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="*")
     parser.add_argument("--depth", type=int, default=3)
+    parser.add_argument("--linear", action="store_true", help="linear models, not accuracy")
     chosen = parser.parse_args()
     lines, ratios = [], []
-    for instance in accuracy_instances():
+    forms = ("simple", "ridge") if chosen.linear else ("accuracy",)
+    for instance, form in itertools.product(
+        linear_instances() if chosen.linear else accuracy_instances(), forms
+    ):
         if chosen.only and instance.name not in chosen.only:
             continue
-        built_in, seconds = compare(instance, chosen.depth)
+        if chosen.linear:
+            built_in, seconds = compare_linear(instance, chosen.depth, form)
+        else:
+            built_in, seconds = compare(instance, chosen.depth)
         ratios.append(seconds / built_in)
-        lines.append([instance.name, f"{built_in:.4f}", f"{seconds:.4f}", f"{ratios[-1]:.1f}"])
-    print(markdown(["data set", "built-in s", "leaf cost s", "ratio"], lines))
-    print(f"\ngreatest ratio {max(ratios):.1f}")
+        times = [f"{built_in:.4f}", f"{seconds:.4f}", f"{ratios[-1]:.1f}"]
+        lines.append([instance.name, form, *times])
+    print(markdown(["data set", "leaf cost", "built-in s", "in NumPy s", "ratio"], lines))
+    print(f"\nleast ratio {min(ratios):.1f}, greatest {max(ratios):.1f}")
 
 
 if __name__ == "__main__":

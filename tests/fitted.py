@@ -12,6 +12,7 @@ import numpy as np
 from certree import (
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
+    LinearTreeRegressor,
     Measurement,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
@@ -128,6 +129,15 @@ def _survival(X: Any) -> Any:
     return SurvivalTree(max_depth=2, complexity=0.01).fit(X, y, path=True), {"y": y}
 
 
+def _linear(form: str) -> Callable[[Any], Any]:
+    def fit(X: Any) -> Any:
+        y = np.array([3 * row[0] if row[3] else row[0] - 5 for row in X]) + np.arange(N_ROWS) % 3
+        model = LinearTreeRegressor(2, leaf_model=form, ridge=0.5, model_features=[0, 3])
+        return model.fit(X, y, path=True), {"y": y}
+
+    return fit
+
+
 def _forest(X: Any) -> Any:
     model = SPOForest(oracles.TopK(4, 1), n_estimators=3, random_state=0).fit(X, _costs())
     return model, {}
@@ -155,6 +165,8 @@ _WAYS: dict[str, Callable[[Any], Any]] = {
     "FairTreeClassifier": _fair,
     "PolicyTree": _policy,
     "SurvivalTree": _survival,
+    "LinearTreeRegressor": _linear("simple"),
+    "ridge models": _linear("ridge"),
     "SPOTree": _spo(None),
     "greedy": _spo(oracles.Decisions(np.eye(4), names=list("abcd")), method="greedy"),
     "grid": _spo(oracles.GridShortestPath(2, 2)),

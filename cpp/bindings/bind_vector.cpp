@@ -159,11 +159,13 @@ struct VectorArguments {
     } else if (name == "rate_loss") {
       if (task.n_statistics != RateLoss::kStatistics) throw std::invalid_argument("'rate_loss' needs three statistics");
       task.leaf = read_rate_loss(value);
+      task.is_native = true;
     } else if (name == "linear_loss") {
       const LinearLoss loss = read_linear_loss(value);
       if (task.n_statistics != loss.n_statistics())
         throw std::invalid_argument("'linear_loss' needs " + std::to_string(loss.n_statistics()) + " statistics");
       task.leaf = loss;
+      task.is_native = true;
       if (loss.has_ridge()) task.below = loss.without_ridge();
     } else if (name == "goes_on") {
       if (!leaf) throw std::invalid_argument("'goes_on' comes after 'leaf_function'");

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LinearRegression, Ridge
 
-from certree import LinearTreeRegressor, OptimalTreeRegressor, verify
+from certree import LinearTreeRegressor, verify
 from tests.oracle.vector import Limits, best_cost
 
 # Seeds of one test; each of them solves several problems.

@@ -39,7 +39,12 @@ COLUMNS: dict[str, list[type]] = {
     "regressor CV": [certree.OptimalTreeRegressorCV],
     "any CV": [certree.TreeCV],
     "fair": [certree.FairTreeClassifier],
-    "task trees": [one for one in ESTIMATORS if issubclass(one, BaseTaskTree)],
+    "task trees": [
+        one
+        for one in ESTIMATORS
+        if issubclass(one, BaseTaskTree) and one is not certree.LinearTreeRegressor
+    ],
+    "linear": [certree.LinearTreeRegressor],
     "forest": [certree.SPOForest],
 }
 SHARED = dict.fromkeys(

@@ -28,7 +28,7 @@ class CallbackLeaves {
         n_(data.n_statistics()),
         size_(size),
         limit_(data.leaf_limit()),
-        most_cells_(std::min(kMostCells, kMostSums / std::max<std::size_t>(n_, 1))) {}
+        most_cells_(std::min(kMostCells, (task_.is_native ? kFewSums : kMostSums) / std::max<std::size_t>(n_, 1))) {}
 
   void begin(Side& side, const SideSums<V>& sums) {
     const auto stride = static_cast<std::size_t>(sums.stride), n = static_cast<std::size_t>(sums.n_columns);
@@ -109,6 +109,7 @@ class CallbackLeaves {
  private:
   static constexpr std::size_t kMostCells = std::size_t{1} << 18;  // of one call
   static constexpr std::size_t kMostSums = std::size_t{1} << 20;   // in all of them
+  static constexpr std::size_t kFewSums = std::size_t{1} << 15;    // the same if questions cost little
 
   struct Job {
     Side* side = nullptr;

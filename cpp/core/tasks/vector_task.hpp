@@ -28,8 +28,9 @@ using LeafFunction =
 struct VectorTask {
   VectorKind kind = VectorKind::least;
   std::int32_t n_statistics = 0;
-  Cost scale = 1;     // squares
-  LeafFunction leaf;  // callback
+  Cost scale = 1;          // squares
+  LeafFunction leaf;       // callback
+  bool is_native = false;  // callback: questions cost little, so that few at a time, which stay in the cache, are best
   // callback, if the leaf cost is not superadditive: a superadditive function that is nowhere above it, or nothing.
   LeafFunction below;
   bool superadditive = true;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -273,6 +272,6 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
 
     def _lines(self) -> dict[int, NDArray[np.float64]]:
         self._check_tree()
-        payload = self.tree_.payload
-        values = payload.values.reshape(payload.n_contents, -1)
-        return {node: values[payload.label[node]] for node in np.flatnonzero(payload.label >= 0)}
+        label, values = self.tree_.label, self.tree_.classes
+        lines = values.reshape(len(values), -1)
+        return {node: lines[label[node]] for node in np.flatnonzero(label >= 0).tolist()}

@@ -90,7 +90,7 @@ class LinearLeaves(Vectors):
     def predict(self, leaves: Any, X: Any = None) -> NDArray[np.float64]:
         assert isinstance(X, Table)
         lines = self.values[self.label[leaves]]
-        said = lines[:, 0].copy()
+        said: NDArray[np.float64] = lines[:, 0].copy()
         for place, (feature, name) in enumerate(zip(self.features, self.columns, strict=True)):
             slopes = lines[:, place + 1]
             if not slopes.any():

@@ -51,7 +51,7 @@ class Values(Payload):
         return self.value(node)
 
     def levels(self) -> NDArray[np.float64]:
-        """Return a number for each content, which a scale of colours shows: the mean of a vector."""
+        """Return a number for each content, for a scale of colours: the mean of a vector."""
         with np.errstate(over="ignore"):
             means = np.asarray(self.values, dtype=np.float64).reshape(len(self.values), -1)
             return np.asarray(means.mean(axis=1))
