@@ -13,6 +13,7 @@ from certree.encoding import Table, read_table
 from certree.encoding._asked import declared_categories, find_column
 from certree.encoding._encoder import PrefersRanks
 from certree.engine._ordered import Columns
+from certree.exceptions import warn
 from certree.tasks._linear_error import LinearError, LinearProblem
 from certree.tasks._squares import SquaredError
 from certree.tasks._task import Task
@@ -88,8 +89,8 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         intercept is free. It depends on the units of columns, so give columns of similar spread.
     model_features : list of column names or indices, optional
         The columns that models may use; tests may use all. By default all columns of numbers or
-        truth values that have no missing values. A model chooses among up to 32 columns, or has up
-        to 10.
+        truth values that have no missing values; if there are none, leaves hold constants. A model
+        chooses among up to 32 columns, or has up to 10.
     min_samples_leaf : int or float, default=5
         Fewest rows of a leaf, for its first coefficient; each further one needs one more row. So a
         line over one column needs six, and a model of p columns five and p.
@@ -176,6 +177,8 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
             return super()._state(task, X, y, sample_weight, path)
         table = read_table(X)
         features = self._choose_features(table)
+        if not features:
+            return super()._state(SquaredError(), X, y, sample_weight, path)
         self.model_features_ = np.array(features, dtype=np.intp)
         columns = np.stack([table.column(f).astype(np.float64) for f in features], axis=1)
         task = LinearError(columns, task.is_simple, task.ridge, tuple(features))
@@ -196,9 +199,11 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
                 and not np.isnan(table.column(k).astype(np.float64)).any()
             ]
             if not found:
-                raise ValueError(
+                warn(
                     "X has no column of numbers without missing values, which a linear model "
-                    "needs; fill values in, or use leaf_model='constant'."
+                    "needs, so that leaves hold constants; fill values in, or use "
+                    "leaf_model='constant'.",
+                    UserWarning,
                 )
         else:
             found = self._named_features(table, are_categories)

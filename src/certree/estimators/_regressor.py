@@ -100,7 +100,7 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
 
 
 def read_numbers(y: Any, n_rows: int, who: str) -> NDArray[np.float64]:
-    """Return one number per row, and refuse targets that are none."""
+    """Return one number per row, and refuse other targets."""
     if y is None:
         raise ValueError(
             f"{who} requires y to be passed, but the target y is None; give one number per row."

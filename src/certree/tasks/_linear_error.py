@@ -362,6 +362,7 @@ class LinearError(Task):
     ) -> None:
         self.columns, self.is_simple, self.ridge = columns, is_simple, float(ridge)
         self.features = features
+        self.name = "ridge_error" if self.ridge else "linear_error"  # type: ignore[misc]
         self.laws = Laws(superadditive=self.ridge == 0)
 
     def on(self, y: Any, rows: Rows) -> LinearProblem:

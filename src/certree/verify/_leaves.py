@@ -404,7 +404,7 @@ def _of_costs(estimator: Any, data: Data, given: GivenRows) -> Leaves:
 
 
 def _of_models(estimator: Any, data: Data, given: GivenRows) -> Leaves:
-    if estimator.leaf_model == "constant":
+    if estimator.leaf_model == "constant" or not len(estimator.model_features_):
         return squares(data, given.y)
     return linear(data, given.y, estimator)
 

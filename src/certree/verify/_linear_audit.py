@@ -224,7 +224,7 @@ def linear(data: Data, y: Any, estimator: Any) -> Leaves:
             )
     whole = models.squares
     return Leaves(
-        "linear_error",
+        "ridge_error" if models.ridge else "linear_error",
         models.cost,
         lambda rows: models.best(rows)[0],
         lambda cost: float(1 - cost / whole) if whole else 1.0,
