@@ -18,6 +18,11 @@ Shape shape_of(const OrderedData& data, const Options& options) {
   std::int64_t depth = std::min<std::int64_t>(data.n_tests(), data.n_rows() - 1), splits = data.n_rows() - 1;
   if (options.max_depth >= 0) depth = std::min<std::int64_t>(depth, options.max_depth);
   if (options.max_splits >= 0) splits = std::min(splits, options.max_splits);
+  // More splits cost more than any leaf.
+  Cost worth = 0;
+  if (options.split_penalty > 0 &&
+      !__builtin_mul_overflow(data.worst_total() / options.split_penalty + 1, options.error_scale, &worth))
+    splits = std::min(splits, worth);
   // A limit that only the number of rows sets changes nothing.
   const auto levels = static_cast<std::int32_t>(std::min(depth, splits));
   return options.max_splits >= 0 ? Shape::of(levels, splits) : Shape::full(levels);
@@ -84,7 +89,8 @@ void report_work(const Budget& budget, const MemoryBudget& memory, const Ordered
 template <class Task>
 Result run(const OrderedView& view, const Task& task, const Options& options, Observer observer) {
   check_options(view.n_rows, options);
-  require(options.max_depth >= 0 || options.max_splits >= 0, "ordered features need max_depth or max_splits");
+  require(options.max_depth >= 0 || options.max_splits >= 0 || options.split_penalty > 0,
+          "ordered features need max_depth, max_splits or split_penalty");
   check_ranks(view);
   Budget budget(options.time_limit_s, options.work_limit);
   MemoryBudget memory(options.memory_limit);

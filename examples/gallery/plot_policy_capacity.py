@@ -24,7 +24,9 @@ print(dict(zip(names.tolist(), counts.tolist(), strict=True)))
 # -----------------------------
 # The tree estimates what each treatment would have brought each patient (doubly
 # robust), and then maximises the sum.
-free = PolicyTree(max_depth=2, min_samples_leaf=20, thresholds=8, random_state=0)
+free = PolicyTree(
+    max_depth=2, min_samples_leaf=20, thresholds=8, random_state=0, time_limit=300
+)
 free.fit(patients.data, patients.treatment, patients.outcome)
 free.plot()
 plt.show()

@@ -77,6 +77,33 @@ def test_stopped_within_a_limit_on_splits(seed: int) -> None:
         ordered.check(result, ordered.problem.optimal_value())
 
 
+def unlimited(seed: int, count: int, **ranges: Any) -> Iterator[Ordered]:
+    """Problems with a price per split and no other limit."""
+    rng = np.random.default_rng(seed)
+    for ordered in random_ordereds(seed, count, **ranges):
+        price = int(rng.choice([1, 2, 3, 5])) * max(1, ordered.problem.error_scale // 2)
+        yield ordered.but(max_depth=-1, split_penalty=price)
+
+
+@pytest.mark.parametrize("seed", range(60, 63))
+def test_a_price_per_split_is_limit_enough(seed: int) -> None:
+    """Trees of any depth, with and without the bound that makes it one."""
+    off = [{name: False} for name in ("use_split_count", "use_threshold_intervals")]
+    settings = cycle([{}, {}, *off])
+    for ordered in unlimited(seed, 200):
+        check_optimal(ordered, **next(settings))
+    for ordered in unlimited(seed, 12, rows=(12, 24), most_ranks=24, features=(1, 3)):
+        check_optimal(ordered, **next(settings))
+        check_optimal(ordered, turn_work=3)
+
+
+def test_stopped_without_a_limit_on_the_size() -> None:
+    """Whatever the work done so far, the optimum lies between the bounds."""
+    for number, ordered in enumerate(unlimited(63, 60, rows=(12, 24), most_ranks=24)):
+        result = ordered.solve(work_limit=1 + number % 7)
+        ordered.check(result, ordered.problem.optimal_value())
+
+
 def costs_of(ordered: Ordered) -> list[int]:
     """Return the least cost for each number of splits."""
     problem = ordered.problem

@@ -68,6 +68,7 @@ def fit_both(forced: Any, X: Any, y: Any, weights: Any = None, **options: Any) -
         {},
         {"complexity": 0.03},
         {"complexity": 0.02, "complexity_per": "leaf"},
+        {"complexity": 0.12, "max_depth": None},
         {"min_samples_leaf": 4},
         {"objective": "balanced_accuracy"},
         {"class_weight": {0: 1, 1: 2.5, 2: 1}},
@@ -172,7 +173,8 @@ def test_a_table_that_is_too_large_for_a_column_per_test_is_ranked(by_ranks: lis
 @pytest.mark.parametrize(
     "options",
     [
-        {"max_depth": None, "complexity": 0.05},
+        {"max_depth": None, "complexity": 0.05},  # until tests are many
+        {"max_depth": None, "complexity": 0.05, "search": "best-first", "thresholds": "all"},
         {"search": "best-first"},
         {"objective": "f1"},
         {"objective": "auc", "max_depth": 1},
@@ -196,6 +198,17 @@ def test_limits_on_splits_are_searched_by_ranks(options: Any, by_ranks: list[int
     X, y = rng.normal(size=(700, 2)), rng.integers(0, 2, 700)
     model = OptimalTreeClassifier(**{"max_depth": 2, "thresholds": 60, **options}).fit(X, y)
     assert by_ranks == [120]
+    assert verify(model, X, y)
+
+
+def test_a_price_per_split_is_searched_by_ranks_where_tests_are_many(by_ranks: list[int]) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(700, 3))
+    y = ((X[:, 0] > 0.3) & (X[:, 1] < 0.5)) | (X[:, 2] > 1)
+    model = OptimalTreeClassifier(max_depth=None, complexity=0.02, thresholds="all").fit(X, y)
+    assert by_ranks == [3 * 699]
+    assert model.certificate_.is_optimal
+    assert model.certificate_.n_splits == 3
     assert verify(model, X, y)
 
 
@@ -230,10 +243,12 @@ def test_paths_by_ranks_are_those_by_columns(forced: Any) -> None:
     assert paths[0] == paths[1] == paths[2] == paths[3]
 
 
-def test_paths_prefer_ranks_later() -> None:
+def test_paths_and_trees_of_any_depth_prefer_ranks_later() -> None:
     n_ranks = np.full(20, 33, dtype=np.int32)
     assert prefers_ranks(20_000, n_ranks, 2, RankLimits(3))
     assert not prefers_ranks(20_000, n_ranks, 2, RankLimits(3, is_path=True))
+    assert not prefers_ranks(1000, np.full(7, 101, dtype=np.int32), 2, RankLimits(None))
+    assert prefers_ranks(1000, np.full(7, 1000, dtype=np.int32), 2, RankLimits(None))
     assert prefers_ranks(2000, np.full(8, 2000, dtype=np.int32), 2, RankLimits(3, is_path=True))
 
 

@@ -51,10 +51,7 @@ void OrderedSearch::prove_entry(Shape shape, Improver& improver, const SizedTree
 void OrderedSearch::search_entry(Shape shape, Improver& improver) {
   is_last_ = true;
   if (shape.depth <= 2) {
-    Tree tree;
-    std::int32_t root = -1;
-    const Cost value = add_shallow(0, shape, tree, &root);
-    goal_->improve(value, std::move(tree));
+    search_shallow_root(shape);
   } else {
     prove(shape, shape.depth, improver);
   }

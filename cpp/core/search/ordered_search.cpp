@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "search/improver.hpp"
-#include "search/ordered_grower.hpp"
-
 namespace certree {
 
 namespace {
@@ -12,15 +9,6 @@ namespace {
 // Sides are solved this share of all cost past what could still win, and at least so many mean rows.
 constexpr Cost kSlackShare = 200;
 constexpr Cost kSlackRows = 5;
-
-// The turns of proof and improver: work is depth-two evaluations, of which a feature's thresholds take so many at a node, and
-// bounds close so many times as many as are left.
-constexpr std::int64_t kFirstTurn = 5000;
-constexpr std::int64_t kShortTurn = 1000;  // where the proof is far
-constexpr std::int64_t kLongProof = 50'000;
-constexpr std::int64_t kFarProof = 100'000;
-constexpr std::int64_t kBranchesPerFeature = 8;
-constexpr std::int64_t kPruned = 8;
 
 // Bounds for leaves of any size are entries of their own.
 constexpr std::uint64_t kLooseKey = std::uint64_t{1} << 32;
@@ -40,7 +28,7 @@ OrderedSearch::OrderedSearch(const OrderedData& data, const Options& options, co
       depth_two_(make_ordered_depth_two(data, options, objective, budget, memory, progress)),
       is_in_(static_cast<std::size_t>(data.n_rows()), std::uint8_t{0}, memory) {
   const Cost total = objective.leaf(data.worst_total());
-  slack_ = std::max(total / kSlackShare, kSlackRows * (total / data.n_rows()));
+  slack_ = least_slack_ = std::max(total / kSlackShare, kSlackRows * (total / data.n_rows()));
   level(0).node.make_root();
 }
 
@@ -52,122 +40,6 @@ OrderedSearch::Level& OrderedSearch::level(std::size_t k) {
 bool OrderedSearch::poll() {
   progress_.observe();
   return budget_.poll();
-}
-
-void OrderedSearch::run(Shape shape, Counters& counters) {
-  const OrderedRows rows = all_rows(0);
-  Tree leaf;
-  std::int32_t label = 0;
-  const Cost value = depth_two_->leaf_value(rows, &label);
-  leaf.add({-1, -1, -1, label});
-  goal_->improve(value, std::move(leaf));
-  if (shape.depth == 0 || value == 0) {
-    goal_->raise(value);
-  } else {
-    OrderedGrower grower(*this);
-    ImproverState state;
-    Improver improver(grower, std::min(shape.depth, kDeepestGrown), shape.is_full() ? -1 : shape.splits, options_,
-                      objective_, budget_, *goal_, state);
-    if (options_.use_greedy_incumbent) improver.start();
-    for (std::int32_t d = std::min(shape.depth, 2); d <= shape.depth && !is_done(); ++d)
-      search_depth(d, shape, improver);
-    if (options_.smallest && goal_->interval().is_exact()) lessen_depth(shape.splits);
-  }
-  add_counters(counters);
-}
-
-void OrderedSearch::add_counters(Counters& counters) {
-  counters_.pair_tables = depth_two_->counters.pair_tables;
-  counters_.thresholds = depth_two_->counters.thresholds;
-  counters.add(counters_);
-}
-
-bool OrderedSearch::is_done() const {
-  const Interval now = goal_->interval();
-  return budget_.stopped() || now.upper - now.lower <= options_.gap;
-}
-
-// The best tree of depth d.
-void OrderedSearch::search_depth(std::int32_t d, Shape shape, Improver& improver) {
-  const Shape part = Shape::of(d, shape.splits);
-  is_last_ = d == shape.depth;
-  if (d <= 2) {
-    Tree tree;
-    std::int32_t root = -1;
-    const Cost value = add_shallow(0, part, tree, &root);
-    goal_->improve(value, std::move(tree));
-    return;
-  }
-  prove(part, shape.depth, improver);
-}
-
-// The best tree of a shape, with turns of the improver before it and in between.  `depth`: of the whole problem.
-void OrderedSearch::prove(Shape shape, std::int32_t depth, Improver& improver) {
-  const std::int64_t branches = kBranchesPerFeature * data_.n_features();
-  const std::int64_t guess = with_levels(1, branches, depth - 2) / kPruned;
-  const bool is_last = shape.depth == depth;
-  if (shape.depth == 3) improver.expect_proof(guess);
-  improver.take_turn();
-  const bool is_far = options_.turn_work > 0 || guess > kFarProof;
-  if (is_far && !is_last && !improver.is_exhausted()) return;  // the improver solves for smaller depths, too
-  std::int64_t done = 0;
-  for (std::int64_t work = improver.first_turn(is_far ? kShortTurn : kFirstTurn); !is_done(); work *= 3) {
-    {
-      const Turn turn(budget_, improver.is_exhausted() ? kNoEnd : work);
-      is_last_ = is_last;
-      if (is_last_ && options_.use_rising_bound && (is_far || done > kLongProof)) raise_bound(shape);
-      search_root(shape);
-      if (!budget_.is_paused()) return;
-    }
-    improver.expect_proof(with_levels((done += work) * branches / kPruned, branches, depth - shape.depth));
-    improver.take_turn();
-  }
-}
-
-// A bound that rises long before the proof ends: that no tree costs less than a part of the incumbent is shown sooner, and what
-// is proven on the way stays in the table.
-void OrderedSearch::raise_bound(Shape shape) {
-  std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
-  for (int part = 4; part > 0 && !is_done(); --part) {
-    const Interval now = goal_->interval();
-    const Cost ceiling = std::max(now.upper >> part, goal_->unit());
-    if (ceiling > now.lower && ceiling < now.upper)
-      goal_->raise(std::min(search(0, shape, ceiling, by.data(), now.upper).lower, goal_->interval().upper));
-  }
-}
-
-// Of equal trees one of the least depth: rounds of less depth may have been left out.
-void OrderedSearch::lessen_depth(std::int64_t splits) {
-  const Cost value = goal_->interval().upper;
-  const Fingerprint key = level(0).node.key();
-  is_last_ = false;
-  for (std::int32_t d = 3; has_deeper_tree(d) && !budget_.stopped(); ++d) {
-    const Shape shape = Shape::of(d, splits);
-    if (recall(key, shape, nullptr).lower > value) continue;
-    std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
-    const std::int64_t before = budget_.work();
-    const OrderedFound found = search(0, shape, value + 1, by.data(), kInfinite);  // offers what it finds
-    remember(key, shape, found, test_of(level(0).split), budget_.work() - before);
-  }
-}
-
-bool OrderedSearch::has_deeper_tree(std::int32_t d) const {
-  return !goal_->tree().nodes.empty() && goal_->tree().depth() > d;
-}
-
-// Trees of less depth than the problem's have another incumbent.
-void OrderedSearch::search_root(Shape shape) {
-  std::vector<Cost> by(static_cast<std::size_t>(data_.n_features()), 0);
-  const Fingerprint key = level(0).node.key();
-  const OrderedFound known = recall(key, shape, nullptr);
-  if (known.lower >= known.upper && !is_last_) return;
-  const std::int64_t before = budget_.work();
-  OrderedFound found = search(0, shape, kInfinite, by.data(), is_last_ ? goal_->interval().upper : known.upper);
-  if (is_last_) {
-    goal_->raise(std::min(std::max(found.lower, known.lower), goal_->interval().upper));
-  } else {
-    remember(key, shape, found, test_of(level(0).split), budget_.work() - before);
-  }
 }
 
 std::int32_t OrderedSearch::test_of(OrderedSplit split) const {
@@ -309,7 +181,7 @@ OrderedFound OrderedSearch::search(std::size_t k, Shape shape, Cost ceiling, Cos
     if (k == 0 && is_last_) {
       Cost settled = std::min(here.best, at.bound);
       for (const Cost low : here.low) settled = std::min(settled, low);
-      goal_->raise(settled);
+      goal_->raise(std::min(settled, beyond_));
     }
     if (at.bound >= limit(k) || poll()) break;
     bool leaves_small = false;
@@ -489,6 +361,8 @@ void OrderedSearch::remember(const Fingerprint& key, Shape shape, const OrderedF
 OrderedFound OrderedSearch::solve_side(const Side& side, Shape shape, Cost ceiling, Cost* by) {
   if (!options_.use_upper_bounds) ceiling = kInfinite;
   if (side.n_rows < options_.min_leaf) return {kInfinite, 0, kInfinite};
+  const Shape part = shape.depth > 2 ? worth_looking(shape, std::min(ceiling, leaf_of(side))) : shape;
+  if (part.depth < shape.depth || part.splits < shape.splits) return solve_part(side, part, shape, ceiling, by);
   OrderedFound found;
   if (shape.splits > 0) found = recall(side.key, shape, nullptr);
   if (found.lower >= std::min(found.upper, ceiling)) return found;
@@ -508,6 +382,24 @@ OrderedFound OrderedSearch::solve_side(const Side& side, Shape shape, Cost ceili
   found.loose = std::max(found.loose, known.loose);
   remember(side.key, shape, found, test_of(split), budget_.work() - before);
   return found;
+}
+
+// The other trees of the shape cost no less than the ceiling, or than a leaf.
+OrderedFound OrderedSearch::solve_part(const Side& side, Shape part, Shape shape, Cost ceiling, Cost* by) {
+  const Cost others = left_out(part, shape);
+  std::vector<Cost> part_by(by, by + data_.n_features());
+  OrderedFound found = solve_side(side, part, ceiling, part_by.data());
+  found.lower = std::min(found.lower, others);
+  found.loose = std::min(found.loose, others);
+  for (std::size_t f = 0; f < part_by.size(); ++f) by[f] = std::max(by[f], std::min(part_by[f], others));
+  return found;
+}
+
+// Where splits have a price that matters; kInfinite: not asked for.
+Cost OrderedSearch::leaf_of(const Side& side) {
+  if (!options_.use_split_count || objective_.split_penalty < objective_.error_scale) return kInfinite;
+  OrderedSplit split;
+  return solve_shallow(side, {}, kInfinite, nullptr, &split).upper;
 }
 
 // Two levels at most: no node is made for them.

@@ -80,6 +80,10 @@ class OrderedSearch {
   void search_depth(std::int32_t d, Shape shape, Improver& improver);
   void prove(Shape shape, std::int32_t depth, Improver& improver);
   void search_root(Shape shape);
+  void search_shallow_root(Shape shape);
+  Shape worth_looking(Shape shape, Cost value) const;
+  Cost next_ceiling() const;
+  Cost left_out(Shape part, Shape shape) const;
   void add_counters(Counters& counters);
   void raise_bound(Shape shape);
   void lessen_depth(std::int64_t splits);
@@ -104,6 +108,8 @@ class OrderedSearch {
   OrderedFound finish(std::size_t k, Cost* by);
   OrderedFound solve_side(const Side& side, Shape shape, Cost ceiling, Cost* by);
   OrderedFound solve_shallow(const Side& side, Shape shape, Cost ceiling, Cost* by, OrderedSplit* split);
+  OrderedFound solve_part(const Side& side, Shape part, Shape shape, Cost ceiling, Cost* by);
+  Cost leaf_of(const Side& side);
   void keep_shorter(const Side& side, Cost ceiling, const Cost* by);
   OrderedFound recall(const Fingerprint& key, Shape shape, std::int32_t* test);
   void remember(const Fingerprint& key, Shape shape, const OrderedFound& found, std::int32_t test, std::int64_t effort);
@@ -135,9 +141,10 @@ class OrderedSearch {
   std::unique_ptr<OrderedDepthTwo> depth_two_;
   std::vector<std::unique_ptr<Level>> levels_;
   ChargedVector<std::uint8_t> is_in_;
-  Cost slack_ = 0;
+  Cost slack_ = 0, least_slack_ = 0;
   bool is_last_ = false;
-  bool has_sizes_ = false;  // trees of several sizes are looked for
+  Cost beyond_ = kInfinite;  // what trees of the whole problem cost that the search at hand leaves out
+  bool has_sizes_ = false;   // trees of several sizes are looked for
   Counters counters_;
 };
 
