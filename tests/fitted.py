@@ -132,7 +132,7 @@ def _survival(X: Any) -> Any:
 def _linear(form: str) -> Callable[[Any], Any]:
     def fit(X: Any) -> Any:
         y = np.array([3 * row[0] if row[3] else row[0] - 5 for row in X]) + np.arange(N_ROWS) % 3
-        model = LinearTreeRegressor(2, leaf_model=form, ridge=0.5, model_features=[0, 3])
+        model = LinearTreeRegressor(2, leaf_model=form, ridge=0.5, model_features=[0])
         return model.fit(X, y, path=True), {"y": y}
 
     return fit

@@ -65,10 +65,13 @@ class Small:
         self.weights = rng.integers(1, 4, self.n_rows)
         self.simple = bool(rng.integers(2))
         self.ridge = [0.0, 0.0, 0.5, 2.0][int(rng.integers(4))]
-        self.max_depth = int(rng.integers(1, 4))
+        self.max_depth: int | None = int(rng.integers(1, 4))
         self.max_splits = [None, 2][int(rng.integers(2))]
         self.least = int(rng.integers(1, 3))
         self.complexity = [0.0, 0.02][int(rng.integers(2))]
+        if self.complexity and seed % 4 == 0:
+            # Three tests, so that three levels are no limit.
+            self.max_depth = None
 
     @property
     def X(self) -> Any:
@@ -98,7 +101,7 @@ class Small:
         squares = sum(w * (v - mean) ** 2 for w, v in zip(own, y, strict=True))
         more = 1 if self.simple else self.models.shape[1]
         penalty = Fraction(str(self.complexity)) * squares
-        limits = Limits(self.max_depth, self.max_splits, self.least + more, penalty)
+        limits = Limits(self.max_depth or 3, self.max_splits, self.least + more, penalty)
         return best_cost(self.tests.tolist(), leaf, limits)
 
 

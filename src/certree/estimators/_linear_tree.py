@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding import Table, read_table
 from certree.encoding._asked import declared_categories, find_column
-from certree.encoding._encoder import PrefersRanks
-from certree.engine._ordered import Columns
 from certree.exceptions import warn
 from certree.tasks._linear_error import LinearError, LinearProblem
 from certree.tasks._squares import SquaredError
 from certree.tasks._task import Task
 from certree.tree import LinearLeaves
 from certree.tree._payload_values import distinct
+from certree.tree._structure import default_names
 
 from ._parameters import Number, OneOf, RowsOrShare
 from ._regressor import read_numbers
@@ -41,7 +40,9 @@ class LinearStatement(TaskStatement):
     def payload(self, nodes: engine.Nodes, reached: Reached) -> LinearLeaves:
         problem = self.problem
         assert isinstance(problem, LinearProblem)
-        names, features = self.encoder_names(), problem.task.features
+        given = getattr(self.encoder, "feature_names_in_", None)
+        names = default_names(self.encoder.n_features_in_) if given is None else given.tolist()
+        features = problem.task.features
         leaf = np.flatnonzero(nodes.is_leaf)
         lines = np.zeros((len(nodes), 1 + len(features)))
         for node in leaf.tolist():
@@ -54,13 +55,6 @@ class LinearStatement(TaskStatement):
         return LinearLeaves(
             label, weights, values, features, tuple(names[f] for f in features), means
         )
-
-    def encoder_names(self) -> list[str]:
-        """Return the names of the raw columns."""
-        given = getattr(self.encoder, "feature_names_in_", None)
-        if given is None:
-            return [f"x{k}" for k in range(self.encoder.n_features_in_)]
-        return [str(name) for name in given]
 
 
 @with_parameters
@@ -88,9 +82,9 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         What the squared coefficients cost, as ``alpha`` of :class:`sklearn.linear_model.Ridge`. The
         intercept is free. It depends on the units of columns, so give columns of similar spread.
     model_features : list of column names or indices, optional
-        The columns that models may use; tests may use all. By default all columns of numbers or
-        truth values that have no missing values; if there are none, leaves hold constants. A model
-        chooses among up to 32 columns, or has up to 10.
+        The columns that models may use; tests may use all. By default all columns of numbers that
+        have no missing values; if there are none, leaves hold constants. A model chooses among up
+        to 32 columns, or has up to 10.
     min_samples_leaf : int or float, default=5
         Fewest rows of a leaf, for its first coefficient; each further one needs one more row. So a
         line over one column needs six, and a model of p columns five and p.
@@ -179,7 +173,7 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         if not features:
             return super()._state(SquaredError(), X, y, sample_weight, path)
         self.model_features_ = np.array(features, dtype=np.intp)
-        columns = np.stack([table.column(f).astype(np.float64) for f in features], axis=1)
+        columns = np.stack([table.column(f) for f in features], axis=1)
         task = LinearError(columns, task.is_simple, task.ridge, tuple(features))
         found = state_task(self, task, X, y, sample_weight, LinearStatement)
         assert isinstance(found.problem, LinearProblem)
@@ -193,9 +187,9 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
             found = [
                 k
                 for k, kind in enumerate(table.kinds)
-                if kind in ("number", "flag")
+                if kind == "number"
                 and not are_categories[k]
-                and not np.isnan(table.column(k).astype(np.float64)).any()
+                and not np.isnan(table.column(k)).any()
             ]
             if not found:
                 warn(
@@ -231,13 +225,13 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
             name = table.names[k]
             if k in found[:place]:
                 raise ValueError(f"model_features names the column {name!r} twice.")
-            if table.kinds[k] not in ("number", "flag") or are_categories[k]:
-                what = "categories" if are_categories[k] else table.kinds[k]
+            if table.kinds[k] != "number" or are_categories[k]:
+                what = "category" if are_categories[k] else table.kinds[k]
                 raise ValueError(
-                    f"model_features names the column {name!r}, which holds {what}, and no "
-                    "numbers; tests use it anyway."
+                    f"model_features names the column {name!r}, which is of the kind {what}, and "
+                    "models need numbers; leave it to the tests, or give zeros and ones."
                 )
-            lacking = np.isnan(table.column(k).astype(np.float64))
+            lacking = np.isnan(table.column(k))
             if lacking.any():
                 raise ValueError(
                     f"model_features names the column {name!r}, which is missing in row "
@@ -245,18 +239,11 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
                 )
         return found
 
-    def _encode_or_rank(
-        self,
-        X: Any,
-        sample_weight: NDArray[np.int64] | None,
-        rows: NDArray[np.intp] | None,
-        prefers_ranks: PrefersRanks | None = None,
-    ) -> Columns:
-        columns = super()._encode_or_rank(X, sample_weight, rows, prefers_ranks)
+    @property
+    def _more_rows(self) -> int:
         # Every coefficient beside the first needs a row of its own.
-        n_more = len(self.model_features_)
-        self._least_rows += min(n_more, 1) if self.leaf_model == "simple" else n_more
-        return columns
+        n_columns = len(self.model_features_)
+        return min(n_columns, 1) if self.leaf_model == "simple" else n_columns
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
         return read_numbers(y, n_rows, type(self).__name__)

@@ -96,20 +96,19 @@ class LinearLeaves(Vectors):
             if not slopes.any():
                 continue
             column = X.column(feature)
-            if column.dtype.kind not in "fb":
+            if column.dtype.kind != "f":
                 raise ValueError(
                     f"The column {name!r} must hold numbers, since models of leaves use it; got "
                     f"{X.kinds[feature]}."
                 )
-            values = column.astype(np.float64)
-            lacking = np.isnan(values) & (slopes != 0)
+            lacking = np.isnan(column) & (slopes != 0)
             if lacking.any():
                 raise ValueError(
                     f"The column {name!r} is missing in row {int(np.argmax(lacking))}, and the "
                     "model of its leaf needs it; fill it in, or leave the column out of "
                     "model_features."
                 )
-            said += np.where(slopes != 0, slopes * values, 0.0)
+            said += np.where(slopes != 0, slopes * column, 0.0)
         return said
 
     def levels(self) -> NDArray[np.float64]:

@@ -252,7 +252,7 @@ def _features(data: Data, estimator: Any) -> list[int]:
         found = [
             k
             for k, column in enumerate(table.columns)
-            if column.kind in ("number", "flag")
+            if column.kind == "number"
             and k not in categories
             and all(value is not None for value in column.values)
         ]
