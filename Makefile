@@ -17,7 +17,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Two makes at once must not build in the same directory.
 LOCK := $(shell command -v flock >/dev/null 2>&1 && echo 'flock $(VENV)/.lock')
 
-.PHONY: help setup build build-profile demo test test-quick lint format docs bench wheel oldest sanitize tsan clean
+.PHONY: help setup build build-profile demo test test-quick lint format docs bench papers wheel oldest sanitize tsan clean
 
 help:
 	@echo 'make demo      fit a certified optimal tree on bundled data and show its certificate'
@@ -25,6 +25,7 @@ help:
 	@echo 'make lint      ruff, mypy --strict, clang-format (make format repairs)'
 	@echo 'make docs      build the documentation into docs/_build/html, warnings as errors'
 	@echo 'make bench     run the benchmarks'
+	@echo 'make papers    the tables and figures of the papers; FULL=1 all of them, PEERS=1 beside peers'
 	@echo 'make wheel     build archive and wheel, and try the wheel in an empty environment'
 	@echo 'make oldest    try the wheel with the oldest NumPy and scikit-learn that are supported'
 	@echo 'make sanitize  run the suite on an ASan + UBSan build'
@@ -96,6 +97,11 @@ docs: $(VENV)/.built $(VENV)/.docs
 
 bench: $(VENV)/.built
 	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+# Matplotlib comes with the tests. PAPERS_ARGS adds options, such as --only branches.
+papers: $(VENV)/.built $(VENV)/.test
+	$(BIN)/python -m benchmarks.papers $(if $(FULL),--full) $(if $(PEERS),--peers) $(if $(FRESH),--fresh) \
+	    --jobs $(JOBS) $(PAPERS_ARGS)
 
 $(VENV)/.wheel: $(VENV)/.base
 	$(PIP) install build

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, RegressorMixin
 
 from certree import __version__, estimators
 
@@ -83,6 +83,8 @@ def topic(name: str) -> str:
         return "sizes"
     if issubclass(one, ClassifierMixin):
         return "classifiers"
+    if issubclass(one, ClusterMixin):
+        return "clusterers"
     is_number = issubclass(one, RegressorMixin) or name == "SurvivalTree"
     return "regressors" if is_number else "decisions"
 
@@ -93,7 +95,7 @@ def list_estimators(app: Any, page: str, source: list[str]) -> None:
     if not wanted:
         return
     wanted, _, rest = wanted.partition("\n")
-    bases = "BaseEstimator, ClassifierMixin, RegressorMixin, tuple"
+    bases = "BaseEstimator, ClassifierMixin, ClusterMixin, RegressorMixin, tuple"
     # What most people need comes first.
     names = sorted(estimators.__all__, key=lambda name: not name.startswith("Optimal"))
     entries = [

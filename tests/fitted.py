@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 
 from certree import (
     CostSensitiveTreeClassifier,
@@ -15,6 +16,7 @@ from certree import (
     LinearTreeRegressor,
     Measurement,
     OptimalTreeClassifier,
+    OptimalTreeClusterer,
     OptimalTreeRegressor,
     OptimalTreeRegressorCV,
     PolicyTree,
@@ -138,6 +140,23 @@ def _linear(form: str) -> Callable[[Any], Any]:
     return fit
 
 
+def _outputs(model: Any) -> Callable[[Any], Any]:
+    def fit(X: Any) -> Any:
+        import pandas as pd
+
+        y = pd.DataFrame({"kind": labels(X, n_classes=3), "is late": [row[0] > 1 for row in X]})
+        if isinstance(model, OptimalTreeRegressor):
+            y = pd.DataFrame({"size": [row[0] for row in X], "cost": np.arange(N_ROWS) % 7 / 10})
+        return clone(model).fit(X, y, path=True), {"y": y}
+
+    return fit
+
+
+def _clusters(X: Any) -> Any:
+    columns = [[row[0], k % 5 / 4, row[2]] for k, row in enumerate(X)]
+    return OptimalTreeClusterer(n_clusters=3, features=[1, 0]).fit(columns), {"X": columns}
+
+
 def _forest(X: Any) -> Any:
     model = SPOForest(oracles.TopK(4, 1), n_estimators=3, random_state=0).fit(X, _costs())
     return model, {}
@@ -167,6 +186,9 @@ _WAYS: dict[str, Callable[[Any], Any]] = {
     "SurvivalTree": _survival,
     "LinearTreeRegressor": _linear("simple"),
     "ridge models": _linear("ridge"),
+    "label outputs": _outputs(OptimalTreeClassifier(max_depth=2, output_weights=[1, 0.5])),
+    "number outputs": _outputs(OptimalTreeRegressor(max_depth=2, output_weights="balanced")),
+    "OptimalTreeClusterer": _clusters,
     "SPOTree": _spo(None),
     "greedy": _spo(oracles.Decisions(np.eye(4), names=list("abcd")), method="greedy"),
     "grid": _spo(oracles.GridShortestPath(2, 2)),

@@ -28,6 +28,7 @@ from certree import (
     Measurement,
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
+    OptimalTreeClusterer,
     OptimalTreeRegressor,
     PolicyTree,
     SPOTree,
@@ -194,6 +195,19 @@ def cases(seed: int = 7) -> dict[str, Case]:
         found["gap"] = Case(gap, own, lambda g: g, lambda _, other: other)
         found["regression"] = _model(
             OptimalTreeRegressor(max_depth=2).fit(X, target), {"X": X, "y": target}
+        )
+        pair = np.column_stack([target, np.arange(len(X)) % 5 / 8])
+        found["several numbers"] = _model(
+            OptimalTreeRegressor(max_depth=2, output_weights=[1, "1/3"]).fit(X, pair),
+            {"X": X, "y": pair},
+        )
+        found["several labels"] = _model(
+            tree(max_depth=2).fit(X, pair > pair.mean(axis=0), whole),
+            {"X": X, "y": pair > pair.mean(axis=0), "sample_weight": whole},
+        )
+        found["clusters"] = _model(
+            OptimalTreeClusterer(n_clusters=3, max_depth=2).fit(pair, sample_weight=whole),
+            {"X": pair, "sample_weight": whole},
         )
         y_censored = np.column_stack([np.arange(len(X)) % 7 + 1, np.arange(len(X)) % 3 > 0])
         found["survival"] = _model(

@@ -154,7 +154,7 @@ def test_all_estimators_are_in_the_reference() -> None:
     """The pages of the reference ask docs/conf.py for the estimators of every topic, once."""
     pages = [page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.md")]
     asked = sorted(re.findall(r"^\.\. estimators:: (\w+)$", "\n".join(pages), re.MULTILINE))
-    assert asked == ["classifiers", "decisions", "regressors", "sizes"]
+    assert asked == ["classifiers", "clusterers", "decisions", "regressors", "sizes"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -50,9 +50,15 @@ def accuracy_instances() -> Iterator[Instance]:
     if folder is None:
         yield from bundled_instances()
         return
-    for path in sorted((folder / "accuracy").glob("*.csv")):
-        table = np.loadtxt(path, dtype=np.int64)
-        yield Instance(path.stem, table[:, 1:].astype(np.uint8), table[:, 0])
+    yield from (read_table(path) for path in sorted((folder / "accuracy").glob("*.csv")))
+
+
+def read_table(path: Path, label: str = "first") -> Instance:
+    """Read a table of small whole numbers whose label is in the first or the last column."""
+    table = np.loadtxt(path, dtype=np.int64)
+    if label == "last":
+        return Instance(path.stem, table[:, :-1].astype(np.uint8), table[:, -1])
+    return Instance(path.stem, table[:, 1:].astype(np.uint8), table[:, 0])
 
 
 def sparse_instances(names: list[str]) -> Iterator[Instance]:
@@ -61,9 +67,7 @@ def sparse_instances(names: list[str]) -> Iterator[Instance]:
     if folder is None:
         yield from (generate() for name, generate in GENERATED.items() if name in names)
         return
-    for name in names:
-        table = np.loadtxt(folder / "sparse" / f"{name}.txt", dtype=np.int64)
-        yield Instance(name, table[:, :-1].astype(np.uint8), table[:, -1])
+    yield from (read_table(folder / "sparse" / f"{name}.txt", "last") for name in names)
 
 
 def random_instance(rows: int, columns: int, seed: int, noise: float = 0.1) -> Instance:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
-import numpy as np
-
-from .instances import Instance, data_folder, random_instance
-from .suites import Case, Choice, Entry
+from .instances import Instance, data_folder, random_instance, read_table
+from .suites import Case, Choice, Entry, of_solvers
 from .task_suites import policy_instances
 
 TOLERANCE = "0.01"
@@ -24,17 +23,19 @@ def fairness(choice: Choice) -> Iterator[Case]:
         own = (2, 3, 4) if instance.name == DEEPER else (2, 3)
         for constraint in CONSTRAINTS:
             for depth in own if choice.depth is None else (choice.depth,):
-                yield fair_case(instance, constraint, depth, choice.limit or 300.0)
+                yield fair_case(instance, constraint, depth, choice)
 
 
-def fair_case(instance: Instance, constraint: str, depth: int, limit: float) -> Case:
-    """Compare both solvers in one setting."""
+def fair_case(instance: Instance, constraint: str, depth: int, choice: Choice) -> Case:
+    """Compare the solvers in one setting."""
+    limit = choice.limit or 300.0
     options = {"constraint": constraint, "tolerance": TOLERANCE}
     entries = (
         Entry("certree", "certree-fair", depth, 0.0, limit, options),
         Entry("pystreed", "pystreed-fair", depth, 0.0, limit, options),
     )
-    return Case(instance, f"{constraint.replace('_', ' ')}, depth {depth}", entries)
+    setting = f"{constraint.replace('_', ' ')}, depth {depth}"
+    return Case(instance, setting, of_solvers(choice, entries))
 
 
 def curve(choice: Choice) -> Iterator[Case]:
@@ -74,9 +75,7 @@ def fair_instances() -> Iterator[Instance]:
         yield random_instance(300, 12, seed=6)
         return
     for path in sorted((folder / "fairness").glob("*.csv")):
-        table = np.loadtxt(path, dtype=np.int64)
-        name = path.stem.removesuffix("-binarized")
-        yield Instance(name, table[:, 1:].astype(np.uint8), table[:, 0])
+        yield replace(read_table(path), name=path.stem.removesuffix("-binarized"))
 
 
 LIMIT_SUITES: dict[str, Callable[[Choice], Iterator[Case]]] = {

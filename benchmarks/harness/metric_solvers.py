@@ -24,9 +24,6 @@ class CertreeMetric(Certree):
     def measure(self, model: Any, columns: Any, labels: Any) -> Answer:
         return mistakes(self.predict(model, columns), labels)
 
-    def describe(self, model: Any) -> Answer:
-        return super().describe(model) | {"gap": float(model.certificate_.gap)}
-
 
 class CertreeArea(CertreeMetric):
     """The estimator with an area under the ROC curve as objective."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import instances
 from .instances import Instance
-from .suites import Case, Choice, Entry
+from .suites import Case, Choice, Entry, of_solvers
 
 
 def two_classes(choice: Choice) -> Iterator[Instance]:
@@ -27,7 +27,7 @@ def f1(choice: Choice) -> Iterator[Case]:
                 Entry("certree", "certree-metric", depth, 0.0, limit, {"objective": "f1"}, "f1"),
                 Entry("pystreed", "pystreed-f1", depth, 0.0, limit, {}, "f1"),
             )
-            yield Case(instance, f"depth {depth}", entries)
+            yield Case(instance, f"depth {depth}", of_solvers(choice, entries))
 
 
 def front(choice: Choice) -> Iterator[Case]:
@@ -39,7 +39,7 @@ def front(choice: Choice) -> Iterator[Case]:
         Entry("pystreed", "pystreed-f1", depth, 0.0, limit, {}, "f1"),
     )
     for instance in two_classes(choice):
-        yield Case(instance, f"depth {depth}", entries)
+        yield Case(instance, f"depth {depth}", of_solvers(choice, entries))
 
 
 def metrics(choice: Choice) -> Iterator[Case]:

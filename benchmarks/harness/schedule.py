@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from . import peers, scores
+from . import peers, scores, worker
 from .suites import Case, Entry
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -33,7 +33,7 @@ LONG_FIT_S = 10.0
 ENOUGH_S = 1.0
 # What a worker may tell of a fit, beside its times.
 ANSWERED = (
-    *("errors", "cost", "positives", "fp", "fn", "area", "splits", "points"),
+    *("errors", "cost", "positives", "fp", "fn", "area", "splits", "depth", "points"),
     *("apart", "within", "proven", "status", "gap", "counters", "version"),
 )
 
@@ -54,6 +54,7 @@ class Row:
     errors: int | None = None
     cost: float | None = None
     splits: int | None = None
+    depth: int | None = None
     proven: bool = False
     status: str | None = None
     objective: str | None = None  # exact: accuracy - complexity * splits; or a metric (scores.py)
@@ -86,8 +87,10 @@ def without_paths(message: str) -> str:
     return re.sub(r"(?:/[^\s/:'\"]+)+/([^\s/:'\"]+)", r"\1", message.splitlines()[0])
 
 
-def run_worker(entry: Entry, case: Case, data: Path, memory_limit: int) -> dict[str, Any]:
-    """Run one entry once in a process of its own and give the worker's answer."""
+def run_worker(
+    entry: Entry, case: Case, data: Path, memory_limit: int, in_process: bool
+) -> dict[str, Any]:
+    """Run one entry once and give the worker's answer, in a process of its own unless told so."""
     job = asdict(entry) | {
         "data": str(data),
         "repeats": case.repeats,
@@ -95,6 +98,8 @@ def run_worker(entry: Entry, case: Case, data: Path, memory_limit: int) -> dict[
         "memory_limit": memory_limit,
     }
     ours = entry.solver.startswith("certree")
+    if ours and in_process:
+        return worker.run(job)
     python = sys.executable if ours else str(peers.interpreter())
     with tempfile.TemporaryDirectory() as folder:
         job_file, answer_file = Path(folder, "job.json"), Path(folder, "answer.json")
@@ -134,8 +139,11 @@ def merge(row: Row, answer: dict[str, Any]) -> None:
             setattr(row, name, answer[name])
 
 
-def run_case(case: Case, rounds: int, memory_limit: int) -> list[Row]:
-    """Run all entries of a case, interleaved over the rounds."""
+def run_case(case: Case, rounds: int, memory_limit: int, *, in_process: bool = False) -> list[Row]:
+    """Run all entries of a case, interleaved over the rounds.
+
+    With `in_process`, certree runs in this process, which its own limits must then stop.
+    """
     instance = case.instance
     shape = instance.columns.shape
     rows = [
@@ -147,7 +155,7 @@ def run_case(case: Case, rounds: int, memory_limit: int) -> list[Row]:
         for _ in range(rounds):
             for entry, row in zip(case.entries, rows, strict=True):
                 if row.failure is None:
-                    merge(row, run_worker(entry, case, data, memory_limit))
+                    merge(row, run_worker(entry, case, data, memory_limit, in_process))
             if any(row.failure or (row.seconds or 0) > LONG_FIT_S for row in rows):
                 break
     for entry, row in zip(case.entries, rows, strict=True):

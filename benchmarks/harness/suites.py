@@ -60,6 +60,18 @@ def compare(
     )
 
 
+def of_solvers(choice: Choice, entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """Keep the entries of the packages that the command line names, in its order."""
+    if choice.solvers is None:
+        return entries
+    known = {entry.label: entry for entry in entries}
+    if wrong := [name for name in choice.solvers if name not in known]:
+        raise SystemExit(
+            f"{', '.join(map(repr, wrong))} cannot solve this suite; use {' or '.join(known)}."
+        )
+    return tuple(known[name] for name in choice.solvers)
+
+
 def accuracy(choice: Choice) -> Iterator[Case]:
     """Depth-limited training accuracy against STreeD."""
     depth = choice.depth or 4

@@ -15,8 +15,8 @@ from sklearn.datasets import load_diabetes
 from certree import TableEncoder
 
 from .instances import Array, Instance, data_folder, random_instance
-from .suites import Case, Choice, Entry
-from .task_solvers import TASK_SOLVERS, doubly_robust
+from .suites import Case, Choice, Entry, of_solvers
+from .task_solvers import doubly_robust
 
 LEVELS = ("low", "middle", "high")
 
@@ -28,13 +28,11 @@ PRICES = {"free": 0.0, "cheap": 1.0, "dear": 10.0}
 
 def compare(kind: str, choice: Choice, depth: int, limit: float) -> tuple[Entry, ...]:
     """Make one entry per solver of a kind of task; the command line names the packages alone."""
-    names = [name.removesuffix(f"-{kind}") for name in choice.solvers or ("certree", "pystreed")]
-    for name in names:
-        if f"{name}-{kind}" not in TASK_SOLVERS:
-            raise SystemExit(f"{name!r} solves no task of kind {kind!r}; use certree or pystreed.")
-    return tuple(
-        Entry(name, f"{name}-{kind}", depth, limit=choice.limit or limit) for name in names
+    entries = (
+        Entry(name, f"{name}-{kind}", depth, limit=choice.limit or limit)
+        for name in ("certree", "pystreed")
     )
+    return of_solvers(choice, tuple(entries))
 
 
 def costs(choice: Choice) -> Iterator[Case]:
@@ -91,7 +89,7 @@ def cost_instances() -> Iterator[Instance]:
         }
         yield with_costs(table, [[0.0, 20.0], [30.0, 0.0]], prices)
         return
-    for home in sorted((folder / "cost-sensitive").iterdir()):
+    for home in sorted(p for p in (folder / "cost-sensitive").iterdir() if p.is_dir()):
         for level in LEVELS:
             matrix, prices = read_costs(home / f"{home.name}-{level}-costs.csv")
             for path in sorted(home.glob(f"{home.name}-train-*.csv")):
@@ -150,6 +148,12 @@ def with_costs(table: Instance, matrix: list[list[float]], prices: dict[str, Any
     )
 
 
+def setting_of(table: Instance) -> dict[str, Any]:
+    """Give the cost matrix and the prices of a table."""
+    setting: dict[str, Any] = json.loads(str(table.extra["setting"]))
+    return setting
+
+
 def read_costs(path: Path) -> tuple[list[list[float]], dict[str, Any]]:
     """Read a cost file: the matrix, a header, and one line for each original attribute."""
     lines = [line.split() for line in path.read_text().splitlines() if line.strip()]
@@ -178,9 +182,19 @@ def policy_instances() -> Iterator[Instance]:
         history = np.column_stack([given, outcome, np.full(len(given), 0.5), guess])
         yield with_history(table.name, table.columns, history)
         return
-    for path in sorted((folder / "policy").glob("*_train_*.csv")):
+    for path in warfarin_files(folder):
         rows = np.loadtxt(path)
         yield with_history(path.stem, rows[:, 11:].astype(np.uint8), rows[:, 1:7])
+
+
+def warfarin_files(folder: Path) -> list[Path]:
+    """List the training sets, named as their authors name them or with the table's name before."""
+    return sorted((folder / "policy").glob("*train_*.csv"))
+
+
+def test_set_of(path: Path) -> Path:
+    """Name the test set that belongs to a training set."""
+    return path.with_name(path.name.replace("train_", "test_"))
 
 
 def with_history(name: str, columns: Array, history: Array) -> Instance:
@@ -200,7 +214,7 @@ def row_cost_instances() -> Iterator[Instance]:
         extra = {"costs": costs, "setting": np.array("{}")}
         yield Instance(table.name, table.columns, table.labels, extra)
         return
-    for path in sorted((folder / "instance-cost").glob("*.txt")):
+    for path in sorted((folder / "instance-cost").glob("*f.txt")):
         rows = np.loadtxt(path)
         n_labels = int(path.stem.rpartition("-")[2].rstrip("f"))
         n_costs = rows.shape[1] - 1 - n_labels

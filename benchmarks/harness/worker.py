@@ -24,6 +24,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import importlib
 import importlib.metadata
 import json
 import resource
@@ -105,7 +106,9 @@ class Certree(Solver):
         return {
             "proven": bool(certificate.is_optimal),
             "splits": int(model.tree_.n_splits),
+            "depth": int(model.tree_.depth),
             "status": certificate.status,
+            "gap": float(certificate.gap),
             "counters": dict(certificate.counters),
         }
 
@@ -249,16 +252,15 @@ def solver_class(name: str) -> type[Solver]:
     """Find a solver by name; those of the other suites have files of their own."""
     if name in SOLVERS:
         return SOLVERS[name]
-    # This file is the main program: the others must see the same classes.
-    sys.modules.setdefault("worker", sys.modules[__name__])
-    from anytime_solvers import ANYTIME_SOLVERS
-    from limit_solvers import LIMIT_SOLVERS
-    from metric_solvers import METRIC_SOLVERS
-    from number_solvers import NUMBER_SOLVERS
-    from task_solvers import TASK_SOLVERS
-
-    others = (METRIC_SOLVERS, TASK_SOLVERS, LIMIT_SOLVERS, NUMBER_SOLVERS, ANYTIME_SOLVERS)
-    return next(solvers[name] for solvers in others if name in solvers)
+    if not __package__:
+        # This file is the main program: the others must see the same classes.
+        sys.modules.setdefault("worker", sys.modules[__name__])
+    for kind in ("metric", "task", "limit", "number", "anytime"):
+        module = importlib.import_module(f"{__package__ or ''}.{kind}_solvers".lstrip("."))
+        solvers: dict[str, type[Solver]] = getattr(module, f"{kind.upper()}_SOLVERS")
+        if name in solvers:
+            return solvers[name]
+    raise ValueError(f"there is no solver {name!r}.")
 
 
 def integer_objective(complexity: float, rows: int) -> tuple[int, int]:

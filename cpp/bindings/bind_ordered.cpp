@@ -1,5 +1,6 @@
 // solve_ordered() for Python.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
 
 #include "arguments.hpp"
 #include "bindings.hpp"
@@ -44,7 +45,7 @@ struct Types {
 
 struct Vectors {
   Vectors(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Matrix& statistics, const std::string& kind,
-          std::int64_t scale)
+          std::int64_t scale, std::vector<Cost> outputs)
       : view(view_of(ranks, n_ranks)) {
     check_length(statistics.shape(0), view, "statistics");
     view.statistics = statistics.data();
@@ -52,6 +53,7 @@ struct Vectors {
     task.kind = kind == "squares" ? VectorKind::squares : VectorKind::least;
     task.n_statistics = static_cast<std::int32_t>(statistics.shape(1));
     task.scale = scale;
+    task.outputs = std::move(outputs);
   }
   OrderedView view;
   VectorTask task;
@@ -97,20 +99,23 @@ void bind_ordered(nb::module_& m) {
   m.def(
       "solve_ordered_vector",
       [](const Ranks& ranks, Numbers n_ranks, const Matrix& statistics, const std::string& kind, std::int64_t scale,
-         const OptionDict& options, nb::object callback) {
-        return solve_one(Vectors(ranks, n_ranks, statistics, kind, scale), options, std::move(callback));
+         std::vector<Cost> outputs, const OptionDict& options, nb::object callback) {
+        return solve_one(Vectors(ranks, n_ranks, statistics, kind, scale, std::move(outputs)), options,
+                         std::move(callback));
       },
       nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("statistics"), nb::arg("kind"), nb::arg("scale"),
-      nb::arg("options"), nb::arg("callback") = nb::none(),
+      nb::arg("outputs"), nb::arg("options"), nb::arg("callback") = nb::none(),
       "As solve_ordered(), for leaves that cost a function of the sum of their rows' statistics.");
   m.def(
       "solve_ordered_vector_path",
       [](const Ranks& ranks, Numbers n_ranks, const Matrix& statistics, const std::string& kind, std::int64_t scale,
-         const OptionDict& options, nb::object callback) {
-        return solve_all_sizes(Vectors(ranks, n_ranks, statistics, kind, scale), options, std::move(callback));
+         std::vector<Cost> outputs, const OptionDict& options, nb::object callback) {
+        return solve_all_sizes(Vectors(ranks, n_ranks, statistics, kind, scale, std::move(outputs)), options,
+                               std::move(callback));
       },
       nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("statistics"), nb::arg("kind"), nb::arg("scale"),
-      nb::arg("options"), nb::arg("callback") = nb::none(), "As solve_ordered_path(), for these leaves.");
+      nb::arg("outputs"), nb::arg("options"), nb::arg("callback") = nb::none(),
+      "As solve_ordered_path(), for these leaves.");
 }
 
 }  // namespace certree

@@ -1,7 +1,6 @@
 // solve_vector() and solve_vector_path() for Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <optional>
@@ -151,6 +150,8 @@ struct VectorArguments {
   void read_extra(const std::string& name, nb::handle value) {
     if (name == "scale") {
       task.scale = nb::cast<Cost>(value);
+    } else if (name == "outputs") {
+      task.outputs = nb::cast<std::vector<Cost>>(value);
     } else if (name == "leaf_function") {
       leaf.emplace(nb::borrow(value), static_cast<std::size_t>(task.n_statistics));
       task.leaf = [this](const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t* labels) {

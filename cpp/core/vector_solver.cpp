@@ -72,7 +72,8 @@ std::unique_ptr<Session> open_session(const VectorTable& table, const VectorTask
 void check(const VectorTable& table, const VectorTask& task) {
   task.check();
   if (table.tests.feature != nullptr) {
-    require(task.kind == VectorKind::least, "test costs need a task of kind 'min_label'");
+    require(task.kind == VectorKind::least && task.outputs.empty(),
+            "test costs need a task of kind 'min_label' with one output");
     check_test_costs(table.tests, table.table.n_columns);
   }
   for (std::int64_t row = 0; table.n_types > 0 && row < table.table.n_rows; ++row)

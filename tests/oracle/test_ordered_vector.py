@@ -27,6 +27,8 @@ from tests.oracle.vector_problems import (
 from tests.problems import FUZZ
 from tests.registry import settings_one_by_one
 
+KINDS = (*ORDERED_KINDS, "label_outputs", "square_outputs")
+
 
 @dataclass(frozen=True)
 class OrderedCase:
@@ -43,8 +45,9 @@ class OrderedCase:
             self.ranks,
             self.n_ranks,
             case.statistics,
-            case.kind,
+            case.core_kind,
             case.scale,
+            case.extra().get("outputs", []),
             {**case.options(), **options},
             None,
         )
@@ -78,7 +81,7 @@ def make_case(
         expand(ranks, n_ranks),
         random_statistics(rng, kind, n_rows, weights),
         kind,
-        scale=int(rng.choice([1, 1, 7])) if kind == "squares" else 1,
+        scale=int(rng.choice([1, 1, 7])) if kind.startswith("square") else 1,
         max_depth=depth,
     )
     return OrderedCase(ranks, n_ranks, random_limits(rng, case))
@@ -95,7 +98,7 @@ def medium(rng: np.random.Generator, kind: str, n_rows: int, ties: int, depth: i
     """Draw a problem of dependent features, whose vectors depend on these; ties 0: none."""
     ranks = numbers(rng, n_rows, int(rng.integers(3, 6)), ties)
     ordered = make_case(rng, kind, ranks, ranks.max(axis=1) + 1, depth)
-    if rng.random() < 0.3:
+    if rng.random() < 0.3 or kind == "square_outputs":
         return ordered
     # Rows on one side of two cuts have other vectors.
     chosen = rng.integers(0, len(ranks), 2)
@@ -124,7 +127,7 @@ def check_equal(ordered: OrderedCase, setting: dict[str, Any]) -> None:
         assert found == (expected.upper_bound, splits), (found, splits, ordered, options)
 
 
-@pytest.mark.parametrize("kind", ORDERED_KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_the_value_is_the_least_over_all_trees(kind: str, seed: int) -> None:
     """Default options: proven optimal, and the smallest tree of that value."""
@@ -135,7 +138,7 @@ def test_the_value_is_the_least_over_all_trees(kind: str, seed: int) -> None:
         assert (facts.value, facts.splits, facts.depth) == best, ordered
 
 
-@pytest.mark.parametrize("kind", ORDERED_KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_switch_alone_leaves_the_optimum_unchanged(kind: str) -> None:
     """Each technique off by itself, and on by itself."""
     for number in range(40):
@@ -144,7 +147,7 @@ def test_every_switch_alone_leaves_the_optimum_unchanged(kind: str) -> None:
             check_optimal(ordered.solve(**setting), ordered.case, (ordered, setting))
 
 
-@pytest.mark.parametrize("kind", ORDERED_KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("rows", "ties", "depth", "count"),
     [
@@ -166,7 +169,7 @@ def test_columns_of_all_thresholds_have_the_same_optimum(
         check_equal(medium(rng, kind, n_rows, ties, depth), random_setting(rng))
 
 
-@pytest.mark.parametrize("kind", ORDERED_KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_limits_enclose_the_optimum(kind: str) -> None:
     """Cut off after any amount of work, bounds stay on their side of the optimum."""
     rng = np.random.default_rng([FUZZ, 18])
@@ -189,14 +192,14 @@ def check_interval(ordered: OrderedCase, optimum: int, limits: dict[str, Any]) -
         assert result.lower_bound == result.upper_bound == optimum, (ordered, limits)
 
 
-@pytest.mark.parametrize("kind", ORDERED_KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("bits", [31, 33, 45])
 def test_sums_beyond_32_bits(kind: str, bits: int) -> None:
     """Sums of any size that fits 64 bits are exact."""
     rng = np.random.default_rng([FUZZ, 19, bits])
     for _ in range(10):
         ranks = numbers(rng, 60, 3, 20)
-        if kind == "squares":
+        if kind.startswith("square"):
             y = rng.integers(-(2 ** (bits // 2)), 2 ** (bits // 2), 60)
             statistics = np.stack([np.ones_like(y), y, y * y], axis=1)
         else:
@@ -216,7 +219,9 @@ def test_arguments_that_make_no_sense_are_refused(kind: str) -> None:
     def ask(
         given: NDArray[np.int32] = ranks, costs: NDArray[np.int64] = good, name: str = kind
     ) -> Any:
-        return _core.solve_ordered_vector(given, n_ranks, costs, name, 1, {"max_depth": 1}, None)
+        return _core.solve_ordered_vector(
+            given, n_ranks, costs, name, 1, [], {"max_depth": 1}, None
+        )
 
     assert ask().status == "optimal"
     with pytest.raises(ValueError):

@@ -12,7 +12,7 @@ from tests.oracle.vector_problems import check_optimal, random_cases
 from tests.problems import random_problems
 from tests.registry import all_isas, all_searches, settings_one_by_one
 
-KINDS = ("min_label", "squares", "callback", "unlawful")
+KINDS = ("min_label", "squares", "callback", "unlawful", "label_outputs", "square_outputs")
 
 
 @pytest.mark.parametrize("kind", KINDS)

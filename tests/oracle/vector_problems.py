@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,26 @@ from tests.oracle.brute_force import BruteForce, Optimum, Test, binary_tests
 from tests.problems import FUZZ, random_columns
 
 
+def outputs_of(kind: str, n_statistics: int, scale: int) -> tuple[int, ...]:
+    """What the core is told of several outputs: numbers of labels, or factors of squares."""
+    if kind == "square_outputs":
+        return tuple(scale * factor for factor in range(1, n_statistics - 1))
+    sizes: list[int] = []
+    while kind == "label_outputs" and sum(sizes) < n_statistics:
+        sizes.append(min(1 + (len(sizes) + 1) % 3, n_statistics - sum(sizes)))
+    return tuple(sizes)
+
+
 def leaf_cost(kind: str, sums: Sequence[int], scale: int = 1) -> int:
     """Cost of a leaf with these sums, by definition."""
+    outputs = outputs_of(kind, len(sums), scale)
+    if kind == "square_outputs":
+        w, *totals, q = sums
+        # Squares of every output are rounded down by themselves.
+        return scale * q + sum(-f * s * s // w for f, s in zip(outputs, totals, strict=True))
+    if kind == "label_outputs":
+        ends = [sum(outputs[:k]) for k in range(len(outputs) + 1)]
+        return sum(min(sums[a:b]) for a, b in pairwise(ends))
     if kind == "squares":
         w, s, q = sums
         return (scale * (q * w - s * s)) // w
@@ -132,6 +151,9 @@ class VectorCase:
         """What the core is told of the kind."""
         if self.kind == "squares":
             return {"scale": self.scale}
+        if self.kind.endswith("_outputs"):
+            outputs = list(outputs_of(self.kind, self.statistics.shape[1], self.scale))
+            return {"scale": self.scale, "outputs": outputs}
         if self.core_kind != "callback":
             return {}
         extra: dict[str, Any] = {"leaf_function": lambda sums: ask(self.kind, sums)}
@@ -144,7 +166,12 @@ class VectorCase:
     @property
     def core_kind(self) -> str:
         """The kind as the core knows it."""
-        return "callback" if self.kind == "unlawful" else self.kind
+        names = {
+            "unlawful": "callback",
+            "label_outputs": "min_label",
+            "square_outputs": "squares",
+        }
+        return names.get(self.kind, self.kind)
 
     def solve(self, **options: Any) -> Any:
         """Run the engine; ``options`` come on top of the problem's own."""
@@ -236,8 +263,14 @@ def random_statistics(
         spread = int(rng.choice([1, 3, 20, 1000]))
         y = rng.integers(-spread, spread + 1, n_rows)
         return np.stack([weights, weights * y, weights * y * y], axis=1).astype(np.int64)
-    m = int(rng.integers(1, 6))
-    most = int(rng.choice([1, 3, 10, 1000, 2**33 if kind == "min_label" else 2**17]))
+    if kind == "square_outputs":
+        spreads = rng.choice([1, 3, 20, 1000], size=int(rng.integers(1, 5)))
+        y = np.stack([rng.integers(-spread, spread + 1, n_rows) for spread in spreads], axis=1)
+        w, factors = weights[:, None], np.arange(1, len(spreads) + 1)
+        q = (factors * w * y * y).sum(axis=1, keepdims=True)
+        return np.ascontiguousarray(np.hstack([w, w * y, q]), dtype=np.int64)
+    m = int(rng.integers(1, 9 if kind == "label_outputs" else 6))
+    most = int(rng.choice([1, 3, 10, 1000, 2**17 if kind in ("callback", "unlawful") else 2**33]))
     costs = rng.integers(0, most + 1, (n_rows, m))
     if rng.random() < 0.5:
         costs[np.arange(n_rows), rng.integers(0, m, n_rows)] = 0
@@ -264,7 +297,7 @@ def random_case(
     leaf = max(problem.oracle().leaf_cost((1 << n) - 1), 1)
     penalty = int(rng.choice([0, 0, 1, max(1, leaf // 20), max(1, leaf // 5)]))
     return problem.but(
-        scale=int(rng.choice([1, 1, 7])) if kind == "squares" else 1,
+        scale=int(rng.choice([1, 1, 7])) if kind.startswith("square") else 1,
         error_scale=int(rng.choice([1, 1, 3])),
         split_penalty=penalty,
         max_depth=int(rng.choice(depths)),

@@ -76,9 +76,9 @@ def test_a_large_common_part_takes_no_digits() -> None:
     far = label_costs(near + 1e6, weights, Fraction(1), MOST)
     assert far.unit == plain.unit
     assert far.rounding < 1e-7
-    y = squares(near[:, 0] + 1e6, weights, Fraction(1), 2**60)
-    assert y.quantum == squares(near[:, 0], weights, Fraction(1), 2**60).quantum
-    assert y.rounding * y.quantum**2 * y.weight < 1e-7
+    y = squares(near[:, :1] + 1e6, weights, Fraction(1), 2**60)
+    assert y.quanta == squares(near[:, :1], weights, Fraction(1), 2**60).quanta
+    assert y.rounding * y.unit < 1e-7
 
 
 @given(st.fractions(min_value=0, max_value=10**300), st.integers(0, 400))
@@ -104,9 +104,9 @@ def test_prices_share_the_unit_of_costs() -> None:
 
 def test_targets_are_centred_and_exact() -> None:
     target = np.array([126.201, 125.201, 120.0])
-    found = squares(target, np.array([1, 1, 2]), Fraction(1), 2**60)
+    found = squares(target[:, None], np.array([1, 1, 2]), Fraction(1), 2**60)
     assert found.rounding is None
-    back = [found.centre + int(t) * found.quantum for t in found.statistics[:2, 1]]
+    back = [found.centres[0] + int(t) * found.quanta[0] for t in found.statistics[:2, 1]]
     assert back == [Fraction("126.201"), Fraction("125.201")]
     assert found.statistics[2].tolist() == [
         2,
@@ -116,31 +116,52 @@ def test_targets_are_centred_and_exact() -> None:
 
 
 def test_targets_without_spread_have_no_squares() -> None:
-    found = squares(np.full(3, 7.25), np.ones(3, dtype=np.int64), Fraction(1), 2**60)
-    assert found.centre == Fraction("7.25")
+    found = squares(np.full((3, 1), 7.25), np.ones(3, dtype=np.int64), Fraction(1), 2**60)
+    assert found.centres == (Fraction("7.25"),)
     assert not found.statistics[:, 1:].any()
 
 
-@given(st.integers(0, 2**32), st.integers(0, 2), st.sampled_from([0.0, 1e5, -1e9]))
-def test_squared_errors_change_by_no_more_than_the_bound(seed, kind, shift):
+def test_outputs_with_units_of_their_own_are_exact() -> None:
+    target = np.array([[1.5, 10.0], [2.5, 20.0], [2.0, 0.0]])
+    weights = np.array([1, 1, 2])
+    found = squares(target, weights, Fraction(1), 2**60, None, [Fraction(1, 3), Fraction(2)])
+    assert found.rounding is None
+    w, *sums, q = (int(x) for x in found.statistics.sum(axis=0))
+    saved = sum(f * s * s for f, s in zip(found.factors, sums, strict=True))
+    # Means 2 and 7.5: squared errors 0.5 and 275.
+    assert (q - Fraction(saved, w)) * found.unit == Fraction(1, 6) + 550
+
+
+@given(
+    st.integers(0, 2**32),
+    st.integers(0, 2),
+    st.sampled_from([0.0, 1e5, -1e9]),
+    st.integers(1, 3),
+)
+def test_squared_errors_change_by_no_more_than_the_bound(seed, kind, shift, n_outputs):
     rng = np.random.default_rng(seed)
-    target = shift + rng.normal(size=8) * 10.0 ** rng.integers(-3, 4)
+    target = shift + rng.normal(size=(8, n_outputs)) * 10.0 ** rng.integers(-3, 4, n_outputs)
     given = rng.random(8) * 10.0 ** rng.integers(-6, 3, 8)
     weights = np.ones(8, dtype=np.int64) if kind == 0 else rng.integers(1, 2**28, 8)
-    found = squares(target, weights, Fraction(1, 3), 2**54, given if kind == 2 else None)
-    true = [w * Fraction(1, 3) for w in weights.tolist()]
+    of_outputs = [Fraction(1), Fraction(1, 7), Fraction("3.14159e3")][:n_outputs]
+    quantum = Fraction(1, 3)
+    found = squares(target, weights, quantum, 2**54, given if kind == 2 else None, of_outputs)
+    true = [w * quantum for w in weights.tolist()]
     if kind == 2:
         true = [Fraction(w) for w in given.tolist()]
-    y = [Fraction(str(t)) for t in target.tolist()]
+    y = [[Fraction(str(t)) for t in line] for line in target.tolist()]
     for _ in range(5):
         rows = np.flatnonzero(rng.integers(0, 2, 8)).tolist() or [0]
-        w, s, q = (int(x) for x in found.statistics[rows].sum(axis=0))
-        counted = (q - Fraction(s * s, w)) * found.quantum**2 * found.weight
+        w, *sums, q = (int(x) for x in found.statistics[rows].sum(axis=0))
+        saved = sum(f * s * s for f, s in zip(found.factors, sums, strict=True))
+        counted = (q - Fraction(saved, w)) * found.unit
         weight = sum(true[i] for i in rows)
-        mean = sum(true[i] * y[i] for i in rows) / weight
-        error = sum(true[i] * (y[i] - mean) ** 2 for i in rows)
-        assert q * w >= s * s
-        assert abs(counted - error) <= found.rounding * found.quantum**2 * found.weight
+        error = Fraction(0)
+        for k, of_output in enumerate(of_outputs):
+            mean = sum(true[i] * y[i][k] for i in rows) / weight
+            error += of_output * sum(true[i] * (y[i][k] - mean) ** 2 for i in rows)
+        assert q * w >= saved
+        assert abs(counted - error) <= found.rounding * found.unit
 
 
 def test_a_bad_number_is_named_with_its_place() -> None:

@@ -26,6 +26,7 @@ from certree import (
     oracles,
     verify,
 )
+from certree.estimators._spo_program import Program
 
 GRID = oracles.GridShortestPath(4, 4)
 
@@ -206,6 +207,8 @@ def test_pruning_keeps_a_smaller_tree_that_does_as_well(paths: Any) -> None:
         GRID, method="greedy", max_depth=None, validation_fraction=0.2, random_state=0
     ).fit(paths.X, paths.C)
     assert again.certificate_.n_rows == 96
+    looser = clone(again).set_params(pruning="best").fit(paths.X, paths.C)
+    assert looser.tree_.n_splits > again.tree_.n_splits
 
 
 def test_categories_are_asked_one_by_one() -> None:
@@ -271,6 +274,51 @@ def test_a_forest_is_reproducible_whatever_the_number_of_jobs(paths: Any) -> Non
     assert one.apply(paths.X).shape == (120, 6)
 
 
+def test_a_forest_chooses_how_many_columns_its_splits_consider() -> None:
+    settings: dict[str, Any] = {"n_estimators": 12, "min_samples_leaf": 8, "thresholds": 8}
+    data = datasets.make_shortest_path(n=150, degree=10, random_state=3)
+    chosen = SPOForest(GRID, max_features=[5, 1, 3], random_state=0, **settings)
+    chosen.fit(data.X, data.C)
+    assert chosen.max_features_ in (1, 3, 5)
+    losses = {k: _loss_left_out(k, data, settings) for k in (1, 3, 5)}
+    assert losses[chosen.max_features_] == min(losses.values()) < max(losses.values())
+    alone = SPOForest(GRID, max_features=chosen.max_features_, random_state=0, **settings)
+    np.testing.assert_array_equal(alone.fit(data.X, data.C).predict(data.X), chosen.predict(data.X))
+    one = SPOForest(GRID, max_features="sqrt", random_state=0, **settings).fit(data.X, data.C)
+    assert one.max_features_ == 2
+
+
+def _loss_left_out(max_features: int, data: Any, settings: dict[str, Any]) -> float:
+    """Let the trees that did not draw a row decide about it, row by row."""
+    forest = SPOForest(GRID, max_features=max_features, random_state=0, **settings)
+    leaves = forest.fit(data.X, data.C).apply(data.X)
+    seeds = np.random.RandomState(0).randint(np.iinfo(np.int32).max, size=settings["n_estimators"])
+    n = len(data.X)
+    drawn = [set(np.random.default_rng(int(s)).integers(0, n, n).tolist()) for s in seeds]
+    total = 0.0
+    for row in range(n):
+        others = [t for t, rows in enumerate(drawn) if row not in rows]
+        if others:
+            costs = [forest.estimators_[t].costs[leaves[row, t]] for t in others]
+            decision = GRID.decide(np.mean(costs, axis=0)[None, :])[0]
+            total += float(data.C[row] @ decision)
+    return total
+
+
+def test_the_relaxed_program_costs_no_less_than_the_best_decisions(paths: Any) -> None:
+    import highspy
+
+    model = SPOTree(GRID, method="milp", max_depth=2, thresholds=3)
+    statement = model._state(model._task(paths.C[:20], 20), paths.X[:20], None, None)
+    program = Program(statement, 2, None, 1)
+    solver = program.model(0.0)
+    for column in range(program.n_variables):
+        solver.changeColIntegrality(column, highspy.HighsVarType.kContinuous)
+    solver.run()
+    best = np.einsum("ij,ij->i", paths.C[:20], GRID.decide(paths.C[:20])).sum()
+    assert solver.getInfo().objective_function_value >= best - 1e-6
+
+
 def test_a_forest_averages_costs_and_then_decides(paths: Any) -> None:
     forest = SPOForest(GRID, n_estimators=8, random_state=0, thresholds=8)
     forest.fit(paths.X, paths.C)
@@ -296,6 +344,13 @@ def test_a_forest_averages_costs_and_then_decides(paths: Any) -> None:
         (lambda X, C: SPOTree(GRID).fit(X, C).loss(X, C, ties="x"), "ties='x'"),
         (lambda X, C: SPOTree(GRID, max_depth=1).fit(X, C).loss(X, C[:, :3]), "decides on 24"),
         (lambda X, C: SPOForest(GRID, max_features=0.0).fit(X, C), "max_features"),
+        (lambda X, C: SPOForest(GRID, max_features=[]).fit(X, C), "empty list"),
+        (lambda X, C: SPOForest(GRID, max_features=[2, "all"]).fit(X, C), "list of these.*'all'"),
+        (
+            lambda X, C: SPOForest(GRID, max_features=[2, 3], bootstrap=False).fit(X, C),
+            "did not draw",
+        ),
+        (lambda X, C: SPOTree(GRID, "greedy", pruning="none").fit(X, C), "pruning='none'"),
         (lambda X, C: datasets.make_shortest_path(grid=1), "grid must be at least 2"),
         (
             lambda X, C: SPOTree(lambda c: c * np.nan, max_depth=1).fit(X, C),

@@ -133,10 +133,20 @@ def test_a_wrong_name_is_named() -> None:
 def test_the_ablation_table_covers_every_kind_of_search() -> None:
     command = [sys.executable, str(ROOT / "benchmarks" / "ablation.py"), "--quick"]
     command += ["--only", "use_table", "use_front_merge", "use_chain_dominance", "use_limit_planes"]
-    command += ["--searches", "front", "fair", "two limits", "auc", "regression", "leaf function"]
+    searches = [
+        "front",
+        "front, many trees",
+        "front, deep",
+        "fair",
+        "two limits",
+        "scarce, no planes",
+        "auc",
+    ]
+    searches += ["regression", "leaf function"]
+    command += ["--searches", *searches]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     lines = [line.split("|")[1].strip(" `") for line in run.stdout.splitlines()[2:]]
     assert lines == ["use_table", "use_front_merge", "use_chain_dominance", "use_limit_planes"]
-    for search in ("front", "fair", "two limits", "auc", "regression", "leaf function"):
+    for search in searches:
         assert f"{search}:" in run.stderr

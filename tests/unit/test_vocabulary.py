@@ -42,9 +42,11 @@ COLUMNS: dict[str, list[type]] = {
     "task trees": [
         one
         for one in ESTIMATORS
-        if issubclass(one, BaseTaskTree) and one is not certree.LinearTreeRegressor
+        if issubclass(one, BaseTaskTree)
+        and one not in (certree.LinearTreeRegressor, certree.OptimalTreeClusterer)
     ],
     "linear": [certree.LinearTreeRegressor],
+    "clusterer": [certree.OptimalTreeClusterer],
     "forest": [certree.SPOForest],
 }
 SHARED = dict.fromkeys(

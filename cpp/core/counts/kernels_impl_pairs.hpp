@@ -139,6 +139,8 @@ class PairScan {
       if (t_.rule.form == PlaneForm::squares) return set_squares(a, b, c, e);
     if (t_.rule.form == PlaneForm::costs) {
       set_planes<PlaneForm::costs>();
+    } else if (t_.rule.form == PlaneForm::outputs) {
+      set_planes<PlaneForm::outputs>();
     } else {
       set_planes<PlaneForm::labels>();
     }
@@ -149,7 +151,14 @@ class PairScan {
   void set_planes() {
     for (int j = 0; j < width_; j += kLanes<V>) {
       Lanes<V> sum[kCorners] = {}, best[kCorners] = {};
+      int output = 0, next = kForm == PlaneForm::outputs ? static_cast<int>(t_.rule.outputs[0]) : 0;
       for (int d = 0; d < t_.rule.n_planes; ++d) {
+        bool is_first = d == 0;
+        if (kForm == PlaneForm::outputs && d == next) {
+          is_first = true;
+          for (int c = 0; c < kCorners; ++c) sum[c] += best[c];
+          next += static_cast<int>(t_.rule.outputs[++output]);
+        }
         const V *below = below_ + d * width_, *all = all_ + d * width_;
         const Lanes<V> hh = lanes_at(below + j), nh = lanes_at(all + j) - hh;
         const V holds = below[n_ - 1], rest = static_cast<V>(all[n_ - 1] - holds);
@@ -157,14 +166,14 @@ class PairScan {
         for (int c = 0; c < kCorners; ++c) {
           if constexpr (kForm == PlaneForm::labels) {
             sum[c] += corner[c];
-            best[c] = d == 0 ? corner[c] : (corner[c] > best[c] ? corner[c] : best[c]);
+            best[c] = is_first ? corner[c] : (corner[c] > best[c] ? corner[c] : best[c]);
           } else {
-            best[c] = d == 0 ? corner[c] : (corner[c] < best[c] ? corner[c] : best[c]);
+            best[c] = is_first ? corner[c] : (corner[c] < best[c] ? corner[c] : best[c]);
           }
         }
       }
       for (int c = 0; c < kCorners; ++c) {
-        const Lanes<V> cost = kForm == PlaneForm::labels ? sum[c] - best[c] : best[c];
+        const Lanes<V> cost = kForm == PlaneForm::labels ? sum[c] - best[c] : sum[c] + best[c];
         std::memcpy(cost_[c] + j, &cost, sizeof(cost));
       }
     }
@@ -184,15 +193,31 @@ class PairScan {
   }
 
   void set_squares(V* a, V* b, V* c, V* e) const {
-    const V *w = below_, *u = below_ + width_, *q = below_ + 2 * width_;
-    const V *all_w = all_, *all_u = all_ + width_, *all_q = all_ + 2 * width_;
+    if (t_.rule.is_narrow) {
+      set_savings<true, true>(0, a, b, c, e);
+      for (int k = 1; k < t_.rule.n_outputs; ++k) set_savings<true, false>(k, a, b, c, e);
+    } else {
+      set_savings<false, true>(0, a, b, c, e);
+      for (int k = 1; k < t_.rule.n_outputs; ++k) set_savings<false, false>(k, a, b, c, e);
+    }
+  }
+  // Subtracts what the means of an output save in the four corners: the first from the squares of all outputs.
+  template <bool kNarrow, bool kFirst>
+  void set_savings(int output, V* a, V* b, V* c, V* e) const {
+    const V *w = below_, *u = below_ + (output + 1) * width_, *q = below_ + (t_.rule.n_planes - 1) * width_;
+    const V *all_w = all_, *all_u = all_ + (output + 1) * width_, *all_q = all_ + (t_.rule.n_planes - 1) * width_;
+    const V scale = t_.rule.scale, factor = t_.rule.outputs[output];
     const int last = n_ - 1;
+    const auto cost = [=](V before, V weight, V sum, V squares) {
+      const V saved = kNarrow ? narrow_saving(factor, sum, weight) : wide_saving(factor, sum, weight);
+      return (kFirst ? scale * squares : before) - saved;
+    };
     for (int j = 0; j < width_; ++j) {
-      a[j] = square_cost(t_.rule, w[j], u[j], q[j]);
-      b[j] = square_cost(t_.rule, w[last] - w[j], u[last] - u[j], q[last] - q[j]);
+      a[j] = cost(a[j], w[j], u[j], q[j]);
+      b[j] = cost(b[j], w[last] - w[j], u[last] - u[j], q[last] - q[j]);
       const V nw = all_w[j] - w[j], nu = all_u[j] - u[j], nq = all_q[j] - q[j];
-      c[j] = square_cost(t_.rule, nw, nu, nq);
-      e[j] = square_cost(t_.rule, all_w[last] - w[last] - nw, all_u[last] - u[last] - nu, all_q[last] - q[last] - nq);
+      c[j] = cost(c[j], nw, nu, nq);
+      e[j] = cost(e[j], all_w[last] - w[last] - nw, all_u[last] - u[last] - nu, all_q[last] - q[last] - nq);
     }
   }
 

@@ -52,7 +52,7 @@ SecondSplit<V> scan_two_labels(const SecondRows<V>& in) {
 template <class V, PlaneForm kForm>
 [[gnu::always_inline]] inline Lanes<V> plane_values(const SecondRows<V>& in, std::int32_t k, std::int32_t d) {
   const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V>;
-  if constexpr (kForm == PlaneForm::costs)
+  if constexpr (kForm != PlaneForm::labels)
     return lanes_at(in.values + static_cast<std::ptrdiff_t>(d) * in.length * kLanes<V> + at);
   return lanes_at(in.values + at) & (lanes_at(in.label + at) == all_lanes(static_cast<V>(d)));
 }
@@ -83,7 +83,8 @@ template <class V, PlaneForm kForm>
   return a < b ? a : b;
 }
 
-// Any planes.  With labels, what a split saves is the largest plane of each leaf.
+// Any planes.  With labels, what a split saves is the largest plane of each leaf.  With several outputs, `before` is what those
+// before cost.
 template <class V, PlaneForm kForm, bool kLimits, int kPlanes>
 SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
   const std::int32_t planes = kPlanes > 0 ? kPlanes : in.rule.n_planes;
@@ -116,16 +117,23 @@ SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
     const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(k) * kLanes<V>;
     const Lanes<V> position = lanes_at(in.position + at), parts = lanes_at(in.parts + at);
     const Lanes<V> holds = position < threshold;
-    Lanes<V> below[2] = {}, above[2] = {};
+    Lanes<V> below[2] = {}, above[2] = {}, before[2] = {};
+    std::int32_t output = 0, next = kForm == PlaneForm::outputs ? static_cast<std::int32_t>(in.rule.outputs[0]) : 0;
     for (std::int32_t d = 0; d < planes; ++d) {
+      bool is_first = d == 0;
+      if (kForm == PlaneForm::outputs && d == next) {
+        is_first = true;
+        for (int side = 0; side < 2; ++side) before[side] += below[side] + above[side];
+        next += static_cast<std::int32_t>(in.rule.outputs[++output]);
+      }
       const Lanes<V> value = plane_values<V, kForm>(in, k, d);
       sums[d].held += value & holds;
       sums[d].rest += value & ~holds;
       const Lanes<V> beyond[2] = {all_lanes(in.totals[0][d]) - sums[d].held, all_lanes(in.totals[1][d]) - sums[d].rest};
-      below[0] = d == 0 ? sums[d].held : better<V, kForm>(below[0], sums[d].held);
-      below[1] = d == 0 ? sums[d].rest : better<V, kForm>(below[1], sums[d].rest);
+      below[0] = is_first ? sums[d].held : better<V, kForm>(below[0], sums[d].held);
+      below[1] = is_first ? sums[d].rest : better<V, kForm>(below[1], sums[d].rest);
       for (int side = 0; side < 2; ++side)
-        above[side] = d == 0 ? beyond[side] : better<V, kForm>(above[side], beyond[side]);
+        above[side] = is_first ? beyond[side] : better<V, kForm>(above[side], beyond[side]);
     }
     Lanes<V> small[2] = {};
     if constexpr (kLimits) {
@@ -138,6 +146,7 @@ SecondSplit<V> scan_planes(const SecondRows<V>& in, V* scratch) {
     for (int side = 0; side < 2; ++side) {
       Lanes<V> cost = below[side] + above[side];
       if constexpr (kForm == PlaneForm::labels) cost = all_lanes(weight[side]) - cost;
+      if constexpr (kForm == PlaneForm::outputs) cost += before[side];
       const Lanes<V> any = (cost & parts) | (far & ~parts);
       loose[side] = any < loose[side] ? any : loose[side];
       if constexpr (kLimits) {
@@ -178,10 +187,37 @@ SecondSplit<V> scan_form(const SecondRows<V>& in, V* scratch) {
   }
 }
 
-// Sums w, w y and w y^2 of the rows up to a threshold of each lane, on one side.
-struct SquareSums {
+// A sum for each lane.
+using SquareLine = std::int64_t[kLanes<std::int64_t>];
+
+// The weight, and the weighted target of every output.  Few outputs stay in registers; kOutputs 0: any number.
+template <int kOutputs>
+struct SquareLines {
+  SquareLine own[kOutputs + 1] = {};
+  SquareLines(const PlaneRule&, std::int64_t*) {}
+  static constexpr int count() { return kOutputs + 1; }
+  std::int64_t* line(int d) { return own[d]; }
+  const std::int64_t* line(int d) const { return own[d]; }
+};
+template <>
+struct SquareLines<0> {
+  SquareLine* sums;
+  int n_sums;
+  SquareLines(const PlaneRule& rule, std::int64_t* scratch)
+      : sums(reinterpret_cast<SquareLine*>(scratch)), n_sums(rule.n_outputs + 1) {
+    std::memset(sums, 0, static_cast<std::size_t>(n_sums) * sizeof(SquareLine));
+  }
+  int count() const { return n_sums; }
+  std::int64_t* line(int d) { return sums[d]; }
+  const std::int64_t* line(int d) const { return sums[d]; }
+};
+
+// Sums of the rows up to a threshold of each lane, on one side.
+template <int kOutputs>
+struct SquareSums : SquareLines<kOutputs> {
   using V = std::int64_t;
-  V sums[3][kLanes<V>] = {}, size[kLanes<V>] = {};
+  using SquareLines<kOutputs>::SquareLines, SquareLines<kOutputs>::count, SquareLines<kOutputs>::line;
+  V size[kLanes<V>] = {};
 
   // Adds entry k of the rows whose position is on the side.
   void add(const SecondRows<V>& in, std::ptrdiff_t at, std::ptrdiff_t plane, int side) {
@@ -189,17 +225,18 @@ struct SquareSums {
       const V position = in.position[at + l];
       const V is_here =
           -static_cast<V>(side == 0 ? position < in.threshold : position >= in.threshold && position < kInfeasible<V>);
-      for (int d = 0; d < 3; ++d) sums[d][l] += in.values[d * plane + at + l] & is_here;
+      for (int d = 0; d < count(); ++d) line(d)[l] += in.values[d * plane + at + l] & is_here;
       size[l] -= is_here;
     }
   }
   // From the sums over whole lanes to those with which each lane begins.
   void begin() {
-    for (V* line : {sums[0], sums[1], sums[2], size}) {
+    for (int d = 0; d <= count(); ++d) {
+      V* of_lanes = d < count() ? line(d) : size;
       V before = 0;
       for (int l = 0; l < kLanes<V>; ++l) {
-        const V more = line[l];
-        line[l] = before;
+        const V more = of_lanes[l];
+        of_lanes[l] = before;
         before += more;
       }
     }
@@ -207,30 +244,32 @@ struct SquareSums {
   template <bool kNarrow>
   void costs(const SecondRows<V>& in, int side, V* out) const {
     const V* all = in.totals[side];
-    const V scale = in.rule.scale;
-    for (int l = 0; l < kLanes<V>; ++l) {
-      const V w = sums[0][l], u = sums[1][l], rest_w = all[0] - w, rest_u = all[1] - u;
-      const V saved = kNarrow ? narrow_saving(scale, u, w) + narrow_saving(scale, rest_u, rest_w)
-                              : wide_saving(scale, u, w) + wide_saving(scale, rest_u, rest_w);
-      out[l] = scale * all[2] - saved;
+    for (int l = 0; l < kLanes<V>; ++l) out[l] = in.rule.scale * all[count()];
+    for (int d = 1; d < count(); ++d) {
+      const V scale = in.rule.outputs[d - 1];
+      for (int l = 0; l < kLanes<V>; ++l) {
+        const V w = line(0)[l], u = line(d)[l], rest_w = all[0] - w, rest_u = all[d] - u;
+        out[l] -= kNarrow ? narrow_saving(scale, u, w) + narrow_saving(scale, rest_u, rest_w)
+                          : wide_saving(scale, u, w) + wide_saving(scale, rest_u, rest_w);
+      }
     }
   }
 };
 
-template <bool kNarrow>
-SecondSplit<std::int64_t> scan_squares(const SecondRows<std::int64_t>& in) {
+template <bool kNarrow, int kOutputs>
+SecondSplit<std::int64_t> scan_squares(const SecondRows<std::int64_t>& in, std::int64_t* scratch) {
   using V = std::int64_t;
   SecondSplit<V> out;
   const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(in.length) * kLanes<V>;
   for (int side = 0; side < 2; ++side) {
-    SquareSums below;
+    SquareSums<kOutputs> below(in.rule, scratch);
     for (std::ptrdiff_t at = 0; at < plane; at += kLanes<V>) below.add(in, at, plane, side);
     below.begin();
     V loose[kLanes<V>], limited[kLanes<V>], cost[kLanes<V>];
     for (int l = 0; l < kLanes<V>; ++l) loose[l] = limited[l] = kInfeasible<V>;
     for (std::ptrdiff_t at = 0; at < plane; at += kLanes<V>) {
       below.add(in, at, plane, side);
-      below.costs<kNarrow>(in, side, cost);
+      below.template costs<kNarrow>(in, side, cost);
       for (int l = 0; l < kLanes<V>; ++l) {
         const V any = in.parts[at + l] != 0 ? cost[l] : kInfeasible<V>;
         loose[l] = least(loose[l], any);
@@ -246,10 +285,26 @@ SecondSplit<std::int64_t> scan_squares(const SecondRows<std::int64_t>& in) {
   return out;
 }
 
+template <bool kNarrow>
+SecondSplit<std::int64_t> scan_squares(const SecondRows<std::int64_t>& in, std::int64_t* scratch) {
+  switch (in.rule.n_outputs) {
+    case 1:
+      return scan_squares<kNarrow, 1>(in, scratch);
+    case 2:
+      return scan_squares<kNarrow, 2>(in, scratch);
+    case 3:
+      return scan_squares<kNarrow, 3>(in, scratch);
+    default:
+      return scan_squares<kNarrow, 0>(in, scratch);
+  }
+}
+
 template <class V>
 SecondSplit<V> scan_second(const SecondRows<V>& in, V* scratch) {
   if constexpr (sizeof(V) == 8)
-    if (in.rule.form == PlaneForm::squares) return in.rule.is_narrow ? scan_squares<true>(in) : scan_squares<false>(in);
+    if (in.rule.form == PlaneForm::squares)
+      return in.rule.is_narrow ? scan_squares<true>(in, scratch) : scan_squares<false>(in, scratch);
+  if (in.rule.form == PlaneForm::outputs) return scan_form<V, PlaneForm::outputs>(in, scratch);
   if (in.rule.form == PlaneForm::costs) return scan_form<V, PlaneForm::costs>(in, scratch);
   if (in.rule.n_planes == 2 && in.min_leaf <= 1) return scan_two_labels(in);
   return scan_form<V, PlaneForm::labels>(in, scratch);

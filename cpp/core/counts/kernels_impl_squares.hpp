@@ -50,19 +50,16 @@ inline std::int64_t wide_saving(std::int64_t scale, std::int64_t u, std::int64_t
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(scale) * a * (size + b) + up);
 }
 
-// Of a leaf with these sums, where ordered features are counted.
-inline std::int64_t square_cost(const PlaneRule& rule, std::int64_t w, std::int64_t u, std::int64_t q) {
-  const std::int64_t saved = rule.is_narrow ? narrow_saving(rule.scale, u, w) : wide_saving(rule.scale, u, w);
-  return rule.scale * q - saved;
-}
-
+// Adds what an output saves to what those before it save.
 template <class V>
-inline void savings(const SquareInput<V>& in, const V* u, const V* w, std::int64_t* out, int count) {
-  const std::int64_t scale = in.scale;
+inline void savings(const SquareInput<V>& in, std::int32_t output, const V* u, const V* w, std::int64_t* out,
+                    int count) {
+  const std::int64_t scale = in.scales[output];
+  const std::int64_t before = output > 0 ? -1 : 0;
   if (in.is_narrow) {
-    for (int k = 0; k < count; ++k) out[k] = narrow_saving(scale, u[k], w[k]);
+    for (int k = 0; k < count; ++k) out[k] = (out[k] & before) + narrow_saving(scale, u[k], w[k]);
   } else {
-    for (int k = 0; k < count; ++k) out[k] = wide_saving(scale, u[k], w[k]);
+    for (int k = 0; k < count; ++k) out[k] = (out[k] & before) + wide_saving(scale, u[k], w[k]);
   }
 }
 
@@ -99,16 +96,19 @@ inline void forbid_small(std::int64_t* saved, bool is_small) { *saved = is_small
 template <class V>
 void squares_of_pairs(const SquareInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
   SquareCells<V> w, u, rows;
-  std::int64_t both[kSquareBlock], only_i[kSquareBlock], only_j[kSquareBlock], neither[kSquareBlock];
+  std::int64_t both[kSquareBlock] = {}, only_i[kSquareBlock] = {}, only_j[kSquareBlock] = {},
+               neither[kSquareBlock] = {};
   std::int64_t yes = in.yes1[i], no = in.no1[i];
   for (std::int32_t j = i + 1; j < in.n_columns; j += kSquareBlock) {
     const int count = in.n_columns - j < kSquareBlock ? in.n_columns - j : kSquareBlock;
     fill_square_cells(in, i, j, count, 0, pairs, w);
-    fill_square_cells(in, i, j, count, 1, pairs, u);
-    savings(in, u.both, w.both, both, count);
-    savings(in, u.only_i, w.only_i, only_i, count);
-    savings(in, u.only_j, w.only_j, only_j, count);
-    savings(in, u.neither, w.neither, neither, count);
+    for (std::int32_t output = 0; output < in.n_outputs; ++output) {
+      fill_square_cells(in, i, j, count, output + 1, pairs, u);
+      savings(in, output, u.both, w.both, both, count);
+      savings(in, output, u.only_i, w.only_i, only_i, count);
+      savings(in, output, u.only_j, w.only_j, only_j, count);
+      savings(in, output, u.neither, w.neither, neither, count);
+    }
     if (in.count_statistic >= 0) {
       fill_square_cells(in, i, j, count, in.count_statistic, pairs, rows);
       for (int k = 0; k < count; ++k) {
@@ -134,16 +134,16 @@ void squares_of_pairs(const SquareInput<V>& in, std::int32_t i, const PairRow<V>
 template <class V>
 void squares_of_sides(const SquareInput<V>& in, std::int64_t* yes0, std::int64_t* no0) {
   const V* w = in.columns;
-  const V* u = in.columns + in.stride;
   V rest_w[kSquareBlock], rest_u[kSquareBlock];
   for (std::int32_t j = 0; j < in.n_columns; j += kSquareBlock) {
     const int count = in.n_columns - j < kSquareBlock ? in.n_columns - j : kSquareBlock;
-    for (int k = 0; k < count; ++k) {
-      rest_w[k] = static_cast<V>(in.totals[0] - w[j + k]);
-      rest_u[k] = static_cast<V>(in.totals[1] - u[j + k]);
+    for (int k = 0; k < count; ++k) rest_w[k] = static_cast<V>(in.totals[0] - w[j + k]);
+    for (std::int32_t output = 0; output < in.n_outputs; ++output) {
+      const V* u = in.columns + static_cast<std::ptrdiff_t>(output + 1) * in.stride;
+      for (int k = 0; k < count; ++k) rest_u[k] = static_cast<V>(in.totals[output + 1] - u[j + k]);
+      savings(in, output, u + j, w + j, yes0 + j, count);
+      savings(in, output, rest_u, rest_w, no0 + j, count);
     }
-    savings(in, u + j, w + j, yes0 + j, count);
-    savings(in, rest_u, rest_w, no0 + j, count);
   }
 }
 

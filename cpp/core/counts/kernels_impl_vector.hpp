@@ -185,7 +185,8 @@ inline T times(T price, T weight) {
 enum class Prices { none, any, small };
 
 // T is a vector of V, or V itself for a single column.  A cell is the sums of the rows where i and j do or do not hold.
-template <class V, class T, bool Difference, Prices Priced>
+// Several: the minima of several outputs are added.
+template <class V, class T, bool Difference, Prices Priced, bool Several>
 [[gnu::always_inline]] inline void least_lanes(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& pairs,
                                                std::int32_t j, T& yes, T& no) {
   T both{}, only_i{}, only_j{}, neither{};
@@ -197,14 +198,25 @@ template <class V, class T, bool Difference, Prices Priced>
     const T rest_j = load<T>(column + j) - pair;
     use(pair, static_cast<T>(column[i] - pair), rest_j, static_cast<T>((in.totals[s] - column[i]) - rest_j));
   };
-  visit(0, [&](T a, T b, T c, T d) { both = a, only_i = b, only_j = c, neither = d; });
-  for (std::int32_t s = 1; s < in.n_costs; ++s)
-    visit(s, [&](T a, T b, T c, T d) {
-      both = lane_least(both, a);
-      only_i = lane_least(only_i, b);
-      only_j = lane_least(only_j, c);
-      neither = lane_least(neither, d);
-    });
+  const std::int32_t n_outputs = Several ? in.n_outputs : 1;
+  std::int32_t begin = 0;
+  for (std::int32_t output = 0; output < n_outputs; ++output) {
+    const std::int32_t end = Several ? begin + static_cast<std::int32_t>(in.outputs[output]) : in.n_costs;
+    T least_both{}, least_i{}, least_j{}, least_neither{};
+    visit(begin, [&](T a, T b, T c, T d) { least_both = a, least_i = b, least_j = c, least_neither = d; });
+    for (std::int32_t s = begin + 1; s < end; ++s)
+      visit(s, [&](T a, T b, T c, T d) {
+        least_both = lane_least(least_both, a);
+        least_i = lane_least(least_i, b);
+        least_j = lane_least(least_j, c);
+        least_neither = lane_least(least_neither, d);
+      });
+    both = both + least_both;
+    only_i = only_i + least_i;
+    only_j = only_j + least_j;
+    neither = neither + least_neither;
+    begin = end;
+  }
   if (in.count_statistic >= 0)
     visit(in.count_statistic, [&](T a, T b, T c, T d) {
       const T most = T{} + in.min_leaf, infeasible = T{} + kInfeasible<V>;
@@ -234,11 +246,11 @@ template <class V, class T, bool Difference, Prices Priced>
   std::memcpy(in.no1 + j, &no_j, sizeof(T));
 }
 
-template <class V, bool Difference, Prices Priced>
+template <class V, bool Difference, Prices Priced, bool Several = false>
 inline void least_of_row(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
   V yes = kInfeasible<V>, no = kInfeasible<V>;
   const auto lanes = [&]<class T>(std::int32_t j, T& yes_lanes, T& no_lanes) {
-    least_lanes<V, T, Difference, Priced>(in, i, pairs, j, yes_lanes, no_lanes);
+    least_lanes<V, T, Difference, Priced, Several>(in, i, pairs, j, yes_lanes, no_lanes);
   };
   sweep<V>(lanes, i + 1, in.n_columns, yes, no);
   in.yes1[i] = least(in.yes1[i], yes);
@@ -248,6 +260,9 @@ inline void least_of_row(const VectorInput<V>& in, std::int32_t i, const PairRow
 template <class V>
 void least_of_pairs(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
   const bool is_difference = pairs.subtrahend != nullptr;
+  if (in.n_outputs > 1)
+    return is_difference ? least_of_row<V, true, Prices::none, true>(in, i, pairs)
+                         : least_of_row<V, false, Prices::none, true>(in, i, pairs);
   if (in.after == nullptr)
     return is_difference ? least_of_row<V, true, Prices::none>(in, i, pairs)
                          : least_of_row<V, false, Prices::none>(in, i, pairs);
@@ -258,9 +273,31 @@ void least_of_pairs(const VectorInput<V>& in, std::int32_t i, const PairRow<V>& 
                        : least_of_row<V, false, Prices::any>(in, i, pairs);
 }
 
+// The same for several outputs, whose minima are added.
+template <class V>
+void least_sums_of_sides(const VectorInput<V>& in, V* yes0, V* no0) {
+  for (std::int32_t j = 0; j < in.n_columns; ++j) yes0[j] = no0[j] = 0;
+  std::int32_t s = 0;
+  for (std::int32_t output = 0; output < in.n_outputs; ++output) {
+    const std::int32_t end = s + static_cast<std::int32_t>(in.outputs[output]);
+    for (std::int32_t j = 0; j < in.n_columns; ++j) {
+      V yes = kInfeasible<V>, no = kInfeasible<V>;
+      for (std::int32_t k = s; k < end; ++k) {
+        const V held = in.columns[static_cast<std::ptrdiff_t>(k) * in.stride + j];
+        yes = least(yes, held);
+        no = least(no, static_cast<V>(in.totals[k] - held));
+      }
+      yes0[j] = static_cast<V>(yes0[j] + yes);
+      no0[j] = static_cast<V>(no0[j] + no);
+    }
+    s = end;
+  }
+}
+
 template <class V>
 void least_of_sides(const VectorInput<V>& in, V* yes0, V* no0) {
   const auto stride = static_cast<std::size_t>(in.stride);
+  if (in.n_outputs > 1) return least_sums_of_sides(in, yes0, no0);
   for (std::int32_t j = 0; j < in.n_columns; ++j) {
     yes0[j] = in.columns[j];
     no0[j] = in.totals[0] - in.columns[j];

@@ -17,7 +17,8 @@ namespace certree {
 enum class PlaneForm : std::uint8_t {
   labels,   // rows add their weight to the plane of their label: all of it but the largest plane
   costs,    // rows add their cost under each label: the least plane
-  squares,  // rows add w, w y and w y^2: the squared error around the mean (tasks/vector_task.hpp)
+  outputs,  // the same for several outputs with labels of their own: the sum of the least planes of all outputs
+  squares,  // rows add w, w y of each output, and w y^2: the squared error around the means (tasks/vector_task.hpp)
 };
 
 struct PlaneRule {
@@ -25,6 +26,8 @@ struct PlaneRule {
   std::int32_t n_planes = 2;  // that carry cost
   std::int64_t scale = 1;     // squares
   bool is_narrow = false;     // squares: scale w^2 < 2^52 and |w y| < 2^50 for all sums, so that doubles will do
+  std::int32_t n_outputs = 1;
+  const std::int64_t* outputs = nullptr;  // outputs: how many planes each has.  squares: the scale of each
 };
 
 inline constexpr std::int32_t kMostBins = 255;
@@ -67,7 +70,7 @@ struct SecondRows {
   PlaneRule rule;
   std::int32_t length = 0;      // of a lane
   const V* position = nullptr;  // of the rows along the root feature
-  const V* values = nullptr;    // labels: what the row adds to its plane.  costs: [plane][length * kLanes]
+  const V* values = nullptr;    // labels: what the row adds to its plane.  Others: [plane][length * kLanes]
   const V* label = nullptr;     // labels: the plane
   const V* parts = nullptr;     // -1: a threshold after the row exists; else 0
   V threshold = 0;              // rows before this position are on side 0

@@ -71,17 +71,21 @@ struct VectorInput {
   const V* before = nullptr;
   std::int32_t weight_statistic = -1;
   bool has_small_prices = false;  // prices and the weight of all rows are less than 2^31
+  // Several outputs, without prices: how many of the costs are of each.
+  const std::int64_t* outputs = nullptr;
+  std::int32_t n_outputs = 1;
 };
 
-// The same for squared errors: statistics 0 and 1 are the weight w and the weighted target u, and what a leaf saves by its
-// mean is ceil(scale u^2 / w).  The rest of its cost does not depend on the tree.
+// The same for squared errors: statistic 0 is the weight w, those after it are the weighted targets u of all outputs, and what
+// a leaf saves by its means is the sum of all ceil(scale u^2 / w).  The rest of its cost does not depend on the tree.
 template <class V>
 struct SquareInput {
   std::int32_t n_columns = 0;
   std::int32_t stride = 0;
   std::int32_t count_statistic = -1;
   V min_leaf = 1;
-  std::int64_t scale = 1;
+  const std::int64_t* scales = nullptr;  // [output]
+  std::int32_t n_outputs = 1;
   bool is_narrow = true;  // scale w^2 < 2^52 and |u| < 2^50 for all sums: doubles will do
   const V* totals = nullptr;
   const V* columns = nullptr;

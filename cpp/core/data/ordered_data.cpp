@@ -77,9 +77,14 @@ OrderedData::OrderedData(const OrderedView& view, const CountTask& task, MemoryB
 OrderedData::OrderedData(const OrderedView& view, const VectorTask& task, MemoryBudget& memory)
     : OrderedData(view, memory) {
   require(task.kind != VectorKind::callback, "ordered features need a task of kind 'min_label' or 'squares'");
-  rule_.form = task.kind == VectorKind::squares ? PlaneForm::squares : PlaneForm::costs;
+  rule_.form = task.kind == VectorKind::squares ? PlaneForm::squares
+               : task.outputs.size() > 1        ? PlaneForm::outputs
+                                                : PlaneForm::costs;
   rule_.n_planes = task.n_statistics;
   rule_.scale = task.scale;
+  outputs_ = task.kind == VectorKind::squares ? SquareScales(task).outputs : task.outputs;
+  rule_.n_outputs = static_cast<std::int32_t>(std::max<std::size_t>(outputs_.size(), 1));
+  rule_.outputs = outputs_.data();
   worst_.resize(static_cast<std::size_t>(view.n_rows));
   if (task.kind == VectorKind::squares) {
     bound_squares(task);
@@ -93,27 +98,26 @@ OrderedData::OrderedData(const OrderedView& view, const VectorTask& task, Memory
 void OrderedData::bound_rows(const VectorTask& task) {
   for (std::size_t row = 0; row < worst_.size(); ++row) {
     const Cost* values = view_.statistics + row * static_cast<std::size_t>(task.n_statistics);
-    const auto [low, high] = std::minmax_element(values, values + task.n_statistics);
-    if (*low < 0) throw std::invalid_argument("statistics of kind 'min_label' must not be negative");
-    worst_[row] = *high;
+    if (*std::min_element(values, values + task.n_statistics) < 0)
+      throw std::invalid_argument("statistics of kind 'min_label' must not be negative");
+    worst_[row] = dearest(task, values);
   }
 }
 
 void OrderedData::bound_squares(const VectorTask& task) {
-  Cost weight = 0, size = 0, squares = 0;
+  const SquareScales scales(task);
+  const auto n = static_cast<std::size_t>(task.n_statistics);
+  std::vector<Cost> sizes(n, 0);
   TargetRange range;
   for (std::size_t row = 0; row < worst_.size(); ++row) {
-    const Cost* values = view_.statistics + row * 3;
-    range.add(values);
-    add_checked(weight, values[0]);
-    add_checked(size, values[1] < 0 ? -values[1] : values[1]);
-    add_checked(squares, checked_product(values[2], task.scale));
+    const Cost* values = view_.statistics + row * n;
+    range.add(values, scales.outputs.size());
+    for (std::size_t s = 0; s + 1 < n; ++s) add_checked(sizes[s], values[s] < 0 ? -values[s] : values[s]);
+    add_checked(sizes[n - 1], checked_product(values[n - 1], task.scale));
   }
   for (std::size_t row = 0; row < worst_.size(); ++row)
-    worst_[row] = worst_square(range, view_.statistics + row * 3, task.scale, kLargest);
-  Cost product = 0;
-  rule_.is_narrow = size < (Cost{1} << 50) && !__builtin_mul_overflow(weight, weight, &product) &&
-                    !__builtin_mul_overflow(product, task.scale, &product) && product < (Cost{1} << 52);
+    worst_[row] = worst_square(range, view_.statistics + row * n, scales, kLargest);
+  rule_.is_narrow = scales.are_narrow(sizes.data());
 }
 
 std::int32_t OrderedData::feature_of(std::int32_t test) const {
@@ -124,7 +128,8 @@ std::int32_t OrderedData::feature_of(std::int32_t test) const {
 Cost OrderedData::leaf_cost(const Cost* sums, std::int32_t* label) const {
   const Cost* end = sums + rule_.n_planes;
   *label = 0;
-  if (rule_.form == PlaneForm::squares) return rule_.scale * sums[2] - saved_squares(rule_.scale, sums[1], sums[0]);
+  if (rule_.form == PlaneForm::squares) return square_cost(sums, rule_.scale, outputs_.data(), outputs_.size());
+  if (rule_.form == PlaneForm::outputs) return sum_of_least(sums, outputs_.data(), outputs_.size());
   if (rule_.form == PlaneForm::costs) {
     const Cost* low = std::min_element(sums, end);
     *label = static_cast<std::int32_t>(low - sums);

@@ -87,6 +87,7 @@ class OrderedData {
   Cost largest_ = 0, worst_total_ = 0;
   std::vector<std::int32_t> offset_;
   std::vector<Cost> unit_;     // [type][plane], per unit of weight
+  std::vector<Cost> outputs_;  // of the rule
   ChargedVector<Cost> worst_;  // [type], per unit of weight; or [row]
   AlignedArray<Fingerprint> keys_;
 };

@@ -155,8 +155,7 @@ void VectorData::add_group(std::size_t group, Cost* out) const {
 void VectorData::bound_parts(const VectorTable& table, const std::vector<std::int32_t>& group_of_row) {
   worst_.assign(n_parts(), 0);
   if (task_.kind == VectorKind::least) {
-    for (std::size_t part = 0; part < n_parts(); ++part)
-      worst_[part] = *std::max_element(sums(part), sums(part) + n_statistics_);
+    for (std::size_t part = 0; part < n_parts(); ++part) worst_[part] = dearest(task_, sums(part));
   } else if (task_.kind == VectorKind::squares) {
     bound_squares();
   } else if (table.row_worst != nullptr) {
@@ -223,9 +222,10 @@ void VectorData::weigh_parts(const VectorTable& table, const std::vector<std::in
 // Means of groups bound means of leaves.
 void VectorData::bound_squares() {
   const auto n_groups = static_cast<std::size_t>(groups_.n_groups());
+  const SquareScales scales(task_);
   TargetRange range;
-  for (std::size_t g = 0; g < n_groups; ++g) range.add(sums(g));
-  for (std::size_t g = 0; g < n_groups; ++g) worst_[g] = worst_square(range, sums(g), task_.scale, kLargest);
+  for (std::size_t g = 0; g < n_groups; ++g) range.add(sums(g), scales.outputs.size());
+  for (std::size_t g = 0; g < n_groups; ++g) worst_[g] = worst_square(range, sums(g), scales, kLargest);
 }
 
 }  // namespace certree

@@ -52,6 +52,7 @@ class VectorData {
   Cost unavoidable(std::size_t group) const { return unavoidable_[group]; }
   // Sum over all rows of the absolute values of a statistic.
   Cost size(std::size_t statistic) const { return sizes_[statistic]; }
+  const std::vector<Cost>& sizes() const { return sizes_; }
   Cost n_rows() const { return n_rows_; }
   // What tests cost; null: nothing.
   const TestCosts* tests() const { return tests_ ? &*tests_ : nullptr; }

@@ -371,7 +371,7 @@ PartValues<V> narrow_parts(const VectorData& data, const Order& order, const Lea
   out.n_wide = has_squares ? 2 : has_conflicts ? 1 : 0;
   for (std::size_t g = 0; out.n_wide > 0 && g < n_groups; ++g) {
     out.wide.push_back(data.unavoidable(g));
-    if (has_squares) out.wide.push_back(data.sums(g)[2]);
+    if (has_squares) out.wide.push_back(data.sums(g)[data.n_statistics() - 1]);
   }
   return out;
 }
@@ -380,6 +380,8 @@ template <class V>
 bool fits(const VectorData& data, const Order& order) {
   Cost largest = std::max<Cost>({data.n_rows(), data.groups().n_groups() * Cost{2}, most_terms(data)});
   for (std::int32_t s = 0; s < order.n_costs; ++s) largest = std::max(largest, data.size(static_cast<std::size_t>(s)));
+  if (!data.task().outputs.empty() && data.task().kind == VectorKind::least)  // what outputs cost is added
+    largest = std::max(largest, data.worst_total());
   if (data.tests() != nullptr) {
     // Two tests on top of the leaves.
     Cost tests = 0;
@@ -459,7 +461,7 @@ std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings,
                        : make_with_table(data_, *places, wide_table_, in);
   }
   // The sum of squares is not summed for pairs; a function of the caller's is not asked about cells without rows.
-  const std::int32_t n_costs = task.kind == VectorKind::squares ? 2 : task.n_statistics;
+  const std::int32_t n_costs = task.n_statistics - (task.kind == VectorKind::squares ? 1 : 0);
   const bool has_prices = data_.tests() != nullptr;
   const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst, has_prices);
   return fits<std::int32_t>(data_, order) ? make_for<std::int32_t>(data_, order, in)

@@ -19,8 +19,9 @@ inline constexpr std::int32_t kFewBins = 40;
 // The least cost of a leaf with these sums.
 template <class V>
 inline V plane_cost(const PlaneRule& rule, const V* sums) {
-  if (rule.form == PlaneForm::squares)
-    return static_cast<V>(rule.scale * sums[2] - saved_squares(rule.scale, sums[1], sums[0]));
+  const auto n_outputs = static_cast<std::size_t>(rule.n_outputs);
+  if (rule.form == PlaneForm::squares) return static_cast<V>(square_cost(sums, rule.scale, rule.outputs, n_outputs));
+  if (rule.form == PlaneForm::outputs) return sum_of_least(sums, rule.outputs, n_outputs);
   if (rule.form == PlaneForm::costs) return *std::min_element(sums, sums + rule.n_planes);
   V sum = sums[0], top = sums[0];
   for (std::int32_t d = 1; d < rule.n_planes; ++d) {

@@ -92,8 +92,14 @@ void OrderedGrower::set_right() {
 }
 
 double OrderedGrower::purity_of(const Cost* sums, Impurity impurity) const {
-  if (data_.rule().form == PlaneForm::squares)
-    return sums[0] > 0 ? static_cast<double>(sums[1]) / static_cast<double>(sums[0]) * static_cast<double>(sums[1]) : 0;
+  if (data_.rule().form == PlaneForm::squares) {
+    double saved = 0;
+    for (std::int32_t k = 0; k < data_.rule().n_outputs && sums[0] > 0; ++k) {
+      const auto sum = static_cast<double>(sums[k + 1]);
+      saved += static_cast<double>(data_.rule().outputs[k]) * (sum / static_cast<double>(sums[0]) * sum);
+    }
+    return saved;
+  }
   Purity purity(impurity);
   for (std::size_t d = 0; d < planes_; ++d) purity.add(static_cast<double>(sums[d]));
   return purity.get();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "base/cost.hpp"
 #include "base/memory.hpp"
@@ -53,6 +54,7 @@ class LeastLeaves {
 
   LeastLeaves(const VectorData& data, const LeafSize& size, Isa isa, Budget&, MemoryBudget&)
       : n_costs_(data.task().n_statistics),
+        outputs_(data.task().outputs),
         size_(size),
         kernels_(vector_kernels_for<V>(isa)),
         common_(kernels_for<V>(isa)) {
@@ -75,7 +77,9 @@ class LeastLeaves {
                   sums.prices != nullptr ? sums.prices->after() : nullptr,
                   sums.prices != nullptr ? sums.prices->before() : nullptr,
                   sums.weight_statistic,
-                  has_small_prices_};
+                  has_small_prices_,
+                  outputs_.data(),
+                  static_cast<std::int32_t>(std::max<std::size_t>(outputs_.size(), 1))};
     side.sums = sums;
     std::fill_n(side.input.yes1, stride, kInfeasible<V>);
     std::fill_n(side.input.no1, stride, kInfeasible<V>);
@@ -86,7 +90,8 @@ class LeastLeaves {
     const V all = sums.totals[size_.statistic];
     for (std::int32_t j = 0; j < sums.n_columns; ++j)
       if (rows[j] < least || all - rows[j] < least) yes0[j] = no0[j] = kInfeasible<V>;
-    side.leaf = *std::min_element(sums.totals, sums.totals + n_costs_);
+    side.leaf = outputs_.empty() ? *std::min_element(sums.totals, sums.totals + n_costs_)
+                                 : sum_of_least(sums.totals, outputs_.data(), outputs_.size());
   }
 
   void add_row(Side& side, std::int32_t i, const PairRow<V>& pairs) { kernels_.least_of_pairs(side.input, i, pairs); }
@@ -126,6 +131,7 @@ class LeastLeaves {
   static Cost widen(V cost) { return cost >= kInfeasible<V> ? kInfinite : static_cast<Cost>(cost); }
 
   std::int32_t n_costs_;
+  std::vector<Cost> outputs_;
   LeafSize size_;
   bool has_small_prices_ = false;
   const VectorKernels<V>& kernels_;

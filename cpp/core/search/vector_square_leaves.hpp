@@ -21,12 +21,10 @@ class SquareLeaves {
   };
 
   SquareLeaves(const VectorData& data, const LeafSize& size, Isa isa, Budget&, MemoryBudget&)
-      : scale_(data.task().scale), size_(size), kernels_(vector_kernels_for<V>(isa)) {
-    constexpr Cost kMost = Cost{1} << 52;
-    Cost square = 0;
-    is_narrow_ = data.size(1) < kMost / 4 && !__builtin_mul_overflow(data.size(0), data.size(0), &square) &&
-                 !__builtin_mul_overflow(square, scale_, &square) && square < kMost;
-  }
+      : scales_(data.task()),
+        size_(size),
+        is_narrow_(scales_.are_narrow(data.sizes().data())),
+        kernels_(vector_kernels_for<V>(isa)) {}
 
   void begin(Side& side, const SideSums<V>& sums) {
     const auto stride = static_cast<std::size_t>(sums.stride);
@@ -35,7 +33,8 @@ class SquareLeaves {
                   sums.stride,
                   size_.in_pairs ? size_.statistic : -1,
                   least,
-                  scale_,
+                  scales_.outputs.data(),
+                  static_cast<std::int32_t>(scales_.outputs.size()),
                   is_narrow_,
                   sums.totals,
                   sums.columns,
@@ -50,8 +49,10 @@ class SquareLeaves {
     const V all = sums.totals[size_.statistic];
     for (std::int32_t j = 0; j < sums.n_columns; ++j)
       if (rows[j] < least || all - rows[j] < least) yes0[j] = no0[j] = kNoSaving;
-    side.squares = scale_ * sums.wide_totals[1];
-    side.leaf = saved_squares(scale_, sums.totals[1], sums.totals[0]);
+    side.squares = scales_.scale * sums.wide_totals[1];
+    side.leaf = 0;
+    for (std::size_t k = 0; k < scales_.outputs.size(); ++k)
+      side.leaf += saved_squares(scales_.outputs[k], sums.totals[k + 1], sums.totals[0]);
   }
 
   void add_row(Side& side, std::int32_t i, const PairRow<V>& pairs) { kernels_.squares_of_pairs(side.input, i, pairs); }
@@ -72,7 +73,7 @@ class SquareLeaves {
   // `squares`: the sum of squares of the rows where each column holds.
   void publish(const Side& side, const Cost* squares, Expansion& out) const {
     for (std::size_t j = 0; j < static_cast<std::size_t>(side.input.n_columns); ++j) {
-      const Cost yes = scale_ * squares[j], no = side.squares - yes;
+      const Cost yes = scales_.scale * squares[j], no = side.squares - yes;
       out.yes0[j] = cost(yes, side.yes0[j]);
       out.no0[j] = cost(no, side.no0[j]);
       out.yes1[j] = cost(yes, side.yes1[j]);
@@ -83,9 +84,9 @@ class SquareLeaves {
  private:
   static Cost cost(Cost squares, Cost saved) { return saved < 0 ? kInfinite : squares - saved; }
 
-  Cost scale_;
+  SquareScales scales_;
   LeafSize size_;
-  bool is_narrow_ = false;
+  bool is_narrow_;
   const VectorKernels<V>& kernels_;
 };
 

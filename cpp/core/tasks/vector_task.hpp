@@ -1,18 +1,24 @@
 // The vector task: a leaf's cost is a function g of the sum of one vector of integers per row.
 //
-//   least      g(s) = min over k of s[k], all s not negative: the cost of every label (row costs, policies).
-//   squares    g(s) = floor(scale (s[2] - s[1]^2 / s[0])) with s = (w, w y, w y^2): squared error around the mean.
+//   least      g(s) = min over k of s[k], all s not negative: the cost of every label (row costs, policies).  With several
+//              outputs, each has labels of its own, and g is the sum of their minima.
+//   squares    g(s) = floor(scale (s[2] - s[1]^2 / s[0])) with s = (w, w y, w y^2): squared error around the mean.  With
+//              several outputs, s = (w, w y_1, w y_2, ..., q), where q is the sum of all w f_k y_k^2, and g is the sum of
+//              the floors of all scale f_k (squared error of y_k); `outputs` has scale f_k.
 //   callback   g is a function of the caller's, asked about many sums at once.
 //
 // Laws, used by the bounds (docs/theory/vector-statistics.md):
 //   superadditive   g(a + b) >= g(a) + g(b).  least: a minimum of linear functions.  squares: two means fit better than one,
-//                   and rounding down keeps it.  callback: if the caller says so.
+//                   and rounding down keeps it.  Sums over outputs keep it, too.  callback: if the caller says so.
 //   worst change    a row added to a leaf raises its cost by at most the row's worst.  least: its dearest label.  squares: its
-//                   squared distance from the farther end of the targets.  callback: what the caller says.
+//                   squared distance from the farther end of the targets.  Outputs add up.  callback: what the caller says.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "base/cost.hpp"
 
@@ -28,8 +34,9 @@ using LeafFunction =
 struct VectorTask {
   VectorKind kind = VectorKind::least;
   std::int32_t n_statistics = 0;
-  Cost scale = 1;          // squares
-  LeafFunction leaf;       // callback
+  Cost scale = 1;             // squares
+  std::vector<Cost> outputs;  // least: how many labels each has.  squares: see above.  Empty: one output
+  LeafFunction leaf;          // callback
   bool is_native = false;  // callback: questions cost little, so that few at a time, which stay in the cache, are best
   // callback, if the leaf cost is not superadditive: a superadditive function that is nowhere above it, or nothing.
   LeafFunction below;
@@ -39,20 +46,51 @@ struct VectorTask {
   void check() const;
   // What all rows with the same answers cost at least is known: by the leaf cost itself, or by one below it.
   bool has_floor() const { return superadditive || below != nullptr; }
-  // Exact cost of the sums of one leaf, and its label (squares have none: 0).
+  // Exact cost of the sums of one leaf, and its label (squares and several outputs have none: 0).
   Cost leaf_cost(const Cost* sums, std::int32_t* label = nullptr) const;
 };
 
-// Whole numbers around the means of vectors w, w y, w y^2; the mean of any leaf lies between them.
+// Kind least: what the dearest label costs, of every output.
+Cost dearest(const VectorTask& task, const Cost* sums);
+
+// How squares count: `scale` and `outputs` of a task, the latter with one output where the task has none.
+struct SquareScales {
+  explicit SquareScales(const VectorTask& task)
+      : scale(task.scale), outputs(task.outputs.empty() ? std::vector<Cost>{task.scale} : task.outputs) {}
+  Cost scale;
+  std::vector<Cost> outputs;
+  // Doubles are exact for all means (counts/kernels_impl_squares.hpp), given the sums of absolute statistics of all rows.
+  bool are_narrow(const Cost* sizes) const;
+};
+
+// Whole numbers around the means of every output; those of any leaf lie between them.
 struct TargetRange {
-  Cost least = kInfinite, most = -kInfinite;
-  void add(const Cost* sums);
+  std::vector<Cost> least, most;
+  void add(const Cost* sums, std::size_t n_outputs);
 };
 // The largest scaled squared distance of rows with these sums from a point in the range.  It is convex in the point, so it is at
-// one of the two ends.  Throws std::invalid_argument if it is above `largest`.
-Cost worst_square(const TargetRange& range, const Cost* sums, Cost scale, Cost largest);
+// one of the two ends, for every output.  Throws std::invalid_argument if it is above `largest`.
+Cost worst_square(const TargetRange& range, const Cost* sums, const SquareScales& scales, Cost largest);
 
 // ceil(scale s^2 / w), 0 for w = 0: what a mean saves.
 Cost saved_squares(Cost scale, Cost s, Cost w);
+
+// The cost of sums of kind squares.
+template <class V>
+inline Cost square_cost(const V* sums, Cost scale, const Cost* outputs, std::size_t n_outputs) {
+  Cost cost = scale * static_cast<Cost>(sums[n_outputs + 1]);
+  for (std::size_t k = 0; k < n_outputs; ++k)
+    cost -= saved_squares(outputs[k], static_cast<Cost>(sums[k + 1]), static_cast<Cost>(sums[0]));
+  return cost;
+}
+
+// The cost of sums of kind least with several outputs.
+template <class V>
+inline V sum_of_least(const V* sums, const Cost* outputs, std::size_t n_outputs) {
+  V cost = 0;
+  for (std::size_t k = 0; k < n_outputs; sums += outputs[k++])
+    cost = static_cast<V>(cost + *std::min_element(sums, sums + outputs[k]));
+  return cost;
+}
 
 }  // namespace certree

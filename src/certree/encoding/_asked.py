@@ -18,14 +18,7 @@ from certree.exceptions import warn
 from ._table import Table
 from ._times import form_of, parse_time, read_time_objects, ticks, write_time
 
-__all__ = [
-    "AskedCuts",
-    "asked_cuts",
-    "declared_categories",
-    "find_column",
-    "is_index",
-    "warn_of_texts",
-]
+__all__ = ["AskedCuts", "asked_cuts", "declared_categories", "is_index", "warn_of_texts"]
 
 _TIMES = ("date", "zoned", "duration")
 
@@ -56,7 +49,7 @@ def asked_cuts(thresholds: Any, table: Table, are_categories: Sequence[bool]) ->
         return [AskedCuts(_limit(thresholds, "thresholds"))] * table.n_columns
     asked: dict[int, AskedCuts] = {}
     for key, value in thresholds.items():
-        column = find_column(key, table, "thresholds")
+        column = _find_column(key, table, "thresholds")
         name = table.names[column]
         if column in asked:
             raise ValueError(f"thresholds names the column {name!r} twice, by {key!r} and before.")
@@ -180,8 +173,18 @@ def _declared(given: Any, table: Table) -> list[bool]:
         return [bool(entry) for entry in entries]
     declared = [False] * table.n_columns
     for entry in entries:
-        declared[find_column(entry, table, "categorical_features")] = True
+        declared[_find_column(entry, table, "categorical_features")] = True
     return declared
+
+
+def asked_columns(given: Any, table: Table, where: str) -> list[int]:
+    """Return the indices of columns that a user lists by name or index."""
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ValueError(f"{where} must be a list of columns, got {given!r}; write [{given!r}].")
+    found = [_find_column(entry, table, where) for entry in given]
+    if len(set(found)) < len(found):
+        raise ValueError(f"{where} names a column twice, got {list(given)}.")
+    return found
 
 
 def is_index(value: Any) -> bool:
@@ -189,7 +192,7 @@ def is_index(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def find_column(entry: Any, table: Table, where: str) -> int:
+def _find_column(entry: Any, table: Table, where: str) -> int:
     """Return the index of a column given by name or index."""
     if isinstance(entry, str):
         if not table.has_names:

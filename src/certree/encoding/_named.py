@@ -66,3 +66,50 @@ class NamedArray(np.ndarray[Any, np.dtype[Any]]):
         if self.columns is None:
             return np.asarray(self).__reduce__()
         return NamedArray, (np.asarray(self), self.columns)
+
+
+def read_outputs(y: Any, n_rows: int) -> NDArray[Any] | None:
+    """Return several targets per row as an array; None if `y` has one target per row.
+
+    The array has the names of the columns of a data frame, as a :class:`NamedArray`. Columns of
+    different kinds, such as texts and numbers, make it an array of objects.
+
+    Raises
+    ------
+    ValueError
+        If `y` has more than two axes, no columns, another number of rows than `n_rows`, or rows of
+        different lengths.
+    """
+    names = None
+    if hasattr(y, "columns") and not isinstance(y, np.ndarray):
+        names = list(y.columns)
+        columns = [np.asarray(y[name]) for name in names] if len(set(names)) == len(names) else []
+        values = _side_by_side(columns) if len(columns) > 1 else np.asarray(y)
+    elif isinstance(y, np.ndarray):
+        names, values = getattr(y, "columns", None), np.asarray(y)
+    elif isinstance(y, list | tuple) and len(y) and isinstance(y[0], list | tuple | np.ndarray):
+        if len({np.size(line) for line in y}) > 1:
+            raise ValueError("y has rows of different lengths; give as many targets for each row.")
+        lines = [list(line) for line in y]
+        values = _side_by_side([np.asarray(column) for column in zip(*lines, strict=True)])
+    else:
+        return None
+    if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
+        return None
+    if values.ndim > 2 or values.size == 0:
+        raise ValueError(
+            f"y must have one column, or one for each output, got shape {values.shape}."
+        )
+    if len(values) != n_rows:
+        raise ValueError(f"X has {n_rows} rows, but y has {len(values)}; give one per row.")
+    return values if names is None else NamedArray(values, list(map(str, names)))
+
+
+def _side_by_side(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return columns as one array, of objects unless all are of one kind."""
+    if not columns:
+        return np.empty((0, 0))
+    kinds = {"numbers" if column.dtype.kind in "iuf" else column.dtype.kind for column in columns}
+    if len(kinds) > 1:
+        columns = [column.astype(object) for column in columns]
+    return np.stack(columns, axis=1)

@@ -178,18 +178,20 @@ class OrderedVectors:
     statistics: NDArray[np.int64] | RowTypes
     kind: str = "min_label"
     scale: int = 1
+    outputs: tuple[int, ...] = ()
 
     @property
     def costs(self) -> tuple[Any, ...]:
         """What the core takes beside the ranks."""
         given = self.statistics
         by_row = given.by_row() if isinstance(given, RowTypes) else given
-        return np.ascontiguousarray(by_row), self.kind, self.scale
+        return np.ascontiguousarray(by_row), self.kind, self.scale, list(self.outputs)
 
     @property
     def by_type(self) -> OrderedProblem | None:
         """The same problem with types of rows; None if there are too many of them."""
-        types = few_types(self.statistics) if self.kind == "min_label" else None
+        is_plain = self.kind == "min_label" and len(self.outputs) <= 1
+        types = few_types(self.statistics) if is_plain else None
         if types is None:
             return None
         costs = np.ascontiguousarray(types.values)

@@ -120,11 +120,14 @@ class VectorProblem:
         What a leaf with the sum s costs. "min_label": the least of s, which holds the cost of each
         label and is not negative; the label is the first that attains it. "squares": the whole part
         of ``scale * (s[2] - s[1]**2 / s[0])``, for statistics w, w * y and w * y * y. "callback":
-        what `leaf_function` says.
+        what `leaf_function` says. What several outputs cost is added up.
     row_counts : int64 array of shape (n_rows,), optional
         How many rows each row stands for, for the minimum leaf size; None: one each.
     scale : int
         For "squares".
+    outputs : tuple of int
+        For several outputs. "min_label": how many labels each has. "squares": ``scale * f`` for
+        each, with the statistics w, w * y of each output, and the sum of all f * w * y * y.
     leaf_function : callable, optional
         For "callback": called with many sums at once, as an array of shape (B, m); returns the
         costs, integers that are not negative, or a pair of costs and labels.
@@ -150,6 +153,7 @@ class VectorProblem:
     kind: str = "min_label"
     row_counts: NDArray[np.int64] | None = None
     scale: int = 1
+    outputs: tuple[int, ...] = ()
     leaf_function: LeafFunction | None = None
     rate_loss: RateLoss | None = None
     linear_loss: LinearLoss | None = None
@@ -163,6 +167,8 @@ class VectorProblem:
         extra: dict[str, Any] = {}
         if self.kind == "squares":
             extra["scale"] = self.scale
+        if self.outputs:
+            extra["outputs"] = list(self.outputs)
         if self.kind == "callback":
             extra |= self._function()
         if self.test_costs is not None:
@@ -333,6 +339,7 @@ def _counted(problem: VectorProblem) -> Problem | None:
     """
     if (
         problem.kind != "min_label"
+        or len(problem.outputs) > 1
         or problem.row_counts is not None
         or problem.test_costs is not None
     ):

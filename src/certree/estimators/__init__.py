@@ -1,6 +1,7 @@
 """Estimators that follow the conventions of scikit-learn."""
 
 from ._classifier import OptimalTreeClassifier
+from ._clusterer import OptimalTreeClusterer
 from ._cost_sensitive import CostSensitiveTreeClassifier
 from ._fair import FairTreeClassifier
 from ._linear_tree import LinearTreeRegressor
@@ -24,6 +25,7 @@ __all__ = [
     "Measurement",
     "OptimalTreeClassifier",
     "OptimalTreeClassifierCV",
+    "OptimalTreeClusterer",
     "OptimalTreeRegressor",
     "OptimalTreeRegressorCV",
     "OptimalityGap",

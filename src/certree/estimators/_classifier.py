@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding import read_table
 from certree.encoding._classes import check_labels
+from certree.encoding._named import read_outputs
 from certree.engine._ordered import RankLimits
 from certree.metrics import Metric
 from certree.results._answer import Answer
 from certree.results._certificate import Certificate
 from certree.results._pareto import ParetoFront
 from certree.results._progress import Callback
+from certree.results._task_certificate import TaskCertificate
+from certree.tasks._misclassification import Misclassification, OutputErrors, encode_outputs
+from certree.tasks._output_weights import refuse_for_one
 
 from ._binary_fit import fit_binary
 from ._binary_statement import find_positive
@@ -27,6 +32,7 @@ from ._parameters import OneOf
 from ._reading import PredictsClasses
 from ._scoring import metric_score, with_class_weights
 from ._statement import Statement
+from ._task_statement import TaskStatement, state_task
 from ._vocabulary import ClassParameters, DepthByPosition, fitted, parameter, with_parameters
 from ._warm_start import WarmStart, WarmTree, broken_limits, express, read_tree
 
@@ -41,7 +47,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
     .. math:: \text{accuracy} - \text{complexity} \cdot \text{splits}
 
     (or another metric in place of accuracy) on the training rows. ``certificate_`` holds the proof.
-    Ties go to the tree with fewer splits, then, if all tests are binary, to the
+    If y has several columns, the outputs, accuracy is the mean over them, and a leaf has a label
+    for each. Ties go to the tree with fewer splits, then, if all tests are binary, to the
     shallower one and, where there are few cut points, to earlier columns.
 
     Parameters
@@ -70,6 +77,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
     min_samples_leaf : int or float, default=1
         Fewest rows in a leaf. Rows are counted without their weights. A share, such as 0.05, is of
         the rows that have some weight, rounded up.
+    output_weights : array-like of shape (n_outputs,) or None, default=None
+        What an error in each output costs, if y has several columns: positive numbers; None: 1.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied with the rows' own; "balanced" gives all classes the same
         total. A metric is that of the rows with these weights.
@@ -117,10 +126,12 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         What is proven about it.
     encoder_ : TableEncoder
         The tests derived from the columns.
-    classes_ : array of shape (n_classes,)
-        The class labels.
-    n_classes_ : int
+    classes_ : array of shape (n_classes,), or list of them
+        The class labels; if y has several columns, a list with those of each.
+    n_classes_ : int or list of int
         Number of classes.
+    n_outputs_ : int
+        Number of columns of y.
     n_features_in_ : int
         Number of columns in `fit`.
     feature_names_in_ : array of shape (`n_features_in_`,)
@@ -159,8 +170,11 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         default="binary", check=OneOf(("binary", "multiway", "both"))
     )
 
-    classes_: NDArray[Any] = fitted()
-    n_classes_: int = fitted()
+    output_weights: Any = parameter(default=None)
+
+    classes_: Any = fitted()
+    n_classes_: Any = fitted()
+    n_outputs_: int = fitted()
     front_: ParetoFront = fitted()
 
     def fit(
@@ -180,8 +194,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         X : table of shape (n_rows, n_features)
             NumPy array, list of rows, pandas or polars frame; numbers, booleans, categories,
             texts, missing values.
-        y : array-like of shape (n_rows,)
-            Class labels: texts, booleans or integers.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            Class labels: texts, booleans or integers; several columns are several outputs.
         sample_weight : array-like of shape (n_rows,), optional
             Weights, not negative. Rows of weight zero are left out. Integers, fractions and short
             decimals are exact where they fit 64 bits; other numbers are rounded to
@@ -205,8 +219,14 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         """
         self._check_parameters()
         self._check_size_limits(path)
+        several = None if y is None else read_outputs(y, self._row_count(X))
         with self._budget():
-            watch, _ = self._fit(X, y, sample_weight, callback, warm_start_tree, path=path)
+            if several is not None:
+                self._refuse_with_outputs(several.shape[1], warm_start_tree)
+                outputs = self._state_outputs(several, X, sample_weight, self._rank_limits(path))
+                watch = self._prove(outputs, callback, path=path)
+            else:
+                watch, _ = self._fit(X, y, sample_weight, callback, warm_start_tree, path=path)
         front = getattr(self, "front_", None)
         if front is None:
             self._finish(watch)
@@ -228,6 +248,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         """Fit with parameters that have been checked."""
         if hasattr(self, "front_"):
             del self.front_
+        refuse_for_one(self.output_weights)
+        self.n_outputs_ = 1
         metric = read_metric(self.objective)
         warm_start = WarmStart(warm_start_tree, must_keep_limits)
         if metric is not None:
@@ -258,24 +280,49 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         self.n_classes_ = len(statement.classes)
         return statement
 
+    def _state_outputs(
+        self, y: NDArray[Any], X: Any, sample_weight: Any, rank_limits: RankLimits | None
+    ) -> TaskStatement:
+        """Return what is asked of a search that adds up the errors in several outputs."""
+        task = Misclassification(output_weights=self.output_weights)
+        statement = state_task(self, task, X, y, sample_weight, TaskStatement, rank_limits)
+        problem = statement.problem
+        assert isinstance(problem, OutputErrors)
+        self.classes_ = list(problem.output_classes)
+        self.n_classes_ = [len(classes) for classes in self.classes_]
+        self.n_outputs_ = len(self.classes_)
+        return statement
+
     def _keep(self, statement: Statement, answer: Answer, **more: Any) -> None:
         self._hold(statement, answer.nodes)
-        self.certificate_ = certify(self, statement, answer, Certificate, **more)
+        kind = TaskCertificate if isinstance(statement, TaskStatement) else Certificate
+        self.certificate_ = certify(self, statement, answer, kind, **more)
 
     def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        return check_labels(y, self._row_count(X), type(self).__name__), params
+        n_rows = self._row_count(X)
+        several = None if y is None else read_outputs(y, n_rows)
+        if several is not None:
+            self._refuse_with_outputs(several.shape[1], None)
+            encode_outputs(several, type(self).__name__)
+            return several, params
+        return check_labels(y, n_rows, type(self).__name__), params
 
     def _state_path(
         self, X: Any, y: Any, sample_weight: Any = None, **more: Any
     ) -> Statement | None:
         if not is_direct(self.objective) or self.splits != "binary":
             return None
-        return self._state(X, y, sample_weight, self._rank_limits(path=True))
+        limits = self._rank_limits(path=True)
+        if np.ndim(y) > 1:
+            return self._state_outputs(y, X, sample_weight, limits)
+        return self._state(X, y, sample_weight, limits)
 
     def _score_params(self, y: Any, params: dict[str, Any]) -> dict[str, Any]:
         return with_class_weights(self, y, params)
 
     def _score_part(self, X: Any, y: Any, **params: Any) -> float:
+        if np.ndim(y) > 1:
+            return self.score(X, y, params.get("sample_weight"))
         return metric_score(self, self.objective, X, y, params.get("sample_weight"))
 
     def _measure_name(self) -> str:
@@ -306,6 +353,22 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
             )
         return None if broken else warm, replace(statement, columns=columns)
 
+    def _refuse_with_outputs(self, n_outputs: int, warm_start_tree: Any) -> None:
+        """Refuse what only searches for one output can do."""
+        given = {
+            "objective": (self.objective, "accuracy"),
+            "splits": (self.splits, "binary"),
+            "class_weight": (self.class_weight, None),
+            "pos_label": (self.pos_label, None),
+            "warm_start_tree": (warm_start_tree, None),
+        }
+        for name, (value, default) in given.items():
+            if value is not default and not (isinstance(value, str) and value == default):
+                raise ValueError(
+                    f"{name} needs one output, but y has {n_outputs} columns; leave {name} at "
+                    f"{default!r}, or fit one column. Weights of rows are sample_weight."
+                )
+
     def _refuse_with_metric(self, metric: Metric, warm_start_tree: Any, path: bool) -> None:
         """Refuse what only searches that count errors can do."""
         instead = "use objective='accuracy' or 'balanced_accuracy'"
@@ -324,4 +387,8 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = is_direct(self.objective)
+        # Several outputs are searched for errors alone.
+        is_plain = task_name(self.objective) == "accuracy" and self.class_weight is None
+        has_outputs = is_plain and self.splits == "binary"
+        tags.classifier_tags.multi_label = tags.target_tags.multi_output = has_outputs
         return tags

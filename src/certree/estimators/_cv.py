@@ -146,8 +146,10 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
         with open_call(self) as call:
             with call.nothing_to_return():
                 data = _prepared(model, X, y, params, n_rows)
-            by = data.y if is_classifier(model) else y
-            splitter = check_cv(self.cv, by, classifier=is_classifier(model))
+            # Folds keep the shares of classes, where rows have one class each.
+            has_classes = is_classifier(model) and np.ndim(data.y) == 1
+            by = data.y if has_classes else y
+            splitter = check_cv(self.cv, by, classifier=has_classes)
             folds = list(splitter.split(np.zeros(n_rows), by, groups))
             limits = self._limits(model, data, depths, call, len(folds))
             found = self._try(model, data, folds, limits, scorer, call)

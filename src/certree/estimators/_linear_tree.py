@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import Table, read_table
-from certree.encoding._asked import declared_categories, find_column
+from certree.encoding._asked import asked_columns, declared_categories
 from certree.exceptions import warn
 from certree.tasks._linear_error import LinearError, LinearProblem
 from certree.tasks._squares import SquaredError
@@ -211,20 +211,13 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         return found
 
     def _named_features(self, table: Table, are_categories: list[bool]) -> list[int]:
-        given = self.model_features
-        if isinstance(given, str) or not np.iterable(given):
-            raise TypeError(
-                f"model_features must be a list of column names or indices, got {given!r}."
-            )
-        found = [find_column(one, table, "model_features") for one in given]
+        found = asked_columns(self.model_features, table, "model_features")
         if not found:
             raise ValueError(
                 "model_features is empty; name a column, or use leaf_model='constant'."
             )
-        for place, k in enumerate(found):
+        for k in found:
             name = table.names[k]
-            if k in found[:place]:
-                raise ValueError(f"model_features names the column {name!r} twice.")
             if table.kinds[k] != "number" or are_categories[k]:
                 what = "category" if are_categories[k] else table.kinds[k]
                 raise ValueError(

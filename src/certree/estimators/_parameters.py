@@ -98,14 +98,14 @@ def least_rows(limit: Any, total: Fraction | int) -> int:
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of a few texts."""
+    """One of a few texts, or None, if that is among them."""
 
-    options: tuple[str, ...]
+    options: tuple[str | None, ...]
 
     def __call__(self, name: str, value: object) -> None:
-        if isinstance(value, str) and value in self.options:
+        if (value is None or isinstance(value, str)) and value in self.options:
             return
-        supported = ", ".join(f'"{option}"' for option in self.options)
+        supported = ", ".join(f'"{one}"' if one else "None" for one in self.options)
         message = f"{name}={value!r} is not supported; the supported values are {supported}."
         raise ValueError(message) if isinstance(value, str) else TypeError(message)
 

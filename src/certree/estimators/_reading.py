@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from certree.encoding import RankedColumns, TableEncoder, compare_columns, read_table
 from certree.encoding._encoder import PrefersRanks
+from certree.encoding._named import read_outputs
 from certree.engine._ordered import Columns
 from certree.files import model_to_json, register_estimator, write_whole
 from certree.results._path import RegularizationPath
@@ -157,7 +158,7 @@ class PredictsByTree(ReadsTables):
 
         Returns
         -------
-        array of shape (n_rows,)
+        array of shape (n_rows,) or (n_rows, n_outputs)
             Labels from ``classes_``, treatments from ``treatments_``, or numbers.
         """
         predicted: NDArray[Any] = self._read(X, "predict")
@@ -277,7 +278,7 @@ def _is_certified(model: Any) -> bool:
 class PredictsClasses(ClassifierMixin, PredictsByTree):
     """Predicts classes by a tree whose leaves know how often each occurs."""
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Any:
         """Return the class frequencies of the leaf that each row reaches.
 
         The label of a leaf may differ from its most frequent class: a metric or a constraint may
@@ -292,9 +293,33 @@ class PredictsClasses(ClassifierMixin, PredictsByTree):
         -------
         array of shape (n_rows, n_classes)
             Shares of the training weight (class weights included), in the order of ``classes_``.
+            For several outputs, a list with such an array for each.
         """
-        shares: NDArray[np.float64] = self._read(X, "predict_proba")
-        return shares
+        return self._read(X, "predict_proba")
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of the rows whose prediction is right, in all outputs.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            Their classes.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+        """
+        predicted = self.predict(X)
+        if predicted.ndim == 1:
+            return float(super().score(X, y, sample_weight))
+        given = read_outputs(y, len(predicted))
+        if given is None or given.shape != predicted.shape:
+            raise ValueError(
+                f"y must have {predicted.shape[1]} columns, one for each output of the model, got "
+                f"shape {np.shape(y)}."
+            )
+        right = (np.asarray(given) == predicted).all(axis=1)
+        return float(np.average(right, weights=sample_weight))
 
 
 class KeepsPath:

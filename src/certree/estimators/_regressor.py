@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-from certree.numbers._fixed_point import check_numbers
-from certree.tasks._squares import SquaredError
+from certree.encoding._named import read_outputs
+from certree.results._answer import Answer
+from certree.tasks._squares import SquaredError, target_numbers
 from certree.tasks._task import Task
 
 from ._sklearn_bases import RegressorMixin
+from ._task_statement import TaskStatement
 from ._task_tree import BaseTargetTree
-from ._vocabulary import DepthByPosition, with_parameters
+from ._vocabulary import DepthByPosition, fitted, parameter, with_parameters
 
 
 @with_parameters
@@ -26,7 +29,8 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     .. math:: R^2 - \text{complexity} \cdot \text{splits}, \qquad
               R^2 = 1 - \frac{\sum_i w_i (y_i - \hat y_i)^2}{\sum_i w_i (y_i - \bar y)^2}
 
-    on the training rows; every leaf predicts the weighted mean of its rows.
+    on the training rows; every leaf predicts the weighted mean of its rows. If y has several
+    columns, the outputs, the squared errors of all of them are added, above and below the line.
 
     Parameters
     ----------
@@ -34,6 +38,10 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
         Penalty per split (or leaf) in units of R2, from 0 to 1: a split must raise R2 by as much.
+    output_weights : array-like of shape (n_outputs,), "balanced" or None, default=None
+        What the squared error of each output counts, if y has several columns: positive numbers;
+        "balanced": one over the variance of the output, so that R2 is the mean of the outputs' R2;
+        None: 1 each.
     complexity_per, categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit
@@ -50,6 +58,10 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     certificate_ : TaskCertificate
         What is proven about it: ``cost`` is the squared error plus the penalty, ``objective`` is
         R2 less the complexity of the tree.
+    n_outputs_ : int
+        Number of columns of y.
+    output_weights_ : array of shape (n_outputs,)
+        What each of them counts.
     encoder_, n_features_in_, feature_names_in_, feature_importances_, path_
         As for :class:`OptimalTreeClassifier`; importances are shares of the explained squares.
 
@@ -77,16 +89,39 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     array([1.5 , 4.25])
     >>> model.certificate_.cost
     Fraction(5, 8)
+
+    Two outputs:
+
+    >>> model = OptimalTreeRegressor(max_depth=1).fit(X, [[1, 30], [2, 30], [4, 20], [4, 20]])
+    >>> model.predict([[0, 0], [1, 1]])
+    array([[ 1.5, 30. ],
+           [ 4. , 20. ]])
     """
 
+    output_weights: Any = parameter(default=None)
+
+    n_outputs_: int = fitted()
+    output_weights_: NDArray[np.float64] = fitted()
+
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
-        return SquaredError()
+        return SquaredError(self.output_weights)
+
+    def _keep(self, statement: TaskStatement, answer: Answer, *args: Any, **more: Any) -> None:
+        super()._keep(statement, answer, *args, **more)
+        weights = getattr(statement.problem, "output_weights", [Fraction(1)])
+        self.n_outputs_, self.output_weights_ = len(weights), np.array(weights, dtype=np.float64)
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
-        return read_numbers(y, n_rows, type(self).__name__)
+        return read_numbers(y, n_rows, type(self).__name__, several=True)
 
     def _measure_name(self) -> str:
         return "R2"
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        tags.target_tags.single_output = True
+        return tags
 
     def to_sklearn(self, *, encoded: bool = False) -> Any:
         """Return a fitted scikit-learn DecisionTreeRegressor with the same predictions.
@@ -99,19 +134,21 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         return self.tree_.to_sklearn(encoded=encoded, regressor=True)
 
 
-def read_numbers(y: Any, n_rows: int, who: str) -> NDArray[np.float64]:
-    """Return one number per row, and refuse other targets."""
+def read_numbers(y: Any, n_rows: int, who: str, several: bool = False) -> NDArray[np.float64]:
+    """Return one number per row, or several if that is fine, and refuse other targets."""
     if y is None:
         raise ValueError(
             f"{who} requires y to be passed, but the target y is None; give one number per row."
         )
-    given = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
+    given = read_outputs(y, n_rows) if several else None
+    if given is None:
+        given = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
     if given.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: y has dtype {given.dtype}.")
     if len(given) != n_rows:
         raise ValueError(f"X has {n_rows} rows, but y has {len(given)}; give one per row.")
     try:
-        numbers = given.astype(np.float64)
+        numbers = np.asarray(given).astype(np.float64)
     except OverflowError:
         raise ValueError(
             "y holds a number beyond the range of float64; divide all of them by one number."
@@ -122,9 +159,9 @@ def read_numbers(y: Any, n_rows: int, who: str) -> NDArray[np.float64]:
             "OptimalTreeClassifier."
         ) from None
     if np.isnan(numbers).any():
-        row = int(np.argmax(np.isnan(numbers)))
+        row = int(np.argwhere(np.isnan(numbers))[0, 0])
         raise ValueError(f"Input y contains NaN (first in row {row}); drop such rows.")
     if not np.isfinite(numbers).all():
-        row = int(np.argmax(~np.isfinite(numbers)))
+        row = int(np.argwhere(~np.isfinite(numbers))[0, 0])
         raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
-    return check_numbers(given, "y", (n_rows,), exactly=True)
+    return target_numbers(given, n_rows)

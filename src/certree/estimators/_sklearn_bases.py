@@ -28,7 +28,12 @@ if TYPE_CHECKING:
     class RegressorMixin(ClassifierMixin):
         """A score: R2."""
 
-else:
-    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    class ClusterMixin:
+        """Clusters of the rows of `fit`."""
 
-__all__ = ["BaseEstimator", "ClassifierMixin", "RegressorMixin"]
+        def __sklearn_tags__(self) -> Any: ...
+
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin, RegressorMixin
+
+__all__ = ["BaseEstimator", "ClassifierMixin", "ClusterMixin", "RegressorMixin"]

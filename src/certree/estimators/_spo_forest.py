@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -63,9 +63,10 @@ class SPOForest(DecisionMixin, EncodesTables):
     min_samples_leaf : int or float, default=1
         Least weight of the rows in a leaf, counted as often as they were drawn; or a share of the
         weight of all rows.
-    max_features : int, float, "sqrt" or None, default="sqrt"
+    max_features : int, float, "sqrt", None or list of these, default="sqrt"
         How many raw columns a split considers: a number, a share, the root of their number, or
-        all. If none of those drawn splits the rows, further ones are tried.
+        all. If none of those drawn splits the rows, further ones are tried. Of a list, the number
+        is used whose trees decide best about the rows that they did not draw.
     bootstrap : bool, default=True
         Whether rows are drawn with replacement; otherwise every tree sees all rows.
     criterion : {"spo", "squared_error"}, default="spo"
@@ -86,6 +87,8 @@ class SPOForest(DecisionMixin, EncodesTables):
     ----------
     estimators_ : list of ForestTree
         The trees.
+    max_features_ : int
+        Number of raw columns that a split considers.
     oracle_ : Oracle
         The oracle.
     encoder_ : TableEncoder
@@ -122,6 +125,7 @@ class SPOForest(DecisionMixin, EncodesTables):
     random_state: Any = None
 
     estimators_: list[ForestTree] = fitted()
+    max_features_: int = fitted()
     oracle_: Oracle = fitted()
     _is_flat: bool = fitted()
 
@@ -147,7 +151,7 @@ class SPOForest(DecisionMixin, EncodesTables):
         with open_call(self) as call:
             with call.nothing_to_return():
                 growing = self._set_up(X, y, sample_weight, n_rows)
-            self.estimators_ = self._grow(growing, call)
+            self.max_features_, self.estimators_ = self._grow_best(growing, call)
         if len(self.estimators_) < int(self.n_estimators):
             warn(
                 f"The forest was interrupted: it has {len(self.estimators_)} of "
@@ -172,17 +176,32 @@ class SPOForest(DecisionMixin, EncodesTables):
             problem,
             values,
             np.array([test.feature for test in self.encoder_.tests_], dtype=np.intp),
-            self._n_drawn(),
+            0,
             None if self.max_depth is None else int(self.max_depth),
             least_units(least_rows(self.min_samples_leaf, total), weights.quantum),
             self.criterion,
             bool(self.bootstrap),
         )
 
-    def _grow(self, growing: _Growing, call: Budget) -> list[ForestTree]:
-        """Grow the trees; on Ctrl-C return those that there are, at least one."""
+    def _grow_best(self, growing: _Growing, call: Budget) -> tuple[int, list[ForestTree]]:
+        """Grow the trees for each number of columns; return the best number and its trees."""
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=int(self.n_estimators))
+        forests: dict[int, list[ForestTree]] = {}
+        for number in self._numbers_drawn():
+            forests[number] = self._grow(replace(growing, n_drawn=number), seeds, call)
+            if call.is_interrupted:
+                break
+        if len(forests) == 1:
+            return next(iter(forests.items()))
+        # A forest that Ctrl-C ended has seen fewer rows, so it is compared with none.
+        whole = {k: trees for k, trees in forests.items() if len(trees) == len(seeds)}
+        losses = {k: growing.loss_left_out(trees, seeds) for k, trees in whole.items()}
+        best = min(losses, key=lambda number: losses[number])
+        return best, forests[best]
+
+    def _grow(self, growing: _Growing, seeds: NDArray[np.int64], call: Budget) -> list[ForestTree]:
+        """Grow the trees; on Ctrl-C return those that there are, at least one."""
         jobs = (delayed(_grow_in_job)(growing, int(seed)) for seed in seeds)
         growth = Parallel(n_jobs=self.n_jobs, return_as="generator")(jobs)
         trees: list[ForestTree] = []
@@ -197,9 +216,24 @@ class SPOForest(DecisionMixin, EncodesTables):
             growth.close()
         return trees
 
-    def _n_drawn(self) -> int:
-        """Return how many raw columns a split considers."""
-        n, given = int(self.n_features_in_), self.max_features
+    def _numbers_drawn(self) -> list[int]:
+        """Return how many raw columns a split may consider: each number that is to be tried."""
+        given = self.max_features
+        if not isinstance(given, (list, tuple, range)):
+            return [self._n_drawn(given)]
+        if not given:
+            raise ValueError("max_features is an empty list; give one number of columns or more.")
+        numbers = sorted({self._n_drawn(one) for one in given})
+        if len(numbers) > 1 and not self.bootstrap:
+            raise ValueError(
+                f"max_features={given!r} is chosen by the rows that trees did not draw, and with "
+                "bootstrap=False they draw all; give one number or set bootstrap=True."
+            )
+        return numbers
+
+    def _n_drawn(self, given: Any) -> int:
+        """Return how many raw columns one setting means."""
+        n = int(self.n_features_in_)
         if given is None:
             return n
         if isinstance(given, str) and given == "sqrt":
@@ -209,8 +243,8 @@ class SPOForest(DecisionMixin, EncodesTables):
         if isinstance(given, float) and 0 < given <= 1:
             return max(1, int(given * n))
         raise ValueError(
-            f"max_features must be a number of columns, a share of them from 0 to 1, 'sqrt' or "
-            f"None, got {given!r}."
+            f"max_features must be a number of columns, a share of them from 0 to 1, 'sqrt', None "
+            f"or a list of these, got {given!r}."
         )
 
     def _costs_of(self, X: Any) -> NDArray[np.float64]:
@@ -264,6 +298,28 @@ class _Growing:
     criterion: str
     bootstrap: bool
 
+    def times_drawn(self, random: np.random.Generator) -> NDArray[np.int64]:
+        """Draw how often each row is seen by a tree."""
+        n_rows = len(self.weights)
+        if not self.bootstrap:
+            return np.ones(n_rows, dtype=np.int64)
+        return np.bincount(random.integers(0, n_rows, n_rows), minlength=n_rows)
+
+    def loss_left_out(self, trees: list[ForestTree], seeds: NDArray[np.int64]) -> float:
+        """Return what decisions cost rows if only trees that did not draw a row speak for it."""
+        true, oracle = self.problem.true_costs, self.problem.oracle
+        total, heard = np.zeros(true.shape), np.zeros(len(true))
+        for tree, seed in zip(trees, seeds, strict=True):
+            out = np.flatnonzero(self.times_drawn(np.random.default_rng(int(seed))) == 0)
+            total[out] += tree.costs[tree.nodes.route(self.columns[out])]
+            heard[out] += 1
+        rows = np.flatnonzero(heard)
+        if not len(rows):
+            return 0.0
+        decided = oracle.decide(total[rows] / heard[rows, None])
+        sign = 1.0 if oracle.sense == "min" else -1.0
+        return float(sign * self.weights[rows] @ np.einsum("ij,ij->i", true[rows], decided))
+
 
 def _grow_in_job(growing: _Growing, seed: int) -> ForestTree:
     """Grow one tree; in a process of its own, Ctrl-C is left to the one that waits for it."""
@@ -280,10 +336,8 @@ def _grow_in_job(growing: _Growing, seed: int) -> ForestTree:
 def _grow_one(growing: _Growing, seed: int) -> ForestTree:
     """Grow one tree on rows and columns that the seed draws."""
     random = np.random.default_rng(seed)
-    problem, n_rows = growing.problem, len(growing.weights)
-    times = np.ones(n_rows, dtype=np.int64)
-    if growing.bootstrap:
-        times = np.bincount(random.integers(0, n_rows, n_rows), minlength=n_rows)
+    problem = growing.problem
+    times = growing.times_drawn(random)
     growth = growth_of(problem, growing.columns, growing.weights, growing.criterion, times)
     nodes = _greedy.grow(
         growth,

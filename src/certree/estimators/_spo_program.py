@@ -5,13 +5,16 @@ one test (``sum over f of a[t, f] = 1``) or none, in which case all its rows go 
 a node below one that asks none asks none. With 0/1 columns a row is on the left of t exactly if
 ``a[t] x_i = 1``, so that thresholds and small constants are not needed. A row is in one leaf
 (``sum over l of r[i, l] = 1``), and leaves that are used hold the least weight asked for. Each leaf
-has a decision ``w[l]`` in S, and, with bounds M1 and -M2 on what any decision costs row i,
+has a decision ``w[l]`` in S, and, with the cost M of the worst decision for row i and the cost z of
+the best one,
 
-    y[i, l] >= c_i w[l] - M1 (1 - r[i, l]),    y[i, l] >= -M2 r[i, l]
+    y[i, l] >= c_i w[l] - M (1 - r[i, l]),    y[i, l] >= z r[i, l]
 
-make y the cost of a row in its leaf. The weighted sum of y plus the penalty is minimised. HiGHS
-starts from the greedy tree. It works in floating point: the value of the tree it finds is counted
-exactly afterwards, its proof holds up to its tolerances.
+make y the cost of a row in its leaf. The paper has a lower bound of all costs in place of z; with z
+no relaxation costs less than the best decisions, so that bounds on the loss begin at zero. The
+weighted sum of y plus the penalty is minimised. HiGHS starts from the greedy tree. It works in
+floating point: the value of the tree it finds is counted exactly afterwards, its proof holds up to
+its tolerances.
 """
 
 from __future__ import annotations
@@ -195,7 +198,7 @@ class Program:
             rows.put(dear, self.r[:, leaf], -self.high)
             cheap = rows.begin(np.zeros(self.n_rows), np.inf)
             rows.put(cheap, self.y[:, leaf], 1.0)
-            rows.put(cheap, self.r[:, leaf], self.low)
+            rows.put(cheap, self.r[:, leaf], -self.best)
 
     def model(self, penalty: float) -> Any:
         """Return HiGHS with the program in it."""

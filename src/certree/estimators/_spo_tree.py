@@ -44,6 +44,7 @@ from ._vocabulary import fitted, parameter, with_parameters
 
 METHODS = ("exact", "greedy", "milp")
 CRITERIA = ("spo", "squared_error")
+RULES = ("one_se", "best")
 
 # The core counts the rows of a leaf in 32 bits.
 _MOST_ROWS = 2**31 - 1
@@ -86,6 +87,9 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     validation_fraction : float or None, default=None
         Greedy only: share of the rows to be held out, on which the tree is pruned; see
         :meth:`prune`.
+    pruning : {"one_se", "best"}, default="one_se"
+        Which of the pruned trees is kept by its loss on the rows held out: the smallest one within
+        one standard error of the least loss, or the smallest of those with the least.
     max_listed : int, default=1000
         Oracles with at most so many decisions are turned into a list of these, which the search
         handles fastest; others are asked during the search. A given list is always used.
@@ -144,6 +148,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     validation_fraction: float | None = parameter(
         default=None, check=Number(0, maximum=0.999, minimum_allowed=False, none="no pruning")
     )
+    pruning: Literal["one_se", "best"] = parameter(default="one_se", check=OneOf(RULES))
     max_listed: int = parameter(default=1000, check=WholeNumber(0))
     random_state: Any = None
 
@@ -343,7 +348,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         task = self._task(costs[used], len(used))
         self._path = None
         self._fit_greedy(self._state(task, _safe_indexing(X, used), None, parts[0]))
-        return self.prune(_safe_indexing(X, held), costs[held], parts[1])
+        return self.prune(_safe_indexing(X, held), costs[held], parts[1], rule=self.pruning)
 
     def prune(
         self,
@@ -375,7 +380,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
         SPOTree
             The estimator itself, with the smaller tree.
         """
-        OneOf(("one_se", "best"))("rule", rule)
+        OneOf(RULES)("rule", rule)
         if self.method != "greedy":
             raise ValueError(
                 f"prune is for method='greedy', got {self.method!r}: a pruned tree is not the one "

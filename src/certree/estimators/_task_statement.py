@@ -34,15 +34,16 @@ from certree.results._answer import Answer
 from certree.results._certificate import Exact, exact
 from certree.results._progress import Measure
 from certree.tasks._limited import LimitedOnRows
+from certree.tasks._misclassification import OutputErrors
 from certree.tasks._task import LeafProblem, Rows
-from certree.tree import Labels, Numbers, Payload, Tree
+from certree.tree import Labels, Numbers, Payload, SeveralLabels, SeveralNumbers, Tree
 from certree.tree._wording import weight
 
 from ._measurements import Measurements
 from ._statement import Statement, float_counts, tree_over
 
 if TYPE_CHECKING:
-    from ._task_tree import BaseTaskTree
+    from ._optimal_tree import BaseOptimalTree
 
 # No tree is called optimal if rounding is more than one over this of the cost of a single leaf.
 _NEGLIGIBLE = 2**10
@@ -191,6 +192,11 @@ class TaskStatement(Statement):
         """Return what the leaves predict: numbers, or labels, which other values are too."""
         leaf = nodes.is_leaf
         predictions = self.problem.read(reached.sums, reached.leaves)
+        if isinstance(self.problem, OutputErrors):
+            return self._several_labels(self.problem, nodes, reached.leaves, predictions)
+        if predictions.ndim > 1:
+            weights, names = self.node_weights(nodes, reached.leaves), self.problem.output_names
+            return SeveralNumbers.of_outputs(predictions, leaf, weights, names)
         classes = self.problem.classes()
         if classes is None and predictions.dtype.kind == "f":
             return Numbers.of_nodes(predictions, leaf, self.node_weights(nodes, reached.leaves))
@@ -200,6 +206,25 @@ class TaskStatement(Statement):
         label = np.full(len(leaf), -1, dtype=np.int32)
         label[leaf] = [positions[value] for value in predictions[leaf].tolist()]
         return Labels(label, self.node_counts(nodes, reached.leaves, label, len(classes)), classes)
+
+    def _several_labels(
+        self,
+        problem: OutputErrors,
+        nodes: engine.Nodes,
+        leaves: NDArray[np.intp],
+        predictions: NDArray[np.intp],
+    ) -> SeveralLabels:
+        counts = [
+            self._weights_by(nodes, leaves, codes, len(classes))
+            for codes, classes in zip(problem.output_codes.T, problem.output_classes, strict=True)
+        ]
+        return SeveralLabels.of_outputs(
+            predictions,
+            nodes.is_leaf,
+            np.hstack(counts),
+            problem.output_classes,
+            problem.output_names,
+        )
 
     def node_counts(
         self,
@@ -270,7 +295,7 @@ def _notes(problem: LeafProblem, sums: NDArray[np.int64], payload: Payload) -> l
 
 
 def state_task(
-    model: BaseTaskTree,
+    model: BaseOptimalTree,
     task: Any,
     X: Any,
     y: Any,
@@ -282,7 +307,7 @@ def state_task(
 
     Parameters
     ----------
-    model : BaseTaskTree
+    model : BaseOptimalTree
         Parameters, and what encodes the table.
     task : Task or Limited
         What is minimised.
@@ -302,11 +327,12 @@ def state_task(
     for_encoder = None if sample_weight is None else weights.values
     encode = partial(model._encode_or_rank, X, for_encoder, kept)
     measurements = columns = None
-    if rank_limits is None or model.test_costs is not None:
+    test_costs = getattr(model, "test_costs", None)
+    if rank_limits is None or test_costs is not None:
         columns = encode()
-    if model.test_costs is not None:
+    if test_costs is not None:
         measurements = Measurements.read(
-            model.test_costs,
+            test_costs,
             [test.feature for test in model.encoder_.tests_],
             model.n_features_in_,
             getattr(model, "feature_names_in_", None),
@@ -345,7 +371,8 @@ def _preference(problem: LeafProblem, limits: RankLimits | None) -> PrefersRanks
     """Return what says whether ranks are better; None if the search over ranks lacks the task."""
     if limits is None or problem.kind not in ORDERED_KINDS:
         return None
-    types = few_types(vectors_of(problem)) if problem.kind == "min_label" else None
+    is_plain = problem.kind == "min_label" and "outputs" not in problem.engine_settings()
+    types = few_types(vectors_of(problem)) if is_plain else None
     if types is not None:
         return partial(prefers_ranks, n_classes=len(types.totals), limits=limits)
     n_values = problem.statistics.shape[1]
@@ -353,7 +380,7 @@ def _preference(problem: LeafProblem, limits: RankLimits | None) -> PrefersRanks
 
 
 def _finest(
-    model: BaseTaskTree, task: Any, y: Any, rows: Rows
+    model: BaseOptimalTree, task: Any, y: Any, rows: Rows
 ) -> tuple[Rows, LeafProblem | LimitedOnRows, Scale]:
     """Return the rows with the weights that leave least to rounding, and the task on them."""
     stated = (rows, *_on(model, task, y, rows))
@@ -374,7 +401,7 @@ def _finest(
 
 
 def _on(
-    model: BaseTaskTree, task: Any, y: Any, rows: Rows
+    model: BaseOptimalTree, task: Any, y: Any, rows: Rows
 ) -> tuple[LeafProblem | LimitedOnRows, Scale]:
     """Return the task in integers, and the scale of its costs."""
     on_rows = task.on(y, rows)
@@ -401,7 +428,7 @@ def _on(
 
 
 def scale_of(
-    model: BaseTaskTree, problem: LeafProblem, penalty: Fraction, stated: Fraction | None = None
+    model: BaseOptimalTree, problem: LeafProblem, penalty: Fraction, stated: Fraction | None = None
 ) -> Scale:
     """Return the scale of a task on which a split costs so many units."""
     return Scale.of(

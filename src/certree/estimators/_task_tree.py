@@ -123,7 +123,7 @@ class BaseTargetTree(BaseTaskTree):
         ----------
         X : table of shape (n_rows, n_features)
             As for :class:`OptimalTreeClassifier`.
-        y : array-like of shape (n_rows,)
+        y : array-like of shape (n_rows,), or (n_rows, n_outputs) where several outputs are known
             What is to be predicted: class labels, or numbers.
         sample_weight : array-like of shape (n_rows,), optional
             Weights, not negative. Rows of weight zero are left out.

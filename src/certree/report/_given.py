@@ -15,7 +15,15 @@ from certree.encoding._censored import read_censored
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._tests import is_missing
 from certree.estimators import PolicyTree
-from certree.tree import ChosenDecisions, Labels, LinearLeaves, Numbers, SurvivalLeaves, Tree
+from certree.tree import (
+    ChosenDecisions,
+    Labels,
+    LinearLeaves,
+    Numbers,
+    SeveralNumbers,
+    SurvivalLeaves,
+    Tree,
+)
 from certree.tree._leaf_look import colours
 from certree.tree._wording import plain, shorten
 
@@ -83,6 +91,8 @@ def kind_of(model: Any, tree: Tree) -> str:
         return "decisions"
     if isinstance(tree.payload, SurvivalLeaves):
         return "risks"
+    if isinstance(tree.payload, SeveralNumbers):
+        return "other"
     if isinstance(tree.payload, Numbers | LinearLeaves) or (
         model is not None and is_regressor(model)
     ):

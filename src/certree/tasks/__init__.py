@@ -8,6 +8,7 @@ from ._label_costs import *
 from ._leaf_cost import LeafCost
 from ._limit import LeafMinimum, Limit
 from ._limited import Front, Limited
+from ._misclassification import Misclassification
 from ._separable import Separable
 from ._squares import SquaredError
 from ._survival_loss import SurvivalLoss
@@ -21,6 +22,7 @@ __all__ = [
     "LeafMinimum",
     "Limit",
     "Limited",
+    "Misclassification",
     "Separable",
     "SquaredError",
     "SurvivalLoss",

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding._classes import check_labels, encode_labels
 from certree.engine._row_types import RowTypes
-from certree.numbers._exact import class_fractions, read_fraction
+from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import (
     LabelCosts,
     check_numbers,
@@ -23,17 +22,13 @@ from certree.numbers._fixed_point import (
     label_costs,
     round_up,
 )
-from certree.numbers._fractions import common_unit
 
 from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
-__all__ = ["CostMatrix", "Misclassification", "OrdinalError", "Rewards", "RowCosts"]
+__all__ = ["CostMatrix", "OrdinalError", "Rewards", "RowCosts"]
 
 # Rows of more kinds than this are taken one by one.
 _MOST_KINDS = 4096
-
-# Weights of classes that are multiples of one number up to this are exact.
-_MOST_MULTIPLE = 10**15
 
 
 @dataclass(frozen=True)
@@ -151,45 +146,6 @@ class LabelProblem(LeafProblem):
         return self.row_codes.astype(np.intp, copy=False)
 
 
-class AccuracyProblem(LabelProblem):
-    """A label problem reported as a share of right answers, with costs in class weights."""
-
-    def __init__(
-        self,
-        labels: NDArray[Any],
-        class_weights: list[Fraction],
-        rows: Rows,
-        codes: NDArray[np.intp],
-    ) -> None:
-        prices, price_unit = _as_prices(class_weights)
-        costs = prices[:, None] * (1.0 - np.eye(len(labels)))
-        if rows.prices is not None:
-            # Prices of tests share the unit of errors.
-            costs, price_unit = costs * float(price_unit), Fraction(1)
-        super().__init__(labels, costs, rows, codes, codes)
-        self.unit *= price_unit
-        self.rounding *= price_unit
-        self.whole *= price_unit
-        # Right answers are a share of the weight of all rows, that of their classes included.
-        totals = [rows.weight_of(codes == k) for k in range(len(labels))]
-        self.total_weight = sum(map(Fraction.__mul__, class_weights, totals), Fraction(0))
-        self.complexity_unit = self.total_weight
-        counted = [read_fraction(price, "class_weight") * price_unit for price in prices.tolist()]
-        change = sum(
-            abs(used - weight) * total
-            for used, weight, total in zip(counted, class_weights, totals, strict=True)
-        )
-        if rows.given is not None and len(labels) > 1:
-            # Totals of real weights are floats; with one class there are no errors.
-            change += self.total_weight / 2**50
-        self.rounding = round_up(self.rounding + change)
-
-    objective_name = "accuracy"
-
-    def objective(self, cost: Fraction) -> float:
-        return float(1 - cost / self.total_weight)
-
-
 class RewardProblem(LabelProblem):
     """A label problem reported as a mean reward; the cost is the regret."""
 
@@ -224,49 +180,6 @@ class _LabelTask(Task):
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
         _, costs, _ = self.table(y, n_rows)
         return LeafCosts(costs, lambda sums: sums.min(axis=1), any_sign=True)
-
-
-class Misclassification(_LabelTask):
-    """The weight of the rows that get a wrong label.
-
-    Parameters
-    ----------
-    class_weight : dict, "balanced" or None, default=None
-        Weight of each class, as for :class:`OptimalTreeClassifier`: "balanced" gives all classes
-        the same weight in total, sample weights included.
-
-    Examples
-    --------
-    >>> from certree import solve, tasks
-    >>> solution = solve(tasks.Misclassification(), [[0], [1], [1]], [0, 1, 0], max_depth=1)
-    >>> solution.certificate.cost
-    1
-    """
-
-    name: ClassVar[str] = "accuracy"
-
-    def __init__(
-        self, class_weight: Mapping[Any, float] | Literal["balanced"] | None = None
-    ) -> None:
-        self.class_weight = class_weight
-
-    def table(self, y: Any, n_rows: int) -> tuple[NDArray[Any], NDArray[np.float64], Any]:
-        classes, codes = encode_labels(check_labels(y, n_rows, type(self).__name__))
-        totals = [Fraction(int(count)) for count in np.bincount(codes, minlength=len(classes))]
-        prices, unit = _as_prices(class_fractions(self.class_weight, classes.tolist(), totals))
-        costs = np.repeat(prices[codes][:, None] * float(unit), len(classes), axis=1)
-        costs[np.arange(n_rows), codes] = 0.0
-        return classes, costs, codes
-
-    def on(self, y: Any, rows: Rows) -> LabelProblem:
-        classes, codes = encode_labels(check_labels(y, rows.n_rows, type(self).__name__))
-        own = rows.select(codes).astype(np.intp)
-        totals = [rows.weight_of(own == k) for k in range(len(classes))]
-        weights = class_fractions(self.class_weight, classes.tolist(), totals)
-        return AccuracyProblem(classes, weights, rows, own)
-
-    def __repr__(self) -> str:
-        return f"Misclassification(class_weight={self.class_weight!r})"
 
 
 class CostMatrix(_LabelTask):
@@ -438,15 +351,6 @@ class Rewards(_LabelTask):
 
     def __repr__(self) -> str:
         return f"Rewards(rewards of shape {np.shape(self.rewards)}, maximise={self.maximise})"
-
-
-def _as_prices(weights: list[Fraction]) -> tuple[NDArray[np.float64], Fraction]:
-    """Return what an error costs each class, and the unit of that: integers if they are few."""
-    unit = common_unit(weights, _MOST_MULTIPLE)
-    if unit is None:
-        # Relative to the largest, which may be beyond all floats.
-        unit = max(weights)
-    return np.array([float(weight / unit) for weight in weights]), unit
 
 
 def _exact_cost(costs: NDArray[np.float64], rows: Rows) -> Fraction:

@@ -152,6 +152,10 @@ class _Composed(Composable, ABC):
     def on(self, y: Any, rows: Rows) -> LimitedOnRows:
         """Return the task on certain rows, with the target, if there is one."""
         problems = tuple(_objective_on(task, y, rows) for task in self.objectives())
+        if any("outputs" in problem.engine_settings() for problem in problems):
+            raise ValueError(
+                "Limits and fronts need one output, but y has several columns; pass one of them."
+            )
         labels = problems[0].labels
         for problem in problems[1:]:
             if problem.labels.tolist() != labels.tolist():

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.encoding._named import NamedArray, read_outputs
 from certree.numbers._fixed_point import check_numbers, round_up
 from certree.numbers._fixed_squares import squares
 from certree.numbers._fractions import to_float
 
+from ._output_weights import balanced_weights, is_balanced, read_output_weights, refuse_for_one
 from ._task import Laws, LeafCosts, LeafProblem, Rows, Sums, Task
 
 
@@ -22,54 +25,95 @@ class SquareProblem(LeafProblem):
     A leaf with weight :math:`w`, sum :math:`s` and sum of squares :math:`q` has the squared error
     :math:`q - s^2 / w`, a fraction. The search takes the integer part of `scale` times it, which is
     superadditive like the error itself, since integer parts add up to at most the integer part of
-    the sum. The counted cost of a tree is thus too small by less than one unit per leaf.
+    the sum. The counted cost of a tree is thus too small by less than one unit per leaf, and per
+    output, if there are several.
+
+    Parameters
+    ----------
+    target : array of shape (n_rows,) or (n_rows, n_outputs)
+        What is to be predicted for the rows that count.
+    rows : Rows
+        These rows.
+    output_weights : sequence of Fraction
+        What the squared error of each output counts.
     """
 
     kind: ClassVar[str] = "squares"
 
-    def __init__(self, target: NDArray[np.float64], rows: Rows) -> None:
-        found = squares(target, rows.weights, rows.quantum, rows.budget, rows.given)
-        self.target = target
+    def __init__(
+        self,
+        target: NDArray[np.float64],
+        rows: Rows,
+        output_weights: Sequence[Fraction] = (Fraction(1),),
+    ) -> None:
+        self.has_outputs = target.ndim > 1
+        self.output_names = getattr(target, "columns", None)
+        self.output_weights = output_weights
+        self.target = np.asarray(target).reshape(len(target), -1)
+        found = squares(
+            self.target, rows.weights, rows.quantum, rows.budget, rows.given, output_weights
+        )
         self.is_rounded = found.rounding is not None
         self.given_weights = rows.shares
         self.statistics = found.statistics
-        self.centre, self.quantum, self.weight = found.centre, found.quantum, found.weight
-        self.total = _error(*map(int, found.statistics.sum(axis=0)))
-        self.largest = _most_error(found.statistics)
+        self.factors, self.centres, self.quanta = found.factors, found.centres, found.quanta
+        self.weight = found.weight
+        self.total = self._error([int(x) for x in found.statistics.sum(axis=0)])
+        self.largest = found.most_error
         # Rounded numbers fill the range by themselves.
         self.scale = 1 if self.is_rounded else _scale(self.largest, rows.budget)
         self.largest *= self.scale
-        whole_unit = found.quantum**2 * found.weight
-        self.unit = whole_unit / self.scale
+        self.unit = found.unit / self.scale
         self.constant = Fraction(0)
-        self.rounding = round_up(
-            self.unit * rows.most_leaves + whole_unit * (found.rounding or Fraction(0))
-        )
-        self.complexity_unit = self.total * whole_unit
+        floors = self.unit * rows.most_leaves * len(self.factors)
+        self.rounding = round_up(floors + found.unit * (found.rounding or Fraction(0)))
+        self.complexity_unit = self.total * found.unit
 
     def engine_settings(self) -> dict[str, Any]:
-        return {"scale": self.scale}
+        outputs = tuple(self.scale * factor for factor in self.factors)
+        return {"scale": self.scale, "outputs": outputs if self.has_outputs else ()}
+
+    def _error(self, sums: list[int]) -> Fraction:
+        """Return the squared error of a leaf with these sums, exactly."""
+        weight, *totals, square = sums
+        parts = zip(self.factors, totals, strict=True)
+        saved = sum(factor * total * total for factor, total in parts)
+        return square - Fraction(saved, weight) if weight else Fraction(0)
 
     def units(self, sums: Sums) -> NDArray[np.int64]:
-        lines = sums.tolist()
-        return np.array([(q * w - s * s) * self.scale // max(w, 1) for w, s, q in lines])
+        def cost(weight: int, *rest: int) -> int:
+            *totals, square = rest
+            parts = zip(self.factors, totals, strict=True)
+            saved = sum(-(-self.scale * f * s * s // max(weight, 1)) for f, s in parts)
+            return self.scale * square - saved
+
+        return np.array([cost(*line) for line in sums.tolist()])
 
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[np.float64]:
-        means = np.array([float(self._mean(int(w), int(s))) for w, s, _ in sums])
+        means = np.array(
+            [
+                [
+                    float(centre + quantum * Fraction(s, w) if w else centre)
+                    for s, centre, quantum in zip(totals, self.centres, self.quanta, strict=True)
+                ]
+                for w, *totals, _ in sums.tolist()
+            ]
+        )
         if self.is_rounded:
             # Trees are compared by rounded targets, but predict the means of the given ones.
             weights = self.given_weights
             for leaf in np.unique(leaves):
                 at = leaves == leaf
-                means[leaf] = math.fsum(weights[at] * self.target[at]) / math.fsum(weights[at])
-        return means
+                total = math.fsum(weights[at])
+                means[leaf] = [math.fsum(weights[at] * y[at]) / total for y in self.target.T]
+        return means if self.has_outputs else means[:, 0]
 
-    def _mean(self, weight: int, total: int) -> Fraction:
-        return self.centre + self.quantum * Fraction(total, weight) if weight else self.centre
-
-    def describe(self, sums: Sums) -> list[str]:
-        texts = []
-        quantum, weight_quantum = float(self.quantum), to_float(self.weight)
+    def describe(self, sums: Sums) -> list[str] | None:
+        texts, weight_quantum = [], to_float(self.weight)
+        if self.has_outputs:
+            # One deviation would mix the units of the outputs.
+            return [f"means of {w * weight_quantum:g}" for w in sums[:, 0].tolist()]
+        quantum = float(self.quanta[0])
         for w, s, q in sums.tolist():
             # The numerator is exact, so that no digits cancel.
             deviation = math.sqrt((q * w - s * s) / max(w * w, 1)) * quantum
@@ -88,7 +132,14 @@ class SquaredError(Task):
     .. math:: \sum_{\text{leaves}} \sum_{i \in \text{leaf}} w_i (y_i - \bar y_\text{leaf})^2
 
     A complexity of one costs as much as the squared error of a single leaf, so that
-    ``objective = R2 - complexity * splits``.
+    ``objective = R2 - complexity * splits``. If y has several columns, their squared errors are
+    added, each times its weight.
+
+    Parameters
+    ----------
+    output_weights : array-like of shape (n_outputs,), "balanced" or None, default=None
+        What the squared error of each output counts: positive numbers; "balanced": one over the
+        variance of the output; None: 1 each.
 
     Examples
     --------
@@ -103,31 +154,54 @@ class SquaredError(Task):
     name: ClassVar[str] = "squared_error"
     laws: Laws = Laws(superadditive=True)
 
+    def __init__(self, output_weights: Any = None) -> None:
+        self.output_weights = output_weights
+
     def on(self, y: Any, rows: Rows) -> SquareProblem:
-        target = check_numbers(y, "y", (rows.n_rows,), exactly=True)
-        return SquareProblem(rows.select(target), rows)
+        target = rows.select(target_numbers(y, rows.n_rows))
+        if target.ndim == 1:
+            refuse_for_one(self.output_weights)
+            return SquareProblem(target, rows)
+        return self.on_outputs(target, rows)
+
+    def on_outputs(self, target: NDArray[np.float64], rows: Rows) -> SquareProblem:
+        """Return the task on an array of targets of the rows that count, with two axes."""
+        n_outputs = target.shape[1]
+        if not is_balanced(self.output_weights):
+            return SquareProblem(target, rows, read_output_weights(self.output_weights, n_outputs))
+        weights, off = balanced_weights(target, rows.shares)
+        problem = SquareProblem(target, rows, read_output_weights(weights, n_outputs))
+        problem.rounding = round_up(problem.rounding + problem.complexity_unit * off)
+        return problem
 
     def leaf_costs(self, y: Any, n_rows: int) -> LeafCosts:
-        target = check_numbers(y, "y", (n_rows,))
-        target = target - target.mean()
+        target = np.asarray(target_numbers(y, n_rows)).reshape(n_rows, -1)
+        target = target - target.mean(axis=0)
+        weights = self.output_weights
+        if is_balanced(weights):
+            weights, _ = balanced_weights(target, np.ones(n_rows))
+        factors = [float(weight) for weight in read_output_weights(weights, target.shape[1])]
 
         def cost(sums: NDArray[Any]) -> NDArray[np.float64]:
-            w, s, q = sums.T
-            return np.asarray(q - s * s / np.maximum(w, 1), dtype=np.float64)
+            w, s, q = np.maximum(sums[:, :1], 1), sums[:, 1:-1], sums[:, -1]
+            return np.asarray(q - (factors * s * s / w).sum(axis=1), dtype=np.float64)
 
-        return LeafCosts(np.stack([np.ones(n_rows), target, target**2], axis=1), cost)
+        square = (factors * target**2).sum(axis=1)
+        return LeafCosts(np.column_stack([np.ones(n_rows), target, square]), cost)
+
+    def __repr__(self) -> str:
+        given = "" if self.output_weights is None else f"output_weights={self.output_weights!r}"
+        return f"SquaredError({given})"
 
 
-def _error(weight: int, total: int, square: int) -> Fraction:
-    return square - Fraction(total * total, weight) if weight else Fraction(0)
-
-
-def _most_error(statistics: NDArray[np.int64]) -> int:
-    """Return a bound on all sums of squares: every row at the distance of the two extremes."""
-    targets = statistics[:, 1] // statistics[:, 0]
-    width = int(targets.max()) - int(targets.min()) + 1
-    # The third column is rounded up for every row, where it is rounded.
-    return int(statistics[:, 0].sum()) * width * width + len(statistics)
+def target_numbers(y: Any, n_rows: int) -> NDArray[np.float64]:
+    """Return one number per row, or several, with the names of their columns."""
+    several = read_outputs(y, n_rows)
+    if several is None:
+        return check_numbers(y, "y", (n_rows,), exactly=True)
+    numbers = check_numbers(np.asarray(several), "y", (n_rows, None), exactly=True)
+    names = getattr(several, "columns", None)
+    return numbers if names is None else NamedArray(numbers, names)
 
 
 def _scale(total: int, most: int) -> int:

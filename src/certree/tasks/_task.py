@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NamedTuple
@@ -191,6 +191,8 @@ class LeafProblem(ABC):
     rounding: Fraction
     complexity_unit: Fraction
     largest: int
+    output_names: Sequence[str] | None = None
+    """Names of the outputs, if there are several and they have names."""
 
     def engine_settings(self) -> dict[str, Any]:
         """Return what the core needs to know beyond the statistics."""

@@ -10,6 +10,7 @@ from ._explanation import Change, ColumnChange, Explanation, Explanations, PathS
 from ._payload import Payload
 from ._payload_labels import Labels
 from ._payload_linear import LinearLeaves
+from ._payload_outputs import Clusters, SeveralLabels, SeveralNumbers
 from ._payload_survival import StepFunction, SurvivalCurve, SurvivalLeaves
 from ._payload_values import ChosenDecisions, Numbers, Vectors
 from ._rules import Rule
@@ -18,6 +19,7 @@ from ._tree import Tree
 __all__ = [
     "Change",
     "ChosenDecisions",
+    "Clusters",
     "ColumnChange",
     "Explanation",
     "Explanations",
@@ -27,6 +29,8 @@ __all__ = [
     "PathStep",
     "Payload",
     "Rule",
+    "SeveralLabels",
+    "SeveralNumbers",
     "StepFunction",
     "SurvivalCurve",
     "SurvivalLeaves",

@@ -70,11 +70,11 @@ def to_dict(tree: Tree) -> dict[str, Any]:
             {"column": column, **test.to_dict()}
             for column, test in zip(tree.columns, tree.tests, strict=True)
         ],
-        "nodes": _nodes(tree, has_labels),
+        "nodes": _nodes(tree, payload.has_counts),
     }
 
 
-def _nodes(tree: Tree, has_labels: bool) -> list[dict[str, Any]]:
+def _nodes(tree: Tree, has_counts: bool) -> list[dict[str, Any]]:
     counts = tree.counts.tolist()
     nodes: list[dict[str, Any]] = []
     for node in range(tree.n_nodes):
@@ -82,7 +82,7 @@ def _nodes(tree: Tree, has_labels: bool) -> list[dict[str, Any]]:
             entry: dict[str, Any] = {"label": int(tree.label[node])}
         else:
             entry = {"test": int(tree.test[node]), "children": list(tree.children(node))}
-        entry |= {"counts": counts[node]} if has_labels else {"weight": counts[node][0]}
+        entry |= {"counts": counts[node]} if has_counts else {"weight": counts[node][0]}
         if tree.notes is not None:
             entry["note"] = tree.notes[node]
         nodes.append(entry)
@@ -127,7 +127,7 @@ def _build(cls: type[TreeType], data: Mapping[str, Any], form: int) -> TreeType:
     if names is not None:
         names = read(tuple[str, ...], names, "feature_names")
     tests = [_test(values, names) for values in listed]
-    amount = "counts" if form == LABELS else "weight"
+    amount = "counts" if form == LABELS or _has_counts(data["leaves"]) else "weight"
     first_children = [_first_child(k, node, tests, amount) for k, node in enumerate(nodes)]
     has_notes = any("note" in node for node in nodes)
     return cls(
@@ -149,9 +149,20 @@ def _payload(data: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], form: 
     if form == LABELS:
         classes = read_classes(data["classes"])
         return Labels(label, _counts([node["counts"] for node in nodes], len(classes)), classes)
-    return payload_from_dict(
-        data["leaves"], label, _counts([[node["weight"]] for node in nodes], 1)
-    )
+    leaves = data["leaves"]
+    if not _has_counts(leaves):
+        return payload_from_dict(leaves, label, _counts([[node["weight"]] for node in nodes], 1))
+    amounts = [node["counts"] for node in nodes]
+    # As many as the first node has; the payload compares that with its classes.
+    n_columns = max(len(line) if isinstance(line, list) else 1 for line in [*amounts[:1], [0]])
+    return payload_from_dict(leaves, label, _counts(amounts, n_columns))
+
+
+def _has_counts(leaves: Any) -> bool:
+    """Return whether nodes have the weight of each class, by the kind of leaves."""
+    kind = leaves.get("kind") if isinstance(leaves, Mapping) else None
+    known = Payload.kinds.get(kind) if isinstance(kind, str) else None
+    return known is not None and known.has_counts and known is not Labels
 
 
 def _list(data: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:

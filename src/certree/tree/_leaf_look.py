@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._payload_labels import Labels
+from ._payload_outputs import SeveralLabels, SeveralNumbers
 from ._payload_values import ChosenDecisions, Values
 from ._structure import add_up
 from ._wording import one_line, plain, question
@@ -89,6 +90,9 @@ def _numbers(tree: Tree) -> NDArray[np.float64] | None:
     payload = tree.payload
     if not isinstance(payload, Values) or isinstance(payload, ChosenDecisions):
         return None
+    if isinstance(payload, SeveralNumbers | SeveralLabels):
+        # Outputs have units of their own, so no mean says which leaf has more.
+        return None
     if isinstance(payload, Labels) and (tree.notes is None or payload.values.dtype.kind != "f"):
         return None
     return payload.levels()
@@ -154,7 +158,9 @@ def node_lines(tree: Tree, node: int, decimals: int | None, show_counts: bool = 
     """Return what stands in the box of a node: its question, or what it holds and its support."""
     if tree.test[node] >= 0:
         return [question(tree, node, decimals)]
-    lines = [content_name(tree, int(tree.label[node]))]
+    content = int(tree.label[node])
+    lines = tree.payload.lines(content)
+    lines = lines if len(lines) > 1 else [content_name(tree, content)]
     return [*lines, support(tree, node, decimals)] if show_counts else lines
 
 

@@ -51,6 +51,9 @@ class Payload(ABC):
     noun: ClassVar[str]
     """What a leaf holds, in one word."""
 
+    has_counts: ClassVar[bool] = False
+    """Whether nodes in files have the weight of each class, and not only of all rows."""
+
     kinds: ClassVar[dict[str, type[Payload]]] = {}
     """All kinds by their names; a subclass with a `kind` enters itself."""
 
@@ -127,6 +130,14 @@ class Payload(ABC):
     def support(self, node: int, decimals: int | None = None) -> tuple[str, ...]:
         """Return what exports say of the training rows of a leaf, in one or two parts."""
         return (f"weight {weight(self.weights[node], decimals)}",)
+
+    def lines(self, content: int) -> list[str]:
+        """Return content number `content` as lines of text, for the boxes of pictures."""
+        return [self.name(content)]
+
+    def outputs(self) -> list[tuple[str, Payload]]:
+        """Return what leaves hold for each of several outputs, with its name; [] for one output."""
+        return []
 
     def sketch(self, node: int) -> Sketch | None:
         """Return a small picture of what a leaf holds; None if there is nothing to draw."""

@@ -31,6 +31,7 @@ class Labels(Values):
 
     kind: ClassVar[str] = "labels"
     noun: ClassVar[str] = "class"
+    has_counts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -43,7 +43,17 @@ def to_sql(
     dialect: Dialect,
     alias: str | None,
 ) -> str:
-    """Return the CASE expression, or a literal if the tree is one leaf."""
+    """Return the CASE expression, or a literal if the tree is one leaf.
+
+    For several outputs, there is one for each, with its name.
+    """
+    outputs = tree.payload.outputs()
+    if outputs:
+        prefix = "" if alias is None else f"{alias}_"
+        trees = [
+            (f"{prefix}{name}", tree._with(payload=part, notes=None)) for name, part in outputs
+        ]
+        return ",\n".join(to_sql(one, columns, dialect, name) for name, one in trees)
     tree = default_last(tree)
     asked = {test.feature for test in tree.tests} | set(tree.payload.needs)
     names = {f: dialect.identifier(name) for f, name in _names(tree, columns, asked).items()}

@@ -21,6 +21,7 @@ from ._collapsed import collapsed, with_defaults
 from ._exports import TreeExports
 from ._payload import Payload
 from ._payload_labels import Labels, one_payload
+from ._payload_outputs import SeveralLabels
 from ._payload_values import Values
 from ._spread import importances, variances
 from ._structure import check_shapes, column_names, default_names, frozen, walk
@@ -372,11 +373,15 @@ class Tree(TreeExports):
 
     @property
     def impurities(self) -> FloatArray:
-        """Gini impurity of each node, ``1 - sum of squared class shares``.
+        """Gini impurity of each node, ``1 - sum of squared class shares``, the mean over outputs.
 
         In trees of numbers or vectors: the variance between the predictions of the leaves below,
         summed over outputs.
         """
+        parts = [part for _, part in self._payload.outputs() if isinstance(part, Labels)]
+        if parts:
+            each = [np.square(part.shares(np.arange(self.n_nodes))).sum(axis=1) for part in parts]
+            return np.asarray(1.0 - np.mean(each, axis=0), dtype=np.float64)
         if not isinstance(self._payload, Labels):
             return variances(self)
         return np.asarray(1.0 - np.square(self.probabilities).sum(axis=1), dtype=np.float64)
@@ -445,8 +450,13 @@ class Tree(TreeExports):
         table = self._read(X)
         return self._payload.predict(_routing.route(self, table), table)
 
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the weighted class shares of the leaf that each row reaches."""
+    def predict_proba(self, X: Any) -> Any:
+        """Return the weighted class shares of the leaf that each row reaches.
+
+        An array of shape (n_rows, n_classes); for several outputs a list of them.
+        """
+        if isinstance(self._payload, SeveralLabels):
+            return self._payload.shares(self.apply(X))
         result: FloatArray = self.probabilities[self.apply(X)]
         return result
 

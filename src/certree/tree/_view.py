@@ -74,11 +74,13 @@ def _node(
 ) -> dict[str, Any]:
     is_leaf = bool(tree.test[node] < 0)
     children = tree.children(node)
+    first, *parts = map(one_line, node_lines(tree, node, decimals, show_counts=False))
     return {
         "parent": int(tree.parent[node]),
         "children": [children.start, len(children)] if children else [],
         "answer": one_line(answer(tree, node)),
-        "says": one_line(node_lines(tree, node, decimals)[0]),
+        "says": first,
+        "parts": parts,
         "told": support(tree, node, decimals) if is_leaf else "",
         "label": int(tree.label[node]),
         "weight": float(tree.weights[node]),

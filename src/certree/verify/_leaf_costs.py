@@ -42,6 +42,10 @@ class Leaves:
     inspect : callable, optional
         Compares what the leaves of a tree hold beside their predictions.
     predict : callable, optional
+        From a table to what the leaves of its rows hold, if the model predicts something else.
+    outputs : sequence of (Fraction, Leaves)
+        What each of several outputs counts, and what its leaves cost.
+    says : callable, optional
         From what a leaf holds and a row to the prediction, where these differ.
     allowed : callable, optional
         From a certificate to the most that rounding may take, where the task has its own rule.
@@ -60,6 +64,8 @@ class Leaves:
     noise: Callable[[Sequence[int]], Fraction] = lambda rows: Fraction(0)
     bounds_noise: bool = False
     inspect: Callable[[Audit, Any, Walk], None] | None = None
-    predict: Callable[[Any, int], Fraction] | None = None
+    predict: Callable[[Any], Any] | None = None
+    outputs: Sequence[tuple[Fraction, Leaves]] = ()
+    says: Callable[[Any, int], Fraction] | None = None
     allowed: Callable[[Any], Fraction] | None = None
     more_rows: int = 0

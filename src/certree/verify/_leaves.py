@@ -11,11 +11,20 @@ import numpy as np
 
 from certree.exceptions import CertificateError
 
-from ._audit import Data, GivenRows
+from ._audit import Audit, Data, GivenRows, Walk
+from ._candidates import CandidateRules
 from ._force import Charges
 from ._leaf_costs import Amounts, Leaves
 from ._linear_audit import linear
-from ._plain_numbers import as_array, common_unit, plain_list, read, read_list, read_table
+from ._plain_numbers import (
+    as_array,
+    common_unit,
+    plain_list,
+    read,
+    read_list,
+    read_table,
+    root_above,
+)
 from ._survival_audit import survival
 
 # ---- by label ----------------------------------------------------------------------------------
@@ -171,6 +180,102 @@ def squares(data: Data, y: Any) -> Leaves:
         return float(1 - cost / whole) if whole else 1.0
 
     return Leaves("squared_error", of, least, score, whole, target=target)
+
+
+# ---- several outputs ---------------------------------------------------------------------------
+
+
+def output_columns(y: Any) -> list[Any]:
+    """Return the columns of y, if it has several; [] for one output."""
+    if hasattr(y, "columns") and not isinstance(y, np.ndarray):
+        names = list(y.columns)
+        return [as_array(y[name]) for name in names] if len(names) > 1 else []
+    if isinstance(y, np.ndarray):
+        return list(np.asarray(y).T) if y.ndim == 2 and y.shape[1] > 1 else []
+    lines = list(y) if isinstance(y, list | tuple) else []
+    several = bool(lines) and isinstance(lines[0], list | tuple | np.ndarray) and len(lines[0]) > 1
+    return [list(column) for column in zip(*lines, strict=True)] if several else []
+
+
+def together(parts: Sequence[tuple[Fraction, Leaves]], **more: Any) -> Leaves:
+    """Return leaves that predict several outputs, and cost the sum of what these cost."""
+
+    def of(rows: Sequence[int], value: Any) -> Fraction:
+        if not isinstance(value, list) or len(value) != len(parts):
+            raise CertificateError(f"a leaf predicts {value!r} for {len(parts)} outputs.")
+        pairs = zip(parts, value, strict=True)
+        return sum((weight * leaves.of(rows, one) for (weight, leaves), one in pairs), Fraction(0))
+
+    def least(rows: Sequence[int]) -> Fraction:
+        return sum((weight * leaves.least(rows) for weight, leaves in parts), Fraction(0))
+
+    whole = sum((weight * leaves.whole for weight, leaves in parts), Fraction(0))
+
+    def score(cost: Fraction) -> float:
+        return float(1 - cost / whole) if whole else 1.0
+
+    return Leaves(parts[0][1].name, of, least, score, whole, outputs=tuple(parts), **more)
+
+
+def square_outputs(data: Data, y: Any, weights: Any) -> Leaves:
+    """Return leaves that cost the squared error around their means, of one output or several."""
+    columns = output_columns(y)
+    return add_squares(data, columns, weights) if columns else squares(data, y)
+
+
+def add_squares(data: Data, columns: Sequence[Any], weights: Any) -> Leaves:
+    """Return leaves that cost the squared errors in all columns; a text balances these."""
+    parts = [squares(data, column) for column in columns]
+    if isinstance(weights, str):
+        # One over the variance; the search has float64 of it.
+        counted = [data.total() / part.whole if part.whole else Fraction(1) for part in parts]
+        found = together(list(zip(counted, parts, strict=True)), target=parts[0].target)
+        targets = [[abs(t) for t in (part.target or {}).values()] for part in parts]
+        widths = [part.whole / data.total() for part in parts]
+        digits = [max(t) ** 2 / width for t, width in zip(targets, widths, strict=True) if width]
+        off = root_above(max([Fraction(1), *digits])) / 2**46
+        return replace(found, noise=lambda rows: found.least(rows) * off)
+    counted = [Fraction(1)] * len(parts)
+    if weights is not None:
+        counted = read_list(weights, len(parts), "output_weights")
+    return together(list(zip(counted, parts, strict=True)), target=parts[0].target)
+
+
+def error_outputs(data: Data, y: Any, class_weight: Any, weights: Any) -> Leaves:
+    """Return leaves that cost the weight of their errors, in one output or several."""
+    columns = output_columns(y)
+    if not columns:
+        return errors(data, y, class_weight)
+    parts = [errors(data, column, None) for column in columns]
+    counted = [Fraction(1)] * len(parts)
+    if weights is not None:
+        counted = read_list(weights, len(parts), "output_weights")
+    pairs = list(zip(counted, parts, strict=True))
+    amounts: dict[int, list[Fraction]] = {row: [] for row in data.rows}
+    for weight, part in pairs:
+        assert part.amounts is not None
+        for row, line in part.amounts.items():
+            amounts[row] += [weight * amount for amount in line]
+    given = [labels_of(data, column) for column in columns]
+    labels = [list(part.labels or ()) for part in parts]
+
+    def inspect(audit: Audit, tree: Any, walk: Walk) -> None:
+        stated = [plain_list(classes) for classes in tree.payload.classes]
+        audit.compare("classes of all outputs", stated, labels)
+        # Weights near the ends of float64 are stated as shares of all weight.
+        whole = Fraction(1) if 10**-290 < data.total() < 10**290 else data.total()
+        for node, rows in walk.rows.items():
+            counts = [
+                float(data.weight([row for row in rows if column[row] == label]) / whole)
+                for column, classes in zip(given, labels, strict=True)
+                for label in classes
+            ]
+            told = [float(count) for count in walk.tree.counts[node]]
+            if len(told) != len(counts) or not np.allclose(told, counts, rtol=1e-9, atol=0):
+                audit.compare(f"counts of node {node}", told, counts)
+        audit.done("classes and counts of every output, in every node")
+
+    return together(pairs, amounts=amounts, inspect=inspect)
 
 
 # ---- functions of the user ---------------------------------------------------------------------
@@ -349,14 +454,16 @@ def leaves_of_task(task: Any, data: Data, given: GivenRows) -> Leaves:
 
 
 TASKS: Mapping[str, Callable[[Any, Data, GivenRows], Leaves]] = {
-    "Misclassification": lambda task, data, given: errors(data, given.y, task.class_weight),
+    "Misclassification": lambda task, data, given: error_outputs(
+        data, given.y, task.class_weight, task.output_weights
+    ),
     "CostMatrix": lambda task, data, given: cost_matrix(data, given.y, task.matrix, task.classes),
     "OrdinalError": lambda task, data, given: rank_distances(data, given.y, task.order),
     "RowCosts": lambda task, data, given: row_costs(data, task.costs, task.labels),
     "Rewards": lambda task, data, given: rewards(
         data, task.rewards, task.treatments, bool(task.maximise)
     ),
-    "SquaredError": lambda task, data, given: squares(data, given.y),
+    "SquaredError": lambda task, data, given: square_outputs(data, given.y, task.output_weights),
     "SurvivalLoss": lambda task, data, given: survival(data, given.y),
     "LeafCost": lambda task, data, given: function(data, task),
 }
@@ -409,9 +516,49 @@ def _of_models(estimator: Any, data: Data, given: GivenRows) -> Leaves:
     return linear(data, given.y, estimator)
 
 
+def _of_clusters(estimator: Any, data: Data, given: GivenRows) -> Leaves:
+    """Return leaves that cost the squared distances from their centres."""
+    table = data.table
+    n_columns, names = len(table.columns), list(table.names or ())
+    if estimator.features is None:
+        rules = CandidateRules(categorical_features=estimator.categorical_features)
+        declared = rules.declared(table)
+        chosen = [
+            k for k in range(n_columns) if table.columns[k].kind == "number" and not declared[k]
+        ]
+    else:
+        chosen = [
+            names.index(one) if isinstance(one, str) else int(one) % n_columns
+            for one in estimator.features
+        ]
+    weights = None if estimator.scale is None else "balanced"
+    found = add_squares(data, [table.columns[k].values for k in chosen], weights)
+
+    def inspect(audit: Audit, tree: Any, walk: Walk) -> None:
+        audit.compare("columns of centres", estimator.centre_names_, [*map(table.name, chosen)])
+        predicted = plain_list(estimator.predict(given.X))
+        audit.compare("labels_", plain_list(estimator.labels_), predicted)
+        if abs(estimator.inertia_ - float(audit.certificate.leaf_cost)) > 1e-9 * abs(
+            estimator.inertia_
+        ):
+            audit.compare("inertia_", estimator.inertia_, float(audit.certificate.leaf_cost))
+        audit.done("clusters of all rows, and inertia")
+
+    def predict(X: Any) -> Any:
+        return np.asarray(estimator.cluster_centers_)[np.asarray(estimator.predict(X))]
+
+    return replace(found, inspect=inspect, predict=predict)
+
+
 ESTIMATORS = {
     "LinearTreeRegressor": _of_models,
-    "OptimalTreeRegressor": lambda estimator, data, given: squares(data, given.y),
+    "OptimalTreeClusterer": _of_clusters,
+    "OptimalTreeClassifier": lambda estimator, data, given: error_outputs(
+        data, given.y, None, estimator.output_weights
+    ),
+    "OptimalTreeRegressor": lambda estimator, data, given: square_outputs(
+        data, given.y, estimator.output_weights
+    ),
     "OrdinalTreeClassifier": lambda estimator, data, given: rank_distances(
         data, given.y, estimator.order
     ),

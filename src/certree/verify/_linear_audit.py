@@ -8,11 +8,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from certree.exceptions import CertificateError
 
 from ._audit import Audit, Data, Walk
+from ._candidates import CandidateRules
 from ._leaf_costs import Leaves
 from ._plain_numbers import common_unit, decimals, read, read_list, root_above
 from ._stated_weights import are_short, cost_range, most_splits
@@ -231,7 +230,7 @@ def linear(data: Data, y: Any, estimator: Any) -> Leaves:
         whole,
         noise=models.noise,
         inspect=lambda audit, tree, walk: _check_columns(audit, tree, features, models, walk),
-        predict=models.predict,
+        says=models.predict,
         allowed=models.allowed,
         more_rows=1 if models.is_simple else len(columns),
     )
@@ -241,38 +240,25 @@ def _features(data: Data, estimator: Any) -> list[int]:
     """Return the columns of models, by the parameters; raise if the model has others."""
     table = data.table
     named = estimator.model_features
-    declared = estimator.categorical_features
     if named is not None:
         found = [
             list(table.names or ()).index(one) if isinstance(one, str) else one % len(table.columns)
             for one in named
         ]
     else:
-        categories = _declared(declared, table)
+        rules = CandidateRules(categorical_features=estimator.categorical_features)
+        declared = rules.declared(table)
         found = [
             k
             for k, column in enumerate(table.columns)
             if column.kind == "number"
-            and k not in categories
+            and not declared[k]
             and all(value is not None for value in column.values)
         ]
     stated = [int(k) for k in estimator.model_features_]
     if stated != found:
         raise CertificateError(f"model_features_: {stated}, but the parameters ask for {found}.")
     return found
-
-
-def _declared(declared: Any, table: Any) -> set[int]:
-    if isinstance(declared, str):
-        return set(range(len(table.columns))) if declared == "all" else set()
-    entries = list(declared)
-    if entries and all(isinstance(entry, bool | np.bool_) for entry in entries):
-        return {k for k, entry in enumerate(entries) if entry}
-    names = list(table.names or ())
-    return {
-        names.index(entry) if isinstance(entry, str) else int(entry) % len(table.columns)
-        for entry in entries
-    }
 
 
 def _check_columns(

@@ -49,7 +49,8 @@ def allowed_for_labels(
 ) -> Fraction:
     """Return the most that rounding may take from costs per row and label."""
     assert leaves.amounts is not None
-    most = units_of_cost(data, certificate, with_limits=with_limits)
+    n_outputs = max(len(leaves.outputs), 1)  # which share the range
+    most = max(units_of_cost(data, certificate, with_limits=with_limits) // n_outputs, 1)
     quantum = getattr(certificate, "weight_quantum", None)
     prices = [] if charges is None else [*charges.price, *charges.discounted]
     dearest = sorted(prices, reverse=True)[: certificate.max_depth]
@@ -76,11 +77,12 @@ def allowed_for_labels(
     # With limits, the costs of two objectives share the range.
     coarse = 640 if with_limits else 20
     bound = coarse * error * (len(data.weights) + len(prices) * n_units) + noise + 2 * moved
+    bound *= n_outputs
     own = sum((data.weights[row] * min(line) for row, line in leaves.amounts.items()), Fraction(0))
     if leaves.least(data.rows) == own:
         # A tree without splits costs no more than any tree, so rounding cannot hide anything.
         return bound
-    return min(bound, (total + noise) * _coarsest(certificate))
+    return min(bound, (total + noise) * n_outputs * _coarsest(certificate))
 
 
 def _coarsest(certificate: Any) -> Fraction:
@@ -89,28 +91,30 @@ def _coarsest(certificate: Any) -> Fraction:
 
 def allowed_for_squares(data: Data, leaves: Leaves, certificate: Any) -> Fraction:
     """Return the most that rounding may take from squared errors."""
-    assert leaves.target is not None
+    outputs = leaves.outputs or [(Fraction(1), leaves)]
     share = Fraction(1 if certificate.complexity else 0)
     most = cost_range(data.n_rows, certificate, share)
-    n_leaves = most_splits(data.n_rows, certificate) + 1
-    values = leaves.target.values()
-    width = max(values) - min(values)
-    whole = data.total() * width**2
-    # Integer parts of the leaves, in a unit that fills the range.
-    floors = n_leaves * 16 * whole / most
+    n_leaves = (most_splits(data.n_rows, certificate) + 1) * len(outputs)
+    targets = [list((one.target or {}).values()) for _, one in outputs]
+    widths = [max(values) - min(values) for values in targets]
+    pairs = zip(outputs, widths, strict=True)
+    whole = data.total() * sum(weight * width**2 for (weight, _), width in pairs)
+    # Integer parts of the leaves, in a unit that fills the range, and variances in float64.
+    floors = n_leaves * 16 * whole / most + leaves.noise(data.rows)
     if whole == 0:
         # All targets are equal, so any unit is fine.
         return n_leaves * (1 + data.total() / 2**40)
     short = certificate.weight_quantum is None and are_short(data.weights, most // 2**12)
-    places = decimals(list(set(values)))
-    if short and places is not None:
+    places = decimals(list({value for values in targets for value in values}))
+    if short and places is not None and len({weight for weight, _ in outputs}) == 1:
         units = data.total() / common_unit(data.weights.values())
-        if (width * 10**places + 2) ** 2 * units * 16 <= most:
+        if sum((width * 10**places + 2) ** 2 for width in widths) * units * 16 <= most:
             return floors
     # By the proposition on squared errors, with means of rows that have half of the range's digits.
-    largest = max(map(abs, values))
-    error = root_above(Fraction(128 * len(data.weights), most)) + Fraction(1, 2**28)
-    digits = largest / width / 2**46
+    n_numbers = len(data.weights) * len(outputs)
+    error = root_above(Fraction(128 * n_numbers, most)) + Fraction(1, 2**28)
+    parts = zip(targets, widths, strict=True)
+    digits = max(max(map(abs, values)) / width for values, width in parts if width) / 2**46
     return min(floors + 8 * whole * (error + digits), whole * _coarsest(certificate) + floors)
 
 

@@ -40,7 +40,8 @@ def check_searched(audit: Audit, more_rows: int = 0) -> None:
     certificate, parameters = audit.certificate, audit.parameters
     for name in ("max_depth", "complexity_per"):
         audit.compare(name, getattr(certificate, name), parameters[name])
-    splits, leaves = parameters["max_splits"], parameters.get("max_leaf_nodes")
+    splits = parameters.get("max_splits")
+    leaves = parameters.get("n_clusters", parameters.get("max_leaf_nodes"))
     audit.compare("max_splits", certificate.max_splits, splits if leaves is None else leaves - 1)
     least = parameters["min_samples_leaf"]
     if not isinstance(least, int | np.integer):

@@ -60,7 +60,7 @@ def check_task(model: Any, given: GivenRows) -> Checked:
     slack += _noise(leaves, walk)
     cost = _check_cost(audit, data, leaves, walk, charges, slack)
     check_bounds(audit)
-    check_predictions(audit, model.predict, given.X, walk, leaves.predict)
+    check_predictions(audit, leaves.predict or model.predict, given.X, walk, leaves.says)
     if leaves.inspect is not None:
         leaves.inspect(audit, tree, walk)
     path = model.path if hasattr(model, "path") else getattr(model, "_path", None)
@@ -315,7 +315,7 @@ def _check_optimum(
     certificate = audit.certificate
     penalty, rows = Fraction(certificate.split_penalty), data.rows
     sizes = TreeSizes.of(certificate)
-    if leaves.amounts is None:
+    if leaves.amounts is None or leaves.outputs:
         best = least_cost(
             all_tests(data),
             len(rows),

@@ -165,8 +165,9 @@ class TreeView {
   node(node) {
     const { nodes, contents, colours, inks, scale } = this.data;
     const own = nodes[node], isLeaf = !own.children.length;
-    const says = element("span", { class: "says" }, isLeaf ? contents[own.label] : joined(own.says));
-    const box = element("div", { class: "box" }, says);
+    const first = isLeaf && !own.parts.length ? contents[own.label] : joined(own.says);
+    const box = element("div", { class: "box" }, element("span", { class: "says" }, first));
+    own.parts.forEach((part) => box.append(element("div", { class: "part" }, joined(part))));
     const style = { "--level": this.depth[node] };
     if (isLeaf) {
       box.append(element("div", { class: "told" }, joined(own.told)));

@@ -1,0 +1,295 @@
+"""Clusters that are the leaves of a tree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree import engine
+from certree.encoding import Table, read_table
+from certree.encoding._asked import asked_columns, declared_categories
+from certree.encoding._named import NamedArray
+from certree.numbers._fractions import to_float
+from certree.results._answer import Answer
+from certree.results._progress import Callback
+from certree.tasks._squares import SquaredError, SquareProblem
+from certree.tasks._task import Rows, Task
+from certree.tree import Clusters
+
+from ._parameters import OneOf, WholeNumber
+from ._sklearn_bases import ClusterMixin
+from ._task_statement import Reached, TaskStatement, state_task
+from ._task_tree import BaseTaskTree
+from ._vocabulary import fitted, fixed, parameter, with_parameters
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+class _Spread(SquaredError):
+    """The squared distances of rows from the centre of their leaf."""
+
+    def __init__(self, scale: str | None) -> None:
+        super().__init__("balanced" if scale == "standard" else None)
+
+    def on(self, y: Any, rows: Rows) -> SquareProblem:
+        return self.on_outputs(rows.select(y), rows)
+
+
+class ClusterStatement(TaskStatement):
+    """Squared distances from centres; leaves are numbered."""
+
+    def payload(self, nodes: engine.Nodes, reached: Reached) -> Clusters:
+        centres = self.problem.read(reached.sums, reached.leaves)
+        weights, names = self.node_weights(nodes, reached.leaves), self.problem.output_names
+        return Clusters.of_outputs(centres, nodes.is_leaf, weights, names)
+
+
+@with_parameters
+class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
+    r"""Clusters that a tree describes, proven best within its limits.
+
+    Every cluster is a leaf, so a few tests say which rows belong to it. Among all trees within the
+    limits it finds one that minimises
+
+    .. math:: \sum_{\text{leaves}} \sum_{i \in \text{leaf}} w_i
+              \sum_j s_j (x_{ij} - c_{\text{leaf}, j})^2
+              + \text{complexity} \cdot I_0 \cdot \text{splits},
+
+    the squared distances of the rows from the centre c of their leaf, the mean of its rows, as
+    k-means does without a tree. :math:`s_j` is one over the variance of column j, and
+    :math:`I_0` is what a single cluster costs.
+
+    Parameters
+    ----------
+    n_clusters : int or None, default=8
+        Most clusters; None: as many as the depth allows. There are fewer if that costs the same.
+    max_depth : int or None, default=3
+        Most tests on a path from the root to a leaf; None: no limit.
+    features : list or None, default=None
+        Names or numbers of the columns whose distances count; None: all columns of numbers.
+        Tests may ask for any column.
+    scale : {"standard", None}, default="standard"
+        "standard": columns are divided by their standard deviation; None: they are taken as they
+        are.
+    min_samples_leaf : int or float, default=1
+        Fewest rows in a cluster, as for :class:`OptimalTreeClassifier`.
+    complexity : float, default=0.0
+        Penalty per split (or leaf), as a share of what a single cluster costs: a split must explain
+        as much of the variance.
+    complexity_per, categorical_features, thresholds, min_category_rows, category_tests
+        As for :class:`OptimalTreeClassifier`.
+    search, time_limit, memory_limit
+        As for :class:`OptimalTreeClassifier`.
+    gap : float, fraction or str, default=0.0
+        Accept a tree whose cost is proven to be within this of the least.
+    n_jobs, verbose
+        As for :class:`OptimalTreeClassifier`.
+
+    Attributes
+    ----------
+    labels_ : array of int, shape (n_rows,)
+        The cluster of each row of `fit`.
+    cluster_centers_ : array of shape (n_clusters, n_centre_columns)
+        The centres in the units of the table, in the order of ``centre_names_``.
+    centre_names_ : list of str
+        The columns whose distances count.
+    inertia_ : float
+        The squared distances of all rows from their centres, scaled by `scale`.
+    tree_ : Tree
+        The tree; leaves with the same centre are one cluster.
+    certificate_ : TaskCertificate
+        What is proven about it: ``cost`` is the inertia plus the penalty, ``objective`` is the
+        share of the variance that the clusters explain, less the complexity of the tree.
+    encoder_, n_features_in_, feature_names_in_, feature_importances_, path_
+        As for :class:`OptimalTreeClassifier`; importances are shares of the explained squares.
+
+    See Also
+    --------
+    OptimalTreeRegressor : The same with other targets than the table itself.
+
+    Notes
+    -----
+    The columns whose distances count must have no missing values; leave those that do out by
+    `features`. Numbers are rounded as for :class:`OptimalTreeRegressor`.
+
+    .. versionadded:: 0.1
+
+    Examples
+    --------
+    >>> from certree import OptimalTreeClusterer
+    >>> X = [[1.0, 20.0], [1.2, 22.0], [5.0, 21.0], [5.2, 19.0]]
+    >>> model = OptimalTreeClusterer(n_clusters=2, scale=None, max_depth=1).fit(X)
+    >>> model.labels_.tolist(), model.cluster_centers_.tolist()
+    ([0, 0, 1, 1], [[1.1, 21.0], [5.1, 20.0]])
+    >>> print(model.to_text())
+    x0 <= 3: cluster 0, x0 1.1, x1 21 (means of 2)
+    x0 > 3: cluster 1, x0 5.1, x1 20 (means of 2)
+    """
+
+    n_clusters: int | None = parameter(
+        default=8, check=WholeNumber(1, none="no limit"), kw_only=False
+    )
+    features: Any = None
+    scale: Literal["standard"] | None = parameter(
+        default="standard", check=OneOf(("standard", None))
+    )
+    max_splits: int | None = fixed(default=None)
+    max_leaf_nodes: int | None = fixed(default=None)
+
+    labels_: NDArray[np.int32] = fitted()
+    centre_names_: list[str] = fitted()
+    inertia_: float = fitted()
+    _scales: NDArray[np.float64] = fitted()
+    _centre_columns: list[int] = fitted()
+
+    @property
+    def _split_limit(self) -> int | None:
+        return None if self.n_clusters is None else int(self.n_clusters) - 1
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        callback: Callback | None = None,
+        path: bool = False,
+    ) -> Self:
+        """Find the best tree of clusters for the training rows.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            As for :class:`OptimalTreeClassifier`.
+        y : None
+            Not used; pipelines pass it.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights, not negative. Rows of weight zero are left out.
+        callback, path
+            As for :meth:`OptimalTreeClassifier.fit`.
+
+        Returns
+        -------
+        OptimalTreeClusterer
+            The fitted estimator itself.
+        """
+        self._check_parameters()
+        n_rows = self._row_count(X)
+        table = read_table(X)
+        self._centre_columns = self._choose_columns(table)
+        target = self._read_centres(table, self._centre_columns)
+        self.centre_names_ = list(target.columns or ())
+        task = self._task(target, n_rows, sample_weight)
+        self._fit_and_report(task, X, target, sample_weight, callback, path)
+        self.labels_ = self.predict(X)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[Any]:
+        """Find the clusters of the rows, and return the cluster of each.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for :meth:`fit`.
+        """
+        return self.fit(X, y, sample_weight).labels_
+
+    def _choose_columns(self, table: Table) -> list[int]:
+        """Return the columns whose distances count."""
+        if self.features is None:
+            declared = declared_categories(self.categorical_features, table)
+            chosen = [
+                k
+                for k, (kind, is_name) in enumerate(zip(table.kinds, declared, strict=True))
+                if kind == "number" and not is_name
+            ]
+        else:
+            chosen = asked_columns(self.features, table, "features")
+        others = [table.names[k] for k in chosen if table.kinds[k] not in ("number", "flag")]
+        if others or not chosen:
+            what = f"{others[0]!r} is not one" if others else "there is none"
+            raise ValueError(
+                f"{type(self).__name__} needs columns of numbers, but {what}; name such columns by "
+                "the parameter features."
+            )
+        return chosen
+
+    def _read_centres(self, table: Table, chosen: list[int]) -> NamedArray:
+        """Return the numbers whose distances count, with the names of their columns."""
+        columns = [np.asarray(table.column(k), dtype=np.float64) for k in chosen]
+        names = [table.names[k] for k in chosen]
+        for name, column in zip(names, columns, strict=True):
+            if np.isnan(column).any():
+                row = int(np.argmax(np.isnan(column)))
+                raise ValueError(
+                    f"The column {name!r} contains NaN (first in row {row}), so that rows have no "
+                    "distance; fill in its missing values, or leave it out by the parameter "
+                    "features."
+                )
+        return NamedArray(np.stack(columns, axis=1), names)
+
+    def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
+        return _Spread(self.scale)
+
+    def _state(
+        self, task: Any, X: Any, y: Any, sample_weight: Any, path: bool = False
+    ) -> TaskStatement:
+        limits = self._rank_limits(path)
+        return state_task(self, task, X, y, sample_weight, ClusterStatement, limits)
+
+    def _keep(self, statement: TaskStatement, answer: Answer, *args: Any, **more: Any) -> None:
+        super()._keep(statement, answer, *args, **more)
+        self.inertia_ = to_float(self.certificate_.leaf_cost)
+        problem = statement.problem
+        assert isinstance(problem, SquareProblem)
+        self._scales = np.array(problem.output_weights, dtype=np.float64)
+
+    @property
+    def cluster_centers_(self) -> NDArray[np.float64]:
+        """The centres of the clusters, in the units of the table."""
+        self._check_tree()
+        centres: NDArray[np.float64] = self.tree_.payload.values  # type: ignore[attr-defined]
+        return centres
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the cluster of each row, by the tests of the tree.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+
+        Returns
+        -------
+        array of int, shape (n_rows,)
+            Line of ``cluster_centers_``.
+        """
+        clusters = super().predict(X)
+        self._read_centres(read_table(X), self._centre_columns)  # raises if a number is missing
+        return clusters
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the negative squared distances of rows from the centres of their clusters.
+
+        Parameters
+        ----------
+        X : table of shape (n_rows, n_features)
+            Raw rows, with the columns seen in `fit`.
+        y : None
+            Not used; pipelines pass it.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+        """
+        centres = self.cluster_centers_[self.predict(X)]
+        rows = np.asarray(self._read_centres(read_table(X), self._centre_columns))
+        distances = ((rows - centres) ** 2 * self._scales).sum(axis=1)
+        return -float(distances.sum() if sample_weight is None else distances @ sample_weight)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        tags.input_tags.allow_nan = False
+        return tags
