@@ -264,8 +264,11 @@ def _features(data: Data, estimator: Any) -> list[int]:
 def _check_columns(
     audit: Audit, tree: Any, features: Sequence[int], models: Models, walk: Walk
 ) -> None:
-    """Compare the columns and the mean targets that the leaves of a tree state."""
+    """Compare what a certificate and leaves state beside costs: rounding, columns and means."""
     payload = tree.payload
+    if audit.certificate.rounding < audit.certificate.unit:
+        # Costs of leaves are fractions, of which a search counts whole units.
+        audit.differ("rounding: less than one unit, but leaves are counted in whole units")
     audit.compare("columns of formulas", list(payload.features), list(features))
     weights = models.data.weights
     for leaf in walk.leaves:
