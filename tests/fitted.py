@@ -13,6 +13,7 @@ from sklearn.base import clone
 from certree import (
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
+    LinearTreeRegressor,
     Measurement,
     OptimalTreeClassifier,
     OptimalTreeClusterer,
@@ -130,6 +131,15 @@ def _survival(X: Any) -> Any:
     return SurvivalTree(max_depth=2, complexity=0.01).fit(X, y, path=True), {"y": y}
 
 
+def _linear(form: str) -> Callable[[Any], Any]:
+    def fit(X: Any) -> Any:
+        y = np.array([3 * row[0] if row[3] else row[0] - 5 for row in X]) + np.arange(N_ROWS) % 3
+        model = LinearTreeRegressor(2, leaf_model=form, ridge=0.5, model_features=[0])
+        return model.fit(X, y, path=True), {"y": y}
+
+    return fit
+
+
 def _outputs(model: Any) -> Callable[[Any], Any]:
     def fit(X: Any) -> Any:
         import pandas as pd
@@ -176,6 +186,8 @@ _WAYS: dict[str, Callable[[Any], Any]] = {
     "FairTreeClassifier": _fair,
     "PolicyTree": _policy,
     "SurvivalTree": _survival,
+    "LinearTreeRegressor": _linear("simple"),
+    "ridge models": _linear("ridge"),
     "label outputs": _outputs(OptimalTreeClassifier(max_depth=2, output_weights=[1, 0.5])),
     "number outputs": _outputs(OptimalTreeRegressor(max_depth=2, output_weights="balanced")),
     "OptimalTreeClusterer": _clusters,

@@ -24,6 +24,7 @@ from certree import (
     CertificateError,
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
+    LinearTreeRegressor,
     Measurement,
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
@@ -215,6 +216,12 @@ def cases(seed: int = 7) -> dict[str, Case]:
         y_censored = np.column_stack([np.arange(len(X)) % 7 + 1, np.arange(len(X)) % 3 > 0])
         found["survival"] = _model(
             SurvivalTree(max_depth=2, complexity=0.01).fit(X, y_censored), {"X": X, "y": y_censored}
+        )
+        lines = LinearTreeRegressor(max_depth=2, complexity=0.01, min_samples_leaf=2)
+        found["lines"] = _model(lines.fit(X, target), {"X": X, "y": target})
+        ridge = LinearTreeRegressor(max_depth=2, leaf_model="ridge", ridge=0.5, min_samples_leaf=1)
+        found["ridge models"] = _model(
+            ridge.fit(X, target, real), {"X": X, "y": target, "sample_weight": real}
         )
         found["costs"] = _model(
             CostSensitiveTreeClassifier([[0, 1.5], [4, 0]], prices, max_depth=2).fit(X, y, whole),

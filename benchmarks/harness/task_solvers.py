@@ -55,6 +55,8 @@ def total_cost(node: Node, columns: Array, data: dict[str, Any]) -> float:
 
     def visit(node: Node, rows: Array, made: tuple[int, ...]) -> float:
         if not isinstance(node, tuple):
+            if "models" in data:
+                return line_error(data["models"][rows], data["target"][rows])
             if "target" in data:
                 return float(np.square(data["target"][rows] - node).sum())
             return float(data["costs"][rows, int(node)].sum())
@@ -71,6 +73,17 @@ def total_cost(node: Node, columns: Array, data: dict[str, Any]) -> float:
         return paid + visit(yes, rows[holds], then) + visit(no, rows[~holds], then)
 
     return visit(node, np.arange(len(columns)), ())
+
+
+def line_error(models: Array, target: Array) -> float:
+    """Give the least squared error of a line over one of some columns."""
+    around = target - target.mean()
+    best = float(np.square(around).sum())
+    for column in (models - models.mean(axis=0)).T:
+        if column.any():
+            rest = around - column * (column @ around) / (column @ column)
+            best = min(best, float(np.square(rest).sum()))
+    return best
 
 
 class _Certree(TaskSolver):
@@ -320,6 +333,56 @@ class StreedRegression(_Streed):
         return model.fit(columns, labels["target"])
 
 
+class CertreeLinear(_Certree):
+    """Squared error around the best line over one column in each leaf; five rows at least."""
+
+    def tiny(self, labels: Array) -> dict[str, Any]:
+        target = np.arange(len(labels)) + 5.0 * labels
+        return {"models": target[:, None] ** 2, "target": target, "setting": {}}
+
+    def prepare(self, columns: Array, labels: Any) -> tuple[Any, Any]:
+        return np.column_stack([columns, labels["models"]]), labels
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from certree import LinearTreeRegressor
+
+        # Tests are the 0/1 columns, and models have the others.
+        places = range(columns.shape[1] - labels["models"].shape[1], columns.shape[1])
+        model = LinearTreeRegressor(
+            min_samples_leaf=4,
+            model_features=list(places),
+            thresholds=dict.fromkeys(places, ()),
+            **self.settings(),
+        )
+        return model.fit(columns, labels["target"])
+
+    def tree(self, model: Any) -> Node:
+        tree = model.tree_
+
+        def visit(node: int) -> Node:
+            if tree.test[node] < 0:
+                return 0
+            child = int(tree.first_child[node])
+            # A test of zeros and ones asks whether there is a one.
+            return tree.node_test(node).feature, visit(child), visit(child + 1)
+
+        return visit(0)
+
+
+class StreedLinear(_Streed):
+    """The same, without a penalty."""
+
+    tiny = CertreeLinear.tiny
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from pystreed import STreeDPiecewiseLinearRegressor
+
+        model = STreeDPiecewiseLinearRegressor(
+            simple=True, cost_complexity=0.0, min_leaf_node_size=5, **self.settings()
+        )
+        return model.fit(columns, labels["target"], continuous_columns=labels["models"])
+
+
 TASK_SOLVERS: dict[str, type[TaskSolver]] = {
     "certree-costs": CertreeCosts,
     "pystreed-costs": StreedCosts,
@@ -329,4 +392,6 @@ TASK_SOLVERS: dict[str, type[TaskSolver]] = {
     "pystreed-policy": StreedPolicy,
     "certree-regression": CertreeRegression,
     "pystreed-regression": StreedRegression,
+    "certree-linear": CertreeLinear,
+    "pystreed-linear": StreedLinear,
 }

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_diabetes
+
+from certree import TableEncoder
 
 from .instances import Array, Instance, data_folder, random_instance
 from .suites import Case, Choice, Entry, of_solvers
@@ -63,6 +66,14 @@ def regression(choice: Choice) -> Iterator[Case]:
     for found in regression_instances():
         if choice.wants(found.name):
             yield Case(found, f"depth {depth}", compare("regression", choice, depth, 300.0))
+
+
+def linear(choice: Choice) -> Iterator[Case]:
+    """Squared error around a line over one column per leaf, against STreeD."""
+    for found in linear_instances():
+        for depth in (3, 4) if choice.depth is None else (choice.depth,):
+            if choice.wants(found.name):
+                yield Case(found, f"depth {depth}", compare("linear", choice, depth, 300.0))
 
 
 def cost_instances() -> Iterator[Instance]:
@@ -228,7 +239,26 @@ def regression_instances() -> Iterator[Instance]:
         yield Instance(path.stem, rows[:, 1:].astype(np.uint8), np.zeros(len(rows), int), extra)
 
 
+def linear_instances() -> Iterator[Instance]:
+    """Yield tables of numbers with a real target: cut points as tests, numbers for the models."""
+    rng = np.random.default_rng(6)
+    diabetes = load_diabetes(scaled=False)
+    tables = {"diabetes": (diabetes.data, diabetes.target)}
+    for name, rows, columns in (("airfoil", 1503, 5), ("yacht", 308, 6), ("concrete", 1030, 8)):
+        # Of the size of these sets: each region of two columns has a line of its own.
+        numbers = np.round(rng.normal(size=(rows, columns)), 2)
+        region = 2 * (numbers[:, 0] > 0.3) + (numbers[:, 1] > -0.4)
+        slopes = rng.normal(size=(4, columns)) * (rng.random((4, columns)) < 0.4)
+        target = np.sum(slopes[region] * numbers, axis=1) + region + rng.normal(0, 0.3, rows)
+        tables[f"{name}-like"] = numbers, np.round(target, 2)
+    for name, (numbers, target) in tables.items():
+        columns = TableEncoder(thresholds=5).fit_transform(numbers)
+        extra = {"models": numbers, "target": target, "setting": np.array("{}")}
+        yield Instance(name, columns, np.zeros(len(target), dtype=np.int64), extra)
+
+
 TASK_SUITES = {
+    "linear": linear,
     "costs": costs,
     "policy": policy,
     "instance": instance,

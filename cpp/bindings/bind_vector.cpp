@@ -51,6 +51,30 @@ void rate_costs(const Matrix& sums, const nb::object& numbers,
   }
 }
 
+// The numbers of a LinearLoss: whether a model has one column, ridge and noise of each column, the scale and the largest
+// cost.
+LinearLoss read_linear_loss(nb::handle value) {
+  const auto parts = nb::cast<nb::tuple>(value);
+  if (parts.size() != 5) throw std::invalid_argument("'linear_loss' needs a form, ridges, noise, a scale and a limit");
+  LinearLoss loss;
+  loss.is_simple = nb::cast<bool>(parts[0]);
+  loss.ridge = nb::cast<std::vector<double>>(parts[1]);
+  loss.noise = nb::cast<std::vector<double>>(parts[2]);
+  loss.scale = nb::cast<double>(parts[3]);
+  loss.most = nb::cast<Cost>(parts[4]);
+  loss.check();
+  return loss;
+}
+
+void linear_costs(const Matrix& sums, const nb::object& numbers,
+                  nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> costs) {
+  const LinearLoss loss = read_linear_loss(numbers);
+  if (sums.shape(0) != static_cast<std::size_t>(loss.n_statistics()) || costs.shape(0) != sums.shape(1))
+    throw std::invalid_argument("linear_costs needs a line for each statistic and room for one cost per column");
+  const auto n = static_cast<std::int64_t>(sums.shape(1));
+  loss(sums.data(), n, n, costs.data(), nullptr);
+}
+
 // A Python function from sums (B, m) to costs and labels, both (B,).  The search runs without the GIL and takes it for
 // every call; what the function raises stops the search and comes back as itself.  It may take its time, so the search is
 // also stopped where another function, if there is one, says after a call that it must not go on.
@@ -141,6 +165,14 @@ struct VectorArguments {
     } else if (name == "rate_loss") {
       if (task.n_statistics != RateLoss::kStatistics) throw std::invalid_argument("'rate_loss' needs three statistics");
       task.leaf = read_rate_loss(value);
+      task.is_native = true;
+    } else if (name == "linear_loss") {
+      const LinearLoss loss = read_linear_loss(value);
+      if (task.n_statistics != loss.n_statistics())
+        throw std::invalid_argument("'linear_loss' needs " + std::to_string(loss.n_statistics()) + " statistics");
+      task.leaf = loss;
+      task.is_native = true;
+      if (loss.has_ridge()) task.floor = loss.without_ridge();
     } else if (name == "goes_on") {
       if (!leaf) throw std::invalid_argument("'goes_on' comes after 'leaf_function'");
       leaf->ask_whether_to_go_on(nb::borrow(value));
@@ -219,6 +251,8 @@ void bind_vector(nb::module_& m) {
         nb::arg("extra") = OptionDict(nb::dict()), "Least leaf cost for every number of splits, with trees.");
   m.def("rate_costs", &rate_costs, nb::arg("sums"), nb::arg("numbers"), nb::arg("costs"),
         "Write what leaves with these sums of events, exposure and own rates cost.");
+  m.def("linear_costs", &linear_costs, nb::arg("sums"), nb::arg("numbers"), nb::arg("costs"),
+        "Write what leaves cost that hold a linear model each; a line of sums for each statistic.");
 }
 
 }  // namespace certree

@@ -18,7 +18,8 @@ namespace {
 // Only bounds whose laws the task has (docs/theory/vector-statistics.md).
 Options lawful_options(const VectorTask& task, bool has_prices, const Options& options) {
   Options out = options;
-  if (!task.superadditive) out.use_equivalent_points = out.use_split_similarity = false;
+  if (!task.has_floor()) out.use_equivalent_points = false;
+  if (!task.superadditive) out.use_split_similarity = false;
   if (!task.has_worst) out.use_nested_sets = out.use_split_similarity = out.use_leaf_support = false;
   // Rows outside of the set for which a tree was made would pay for its tests too (docs/theory/test-costs.md).
   if (has_prices) out.use_leaf_support = false;

@@ -3,6 +3,7 @@
 
 #include "data/vector_data.hpp"
 #include "solver.hpp"
+#include "tasks/linear_loss.hpp"
 #include "tasks/rate_loss.hpp"
 #include "tasks/vector_task.hpp"
 

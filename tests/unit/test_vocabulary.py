@@ -42,8 +42,10 @@ COLUMNS: dict[str, list[type]] = {
     "task trees": [
         one
         for one in ESTIMATORS
-        if issubclass(one, BaseTaskTree) and one is not certree.OptimalTreeClusterer
+        if issubclass(one, BaseTaskTree)
+        and one not in (certree.LinearTreeRegressor, certree.OptimalTreeClusterer)
     ],
+    "linear": [certree.LinearTreeRegressor],
     "clusterer": [certree.OptimalTreeClusterer],
     "forest": [certree.SPOForest],
 }

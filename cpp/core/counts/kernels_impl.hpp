@@ -6,6 +6,7 @@
 #include "counts/kernels_impl_cells.hpp"
 #include "counts/kernels_impl_count.hpp"
 #include "counts/kernels_impl_lanes.hpp"
+#include "counts/kernels_impl_lines.hpp"
 #include "counts/kernels_impl_pairs.hpp"
 #include "counts/kernels_impl_planes.hpp"
 #include "counts/kernels_impl_quantiles.hpp"
@@ -154,7 +155,7 @@ constexpr VectorKernels<V> vector_table() {
   return {&add_rows<V>,         kAddPlanes<V>,        &plane_totals<V>,       &add_types<V>,
           &add_wide_types<V>,   &list_rarer,          &least_of_sides<V>,     &least_of_pairs<V>,
           &squares_of_sides<V>, &squares_of_pairs<V>, &quantiles_of_sides<V>, &quantiles_of_pairs<V>,
-          &table_of_pairs<V>};
+          &table_of_pairs<V>,   &line_errors};
 }
 
 extern const BitKernels bit_kernels;

@@ -171,6 +171,16 @@ struct QuantileInput {
   TargetLane<V>* no1 = nullptr;
 };
 
+// Sums of leaves that hold a line each: w, w y, w y^2, and x, x^2 and x y, times w, of each column that it may use.
+struct LineInput {
+  const std::int64_t* sums = nullptr;  // [statistic][stride], all less than 2^51
+  std::int64_t n = 0;
+  std::int64_t stride = 0;
+  std::int32_t n_columns = 0;
+  const double* ridge = nullptr;  // [column]: what the square of a slope costs
+  const double* noise = nullptr;  // [column]: it is constant where its mean square around the mean is not above this
+};
+
 template <class V>
 inline constexpr V kUnknown = -1;
 
@@ -213,6 +223,8 @@ struct VectorKernels {
                              QuantileGoal goal);
   // Costs from a table.  False: some are not known yet, and count as infeasible.
   bool (*table_of_pairs)(const TableInput<V>&, std::int32_t i, const PairRow<V>&);
+  // Squared errors around the best line.
+  void (*line_errors)(const LineInput&, double* out);
 };
 
 template <class V>

@@ -192,7 +192,7 @@ void VectorData::bound_groups(Budget& budget) {
   const auto n_groups = static_cast<std::size_t>(groups_.n_groups());
   if (task_.kind == VectorKind::quantile) return;  // bound_quantiles has done it
   unavoidable_.assign(n_groups, 0);
-  if (task_.superadditive) {
+  if (task_.has_floor()) {
     std::vector<Cost> mine(n_statistics_);
     if (task_.kind == VectorKind::callback) {
       std::vector<Cost> by_statistic(n_groups * n_statistics_);
@@ -201,13 +201,16 @@ void VectorData::bound_groups(Budget& budget) {
         for (std::size_t s = 0; s < n_statistics_; ++s) by_statistic[s * n_groups + g] = mine[s];
       }
       // Where the time is up before all are asked, the rest keep the bound 0.
-      LeafQuestions(task_, budget).ask(by_statistic.data(), n_groups, n_groups, unavoidable_.data(), true);
+      LeafQuestions(task_.superadditive ? task_.leaf : task_.floor, budget)
+          .ask(by_statistic.data(), n_groups, n_groups, unavoidable_.data(), true);
     } else {
       for (std::size_t g = 0; g < n_groups; ++g) {
         add_group(g, mine.data());
         unavoidable_[g] = task_.leaf_cost(mine.data());
       }
     }
+  }
+  if (task_.superadditive) {
     // A tree never costs more than one leaf: superadditivity again.
     worst_total_ = std::max(worst_total_, task_.leaf_cost(totals_.data()));
   } else if (task_.kind == VectorKind::callback) {

@@ -55,7 +55,7 @@ class VectorData {
   const std::vector<Target>& targets() const { return targets_; }
   // No sum that a pass over them makes is larger.
   Cost most_loss() const { return most_loss_; }
-  // Cost of the group as a leaf of its own; 0 if the task is not superadditive.
+  // What the rows of the group cost at least, in whatever leaf; 0 if the task does not know.
   Cost unavoidable(std::size_t group) const { return unavoidable_[group]; }
   // Sum over all rows of the absolute values of a statistic.
   Cost size(std::size_t statistic) const { return sizes_[statistic]; }

@@ -28,7 +28,8 @@ class CallbackLeaves {
         questions_(data.task(), budget),
         n_(data.n_statistics()),
         size_(size),
-        limit_(data.leaf_limit()) {}
+        limit_(data.leaf_limit()),
+        most_cells_(std::min(kMostCells, (task_.is_native ? kFewSums : kMostSums) / std::max<std::size_t>(n_, 1))) {}
 
   void begin(Side& side, const SideSums<V>& sums) {
     const auto stride = static_cast<std::size_t>(sums.stride), n = static_cast<std::size_t>(sums.n_columns);
@@ -75,7 +76,7 @@ class CallbackLeaves {
       visit_cells(side, i, pairs, s, [&](std::size_t cell, V sum) { out[cell] = large[cell] != 0 ? sum : total; });
     }
     n_cells_ += 4 * n;
-    if (n_cells_ >= kMostCells) is_stopped_ = !flush(true);
+    if (n_cells_ >= most_cells_) is_stopped_ = !flush(true);
   }
 
   // False: the time is up, and nothing is known of the pass.
@@ -108,6 +109,8 @@ class CallbackLeaves {
 
  private:
   static constexpr std::size_t kMostCells = std::size_t{1} << 18;  // of one call
+  static constexpr std::size_t kMostSums = std::size_t{1} << 20;   // in all of them
+  static constexpr std::size_t kFewSums = std::size_t{1} << 15;    // the same if questions cost little
 
   struct Job {
     Side* side = nullptr;
@@ -202,6 +205,7 @@ class CallbackLeaves {
   std::size_t n_;
   LeafSize size_;
   Cost limit_;
+  std::size_t most_cells_;
   std::vector<Job> jobs_;
   std::vector<Cost> sums_, costs_;  // sums by statistic
   std::vector<std::uint8_t> is_large_;

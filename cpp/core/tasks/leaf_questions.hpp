@@ -23,7 +23,8 @@ namespace certree {
 
 class LeafQuestions {
  public:
-  LeafQuestions(const VectorTask& task, Budget& budget) : task_(task), budget_(budget) {}
+  LeafQuestions(const VectorTask& task, Budget& budget) : LeafQuestions(task.leaf, budget) {}
+  LeafQuestions(const LeafFunction& leaf, Budget& budget) : leaf_(leaf), budget_(budget) {}
 
   // Costs of `n` sums; statistic s of sum k is at sums[s * stride + k].  False: the time is up and not all were asked,
   // which happens only if it `may_stop`.
@@ -33,8 +34,8 @@ class LeafQuestions {
       if (may_stop && is_late()) return false;
       const std::size_t part = std::min(n - begin, part_);
       const auto start = Clock::now();
-      const bool goes_on = task_.leaf(sums + begin, static_cast<std::int64_t>(part), static_cast<std::int64_t>(stride),
-                                      costs + begin, labels_.data());
+      const bool goes_on = leaf_(sums + begin, static_cast<std::int64_t>(part), static_cast<std::int64_t>(stride),
+                                 costs + begin, labels_.data());
       if (!goes_on) budget_.stop(StopReason::interrupted);
       set_pace(part, std::chrono::duration<double>(Clock::now() - start).count());
       begin += part;
@@ -60,7 +61,7 @@ class LeafQuestions {
       part_ = std::min(kMost, 8 * part_);
   }
 
-  const VectorTask& task_;
+  const LeafFunction& leaf_;
   Budget& budget_;
   std::size_t part_ = kFirst;
   std::vector<std::int32_t> labels_;

@@ -43,10 +43,15 @@ struct VectorTask {
   Cost above = 1;     // quantile: what a unit of weight pays for each unit that its target is above the leaf's value
   Cost below = 1;     // the same where it is below
   LeafFunction leaf;  // callback
+  bool is_native = false;  // callback: questions cost little, so that few at a time, which stay in the cache, are best
+  // callback, if the leaf cost is not superadditive: a superadditive function that is nowhere above it, or nothing.
+  LeafFunction floor;
   bool superadditive = true;
   bool has_worst = true;
 
   void check() const;
+  // What all rows with the same answers cost at least is known: by the leaf cost itself, or by one below it.
+  bool has_floor() const { return superadditive || floor != nullptr; }
   // Exact cost of the sums of one leaf, and its label (squares and several outputs have none: 0).  Not for quantiles.
   Cost leaf_cost(const Cost* sums, std::int32_t* label = nullptr) const;
 };

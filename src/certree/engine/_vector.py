@@ -68,6 +68,43 @@ class RateLoss(NamedTuple):
         return costs
 
 
+class LinearLoss(NamedTuple):
+    """The squared error around a linear model per leaf, which the core computes itself.
+
+    Rows add w, w y and w y^2, for every column of a model w x, w x^2 and w x y, and then the
+    products of every two columns, if a model may have several. All sums are less than 2^51. A leaf
+    costs the whole part of ``scale`` times its least squared error plus ridge; at least 0 and at
+    most `most`.
+
+    Attributes
+    ----------
+    is_simple : bool
+        Whether a model has one column, the best; otherwise it has all.
+    ridge : tuple of float
+        What the square of each coefficient costs.
+    noise : tuple of float
+        Of each column: where its mean square, around its mean and beside other columns, is not
+        above this, it counts as constant or as a combination of others. 0: it is not rounded.
+    scale : float
+        See above.
+    most : int
+        The cost of all rows in one leaf.
+    """
+
+    is_simple: bool
+    ridge: tuple[float, ...]
+    noise: tuple[float, ...]
+    scale: float
+    most: int
+
+    def costs(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return what leaves with these sums cost."""
+        columns = np.ascontiguousarray(sums.T, dtype=np.int64)
+        costs = np.empty(len(sums), dtype=np.int64)
+        _core.linear_costs(columns, self, costs)
+        return costs
+
+
 @dataclass(frozen=True)
 class VectorProblem:
     """Rows, the vector that each adds to its leaf, and what a sum of vectors costs.
@@ -100,6 +137,8 @@ class VectorProblem:
         costs, integers that are not negative, or a pair of costs and labels.
     rate_loss : RateLoss, optional
         For "callback": a leaf cost that the core computes itself, in place of `leaf_function`.
+    linear_loss : LinearLoss, optional
+        Another one.
     superadditive : bool
         For "callback": a leaf costs at least as much as any two leaves that it could be split into.
     worst_change : int64 array of shape (n_rows,), optional
@@ -123,6 +162,7 @@ class VectorProblem:
     below: int = 1
     leaf_function: LeafFunction | None = None
     rate_loss: RateLoss | None = None
+    linear_loss: LinearLoss | None = None
     superadditive: bool = False
     worst_change: NDArray[np.int64] | None = None
     test_costs: Mapping[str, NDArray[Any]] | None = None
@@ -178,8 +218,9 @@ class VectorProblem:
         return _parts(types.values, numbers), types
 
     def _function(self) -> dict[str, Any]:
-        if self.rate_loss is not None:
-            return {"rate_loss": self.rate_loss, "superadditive": bool(self.superadditive)}
+        for name in ("rate_loss", "linear_loss"):
+            if getattr(self, name) is not None:
+                return {name: getattr(self, name), "superadditive": bool(self.superadditive)}
         if self.leaf_function is None:
             raise ValueError("A problem of kind 'callback' needs a leaf_function.")
         stop = Guard(None)

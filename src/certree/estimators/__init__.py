@@ -4,6 +4,7 @@ from ._classifier import OptimalTreeClassifier
 from ._clusterer import OptimalTreeClusterer
 from ._cost_sensitive import CostSensitiveTreeClassifier
 from ._fair import FairTreeClassifier
+from ._linear_tree import LinearTreeRegressor
 from ._measurements import Measurement
 from ._optimality import OptimalityGap, optimality_gap
 from ._ordinal import OrdinalTreeClassifier
@@ -20,6 +21,7 @@ from ._tree_cv import OptimalTreeClassifierCV, OptimalTreeRegressorCV, TreeCV
 __all__ = [
     "CostSensitiveTreeClassifier",
     "FairTreeClassifier",
+    "LinearTreeRegressor",
     "Measurement",
     "OptimalTreeClassifier",
     "OptimalTreeClassifierCV",

@@ -137,8 +137,13 @@ class EncodesTables(TableParameters, ReadsTables):
             del self.feature_names_in_
         if rows is not None and not isinstance(columns, RankedColumns):
             columns = np.asfortranarray(columns[rows])
-        self._least_rows = least_rows(self.min_samples_leaf, len(columns))
+        self._least_rows = least_rows(self.min_samples_leaf, len(columns)) + self._more_rows
         return columns
+
+    @property
+    def _more_rows(self) -> int:
+        """How many rows a leaf needs beyond `min_samples_leaf`."""
+        return 0
 
     def _encode_groups(self, reduced: Reduced, prefers_ranks: PrefersRanks | None) -> Columns:
         """Take over the tests of a reduced table and return its groups, encoded or ranked."""

@@ -161,49 +161,22 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         self.n_outputs_, self.output_weights_ = len(weights), np.array(weights, dtype=np.float64)
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64] | SquareSums:
+        is_squared = self.criterion == "squared_error"
         if isinstance(y, SquareSums):
-            if self.criterion != "squared_error":
+            if not is_squared:
                 raise ValueError(
                     "The table was reduced to sums of squares, which serve "
                     f"criterion='squared_error' only; got criterion={self.criterion!r}."
                 )
             return y
-        if y is None:
+        if not is_squared and read_outputs(y, n_rows) is not None:
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None; give "
-                "one number per row."
-            )
-        given = read_outputs(y, n_rows)
-        if given is None:
-            given = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
-        if given.dtype.kind == "c":
-            raise ValueError(f"Complex data not supported: y has dtype {given.dtype}.")
-        if len(given) != n_rows:
-            raise ValueError(f"X has {n_rows} rows, but y has {len(given)}; give one per row.")
-        try:
-            numbers = np.asarray(given).astype(np.float64)
-        except OverflowError:
-            raise ValueError(
-                "y holds a number beyond the range of float64; divide all of them by one number."
-            ) from None
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"y must hold numbers, got values of type {given.dtype}; for classes use "
-                "OptimalTreeClassifier."
-            ) from None
-        if np.isnan(numbers).any():
-            row = int(np.argwhere(np.isnan(numbers))[0, 0])
-            raise ValueError(f"Input y contains NaN (first in row {row}); drop such rows.")
-        if not np.isfinite(numbers).all():
-            row = int(np.argwhere(~np.isfinite(numbers))[0, 0])
-            raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
-        if self.criterion != "squared_error" and numbers.ndim > 1:
-            raise ValueError(
-                f"y has {numbers.shape[1]} columns; criterion={self.criterion!r} takes one. Use "
+                f"y has several columns; criterion={self.criterion!r} takes one. Use "
                 'criterion="squared_error", or fit a tree for each column.'
             )
+        numbers = read_numbers(y, n_rows, type(self).__name__, several=is_squared)
         refuse_targets(self.criterion, numbers)
-        return target_numbers(given, n_rows)
+        return numbers
 
     def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
         y = labels_of(self, reduced) if reduced.sums is None else reduced.sums
@@ -227,3 +200,36 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
             Whether it is over the 0/1 columns of the encoder, not over the raw ones.
         """
         return self.tree_.to_sklearn(encoded=encoded, regressor=True)
+
+
+def read_numbers(y: Any, n_rows: int, who: str, several: bool = False) -> NDArray[np.float64]:
+    """Return one number per row, or several if that is fine, and refuse other targets."""
+    if y is None:
+        raise ValueError(
+            f"{who} requires y to be passed, but the target y is None; give one number per row."
+        )
+    given = read_outputs(y, n_rows) if several else None
+    if given is None:
+        given = y if type(y) is np.ndarray and y.ndim == 1 else column_or_1d(y, warn=True)
+    if given.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: y has dtype {given.dtype}.")
+    if len(given) != n_rows:
+        raise ValueError(f"X has {n_rows} rows, but y has {len(given)}; give one per row.")
+    try:
+        numbers = np.asarray(given).astype(np.float64)
+    except OverflowError:
+        raise ValueError(
+            "y holds a number beyond the range of float64; divide all of them by one number."
+        ) from None
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"y must hold numbers, got values of type {given.dtype}; for classes use "
+            "OptimalTreeClassifier."
+        ) from None
+    if np.isnan(numbers).any():
+        row = int(np.argwhere(np.isnan(numbers))[0, 0])
+        raise ValueError(f"Input y contains NaN (first in row {row}); drop such rows.")
+    if not np.isfinite(numbers).all():
+        row = int(np.argwhere(~np.isfinite(numbers))[0, 0])
+        raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
+    return target_numbers(given, n_rows)

@@ -18,6 +18,7 @@ from certree.estimators import PolicyTree
 from certree.tree import (
     ChosenDecisions,
     Labels,
+    LinearLeaves,
     Numbers,
     SeveralNumbers,
     SurvivalLeaves,
@@ -92,7 +93,9 @@ def kind_of(model: Any, tree: Tree) -> str:
         return "risks"
     if isinstance(tree.payload, SeveralNumbers):
         return "other"
-    if isinstance(tree.payload, Numbers) or (model is not None and is_regressor(model)):
+    if isinstance(tree.payload, Numbers | LinearLeaves) or (
+        model is not None and is_regressor(model)
+    ):
         return "numbers"
     if isinstance(tree.payload, Labels):
         return "numbers" if colours(tree).is_scale else "classes"

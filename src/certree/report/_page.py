@@ -297,7 +297,7 @@ def _lead(own: Choice, noun: str, train: ReportRows | None, test: ReportRows | N
     if isinstance(tree.payload, Labels) and tree.payload.n_contents <= 6:
         names = [one_line(tree.payload.name(k)) for k in range(tree.payload.n_contents)]
         told += f" ({', '.join(names)})"
-    asked = len({test.feature for test in tree.tests})
+    asked = len({test.feature for test in tree.tests} | set(tree.payload.needs))
     told += f" from {asked} of {many(tree.n_features, 'column')}."
     if train is not None:
         told += f" Trained on {many(train.table.n_rows, 'row')}"

@@ -228,9 +228,9 @@ def _of_numbers(tree: Tree, rows: ReportRows) -> dict[str, Any]:
     for leaf in np.unique(leaves).tolist():
         at = leaves == leaf
         n_rows = int(np.count_nonzero(at))
-        points.append(
-            [float(said[at][0]), float(np.mean(y[at])), n_rows, tree.payload.describe(leaf)]
-        )
+        # Constants stay what they are; formulas are compared by their mean.
+        mean = said[at][0] if not tree.payload.needs else np.mean(said[at])
+        points.append([float(mean), float(np.mean(y[at])), n_rows, tree.payload.describe(leaf)])
     return {"metrics": metrics, "residuals": _residuals(errors), "means": {"points": points}}
 
 

@@ -11,12 +11,16 @@ from ._certificate import Certificate, Exact, show
 
 _NAMES = {
     "squared_error": "R2",
+    "linear_error": "R2",
+    "ridge_error": "R2 less ridge",
     "reward": "mean reward",
     "cost": "mean cost",
     "survival": "explained deviance",
 }
 _LEAVES = {
     "squared_error": "squared error",
+    "linear_error": "squared error",
+    "ridge_error": "squared error and ridge",
     "reward": "lost against the best treatment of every row",
     "accuracy": "errors",
     "survival": "loss",
@@ -24,6 +28,8 @@ _LEAVES = {
 _VERBS = {
     "cost": ("costs less than {}", "costs {}"),
     "squared_error": ("has a squared error below {}", "has {}"),
+    "linear_error": ("has a squared error below {}", "has {}"),
+    "ridge_error": ("has a squared error and ridge below {}", "has {}"),
     "reward": ("loses less than {}", "loses {}"),
     "accuracy": ("makes fewer than {} errors", "makes {}"),
     "survival": ("has a loss below {}", "has {}"),

@@ -9,6 +9,7 @@ speaks another language (Python, SQL, scikit-learn); a new kind of payload needs
 from ._explanation import Change, ColumnChange, Explanation, Explanations, PathStep
 from ._payload import Payload
 from ._payload_labels import Labels
+from ._payload_linear import LinearLeaves
 from ._payload_outputs import Clusters, SeveralLabels, SeveralNumbers
 from ._payload_survival import StepFunction, SurvivalCurve, SurvivalLeaves
 from ._payload_values import ChosenDecisions, Numbers, Vectors
@@ -23,6 +24,7 @@ __all__ = [
     "Explanation",
     "Explanations",
     "Labels",
+    "LinearLeaves",
     "Numbers",
     "PathStep",
     "Payload",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from certree.encoding import Category, Flag, Level, Missing, Multiway, Subset, Test, Threshold
 
 from ._collapsed import default_last
+from ._payload_linear import Formula
 from ._payload_values import NamedVector
 from ._rules import decision_list
 from ._wording import one_line
@@ -43,10 +44,10 @@ def to_c(tree: Tree, function_name: str) -> str:
             f"function_name must be an identifier of C, got {function_name!r}; try 'predict'."
         )
     tree = default_last(tree)
-    features = sorted({test.feature for test in tree.tests})
+    features = sorted({test.feature for test in tree.tests} | set(tree.payload.needs))
     texts = {test.feature for test in tree.tests if test.is_text}
     members = _members(tree, features)
-    answers = _Answers(tree, function_name)
+    answers = _Answers(tree, function_name, members)
     lines = ["#include <math.h>", "#include <stddef.h>", "#include <string.h>", ""]
     lines += [*_struct(tree, members, texts, function_name), *answers.tables()]
     lines += [f"{answers.returns}{function_name}(const struct {function_name}_row *row)", "{"]
@@ -97,8 +98,9 @@ def _comment(text: str) -> str:
 class _Answers:
     """What the function returns: its type, and the expression for each leaf."""
 
-    def __init__(self, tree: Tree, function_name: str) -> None:
+    def __init__(self, tree: Tree, function_name: str, members: dict[int, str]) -> None:
         self._payload, self._name = tree.payload, function_name
+        self._members = {feature: f"row->{member}" for feature, member in members.items()}
         leaves = [node for node in range(tree.n_nodes) if tree.test[node] < 0]
         self._values = {int(tree.label[leaf]): tree.payload.python_value(leaf) for leaf in leaves}
         kinds = {type(value) for value in self._values.values()}
@@ -109,7 +111,7 @@ class _Answers:
             self.returns = "const char *"
         elif kinds <= {bool, int} and all(abs(value) < 2**63 for value in self._values.values()):
             self.returns = "int " if kinds == {bool} else "long long "
-        elif kinds <= {float}:
+        elif kinds <= {float, Formula}:
             self.returns = "double "
         else:
             value = next(v for v in self._values.values() if type(v) not in (str, bool, float))
@@ -136,6 +138,8 @@ class _Answers:
         if self._is_vector:
             return f"{self._name}_{content}"
         value = self._values[content]
+        if isinstance(value, Formula):
+            return value.write(self._members, _literal)
         if self.returns.startswith("long"):
             # The least integer is not a literal.
             return f"({value + 1}LL - 1)" if value < 0 else f"{value}LL"

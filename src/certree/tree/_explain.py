@@ -149,10 +149,15 @@ class Explainer:
         if isinstance(payload, Labels) and tree.notes is None:
             amounts = zip(payload.values, payload.counts[leaf], strict=True)
             counts = {plain(label): plain(amount) for label, amount in amounts}
+        prediction, name = payload.value(leaf), content_name(tree, int(payload.label[leaf]))
+        if payload.needs:
+            # The leaf holds a formula of the row.
+            prediction = plain(payload.predict([leaf], table.select(np.array([row])))[0])
+            name = f"{prediction:.6g} = {name}"
         return Explanation(
             row={tree.feature_name(f): value for f, value in said.items()},
-            prediction=payload.value(leaf),
-            name=content_name(tree, int(payload.label[leaf])),
+            prediction=prediction,
+            name=name,
             leaf=leaf,
             support=self._support(leaf),
             weight=plain(tree.weights[leaf]),

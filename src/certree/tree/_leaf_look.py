@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._payload_labels import Labels
 from ._payload_outputs import SeveralLabels, SeveralNumbers
@@ -84,8 +85,8 @@ def colours(tree: Tree) -> Colours:
     return Colours(tuple(_on_scale(place) for place in places), low, high)
 
 
-def _numbers(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
-    """Return the number that each content stands for, the mean of a vector; None for classes."""
+def _numbers(tree: Tree) -> NDArray[np.float64] | None:
+    """Return the number that each content stands for; None for classes."""
     payload = tree.payload
     if not isinstance(payload, Values) or isinstance(payload, ChosenDecisions):
         return None
@@ -94,9 +95,7 @@ def _numbers(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
         return None
     if isinstance(payload, Labels) and (tree.notes is None or payload.values.dtype.kind != "f"):
         return None
-    with np.errstate(over="ignore"):
-        means = np.asarray(payload.values, dtype=np.float64).reshape(len(payload.values), -1)
-        return np.asarray(means.mean(axis=1))
+    return payload.levels()
 
 
 def _hues(number: int) -> tuple[str, ...]:

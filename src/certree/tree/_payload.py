@@ -122,6 +122,11 @@ class Payload(ABC):
         """Return what a leaf predicts as a plain value, or what it is called if it has none."""
         return self.describe(node)
 
+    @property
+    def needs(self) -> tuple[int, ...]:
+        """The raw columns that predictions depend on, beside the leaf; none for constants."""
+        return ()
+
     def support(self, node: int, decimals: int | None = None) -> tuple[str, ...]:
         """Return what exports say of the training rows of a leaf, in one or two parts."""
         return (f"weight {weight(self.weights[node], decimals)}",)

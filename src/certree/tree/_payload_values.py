@@ -50,6 +50,12 @@ class Values(Payload):
     def python_value(self, node: int) -> Any:
         return self.value(node)
 
+    def levels(self) -> NDArray[np.float64]:
+        """Return a number for each content, for a scale of colours: the mean of a vector."""
+        with np.errstate(over="ignore"):
+            means = np.asarray(self.values, dtype=np.float64).reshape(len(self.values), -1)
+            return np.asarray(means.mean(axis=1))
+
 
 @dataclass(frozen=True, eq=False)
 class Vectors(Values):

@@ -29,6 +29,7 @@ from certree.encoding import (
 from certree.encoding._times import EPOCH
 
 from ._collapsed import default_last
+from ._payload_linear import Formula
 from ._payload_values import NamedVector
 from ._rules import decision_list
 from ._wording import plain
@@ -54,7 +55,7 @@ def to_python(tree: Tree, function_name: str) -> str:
             f"function_name must be a Python identifier, got {function_name!r}; try 'predict'."
         )
     tree = default_last(tree)
-    features = sorted({test.feature for test in tree.tests})
+    features = sorted({test.feature for test in tree.tests} | set(tree.payload.needs))
     variables = _variables(tree, features)
     body = _nested(tree, variables) if max(_levels(tree)) <= _DEEPEST else _flat(tree, variables)
     lines = [*_times_reader(tree), *_reading(tree, features, variables), *body]
@@ -145,7 +146,7 @@ def _nested(tree: Tree, variables: dict[int, str]) -> list[str]:
             holds = _condition(test, outcome, variables[test.feature])
             lines.append("    " * levels[above] + f"if {holds}:")
         if tree.test[node] < 0:
-            answer = literal(tree.payload.python_value(node))
+            answer = _answer(tree, node, variables)
             lines.append("    " * levels[node] + f"return {answer}")
     return lines
 
@@ -163,13 +164,19 @@ def _flat(tree: Tree, variables: dict[int, str]) -> list[str]:
     """Return the tree as a decision list."""
     lines = []
     for conditions, leaf in decision_list(tree):
-        answer = f"return {literal(tree.payload.python_value(leaf))}"
+        answer = f"return {_answer(tree, leaf, variables)}"
         parts = [_condition(test, outcome, variables[test.feature]) for test, outcome in conditions]
         if parts:
             lines.append("if " + " and ".join(f"({part})" for part in parts) + ":")
             answer = "    " + answer
         lines.append(answer)
     return lines
+
+
+def _answer(tree: Tree, leaf: int, variables: dict[int, str]) -> str:
+    """Return the expression for what a leaf holds."""
+    value = tree.payload.python_value(leaf)
+    return value.write(variables, literal) if isinstance(value, Formula) else literal(value)
 
 
 def _condition(test: Test, outcome: int, variable: str) -> str:

@@ -29,6 +29,7 @@ from certree.encoding import (
 from certree.encoding._times import DAY, write_time
 
 from ._collapsed import default_last
+from ._payload_linear import Formula
 from ._rules import decision_list
 from ._sql_dialect import Dialect
 
@@ -54,22 +55,30 @@ def to_sql(
         ]
         return ",\n".join(to_sql(one, columns, dialect, name) for name, one in trees)
     tree = default_last(tree)
-    names = _names(tree, columns, {test.feature for test in tree.tests})
+    asked = {test.feature for test in tree.tests} | set(tree.payload.needs)
+    names = {f: dialect.identifier(name) for f, name in _names(tree, columns, asked).items()}
     ending = "" if alias is None else f" AS {dialect.identifier(alias)}"
     lines = ["CASE"]
     for conditions, leaf in decision_list(tree):
-        label = dialect.literal(tree.payload.sql_value(leaf))
+        label = _answer(tree, leaf, names, dialect)
         if not conditions:
             lines.append(f"  ELSE {label}")
             continue
         parts = [
-            _condition(test, outcome, dialect.identifier(names[test.feature]), dialect)
-            for test, outcome in conditions
+            _condition(test, outcome, names[test.feature], dialect) for test, outcome in conditions
         ]
         lines.append(f"  WHEN {' AND '.join(parts)} THEN {label}")
     if tree.n_splits == 0:
-        return dialect.literal(tree.payload.sql_value(0)) + ending
+        return _answer(tree, 0, names, dialect) + ending
     return "\n".join([*lines, "END"]) + ending
+
+
+def _answer(tree: Tree, leaf: int, names: Mapping[int, str], dialect: Dialect) -> str:
+    """Return the expression for what a leaf holds."""
+    value = tree.payload.sql_value(leaf)
+    if isinstance(value, Formula):
+        return value.write(names, dialect.literal)
+    return dialect.literal(value)
 
 
 def _names(

@@ -32,6 +32,10 @@ def check_shapes(tree: Tree) -> None:
     if (tree.first_child[leaf] != -1).any():
         raise ValueError("A leaf has first_child -1.")
     tree.payload.check(leaf)
+    if max((-1, *tree.payload.needs)) >= tree.n_features:
+        raise ValueError(
+            f"Leaves need the columns {tree.payload.needs}, but the tree has {tree.n_features}."
+        )
     outside = max((-1, *tree.columns)) >= tree.n_columns or min((0, *tree.columns)) < 0
     if len(tree.columns) != len(tree.tests) or outside:
         raise ValueError(

@@ -50,6 +50,12 @@ class Leaves:
         From a table to what the leaves of its rows hold, if the model predicts something else.
     outputs : sequence of (Fraction, Leaves)
         What each of several outputs counts, and what its leaves cost.
+    says : callable, optional
+        From what a leaf holds and a row to the prediction, where these differ.
+    allowed : callable, optional
+        From a certificate to the most that rounding may take, where the task has its own rule.
+    more_rows : int
+        How many rows a leaf needs beyond ``min_samples_leaf``.
     """
 
     name: str
@@ -67,3 +73,6 @@ class Leaves:
     inspect: Callable[[Audit, Any, Walk], None] | None = None
     predict: Callable[[Any], Any] | None = None
     outputs: Sequence[tuple[Fraction, Leaves]] = ()
+    says: Callable[[Any, int], Fraction] | None = None
+    allowed: Callable[[Any], Fraction] | None = None
+    more_rows: int = 0

@@ -15,6 +15,7 @@ from ._audit import Audit, Data, GivenRows, Walk
 from ._candidates import CandidateRules
 from ._force import Charges
 from ._leaf_costs import Amounts, Leaves
+from ._linear_audit import linear
 from ._number_leaves import deviances, quantiles, squares
 from ._plain_numbers import (
     as_array,
@@ -483,6 +484,12 @@ def _of_costs(estimator: Any, data: Data, given: GivenRows) -> Leaves:
     return label_leaves("cost", data, known, found.amounts)
 
 
+def _of_models(estimator: Any, data: Data, given: GivenRows) -> Leaves:
+    if estimator.leaf_model == "constant" or not len(estimator.model_features_):
+        return squares(data, given.y)
+    return linear(data, given.y, estimator)
+
+
 def _of_clusters(estimator: Any, data: Data, given: GivenRows) -> Leaves:
     """Return leaves that cost the squared distances from their centres."""
     table = data.table
@@ -518,6 +525,7 @@ def _of_clusters(estimator: Any, data: Data, given: GivenRows) -> Leaves:
 
 
 ESTIMATORS = {
+    "LinearTreeRegressor": _of_models,
     "OptimalTreeClusterer": _of_clusters,
     "OptimalTreeClassifier": lambda estimator, data, given: error_outputs(
         data, given.y, None, estimator.output_weights

@@ -14,7 +14,7 @@ from ._fields import is_exact
 from ._plain_numbers import read, text
 
 
-def check_parameters(audit: Audit, task: str) -> None:
+def check_parameters(audit: Audit, task: str, more_rows: int = 0) -> None:
     """Compare the parameters with those that the certificate states.
 
     Parameters
@@ -23,17 +23,19 @@ def check_parameters(audit: Audit, task: str) -> None:
         With certificate and parameters.
     task : str
         What the objective is called.
+    more_rows : int
+        How many rows a leaf needs beyond ``min_samples_leaf``.
     """
     certificate, parameters = audit.certificate, audit.parameters
     audit.compare("task", certificate.task, task)
     # The other fields are then about another problem.
     audit.raise_if_different()
-    check_searched(audit)
+    check_searched(audit, more_rows)
     audit.compare("search", certificate.search, parameters["search"])
     audit.done("the parameters in the certificate")
 
 
-def check_searched(audit: Audit) -> None:
+def check_searched(audit: Audit, more_rows: int = 0) -> None:
     """Compare the limits asked for with those that the certificate states."""
     certificate, parameters = audit.certificate, audit.parameters
     for name in ("max_depth", "complexity_per"):
@@ -47,7 +49,7 @@ def check_searched(audit: Audit) -> None:
         is_weight = certificate.task == "spo_loss"
         total = certificate.total_weight if is_weight else certificate.n_rows
         least = ceil(read(least, "min_samples_leaf") * total)
-    audit.compare("min_samples_leaf", certificate.min_samples_leaf, least)
+    audit.compare("min_samples_leaf", certificate.min_samples_leaf, least + more_rows)
     wanted = read(parameters["complexity"], "complexity")
     audit.compare("complexity", certificate.complexity, wanted)
 

@@ -52,7 +52,7 @@ def check_task(model: Any, given: GivenRows) -> Checked:
     data = read_rows(given.X, given.sample_weight)
     task = task_of(estimator, given)
     leaves = _leaves(estimator, task, data, given)
-    check_parameters(audit, leaves.name)
+    check_parameters(audit, leaves.name, leaves.more_rows)
     data, charges = check_rows(audit, data, estimator.encoder_)
     slack = _check_rounding(audit, data, leaves, charges, task)
     walk = walk_down(audit, data, tree)
@@ -65,7 +65,7 @@ def check_task(model: Any, given: GivenRows) -> Checked:
     slack += _noise(leaves, walk)
     cost = _check_cost(audit, data, leaves, walk, charges, slack)
     check_bounds(audit)
-    check_predictions(audit, leaves.predict or model.predict, given.X, walk)
+    check_predictions(audit, leaves.predict or model.predict, given.X, walk, leaves.says)
     if leaves.inspect is not None:
         leaves.inspect(audit, tree, walk)
     path = model.path if hasattr(model, "path") else getattr(model, "_path", None)
@@ -168,7 +168,9 @@ def _check_rounding(
 ) -> Exact:
     """Check that the certificate claims no more rounding than necessary; return it."""
     certificate = audit.certificate
-    if leaves.amounts is not None:
+    if leaves.allowed is not None:
+        allowed = leaves.allowed(certificate)
+    elif leaves.amounts is not None:
         allowed = allowed_for_labels(data, leaves, certificate, charges)
     elif leaves.slopes is not None:
         allowed = allowed_for_quantiles(data, leaves, certificate)
