@@ -62,10 +62,10 @@ def instance(choice: Choice) -> Iterator[Case]:
 
 def regression(choice: Choice) -> Iterator[Case]:
     """Squared error against STreeD."""
-    depth = choice.depth or 4
-    for found in regression_instances():
-        if choice.wants(found.name):
-            yield Case(found, f"depth {depth}", compare("regression", choice, depth, 300.0))
+    for found in (*regression_instances(), *linear_instances()):
+        for depth in (4, 5) if choice.depth is None else (choice.depth,):
+            if choice.wants(found.name):
+                yield Case(found, f"depth {depth}", compare("regression", choice, depth, 300.0))
 
 
 def linear(choice: Choice) -> Iterator[Case]:
