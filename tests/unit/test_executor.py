@@ -22,7 +22,8 @@ from certree import OptimalityWarning, OptimalTreeClassifier, TreeCV, load, veri
 from certree._version import __version__
 from certree.engine import Options, _shared_search
 from certree.engine._scalar import Problem
-from certree.engine._workers import Packed, WorkerTask, run_task
+from certree.engine._shared_nodes import SharedLog
+from certree.engine._workers import Packed, Reply, WorkerTask, run_task
 
 Array = NDArray[Any]
 
@@ -181,6 +182,20 @@ def test_a_worker_without_the_data_says_so() -> None:
     assert not reply.missing
     assert reply.upper < 100 * len(y)
     assert not run_task(task).missing
+
+
+def test_tasks_do_not_carry_what_only_a_dead_worker_has_not_seen() -> None:
+    log, lines = SharedLog(), np.zeros((3, 6), dtype=np.int64)
+    for name in ("dead", "slow", "quick"):
+        log.add(Reply(name, entries=lines))
+    slow_has = 0
+    for turn in range(100):
+        log.add(Reply("quick", entries=lines, seen=len(log)))
+        assert log.news[1][0].place <= slow_has, "a worker that still replies misses something"
+        if turn % 4 == 3:
+            slow_has = len(log)
+            log.add(Reply("slow", entries=lines, seen=slow_has))
+    assert len(log.news[1]) < 10
 
 
 class _Counting(ThreadPoolExecutor):
