@@ -323,6 +323,18 @@ def test_group_sums_differ_from_the_rows_by_no_more_than_stated() -> None:
             assert abs(counted - exactly) <= lost, most
 
 
+@pytest.mark.parametrize("values", [[3.0] * 4, ["a"] * 4, [None] * 4], ids=str)
+def test_a_table_in_which_nothing_differs(values: list[Any], tmp_path: Path) -> None:
+    text = isinstance(values[0], str) or values[0] is None
+    frame = pd.DataFrame({"x": pd.Series(values, dtype="string" if text else float), "y": 1})
+    reduced = reduce(frame, target="y")
+    reduced.to_parquet(tmp_path / "same.parquet")
+    for one in (reduced, Reduced.from_parquet(tmp_path / "same.parquet")):
+        model = OptimalTreeClassifier(max_depth=1).fit_reduced(one)
+        assert (model.certificate_.cost, model.certificate_.n_rows) == (0, 4)
+        assert verify(model, one)
+
+
 class TestForms:
     def test_rows_are_packed_and_give_the_same_tree(self) -> None:
         frame = shop()
@@ -395,6 +407,24 @@ class TestForms:
             Reduced.from_parquet(tmp_path / "text.parquet")
         with pytest.raises(FileNotFoundError):
             Reduced.from_parquet(tmp_path / "none.parquet")
+
+    @pytest.mark.parametrize(
+        ("old", "new"),
+        [('"stride": 1}', '"stride": 0}'), ('"word": 0,', '"word": 9,'), ('"1/1000"', '"1/0"')],
+    )
+    def test_a_damaged_file_is_refused(self, old: str, new: str, tmp_path: Path) -> None:
+        import pyarrow.parquet as pq
+
+        path = tmp_path / "reduced.parquet"
+        weighted = shop().assign(w=0.125)
+        reduce(weighted, target="back", sample_weight="w").to_parquet(path)
+        found = pq.read_table(path)
+        schema = found.schema.metadata[b"certree"].decode()
+        changed = schema.replace(old, new)
+        assert changed != schema
+        pq.write_table(found.replace_schema_metadata({"certree": changed}), path)
+        with pytest.raises(ValueError, match="is not a reduced table"):
+            Reduced.from_parquet(path)
 
 
 class TestVerify:
