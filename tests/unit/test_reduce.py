@@ -23,6 +23,7 @@ from certree import (
     SPOTree,
     SurvivalTree,
     load,
+    pareto_front,
     reduce,
     verify,
 )
@@ -472,6 +473,62 @@ class TestVerify:
         reduced = reduce(path, features=FEATURES[:4], target="paid", thresholds=5)
         model = OptimalTreeRegressor(max_depth=2).fit_reduced(reduced)
         assert verify(model, path, "paid").n_rows == 600
+
+    @pytest.fixture
+    def rows(self) -> Any:
+        return duckdb.connect().sql(
+            "SELECT range % 7 AS x, range % 3 AS a, 2 - range % 3 AS b, range % 5 / 2 AS v, "
+            "'c' || (range % 7 > 3) AS y FROM range(70)"
+        )
+
+    def test_columns_that_are_not_given_or_do_not_fit_are_named(self, rows: Any) -> None:
+        tree = OptimalTreeClassifier(max_depth=1).fit_reduced(
+            reduce(rows, features=["x"], target="y")
+        )
+        mean = OptimalTreeRegressor(max_depth=1).fit_reduced(
+            reduce(rows, features=["x"], target="v", target_kind="numbers")
+        )
+        policy = PolicyTree(max_depth=1).fit_reduced(reduce(rows, features=["x"], costs=["a", "b"]))
+        assert verify(tree, rows, "y")
+        assert verify(mean, rows, "v")
+        assert verify(policy, rows, costs=["a", "b"])
+        for model in (tree, mean):
+            with pytest.raises(ValueError, match="y must be passed: the target column"):
+                verify(model, rows)
+        for costs in (None, ["a"]):
+            with pytest.raises(ValueError, match="costs must name 2 columns, one for each"):
+                verify(policy, rows, costs=costs)
+        with pytest.raises(ValueError, match="'y' must hold numbers, but is of type string"):
+            verify(mean, rows, "y")
+        with pytest.raises(ValueError, match="'x' must hold numbers, but is of type string"):
+            verify(tree, rows.project("x::VARCHAR AS x, y"), "y")
+        with pytest.raises(TypeError, match=r"y='y' names a column.*duckdb.from_df"):
+            verify(tree, rows.df(), "y")
+
+    def test_files_that_cannot_be_read_are_named(self, rows: Any, tmp_path: Path) -> None:
+        tree = OptimalTreeClassifier(max_depth=1).fit_reduced(
+            reduce(rows, features=["x"], target="y")
+        )
+        with pytest.raises(ValueError, match=r"none.parquet' cannot be read as a table"):
+            verify(tree, tmp_path / "none.parquet", "y")
+
+    def test_what_sums_over_leaves_do_not_tell_is_refused(self, rows: Any) -> None:
+        reduced = reduce(rows, features=["x"], target="y", sensitive="a")
+        frame = rows.df()
+        with pytest.warns(match="No tree"):
+            none = FairTreeClassifier("accuracy_parity", 0, max_depth=0).fit(
+                [[0]] * 4, [0, 0, 1, 1], sensitive_features=[0, 0, 1, 1]
+            )
+        front = pareto_front(frame[["x"]], frame["y"], max_depth=1)
+        both = OptimalTreeClassifier(max_depth=1).fit(frame[["x"]], frame[["y", "a"]])
+        for model, error in (
+            (none, "no tree to verify by sums"),
+            (front, "ParetoFront cannot be verified by sums"),
+            (both, "Several outputs cannot be verified by sums"),
+        ):
+            for table in (reduced, rows):
+                with pytest.raises(ValueError, match=error):
+                    verify(model, table, "y")
 
 
 def _arrow(frame: pd.DataFrame) -> Any:
