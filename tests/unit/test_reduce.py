@@ -25,6 +25,8 @@ from certree import (
     load,
     pareto_front,
     reduce,
+    solve,
+    tasks,
     verify,
 )
 from certree.numbers._fixed_squares import SquareSums
@@ -322,6 +324,17 @@ def test_group_sums_differ_from_the_rows_by_no_more_than_stated() -> None:
                 counted += (q - Fraction(s * s, max(w, 1))) * found.unit
             lost = (found.rounding or 0) * found.unit
             assert abs(counted - exactly) <= lost, most
+
+
+def test_groups_are_not_fitted_as_rows() -> None:
+    """One row for each group, each of weight one, would be the best tree of something else."""
+    reduced = reduce(shop(), target="back")
+    with pytest.raises(TypeError, match="call fit_reduced"):
+        OptimalTreeClassifier(max_depth=1).fit(reduced, reduced.target)
+    with pytest.raises(TypeError, match="call fit_reduced"):
+        solve(tasks.Misclassification(), reduced, reduced.target, max_depth=1)
+    with pytest.raises(TypeError, match="FairTreeClassifier has no path"):
+        FairTreeClassifier(max_depth=1).fit_reduced(reduced, path=True)
 
 
 @pytest.mark.parametrize("values", [[3.0] * 4, ["a"] * 4, [None] * 4], ids=str)
