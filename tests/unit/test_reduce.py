@@ -524,6 +524,11 @@ class TestVerify:
         )
         with pytest.raises(ValueError, match=r"none.parquet' cannot be read as a table"):
             verify(tree, tmp_path / "none.parquet", "y")
+        connection = duckdb.connect()
+        lost = connection.sql("SELECT 1 AS x, 'a' AS y")
+        connection.close()
+        with pytest.raises(RuntimeError, match="could not add up the rows: Connection Error"):
+            verify(tree, lost, "y")
 
     def test_what_sums_over_leaves_do_not_tell_is_refused(self, rows: Any) -> None:
         reduced = reduce(rows, features=["x"], target="y", sensitive="a")

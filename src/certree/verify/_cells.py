@@ -7,7 +7,8 @@ and the sums of their costs or squared errors. The rules that are checked are th
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -434,7 +435,8 @@ def cells_of_table(
     """
     import ibis
 
-    rows, run = _open(table)
+    with _naming_failures():
+        rows, run = _open(table)
     tree = PlainTree.of(model.tree_)
     names = list(model.feature_names_in_)
     groups = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
@@ -475,7 +477,8 @@ def cells_of_table(
         asked |= {"low": (rows.w * ibis.least(*each)).sum()}
         asked |= {"high": (rows.w * ibis.greatest(*each)).sum()}
         asked |= {"size": (rows.w * sum(column.abs() for column in each)).sum()}
-    answer = run(rows.group_by(keys).aggregate(**asked))
+    with _naming_failures():
+        answer = run(rows.group_by(keys).aggregate(**asked))
     return [_cell(line, tree, len(groups), len(listed)) for line in answer]
 
 
@@ -502,6 +505,20 @@ def _cell(line: Mapping[str, Any], tree: PlainTree, n_groups: int, n_costs: int)
         cell.off, cell.square = Fraction(float(line["off"])), Fraction(float(line["square"]))
         cell.size = cell.square + cell.weight * abs(cell.label)
     return cell
+
+
+@contextmanager
+def _naming_failures() -> Iterator[None]:
+    """Make one clear error of what engines raise."""
+    try:
+        yield
+    except (ImportError, ValueError):
+        raise
+    except Exception as error:
+        told = str(error).strip().splitlines() or [type(error).__name__]
+        raise RuntimeError(
+            f"The engine could not add up the rows: {told[0]} ({type(error).__name__})."
+        ) from error
 
 
 def _open(table: Any) -> tuple[Any, Any]:
