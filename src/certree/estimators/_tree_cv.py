@@ -253,7 +253,9 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
         The tree for all rows.
     certificate_ : Certificate
         What is proven about it.
-    encoder_, classes_, n_classes_, n_features_in_, feature_names_in_, feature_importances_, path_
+    encoder_, classes_, n_classes_, n_outputs_
+        Those of ``best_estimator_``.
+    n_features_in_, feature_names_in_, feature_importances_, path_
         Those of ``best_estimator_``, as for :class:`OptimalTreeClassifier`.
 
     See Also
@@ -277,6 +279,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
 
     classes_ = _held("classes_", "The class labels.")
     n_classes_ = _held("n_classes_", "Number of classes.")
+    n_outputs_ = _held("n_outputs_", "Number of columns of y.")
 
     def _tree(self) -> OptimalTreeClassifier:
         return OptimalTreeClassifier(
