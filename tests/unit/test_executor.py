@@ -22,7 +22,8 @@ from certree import OptimalityWarning, OptimalTreeClassifier, TreeCV, load, veri
 from certree._version import __version__
 from certree.engine import Options, _shared_search
 from certree.engine._scalar import Problem
-from certree.engine._workers import Packed, WorkerTask, run_task
+from certree.engine._shared_nodes import SharedLog
+from certree.engine._workers import Packed, Reply, WorkerTask, run_task
 
 Array = NDArray[Any]
 
@@ -127,8 +128,11 @@ def test_a_function_makes_other_workers(alone: OptimalTreeClassifier) -> None:
         return made[-1]
 
     def kill_the_first(progress: Any) -> None:
-        if len(made) == 1 and made[0]._processes:
+        if len(made) == 1 and made[0]._processes and not made[0]._broken:
             os.kill(next(iter(made[0]._processes)), signal.SIGKILL)
+            # The search is short, and must not end before the pool knows that it is broken.
+            while not made[0]._broken:
+                time.sleep(0.01)
 
     model = _fit(make, callback=kill_the_first)
     for executor in made:
@@ -181,6 +185,20 @@ def test_a_worker_without_the_data_says_so() -> None:
     assert not reply.missing
     assert reply.upper < 100 * len(y)
     assert not run_task(task).missing
+
+
+def test_tasks_do_not_carry_what_only_a_dead_worker_has_not_seen() -> None:
+    log, lines = SharedLog(), np.zeros((3, 6), dtype=np.int64)
+    for name in ("dead", "slow", "quick"):
+        log.add(Reply(name, entries=lines))
+    slow_has = 0
+    for turn in range(100):
+        log.add(Reply("quick", entries=lines, seen=len(log)))
+        assert log.news[1][0].place <= slow_has, "a worker that still replies misses something"
+        if turn % 4 == 3:
+            slow_has = len(log)
+            log.add(Reply("slow", entries=lines, seen=slow_has))
+    assert len(log.news[1]) < 10
 
 
 class _Counting(ThreadPoolExecutor):
@@ -306,6 +324,31 @@ def test_what_workers_cannot_share_is_refused(more: dict[str, Any], message: str
         _fit(_Answering(None), **more)
 
 
+@pytest.mark.parametrize("end", ["optimal", "time_limit", "error"])
+def test_an_executor_that_was_made_for_a_search_ends_with_it(end: str) -> None:
+    made: list[ProcessPoolExecutor] = []
+
+    def make() -> Executor:
+        made.append(ProcessPoolExecutor(2))
+        return made[-1]
+
+    def fail(_: Any) -> None:
+        if made:
+            raise KeyError("of the callback")
+
+    if end == "optimal":
+        _fit(make)
+    elif end == "time_limit":
+        with pytest.warns(OptimalityWarning):
+            _endless(make, time_limit=1.0)
+    else:
+        with pytest.raises(KeyError):
+            _endless(make, time_limit=5.0, callback=fail)
+    assert len(made) == 1
+    with pytest.raises(RuntimeError, match="shutdown"):
+        made[0].submit(abs, 1)
+
+
 def test_what_is_no_executor_is_refused() -> None:
     with pytest.raises(TypeError, match=r"executor must be a concurrent.futures.Executor.*got 2"):
         _fit(2)
@@ -339,6 +382,8 @@ def test_dask_shares_a_search(alone: OptimalTreeClassifier) -> None:
     ):
         assert _is_same(_fit(client), alone)
         assert _is_same(_fit(client.get_executor()), alone)
+    with pytest.raises(ValueError, match="takes no tasks: the client is closed"):
+        _fit(client)
 
 
 def test_ray_shares_a_search(alone: OptimalTreeClassifier) -> None:

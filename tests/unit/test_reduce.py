@@ -23,7 +23,10 @@ from certree import (
     SPOTree,
     SurvivalTree,
     load,
+    pareto_front,
     reduce,
+    solve,
+    tasks,
     verify,
 )
 from certree.numbers._fixed_squares import SquareSums
@@ -323,6 +326,29 @@ def test_group_sums_differ_from_the_rows_by_no_more_than_stated() -> None:
             assert abs(counted - exactly) <= lost, most
 
 
+def test_groups_are_not_fitted_as_rows() -> None:
+    """One row for each group, each of weight one, would be the best tree of something else."""
+    reduced = reduce(shop(), target="back")
+    with pytest.raises(TypeError, match="call fit_reduced"):
+        OptimalTreeClassifier(max_depth=1).fit(reduced, reduced.target)
+    with pytest.raises(TypeError, match="call fit_reduced"):
+        solve(tasks.Misclassification(), reduced, reduced.target, max_depth=1)
+    with pytest.raises(TypeError, match="FairTreeClassifier has no path"):
+        FairTreeClassifier(max_depth=1).fit_reduced(reduced, path=True)
+
+
+@pytest.mark.parametrize("values", [[3.0] * 4, ["a"] * 4, [None] * 4], ids=str)
+def test_a_table_in_which_nothing_differs(values: list[Any], tmp_path: Path) -> None:
+    text = isinstance(values[0], str) or values[0] is None
+    frame = pd.DataFrame({"x": pd.Series(values, dtype="string" if text else float), "y": 1})
+    reduced = reduce(frame, target="y")
+    reduced.to_parquet(tmp_path / "same.parquet")
+    for one in (reduced, Reduced.from_parquet(tmp_path / "same.parquet")):
+        model = OptimalTreeClassifier(max_depth=1).fit_reduced(one)
+        assert (model.certificate_.cost, model.certificate_.n_rows) == (0, 4)
+        assert verify(model, one)
+
+
 class TestForms:
     def test_rows_are_packed_and_give_the_same_tree(self) -> None:
         frame = shop()
@@ -396,6 +422,24 @@ class TestForms:
         with pytest.raises(FileNotFoundError):
             Reduced.from_parquet(tmp_path / "none.parquet")
 
+    @pytest.mark.parametrize(
+        ("old", "new"),
+        [('"stride": 1}', '"stride": 0}'), ('"word": 0,', '"word": 9,'), ('"1/1000"', '"1/0"')],
+    )
+    def test_a_damaged_file_is_refused(self, old: str, new: str, tmp_path: Path) -> None:
+        import pyarrow.parquet as pq
+
+        path = tmp_path / "reduced.parquet"
+        weighted = shop().assign(w=0.125)
+        reduce(weighted, target="back", sample_weight="w").to_parquet(path)
+        found = pq.read_table(path)
+        schema = found.schema.metadata[b"certree"].decode()
+        changed = schema.replace(old, new)
+        assert changed != schema
+        pq.write_table(found.replace_schema_metadata({"certree": changed}), path)
+        with pytest.raises(ValueError, match="is not a reduced table"):
+            Reduced.from_parquet(path)
+
 
 class TestVerify:
     def test_a_wrong_certificate_is_found(self) -> None:
@@ -442,6 +486,67 @@ class TestVerify:
         reduced = reduce(path, features=FEATURES[:4], target="paid", thresholds=5)
         model = OptimalTreeRegressor(max_depth=2).fit_reduced(reduced)
         assert verify(model, path, "paid").n_rows == 600
+
+    @pytest.fixture
+    def rows(self) -> Any:
+        return duckdb.connect().sql(
+            "SELECT range % 7 AS x, range % 3 AS a, 2 - range % 3 AS b, range % 5 / 2 AS v, "
+            "'c' || (range % 7 > 3) AS y FROM range(70)"
+        )
+
+    def test_columns_that_are_not_given_or_do_not_fit_are_named(self, rows: Any) -> None:
+        tree = OptimalTreeClassifier(max_depth=1).fit_reduced(
+            reduce(rows, features=["x"], target="y")
+        )
+        mean = OptimalTreeRegressor(max_depth=1).fit_reduced(
+            reduce(rows, features=["x"], target="v", target_kind="numbers")
+        )
+        policy = PolicyTree(max_depth=1).fit_reduced(reduce(rows, features=["x"], costs=["a", "b"]))
+        assert verify(tree, rows, "y")
+        assert verify(mean, rows, "v")
+        assert verify(policy, rows, costs=["a", "b"])
+        for model in (tree, mean):
+            with pytest.raises(ValueError, match="y must be passed: the target column"):
+                verify(model, rows)
+        for costs in (None, ["a"]):
+            with pytest.raises(ValueError, match="costs must name 2 columns, one for each"):
+                verify(policy, rows, costs=costs)
+        with pytest.raises(ValueError, match="'y' must hold numbers, but is of type string"):
+            verify(mean, rows, "y")
+        with pytest.raises(ValueError, match="'x' must hold numbers, but is of type string"):
+            verify(tree, rows.project("x::VARCHAR AS x, y"), "y")
+        with pytest.raises(TypeError, match=r"y='y' names a column.*duckdb.from_df"):
+            verify(tree, rows.df(), "y")
+
+    def test_files_that_cannot_be_read_are_named(self, rows: Any, tmp_path: Path) -> None:
+        tree = OptimalTreeClassifier(max_depth=1).fit_reduced(
+            reduce(rows, features=["x"], target="y")
+        )
+        with pytest.raises(ValueError, match=r"none.parquet' cannot be read as a table"):
+            verify(tree, tmp_path / "none.parquet", "y")
+        connection = duckdb.connect()
+        lost = connection.sql("SELECT 1 AS x, 'a' AS y")
+        connection.close()
+        with pytest.raises(RuntimeError, match="could not add up the rows: Connection Error"):
+            verify(tree, lost, "y")
+
+    def test_what_sums_over_leaves_do_not_tell_is_refused(self, rows: Any) -> None:
+        reduced = reduce(rows, features=["x"], target="y", sensitive="a")
+        frame = rows.df()
+        with pytest.warns(match="No tree"):
+            none = FairTreeClassifier("accuracy_parity", 0, max_depth=0).fit(
+                [[0]] * 4, [0, 0, 1, 1], sensitive_features=[0, 0, 1, 1]
+            )
+        front = pareto_front(frame[["x"]], frame["y"], max_depth=1)
+        both = OptimalTreeClassifier(max_depth=1).fit(frame[["x"]], frame[["y", "a"]])
+        for model, error in (
+            (none, "no tree to verify by sums"),
+            (front, "ParetoFront cannot be verified by sums"),
+            (both, "Several outputs cannot be verified by sums"),
+        ):
+            for table in (reduced, rows):
+                with pytest.raises(ValueError, match=error):
+                    verify(model, table, "y")
 
 
 def _arrow(frame: pd.DataFrame) -> Any:

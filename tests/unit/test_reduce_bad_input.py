@@ -33,6 +33,10 @@ class TestBadInput:
             ({"features": ["age", "age"]}, "twice"),
             ({"sample_weight": "city"}, "'city' must hold numbers, since it is in sample_weight"),
             ({"costs": ["age", "city"]}, "'city' must hold numbers, since it is in costs"),
+            ({"costs": "age"}, "costs must be a list of columns, got the text 'age'"),
+            ({"max_groups": "many"}, "max_groups must be a positive integer, got 'many'"),
+            ({"memory_limit": "2GB"}, "memory_limit must be a positive integer, got '2GB'"),
+            ({"memory_limit": -1}, "memory_limit must be a positive integer, got -1"),
             ({"thresholds": "some"}, "thresholds must be"),
             ({"thresholds": {"agee": 3}}, "agee"),
             ({"form": "bits"}, "form must be"),
@@ -92,6 +96,8 @@ class TestBadInput:
             reduce(tmp_path / "a.parquet", target="y")
         with pytest.raises(TypeError, match="several types"):
             reduce(pd.DataFrame({"x": [1, "a"], "y": [0, 1]}), target="y")
+        with pytest.raises(ValueError, match="two columns 'x'; give each a name"):
+            reduce(pd.DataFrame([[1, 2, 0]], columns=["x", "x", "y"]), target="y")
         with pytest.raises(ValueError, match="which trees cannot ask"):
             reduce(duckdb.sql("SELECT [1, 2] AS x, 1 AS y"), target="y")
 

@@ -282,7 +282,7 @@ class ColumnQueries:
         plain = values.to_pylist()
         if plain and isinstance(plain[0], bool):
             return np.array(plain, dtype=np.bool_)
-        if plain and isinstance(plain[0], str):
+        if kind == "text" or (plain and isinstance(plain[0], str)):
             column = np.empty(len(plain), dtype=object)
             column[:] = plain
             return column

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from certree.exceptions import warn
 from certree.numbers._fixed_squares import SquareSums
 
+from ._asked import is_index
 from ._columns import MOST_CATEGORIES, MOST_SUM, ColumnQueries, Roles, int_array, kind_of, rank_of
 from ._encoder import TableEncoder
 from ._reduced import Coded, CostSums, Reduced, SeenTable, Words, pack
@@ -113,6 +114,11 @@ def reduce(
         raise ValueError(f"target_kind must be auto, classes or numbers, got {target_kind!r}.")
     if form not in ("groups", "rows"):
         raise ValueError(f"form must be 'groups' or 'rows', got {form!r}.")
+    for name, size in (("max_groups", max_groups), ("memory_limit", memory_limit)):
+        if size is not None and not (is_index(size) and size > 0):
+            raise ValueError(f"{name} must be a positive integer, got {size!r}.")
+    if isinstance(costs, str):
+        raise TypeError(f"costs must be a list of columns, got the text {costs!r}.")
     source = open_table(table, memory_limit)
     given = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
     roles = Roles(target, sample_weight, given, list(costs or ()))

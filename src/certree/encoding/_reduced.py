@@ -51,12 +51,12 @@ class Words:
 
     def __init__(self) -> None:
         self.n_words = 0
-        self._used = _MOST_KEYS
+        self._used = 1
 
     def add(self, values: NDArray[Any]) -> Coded:
         """Return the place of one more column with so many codes."""
         size = max(len(values), 1)
-        if self._used * size > _MOST_KEYS:
+        if not self.n_words or self._used * size > _MOST_KEYS:
             self.n_words, self._used = self.n_words + 1, 1
         stride, self._used = self._used, self._used * size
         return Coded(values, self.n_words - 1, stride)
@@ -332,7 +332,14 @@ class Reduced:
             return _read(schema, found)
         except FileNotFoundError:
             raise
-        except (KeyError, ValueError, TypeError, pyarrow.ArrowException) as error:
+        except (
+            KeyError,
+            IndexError,
+            ValueError,
+            TypeError,
+            ArithmeticError,
+            pyarrow.ArrowException,
+        ) as error:
             raise ValueError(
                 f"{os.fspath(path)!r} is not a reduced table that this version of certree reads "
                 f"({error}); write it with Reduced.to_parquet."
@@ -427,6 +434,11 @@ def _read(schema: Mapping[str, Any], found: Any) -> Reduced:
         total, square = _integers(columns["total"]), _integers(columns["square"])
         weights = columns["rows"] if units is None else units
         sums = SquareSums(weights, total, square, **{k: Fraction(v) for k, v in sums.items()})
+    classes = None if schema["classes"] is None else _read_codes(schema["classes"])
+    groups = {name: _read_codes(place) for name, place in schema["groups"].items()}
+    for place in (*features, *groups.values(), *(() if classes is None else (classes,))):
+        if not (0 <= place.word < n_words and place.stride > 0 and len(place.values)):
+            raise ValueError("a column has codes that are in no word")
     return Reduced(
         seen,
         np.stack([columns[f"word{i}"] for i in range(n_words)]),
@@ -436,8 +448,8 @@ def _read(schema: Mapping[str, Any], found: Any) -> Reduced:
         units,
         Fraction(schema["unit"]),
         schema["target"],
-        None if schema["classes"] is None else _read_codes(schema["classes"]),
-        {name: _read_codes(place) for name, place in schema["groups"].items()},
+        classes,
+        groups,
         costs,
         sums,
         schema["asked"],

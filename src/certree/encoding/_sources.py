@@ -185,6 +185,9 @@ def _as_arrow(frame: Any) -> tuple[Any, dict[str, tuple[Any, ...]]]:
     if family == "pyarrow" and hasattr(frame, "schema") and hasattr(frame, "column_names"):
         table = frame
     elif family == "pandas" and hasattr(frame, "columns"):
+        if not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise ValueError(f"The frame has two columns {twice!r}; give each a name of its own.")
         for name, dtype in frame.dtypes.items():
             if getattr(dtype, "ordered", False):
                 levels[name] = tuple(dtype.categories.tolist())

@@ -13,6 +13,9 @@ from ._workers import INFINITE, Entries, Proven, Reply
 LOCAL = "this process"
 """The name of the coordinator among the workers."""
 
+# A worker that has not replied while the others replied so many times each is taken as gone.
+_MOST_TURNS = 8
+
 # Lines that are kept for workers that have not seen them.
 _MOST_KEPT = 1_000_000
 
@@ -90,6 +93,8 @@ class SharedLog:
         self._parts: list[tuple[str, Entries]] = []
         self._dropped = 0
         self._seen: dict[str, int] = {}
+        self._last: dict[str, int] = {}
+        self._replies = 0
 
     def __len__(self) -> int:
         return self._dropped + len(self._parts)
@@ -97,9 +102,13 @@ class SharedLog:
     def add(self, reply: Reply) -> None:
         """Add what a worker has proven, and forget what all others know."""
         self._parts.append((reply.worker, reply.entries))
-        self._seen[reply.worker] = reply.seen
-        workers = [seen for name, seen in self._seen.items() if name != LOCAL]
-        known = min(workers, default=0) - self._dropped
+        if reply.worker != LOCAL:
+            self._replies += 1
+            self._seen[reply.worker], self._last[reply.worker] = reply.seen, self._replies
+        # What only a worker that died has not seen would travel with every task.
+        since = self._replies - _MOST_TURNS * len(self._last)
+        self._last = {name: last for name, last in self._last.items() if last >= since}
+        known = min((self._seen[name] for name in self._last), default=0) - self._dropped
         kept = np.cumsum([len(lines) for _, lines in reversed(self._parts)])
         fits = int(np.searchsorted(kept, _MOST_KEPT, side="right"))
         n_gone = max(known, len(self._parts) - fits, 0)

@@ -41,6 +41,7 @@ from ._workers import (
     can_be_renewed,
     check_version,
     check_workers,
+    close_executor,
     forget,
     holder_of,
     no_certree,
@@ -126,6 +127,7 @@ class _Search:
     def __init__(self, problem: Problem, options: Options, callback: Callback | None) -> None:
         self.start = perf_counter()
         self.given = options.executor
+        self.executor: Executor = Inline()
         self.options = replace(options, executor=None)
         self.guard = Guard(callback)
         self.problem = problem
@@ -153,8 +155,8 @@ class _Search:
         if first is not None:
             forget(self.packed.key)
             return first
-        self._open_executor()
         try:
+            self._open_executor()
             self._share()
         except _Stopped:
             pass
@@ -162,6 +164,7 @@ class _Search:
             for part in self.parts:
                 if part.future is not None:
                     part.future.cancel()
+            close_executor(self.given, self.executor)
             forget(self.packed.key)
         if self.guard.error is not None:
             raise self.guard.error

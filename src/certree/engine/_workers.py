@@ -354,6 +354,8 @@ def open_executor(given: Any) -> Executor:
     if _is_ray(given):
         return RayTasks(given)
     if hasattr(given, "get_executor"):  # a client of Dask
+        if getattr(given, "status", None) in ("closing", "closed"):
+            raise ValueError(f"executor={given!r} takes no tasks: the client is closed.")
         return given.get_executor()  # type: ignore[no-any-return]
     if callable(getattr(given, "submit", None)):
         return given  # type: ignore[no-any-return]
@@ -368,6 +370,12 @@ def open_executor(given: Any) -> Executor:
 def can_be_renewed(given: Any) -> bool:
     """Whether there is a second executor when the first one breaks."""
     return not callable(getattr(given, "submit", None)) and not _is_ray(given)
+
+
+def close_executor(given: Any, executor: Executor) -> None:
+    """Let go of the workers of an executor that a function made for one search."""
+    if can_be_renewed(given):
+        executor.shutdown(wait=False)
 
 
 def worker_count(executor: Any) -> int:

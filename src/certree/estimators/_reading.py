@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import fields
+from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -147,6 +148,10 @@ class EncodesTables(TableParameters, ReadsTables):
 
     def _encode_groups(self, reduced: Reduced, prefers_ranks: PrefersRanks | None) -> Columns:
         """Take over the tests of a reduced table and return its groups, encoded or ranked."""
+        if "_row_counts" not in self.__dict__:
+            raise TypeError(
+                "A reduced table has groups of rows, which are not rows; call fit_reduced(reduced)."
+            )
         self.encoder_ = reduced.seen.encoder().set_output(transform="default")
         self.n_features_in_ = self.encoder_.n_features_in_
         self.feature_names_in_ = self.encoder_.feature_names_in_
@@ -192,6 +197,9 @@ class EncodesTables(TableParameters, ReadsTables):
                     + (f", or call reduce(..., {name}={value!r})." if name in defaults else ".")
                 )
         more: dict[str, Any] = {"path": True} if path else {}
+        if path and "path" not in signature(cast(Any, self).fit).parameters:
+            raise TypeError(f"{type(self).__name__} has no path of sizes; leave out path=True.")
+        self._row_counts = None
         try:
             self._fit_groups(reduced, callback=callback, **more)
         finally:

@@ -7,7 +7,8 @@ and the sums of their costs or squared errors. The rules that are checked are th
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -72,6 +73,22 @@ class Cell:
     size: Fraction = Fraction(0)
 
 
+def check_has_leaves(model: Any) -> None:
+    """Refuse what sums over the rows of leaves do not tell enough about."""
+    stated = getattr(model, "certificate_", model)
+    kind = type(stated).__name__
+    if kind not in ("Certificate", "TaskCertificate", "FairnessCertificate"):
+        raise ValueError(
+            f"A {kind} cannot be verified by sums over leaves; pass the rows themselves."
+        )
+    if getattr(model, "tree_", None) is None:
+        raise ValueError(
+            "There is no tree to verify by sums over leaves; pass the rows themselves."
+        )
+    if getattr(model, "n_outputs_", 1) > 1:
+        raise ValueError("Several outputs cannot be verified by sums over leaves; pass the rows.")
+
+
 def check_cells(model: Any, cells: Sequence[Cell], candidates: Any = None) -> Checked:
     """Check the certificate of a model by the cells of its rows.
 
@@ -93,14 +110,6 @@ def check_cells(model: Any, cells: Sequence[Cell], candidates: Any = None) -> Ch
         raise ValueError("The table has no rows (of positive weight).")
     certificate = model.certificate_
     kind = type(certificate).__name__
-    if kind not in ("Certificate", "TaskCertificate", "FairnessCertificate"):
-        raise ValueError(
-            f"A {kind} cannot be verified by sums over leaves; pass the rows themselves."
-        )
-    if getattr(model, "tree_", None) is None:
-        raise ValueError(
-            "There is no tree to verify by sums over leaves; pass the rows themselves."
-        )
     parameters = {"objective": "accuracy", **model.get_params(deep=False)}
     audit = Audit(certificate, parameters)
     walk = _walk(model.tree_, cells)
@@ -180,6 +189,7 @@ def _check_classes(
 ) -> Exact:
     """Check weighted errors, a metric of them, and rates of groups."""
     certificate, labels = audit.certificate, model.classes_.tolist()
+    _check_target(cells)
     metric = metric_of(audit.parameters["objective"])
     check_parameters(audit, metric.name)
     data = with_classes(data, [cell.label for cell in cells], labels)
@@ -197,6 +207,11 @@ def _check_classes(
     if not metric.counts_errors:
         return check_metric_cost(audit, data, walk, metric, labels)
     return check_cost(audit, data, walk)
+
+
+def _check_target(cells: Sequence[Cell]) -> None:
+    if any(cell.label is None for cell in cells):
+        raise ValueError("y must be passed: the target column, with a value in every row.")
 
 
 def _check_groups(fair: Fair, walk: Walk, cells: Sequence[Cell]) -> None:
@@ -237,16 +252,21 @@ def _check_task(
 def _leaves(model: Any, data: Data, cells: Sequence[Cell]) -> Leaves:
     """Return what leaves cost, by the estimator."""
     names = {cls.__name__ for cls in type(model).__mro__}
-    labels = [cell.label for cell in cells]
+    is_policy, listed = "PolicyTree" in names, len(cells[0].costs)
     if "OptimalTreeRegressor" in names and model.criterion == "squared_error":
+        _check_target(cells)
         return _square_leaves(cells, data)
-    if "PolicyTree" in names:
+    n_labels = len(model.treatments_ if is_policy else model.classes_) if listed or is_policy else 0
+    if listed != n_labels:
+        raise ValueError(
+            f"costs must name {n_labels} columns, one for each label or treatment, got {listed}."
+        )
+    if is_policy:
         return _reward_leaves(model, data, cells)
-    if cells[0].costs:
+    if listed:
         return label_leaves("cost", data, plain_list(model.classes_), _per_weight(cells))
-    if None in labels:
-        raise ValueError("y must be passed: the column of the classes.")
-    return leaves_of_estimator(model, data, GivenRows(None, labels))
+    _check_target(cells)
+    return leaves_of_estimator(model, data, GivenRows(None, [cell.label for cell in cells]))
 
 
 def _per_weight(cells: Sequence[Cell]) -> Mapping[int, list[Fraction]]:
@@ -415,7 +435,8 @@ def cells_of_table(
     """
     import ibis
 
-    rows, run = _open(table)
+    with _naming_failures():
+        rows, run = _open(table)
     tree = PlainTree.of(model.tree_)
     names = list(model.feature_names_in_)
     groups = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
@@ -429,15 +450,16 @@ def cells_of_table(
             )
         if name not in rows.columns:
             raise ValueError(f"The table has no column {name!r}.")
+    is_number = _is_number(tree)
+    for name in (*listed, sample_weight, y if is_number else None):
+        if name is not None:
+            _check_numbers(name, rows[name])
     weight = ibis.literal(1, "int64") if sample_weight is None else rows[sample_weight]
     if sample_weight is not None:
         rows = rows.filter(rows[sample_weight] > 0)
         weight = rows[sample_weight]
-    value = (
-        _leaf(tree, names, rows, lambda leaf: float(tree.value(leaf))) if _is_number(tree) else 0
-    )
+    value = _leaf(tree, names, rows, lambda leaf: float(tree.value(leaf))) if is_number else 0
     columns = {"leaf": _leaf(tree, names, rows, int).cast("int64"), "w": weight}
-    is_number = _is_number(tree)
     if y is not None and is_number:
         columns["d"] = rows[y].cast("float64") - value
     elif y is not None:
@@ -455,8 +477,14 @@ def cells_of_table(
         asked |= {"low": (rows.w * ibis.least(*each)).sum()}
         asked |= {"high": (rows.w * ibis.greatest(*each)).sum()}
         asked |= {"size": (rows.w * sum(column.abs() for column in each)).sum()}
-    answer = run(rows.group_by(keys).aggregate(**asked))
+    with _naming_failures():
+        answer = run(rows.group_by(keys).aggregate(**asked))
     return [_cell(line, tree, len(groups), len(listed)) for line in answer]
+
+
+def _check_numbers(name: str, column: Any) -> None:
+    if not column.type().is_numeric():
+        raise ValueError(f"The column {name!r} must hold numbers, but is of type {column.type()}.")
 
 
 def _cell(line: Mapping[str, Any], tree: PlainTree, n_groups: int, n_costs: int) -> Cell:
@@ -479,6 +507,20 @@ def _cell(line: Mapping[str, Any], tree: PlainTree, n_groups: int, n_costs: int)
     return cell
 
 
+@contextmanager
+def _naming_failures() -> Iterator[None]:
+    """Make one clear error of what engines raise."""
+    try:
+        yield
+    except (ImportError, ValueError):
+        raise
+    except Exception as error:
+        told = str(error).strip().splitlines() or [type(error).__name__]
+        raise RuntimeError(
+            f"The engine could not add up the rows: {told[0]} ({type(error).__name__})."
+        ) from error
+
+
 def _open(table: Any) -> tuple[Any, Any]:
     """Return a table of ibis, and what answers a query of it by a list of lines."""
     import ibis
@@ -488,9 +530,13 @@ def _open(table: Any) -> tuple[Any, Any]:
     if isinstance(table, str | os.PathLike):
         import duckdb
 
-        table = os.fspath(table)
-        is_csv = table.lower().endswith((".csv", ".tsv", ".csv.gz"))
-        table = (duckdb.connect().read_csv if is_csv else duckdb.connect().read_parquet)(table)
+        path = os.fspath(table)
+        is_csv = path.lower().endswith((".csv", ".tsv", ".csv.gz"))
+        try:
+            table = (duckdb.connect().read_csv if is_csv else duckdb.connect().read_parquet)(path)
+        except duckdb.Error as error:
+            told = str(error).splitlines()[0]
+            raise ValueError(f"{path!r} cannot be read as a table: {told}") from error
     schema = ibis.Schema.from_pyarrow(table.limit(0).to_arrow_table().schema)
     rows = ibis.table(schema, name="certree_rows")
 
@@ -525,6 +571,7 @@ def _holds(test: Test, column: Any) -> Any:
     if kind == "missing":
         return absent
     if kind == "threshold":
+        _check_numbers(test["name"], column)
         holds = column <= test["threshold"]
     elif kind == "time":
         moment = np.datetime64(nanoseconds_of_text(test["value"]) // 1000, "us").item()

@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from ._audit import Checked, GivenRows
-from ._cells import cells_of_reduced, cells_of_table, check_cells, is_in_engine
+from ._cells import cells_of_reduced, cells_of_table, check_cells, check_has_leaves, is_in_engine
 from ._curve import check_curve
 from ._errors import check_classifier, check_pareto_front
 from ._fair_audit import check_fair
@@ -149,6 +149,12 @@ def verify(
     if type(X).__name__ == "Reduced" or is_in_engine(X):
         result = _check_sums(model, given)
     else:
+        for name, value in (("y", y), ("sample_weight", sample_weight)):
+            if isinstance(value, str):
+                raise TypeError(
+                    f"{name}={value!r} names a column, which a table in an engine needs; pass the "
+                    "values for one in memory, or duckdb.from_df(X) in its place."
+                )
         result = _checker(model)(model, given)
     n_rows, cost = result.n_rows, result.cost
     if isinstance(cost, Fraction) and cost.denominator == 1:
@@ -163,6 +169,7 @@ def _check_sums(model: Any, given: GivenRows) -> Checked:
     if given.exhaustive:
         raise ValueError("exhaustive=True needs the rows themselves, in memory.")
     _checker(model)
+    check_has_leaves(model)
     if type(given.X).__name__ == "Reduced":
         return check_cells(model, cells_of_reduced(model, given.X), given.X.encoder.candidates_)
     columns = (given.y, given.sample_weight, given.costs, given.sensitive_features)
