@@ -113,6 +113,12 @@ def reduce(
         raise ValueError(f"target_kind must be auto, classes or numbers, got {target_kind!r}.")
     if form not in ("groups", "rows"):
         raise ValueError(f"form must be 'groups' or 'rows', got {form!r}.")
+    for role, name in (("target", target), ("sample_weight", sample_weight)):
+        if not isinstance(name, str | None):
+            raise TypeError(
+                f"{role} must be the name of one column, got {name!r}. Several outputs need fit "
+                "with rows."
+            )
     source = open_table(table, memory_limit)
     given = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
     roles = Roles(target, sample_weight, given, list(costs or ()))

@@ -14,6 +14,7 @@ from certree.encoding._named import read_outputs
 from certree.numbers._fixed_squares import SquareSums
 from certree.results._answer import Answer
 from certree.tasks._examples import Deviance
+from certree.tasks._output_weights import refuse_for_one
 from certree.tasks._quantiles import AbsoluteError, QuantileLoss
 from certree.tasks._squares import SquaredError, target_numbers
 from certree.tasks._task import Task
@@ -166,8 +167,10 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
             if not is_squared:
                 raise ValueError(
                     "The table was reduced to sums of squares, which serve "
-                    f"criterion='squared_error' only; got criterion={self.criterion!r}."
+                    f"criterion='squared_error' only; got criterion={self.criterion!r}. Call "
+                    "reduce(..., target_kind='classes'), which keeps the values of the target."
                 )
+            refuse_for_one(self.output_weights)
             return y
         if not is_squared and read_outputs(y, n_rows) is not None:
             raise ValueError(

@@ -30,6 +30,7 @@ from ._raw_table import Column, RawTable
 from ._stated_weights import _stated_class_weights, wanted_class_weights, with_classes
 from ._story import check_bounds, check_no_confusion, check_parameters
 from ._task_audit import _check_cost as check_task_cost
+from ._task_audit import _noise as noise_of_leaves
 
 # How far sums of float64 may be off, as a share of the sum of their sizes.
 _NOISE = Fraction(1, 2**40)
@@ -231,22 +232,42 @@ def _check_task(
     slack = min(Fraction(certificate.rounding), allowed) + noise
     _check_penalty(audit, leaves.whole, slack)
     check_no_confusion(audit)
-    return check_task_cost(audit, data, leaves, walk, None, slack)
+    return check_task_cost(audit, data, leaves, walk, None, slack + noise_of_leaves(leaves, walk))
 
 
 def _leaves(model: Any, data: Data, cells: Sequence[Cell]) -> Leaves:
     """Return what leaves cost, by the estimator."""
-    names = {cls.__name__ for cls in type(model).__mro__}
     labels = [cell.label for cell in cells]
-    if "OptimalTreeRegressor" in names and model.criterion == "squared_error":
+    if _adds_squares(model):
         return _square_leaves(cells, data)
-    if "PolicyTree" in names:
+    if _is_a(model, "PolicyTree"):
         return _reward_leaves(model, data, cells)
     if cells[0].costs:
         return label_leaves("cost", data, plain_list(model.classes_), _per_weight(cells))
     if None in labels:
         raise ValueError("y must be passed: the column of the classes.")
     return leaves_of_estimator(model, data, GivenRows(None, labels))
+
+
+def _is_a(model: Any, *names: str) -> bool:
+    return any(cls.__name__ in names for cls in type(model).__mro__)
+
+
+def _adds_squares(model: Any) -> bool:
+    """Return whether leaves cost the squared error of one output."""
+    return _is_a(model, "OptimalTreeRegressor") and model.criterion == "squared_error"
+
+
+def _refuse_rows_needed(model: Any) -> None:
+    """Raise if the cost of a leaf is no function of sums over cells."""
+    several = getattr(model, "n_outputs_", 1) > 1
+    needs = ("LinearTreeRegressor", "SurvivalTree", "OptimalTreeClusterer")
+    if several or _is_a(model, *needs):
+        what = " with several outputs" if several else ""
+        raise ValueError(
+            f"{type(model).__name__}{what} cannot be verified by sums over leaves; pass the rows "
+            "themselves, in memory."
+        )
 
 
 def _per_weight(cells: Sequence[Cell]) -> Mapping[int, list[Fraction]]:
@@ -306,6 +327,7 @@ def _whole_square(cells: Sequence[Cell]) -> Fraction:
 
 def cells_of_reduced(model: Any, reduced: Any) -> list[Cell]:
     """Return the cells of the groups of a reduced table."""
+    _refuse_rows_needed(model)
     tree = PlainTree.of(model.tree_)
     names = list(reduced.feature_names)
     fitted = list(getattr(model, "feature_names_in_", names))
@@ -334,6 +356,12 @@ def cells_of_reduced(model: Any, reduced: Any) -> list[Cell]:
         group = tuple(known) if len(known) > 1 else known[0] if known else None
         cells.append(Cell(line[0], 0, Fraction(0), label, group))
     _add_up(cells, of_group, reduced, tree)
+    if reduced.classes is not None and _adds_squares(model):
+        for cell in cells:
+            value = read(tree.value(cell.leaf))
+            distance = read(cell.label) - value
+            cell.off, cell.square = distance * cell.weight, distance**2 * cell.weight
+            cell.label = value
     return cells
 
 
@@ -368,16 +396,6 @@ def _add_up(cells: list[Cell], of_group: Any, reduced: Any, tree: PlainTree) -> 
                 + 2 * centre * off
                 + centre * centre * cell.weight
             )
-    elif reduced.classes is not None and _is_number(tree):
-        for cell in cells:
-            value = read(tree.value(cell.leaf))
-            distance = read(cell.label) - value
-            cell.off, cell.square = distance * cell.weight, distance**2 * cell.weight
-            cell.label = value
-
-
-def _is_number(tree: PlainTree) -> bool:
-    return all(isinstance(value, float) for value in tree.values)
 
 
 def _plain(values: Any) -> list[Any]:
@@ -415,6 +433,7 @@ def cells_of_table(
     """
     import ibis
 
+    _refuse_rows_needed(model)
     rows, run = _open(table)
     tree = PlainTree.of(model.tree_)
     names = list(model.feature_names_in_)
@@ -433,12 +452,9 @@ def cells_of_table(
     if sample_weight is not None:
         rows = rows.filter(rows[sample_weight] > 0)
         weight = rows[sample_weight]
-    value = (
-        _leaf(tree, names, rows, lambda leaf: float(tree.value(leaf))) if _is_number(tree) else 0
-    )
     columns = {"leaf": _leaf(tree, names, rows, int).cast("int64"), "w": weight}
-    is_number = _is_number(tree)
-    if y is not None and is_number:
+    if y is not None and _adds_squares(model):
+        value = _leaf(tree, names, rows, lambda leaf: float(tree.value(leaf)))
         columns["d"] = rows[y].cast("float64") - value
     elif y is not None:
         columns["y"] = rows[y]
