@@ -23,6 +23,7 @@ from certree import (
     OptimalityWarning,
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
+    OptimalTreeClusterer,
     OptimalTreeRegressor,
     OptimalTreeRegressorCV,
     PolicyTree,
@@ -368,6 +369,7 @@ def test_a_path_and_all_folds_take_a_few_times_the_work_of_one_fit(
     [
         (TreeCV(3), {}, "estimator must be a tree of certree"),
         (TreeCV(SPOForest()), {}, "estimator must be a tree of certree"),
+        (TreeCV(OptimalTreeClusterer()), {}, "TreeCV chooses max_splits, which OptimalTreeCl"),
         (TreeCV(OptimalTreeClassifier(splits="multiway")), {}, "set sizes=None"),
         (TreeCV(CostSensitiveTreeClassifier()), {"costs": [[0, 1]]}, "costs must have one value"),
         (TreeCV(FairTreeClassifier()), {"sensitive_features": "sex"}, "sensitive_features must"),
@@ -375,7 +377,17 @@ def test_a_path_and_all_folds_take_a_few_times_the_work_of_one_fit(
         (TreeCV(refit=1), {}, "refit must be True or False"),
         (TreeCV(cv=1), {}, "at least one train/test split|n_splits"),
     ],
-    ids=["number", "forest", "multiway", "costs", "groups", "outcomes", "refit", "folds"],
+    ids=[
+        "number",
+        "forest",
+        "clusters",
+        "multiway",
+        "costs",
+        "groups",
+        "outcomes",
+        "refit",
+        "folds",
+    ],
 )
 def test_what_cannot_be_chosen_is_refused(
     data: tuple[Any, Any], model: TreeCV, given: dict[str, Any], message: str

@@ -7,10 +7,12 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import d2_pinball_score, d2_tweedie_score
 from sklearn.utils import column_or_1d
 
 from certree.encoding import Reduced
 from certree.encoding._named import read_outputs
+from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_squares import SquareSums
 from certree.results._answer import Answer
 from certree.tasks._examples import Deviance
@@ -186,7 +188,27 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         self.fit(reduced, y, reduced.weights, **more)
 
     def _measure_name(self) -> str:
-        return "R2"
+        return "R2" if self.criterion == "squared_error" else "D2"
+
+    def _score_part(self, X: Any, y: Any, **params: Any) -> float:
+        if self.criterion == "squared_error":
+            return super()._score_part(X, y, **params)
+        weights, truth = params.get("sample_weight"), self._read_target(y, len(y))
+        assert isinstance(truth, np.ndarray)
+        predicted = self.predict(X)
+        if np.ptp(truth) == 0:  # as for R2
+            return float((predicted == truth).all())
+        if self.criterion in ("poisson", "gamma"):
+            # A leaf without a count would make one that is left out infinitely bad.
+            predicted = np.maximum(predicted, np.finfo(np.float64).tiny)
+            power = 1 if self.criterion == "poisson" else 2
+            return float(d2_tweedie_score(truth, predicted, sample_weight=weights, power=power))
+        alpha = (
+            0.5
+            if self.criterion == "absolute_error"
+            else float(read_fraction(self.quantile, "quantile"))
+        )
+        return float(d2_pinball_score(truth, predicted, sample_weight=weights, alpha=alpha))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -177,6 +177,11 @@ class TreeCV(ChoosesSize):
                 "estimator must be a tree of certree, such as OptimalTreeRegressor(), got "
                 f"{given!r}."
             )
+        if "max_splits" not in given.get_params(deep=False):
+            raise TypeError(
+                f"TreeCV chooses max_splits, which {type(given).__name__} does not have; choose "
+                "among its path_, which fit(..., path=True) finds, or use GridSearchCV."
+            )
         tree: BaseOptimalTree = clone(given)
         return tree.set_params(time_limit=self.time_limit, memory_limit=self.memory_limit)
 
