@@ -123,7 +123,7 @@ def reduce(
     given = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
     roles = Roles(target, sample_weight, given, list(costs or ()))
     names = _check_columns(source, features, roles)
-    job = _Job(source, roles, names)
+    job = _Reduction(source, roles, names)
     rules = TableEncoder(
         thresholds=thresholds,
         categorical_features=categorical_features,
@@ -176,7 +176,7 @@ class _Layout(NamedTuple):
     words: list[Any]
 
 
-class _Job(ColumnQueries):
+class _Reduction(ColumnQueries):
     """The queries of one reduction."""
 
     def group(
@@ -405,7 +405,7 @@ class _Summed:
     target: _Quantum | None
     cost: _Quantum | None
 
-    def columns(self, job: _Job, ibis: Any) -> dict[str, Any]:
+    def columns(self, job: _Reduction, ibis: Any) -> dict[str, Any]:
         """Return what rows add, as expressions."""
         found: dict[str, Any] = {}
         units = job._units(job.rows)
@@ -431,7 +431,7 @@ class _Summed:
             add("greatest", ibis.greatest(*each), self.cost.widest)
         return found
 
-    def costs(self, job: _Job, arrays: Mapping[str, NDArray[Any]]) -> CostSums | None:
+    def costs(self, job: _Reduction, arrays: Mapping[str, NDArray[Any]]) -> CostSums | None:
         """Return the sums of costs."""
         quantum = self.cost
         if quantum is None:
@@ -453,7 +453,7 @@ class _Summed:
             int(arrays["greatest"].sum()) + whole,
         )
 
-    def squares(self, job: _Job, arrays: Mapping[str, NDArray[Any]]) -> SquareSums | None:
+    def squares(self, job: _Reduction, arrays: Mapping[str, NDArray[Any]]) -> SquareSums | None:
         """Return the sums of the target."""
         quantum = self.target
         if quantum is None:
