@@ -102,7 +102,9 @@ def test_it_offers_what_the_model_it_holds_offers(data: tuple[Any, Any]) -> None
     model = OptimalTreeClassifierCV(depths=(1, 2)).fit(X, y, path=True)
     held = model.best_estimator_
     offered = {name for name in dir(held) if not name.startswith("_")}
-    assert offered - set(held.get_params()) <= set(dir(model))
+    # Folds need rows, so nothing is chosen by groups of them.
+    assert offered - set(held.get_params()) - {"fit_reduced"} <= set(dir(model))
+    assert not hasattr(TreeCV(depths=(1,)).fit(X, y), "fit_reduced")
     for method in ("predict", "predict_proba", "apply"):
         assert np.array_equal(getattr(model, method)(X), getattr(held, method)(X))
     assert (model.decision_path(X) != held.decision_path(X)).nnz == 0
@@ -394,6 +396,14 @@ def test_what_cannot_be_chosen_is_refused(
 ) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         model.fit(*data, **given)
+
+
+def test_several_outputs_have_their_size_chosen(data: tuple[Any, Any]) -> None:
+    X, y = data
+    for model in (OptimalTreeRegressorCV((1, 2)), OptimalTreeClassifierCV((1, 2))):
+        model.fit(X, np.column_stack([y, 1 - y]))
+        assert model.n_outputs_ == 2
+        assert model.predict(X).shape == (len(y), 2)
 
 
 def test_multiway_trees_have_their_depth_chosen() -> None:

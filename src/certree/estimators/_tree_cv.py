@@ -186,9 +186,9 @@ class TreeCV(ChoosesSize):
         return tree.set_params(time_limit=self.time_limit, memory_limit=self.memory_limit)
 
     def __getattr__(self, name: str) -> Any:
-        # Called only for what is not found here.
+        # Called only for what is not found here. Fitting the model that is held is no choice.
         held = vars(self).get("best_estimator_")
-        if held is None or name.startswith("_"):
+        if held is None or name.startswith(("_", "fit_")):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(held, name)
 
@@ -258,7 +258,9 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
         The tree for all rows.
     certificate_ : Certificate
         What is proven about it.
-    encoder_, classes_, n_classes_, n_features_in_, feature_names_in_, feature_importances_, path_
+    encoder_, classes_, n_classes_, n_outputs_, n_features_in_, feature_names_in_
+        Those of ``best_estimator_``, as for :class:`OptimalTreeClassifier`.
+    feature_importances_, path_
         Those of ``best_estimator_``, as for :class:`OptimalTreeClassifier`.
 
     See Also
@@ -282,6 +284,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
 
     classes_ = _held("classes_", "The class labels.")
     n_classes_ = _held("n_classes_", "Number of classes.")
+    n_outputs_ = _held("n_outputs_", "Number of columns of y.")
 
     def _tree(self) -> OptimalTreeClassifier:
         return OptimalTreeClassifier(
@@ -317,6 +320,8 @@ class OptimalTreeRegressorCV(RegressorMixin, TableParameters, _FitsTargets):
         The tree for all rows.
     certificate_ : TaskCertificate
         What is proven about it.
+    n_outputs_, output_weights_
+        Those of ``best_estimator_``, as for :class:`OptimalTreeRegressor`.
     encoder_, n_features_in_, feature_names_in_, feature_importances_, path_
         Those of ``best_estimator_``, as for :class:`OptimalTreeRegressor`.
 
@@ -338,6 +343,9 @@ class OptimalTreeRegressorCV(RegressorMixin, TableParameters, _FitsTargets):
     """
 
     depths: Sequence[int] | None = parameter(default=(1, 2, 3), kw_only=False)
+
+    n_outputs_ = _held("n_outputs_", "Number of columns of y.")
+    output_weights_ = _held("output_weights_", "What each of them counts.")
 
     def _tree(self) -> OptimalTreeRegressor:
         return OptimalTreeRegressor(**{**same_parameters(self, OptimalTreeRegressor), "n_jobs": 1})
