@@ -8,6 +8,8 @@ from fractions import Fraction
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from ._audit import Checked, GivenRows
 from ._cells import cells_of_reduced, cells_of_table, check_cells, is_in_engine
 from ._curve import check_curve
@@ -149,6 +151,7 @@ def verify(
     if type(X).__name__ == "Reduced" or is_in_engine(X):
         result = _check_sums(model, given)
     else:
+        _check_outputs(model, y)
         result = _checker(model)(model, given)
     n_rows, cost = result.n_rows, result.cost
     if isinstance(cost, Fraction) and cost.denominator == 1:
@@ -156,6 +159,14 @@ def verify(
     return VerificationReport(
         tuple(result.audit.checks), cost, n_rows, exhaustive, perf_counter() - start
     )
+
+
+def _check_outputs(model: Any, y: Any) -> None:
+    """Raise if y has another number of columns than the model has outputs."""
+    wanted, shape = getattr(model, "n_outputs_", None), np.shape(y)
+    n_columns = shape[1] if len(shape) > 1 else 1
+    if wanted is not None and y is not None and n_columns != wanted:
+        raise ValueError(f"y must have {wanted} columns, as in fit, got shape {shape}.")
 
 
 def _check_sums(model: Any, given: GivenRows) -> Checked:
