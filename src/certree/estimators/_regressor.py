@@ -193,22 +193,9 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     def _score_part(self, X: Any, y: Any, **params: Any) -> float:
         if self.criterion == "squared_error":
             return super()._score_part(X, y, **params)
-        weights, truth = params.get("sample_weight"), self._read_target(y, len(y))
+        truth = self._read_target(y, len(y))
         assert isinstance(truth, np.ndarray)
-        predicted = self.predict(X)
-        if np.ptp(truth) == 0:  # as for R2
-            return float((predicted == truth).all())
-        if self.criterion in ("poisson", "gamma"):
-            # A leaf without a count would make one that is left out infinitely bad.
-            predicted = np.maximum(predicted, np.finfo(np.float64).tiny)
-            power = 1 if self.criterion == "poisson" else 2
-            return float(d2_tweedie_score(truth, predicted, sample_weight=weights, power=power))
-        alpha = (
-            0.5
-            if self.criterion == "absolute_error"
-            else float(read_fraction(self.quantile, "quantile"))
-        )
-        return float(d2_pinball_score(truth, predicted, sample_weight=weights, alpha=alpha))
+        return explained_share(self, truth, self.predict(X), params.get("sample_weight"))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -258,3 +245,19 @@ def read_numbers(y: Any, n_rows: int, who: str, several: bool = False) -> NDArra
         row = int(np.argwhere(~np.isfinite(numbers))[0, 0])
         raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
     return target_numbers(given, n_rows)
+
+
+def explained_share(
+    model: OptimalTreeRegressor, truth: NDArray[Any], predicted: NDArray[Any], weights: Any = None
+) -> float:
+    """Return D2, the share of the loss of a constant that predictions explain."""
+    if np.ptp(truth) == 0:  # as for R2
+        return float((predicted == truth).all())
+    if model.criterion in ("poisson", "gamma"):
+        # A leaf without a count would make one that is left out infinitely bad.
+        predicted = np.maximum(predicted, np.finfo(np.float64).tiny)
+        power = 1 if model.criterion == "poisson" else 2
+        return float(d2_tweedie_score(truth, predicted, sample_weight=weights, power=power))
+    level = model.quantile if model.criterion == "quantile" else "1/2"
+    alpha = float(read_fraction(level, "quantile"))
+    return float(d2_pinball_score(truth, predicted, sample_weight=weights, alpha=alpha))
