@@ -201,6 +201,7 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.criterion == "squared_error"
         tags.target_tags.single_output = True
+        tags.target_tags.positive_only = self.criterion in ("poisson", "gamma")
         return tags
 
     def to_sklearn(self, *, encoded: bool = False) -> Any:

@@ -259,7 +259,7 @@ def _adds_squares(model: Any) -> bool:
 
 
 def _refuse_rows_needed(model: Any) -> None:
-    """Raise if the cost of a leaf is no function of sums over cells."""
+    """Raise if the cost of a leaf depends on more than sums over cells."""
     several = getattr(model, "n_outputs_", 1) > 1
     needs = ("LinearTreeRegressor", "SurvivalTree", "OptimalTreeClusterer")
     if several or _is_a(model, *needs):
