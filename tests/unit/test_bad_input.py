@@ -111,7 +111,7 @@ def test_numpy_numbers_and_booleans_are_as_good_as_pythons() -> None:
         (np.array(["a", np.nan, "b", "a"], dtype=object), ValueError, "contains NaN"),
         (np.array([1, "a", 2, "b"], dtype=object), TypeError, "objects of type int, str"),
         (np.array([{}, [], {}, []], dtype=object), TypeError, "objects of type dict, list"),
-        ([[0, 1], [1, 0], [0, 1], [1, 0]], ValueError, "y should be a 1d array"),
+        (np.zeros((4, 2, 2), dtype=int), ValueError, "one column, or one for each output"),
         (np.array(["2020-01-01"] * 4, dtype="datetime64[D]"), TypeError, "Unknown label type"),
         (
             np.array([1j, 0, 1j, 0]),

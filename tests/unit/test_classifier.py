@@ -76,6 +76,8 @@ def test_the_constructor_has_the_documented_parameters_and_defaults() -> None:
         "gap": 0.0,
         "n_jobs": 1,
         "verbose": "auto",
+        "executor": None,
+        "output_weights": None,
     }
 
 

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
@@ -50,6 +51,16 @@ class Terminal(io.StringIO):
     def isatty(self) -> bool:
         super().isatty()  # raises if the stream is closed
         return True
+
+
+@pytest.fixture(autouse=True)
+def without_a_log() -> Iterator[None]:
+    """Other libraries may log more than warnings, and then certree does, too."""
+    logger = logging.getLogger("certree")
+    before = logger.level
+    logger.setLevel(logging.WARNING)
+    yield
+    logger.setLevel(before)
 
 
 @pytest.fixture
@@ -331,8 +342,7 @@ def test_without_a_log_and_a_terminal_nothing_is_watched(caplog: pytest.LogCaptu
             heard.append(super()._watch(*args))
             return heard[-1]
 
-    with caplog.at_level(logging.WARNING, "certree"):  # a library may have set another for all
-        Listens(max_depth=2).fit(X, Y)
+    Listens(max_depth=2).fit(X, Y)
     assert heard == [None]
     assert not caplog.records
 

@@ -258,9 +258,9 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
         The tree for all rows.
     certificate_ : Certificate
         What is proven about it.
-    encoder_, classes_, n_classes_, n_outputs_, n_features_in_, feature_names_in_
-        Those of ``best_estimator_``, as for :class:`OptimalTreeClassifier`.
-    feature_importances_, path_
+    encoder_, classes_, n_classes_, n_outputs_
+        Those of ``best_estimator_``.
+    n_features_in_, feature_names_in_, feature_importances_, path_
         Those of ``best_estimator_``, as for :class:`OptimalTreeClassifier`.
 
     See Also

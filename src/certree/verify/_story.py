@@ -78,6 +78,7 @@ def check_without_tree(audit: Audit) -> None:
     for name in _OF_TREE:
         audit.compare(name, getattr(certificate, name), None)
     audit.compare("size of no tree", (certificate.n_splits, certificate.depth), (0, 0))
+    audit.compare("price of no tree's tests", getattr(certificate, "test_cost", 0), 0)
     if certificate.status in ("optimal", "gap", "greedy"):
         audit.differ(f"status {certificate.status!r} needs a tree")
     is_infeasible = certificate.status == "infeasible"
