@@ -31,6 +31,8 @@ ESTIMATORS = [
     OptimalTreeRegressor(max_depth=3, max_splits=3, complexity=0.01, complexity_per="leaf"),
     OptimalTreeRegressor(max_depth=2, criterion="absolute_error", thresholds=8),
     OptimalTreeRegressor(max_depth=2, criterion="quantile", quantile=0.4, thresholds=8),
+    OptimalTreeRegressor(max_depth=2, criterion="poisson", thresholds=8),
+    OptimalTreeRegressor(max_depth=2, criterion="gamma", thresholds=8),
     LinearTreeRegressor(max_depth=1, leaf_model="ridge", ridge=0.1, thresholds=8),
     OptimalTreeRegressorCV(depths=(1, 2), cv=3, thresholds=8),
     TreeCV(OptimalTreeRegressor(thresholds=8), depths=(2,), cv=3, complexities="auto"),

@@ -23,6 +23,7 @@ from certree import (
     OptimalityWarning,
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
+    OptimalTreeClusterer,
     OptimalTreeRegressor,
     OptimalTreeRegressorCV,
     PolicyTree,
@@ -103,6 +104,7 @@ def test_it_offers_what_the_model_it_holds_offers(data: tuple[Any, Any]) -> None
     offered = {name for name in dir(held) if not name.startswith("_")}
     offered -= {"fit_reduced"}  # folds are made of rows
     assert offered - set(held.get_params()) <= set(dir(model))
+    assert not hasattr(TreeCV(depths=(1,)).fit(X, y), "fit_reduced")
     for method in ("predict", "predict_proba", "apply"):
         assert np.array_equal(getattr(model, method)(X), getattr(held, method)(X))
     assert (model.decision_path(X) != held.decision_path(X)).nnz == 0
@@ -369,6 +371,7 @@ def test_a_path_and_all_folds_take_a_few_times_the_work_of_one_fit(
     [
         (TreeCV(3), {}, "estimator must be a tree of certree"),
         (TreeCV(SPOForest()), {}, "estimator must be a tree of certree"),
+        (TreeCV(OptimalTreeClusterer()), {}, "TreeCV chooses max_splits, which OptimalTreeCl"),
         (TreeCV(OptimalTreeClassifier(splits="multiway")), {}, "set sizes=None"),
         (TreeCV(CostSensitiveTreeClassifier()), {"costs": [[0, 1]]}, "costs must have one value"),
         (TreeCV(FairTreeClassifier()), {"sensitive_features": "sex"}, "sensitive_features must"),
@@ -376,13 +379,31 @@ def test_a_path_and_all_folds_take_a_few_times_the_work_of_one_fit(
         (TreeCV(refit=1), {}, "refit must be True or False"),
         (TreeCV(cv=1), {}, "at least one train/test split|n_splits"),
     ],
-    ids=["number", "forest", "multiway", "costs", "groups", "outcomes", "refit", "folds"],
+    ids=[
+        "number",
+        "forest",
+        "clusters",
+        "multiway",
+        "costs",
+        "groups",
+        "outcomes",
+        "refit",
+        "folds",
+    ],
 )
 def test_what_cannot_be_chosen_is_refused(
     data: tuple[Any, Any], model: TreeCV, given: dict[str, Any], message: str
 ) -> None:
     with pytest.raises((TypeError, ValueError), match=message):
         model.fit(*data, **given)
+
+
+def test_several_outputs_have_their_size_chosen(data: tuple[Any, Any]) -> None:
+    X, y = data
+    for model in (OptimalTreeRegressorCV((1, 2)), OptimalTreeClassifierCV((1, 2))):
+        model.fit(X, np.column_stack([y, 1 - y]))
+        assert model.n_outputs_ == 2
+        assert model.predict(X).shape == (len(y), 2)
 
 
 def test_multiway_trees_have_their_depth_chosen() -> None:

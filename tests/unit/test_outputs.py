@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, load_linnerud
 from sklearn.metrics import r2_score
@@ -347,3 +348,14 @@ def test_tables_without_numbers_have_no_clusters() -> None:
         OptimalTreeClusterer(scale="minmax").fit([[1.0], [2.0]])
     with pytest.raises(ValueError, match="twice"):
         OptimalTreeClusterer(features=[0, 0]).fit([[1.0], [2.0]])
+
+
+def test_verify_asks_for_as_many_columns_as_the_model_has_outputs() -> None:
+    table, two = [[0.0], [1.0], [2.0], [3.0]], np.array([[0, 1], [0, 1], [1, 0], [1, 1]])
+    for estimator in (OptimalTreeClassifier(1), OptimalTreeRegressor(1)):
+        one = clone(estimator).fit(table, two[:, 0])
+        with pytest.raises(ValueError, match=r"y must have 1 columns, as in fit, got shape \(4, 2"):
+            verify(one, table, two)
+        with pytest.raises(ValueError, match=r"y must have 2 columns, as in fit, got shape \(4,"):
+            verify(estimator.fit(table, two), table, two[:, 0])
+        assert verify(estimator, table, two)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from tests.shop import FEATURES, shop
 
 from certree import (
     CertificateError,
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
+    LinearTreeRegressor,
     OptimalTreeClassifier,
+    OptimalTreeClusterer,
     OptimalTreeRegressor,
     PolicyTree,
     Reduced,
@@ -288,6 +292,10 @@ class TestEstimators:
         numbers = reduce(shop(), features=FEATURES, target="paid")
         with pytest.raises(ValueError, match=r"needs classes, but .* sums of 'paid'"):
             OptimalTreeClassifier().fit_reduced(numbers)
+        with pytest.raises(ValueError, match=r"target_kind='classes'\), which keeps the values"):
+            OptimalTreeRegressor(criterion="absolute_error").fit_reduced(numbers)
+        with pytest.raises(ValueError, match="needs several outputs"):
+            OptimalTreeRegressor(output_weights=[1, 2]).fit_reduced(numbers)
 
 
 def _squared_error(model: Any, frame: pd.DataFrame, features: list[str] = FEATURES) -> float:
@@ -479,6 +487,44 @@ class TestVerify:
         with pytest.raises(ValueError, match="exhaustive=True needs the rows"):
             verify(model, reduced, exhaustive=True)
 
+    @pytest.mark.parametrize("criterion", ["absolute_error", "quantile", "poisson", "gamma"])
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_other_criteria_of_regressors(
+        self, tmp_path: Path, criterion: str, weighted: bool
+    ) -> None:
+        frame = shop(300).drop(columns="size").assign(w=lambda rows: 1 + rows.age % 4 / 2)
+        frame["paid"] = frame["paid"].abs().round() + 1
+        path, weight = str(tmp_path / "shop.parquet"), "w" if weighted else None
+        frame.to_parquet(path)
+        table: dict[str, Any] = {"features": FEATURES[:4], "thresholds": 4, "target": "paid"}
+        reduced = reduce(path, **table, sample_weight=weight, target_kind="classes")
+        model = OptimalTreeRegressor(2, criterion=criterion, quantile=0.8, min_samples_leaf=20)
+        rows = clone(model).set_params(thresholds=4)
+        rows.fit(frame[FEATURES[:4]], frame["paid"], frame["w"] if weighted else None)
+        model.fit_reduced(reduced)
+        assert model.certificate_.cost == rows.certificate_.cost
+        assert verify(model, reduced)
+        assert verify(model, path, "paid", weight)
+        model.certificate_ = replace(model.certificate_, cost=model.certificate_.cost - 1)
+        for data in ((reduced,), (path, "paid", weight)):
+            with pytest.raises(CertificateError):
+                verify(model, *data)
+
+    def test_what_sums_cannot_check_asks_for_rows(self, tmp_path: Path) -> None:
+        frame = shop(100)[["age", "paid", "back"]]
+        path = str(tmp_path / "shop.parquet")
+        frame.to_parquet(path)
+        X, y = frame[["age"]], frame["paid"].abs() + 1
+        for model in (
+            LinearTreeRegressor(1).fit(X, y),
+            SurvivalTree(max_depth=1).fit(X, y),
+            OptimalTreeClusterer(2, max_depth=1).fit(X),
+            OptimalTreeRegressor(1).fit(X, np.column_stack([y, y])),
+            OptimalTreeClassifier(1).fit(X, frame[["back", "back"]].to_numpy()),
+        ):
+            with pytest.raises(ValueError, match="cannot be verified by sums over leaves; pass"):
+                verify(model, path, "paid")
+
     def test_files_are_queried(self, tmp_path: Path) -> None:
         frame = shop().drop(columns="size")
         frame.to_parquet(tmp_path / "shop.parquet")
@@ -550,7 +596,5 @@ class TestVerify:
 
 
 def _arrow(frame: pd.DataFrame) -> Any:
-    import pyarrow as pa
-
     plain = frame.assign(size=frame["size"].astype(str))
-    return pa.Table.from_pandas(plain, preserve_index=False)
+    return pytest.importorskip("pyarrow").Table.from_pandas(plain, preserve_index=False)

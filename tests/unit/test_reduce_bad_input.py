@@ -26,6 +26,7 @@ class TestBadInput:
         ("options", "error"),
         [
             ({"target": "none"}, r"target names the column 'none', .* its columns are 'age'"),
+            ({"target": ["back", "paid"]}, "target must be the name of one column"),
             ({"features": ["age", "agee"]}, "features names the column 'agee'"),
             ({"features": ["age", "back"]}, "'back' is in features and in target"),
             ({"features": "age"}, "features must be a list"),

@@ -14,7 +14,7 @@ from sklearn.metrics import (
     mean_absolute_error,
     r2_score,
 )
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.tree import DecisionTreeRegressor
 
 from certree import OptimalTreeRegressor, TreeCV, check_task, tasks, verify
@@ -127,6 +127,38 @@ def test_the_objective_of_a_criterion_is_the_explained_share_of_its_loss(criteri
     share = _share(criterion, POSITIVE, predicted)
     assert model.certificate_.objective == pytest.approx(share, abs=1e-6)
     assert model.score(X, POSITIVE) == pytest.approx(r2_score(POSITIVE, predicted))
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_a_summary_calls_the_objective_by_its_name(criterion: str) -> None:
+    model = OptimalTreeRegressor(max_depth=1, criterion=criterion, quantile=0.8, thresholds=4)
+    certificate = model.fit(X, POSITIVE).certificate_
+    loss = {"absolute_error": "an absolute error", "quantile": "a pinball loss"}
+    assert f"D2 {certificate.objective:.6g}," in certificate.summary()
+    assert f"has {loss.get(criterion, 'a deviance')} below" in certificate.statement()
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_cross_validation_scores_by_the_criterion(criterion: str) -> None:
+    tree = OptimalTreeRegressor(criterion=criterion, quantile=0.8, thresholds=4)
+    folds = list(KFold(3).split(X))
+    weights = np.random.default_rng(1).integers(1, 4, len(POSITIVE))
+    search = TreeCV(tree, depths=(1,), sizes=None, cv=folds).fit(X, POSITIVE, weights)
+    tree.set_params(max_depth=1)
+    for fold, (train, test) in enumerate(folds):
+        predicted = tree.fit(X[train], POSITIVE[train], weights[train]).predict(X[test])
+        wanted = _share(criterion, POSITIVE[test], predicted, weights[test])
+        assert search.cv_results_[f"split{fold}_test_score"][0] == pytest.approx(wanted)
+    assert search.curve_.measure == "D2"
+
+
+def test_a_leaf_without_counts_has_a_finite_score() -> None:
+    table, counts = np.repeat([[0.0], [1.0]], 6, axis=0), np.array([0] * 5 + [1] + [2, 3] * 3)
+    folds = [([0, 1, 2, 6, 7, 8], [3, 4, 5, 9, 10, 11]), ([3, 4, 5, 9], [0, 1, 2])]
+    tree = OptimalTreeRegressor(criterion="poisson")
+    search = TreeCV(tree, depths=(0, 1), sizes=None, cv=folds).fit(table, counts)
+    assert np.isfinite(search.curve_.scores).all()
+    assert search.best_params_ == {"max_depth": 0}
 
 
 @pytest.mark.parametrize("criterion", ["absolute_error", "poisson"])

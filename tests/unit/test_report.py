@@ -29,6 +29,7 @@ from certree import (
     SPOForest,
     SPOTree,
     Tree,
+    TreeCV,
     datasets,
     estimators,
     metrics,
@@ -414,6 +415,24 @@ def test_numbers_as_classes_and_lists_as_rows() -> None:
     frame = pl.DataFrame({"a": [0, 1, 1, 0], "b": [1.5, 2.5, 3.5, 0.5]})
     page = report(OptimalTreeClassifier(max_depth=1).fit(frame, y), frame, pl.Series(y))
     assert metrics_of(shown(page))["Accuracy"] == "1"
+
+
+@pytest.mark.parametrize("criterion", ["absolute_error", "quantile", "poisson", "gamma"])
+def test_a_criterion_has_its_own_figure(criterion: str) -> None:
+    X = np.arange(24.0).reshape(-1, 1)
+    y = 1 + np.arange(24.0) // 8 + np.arange(24) % 2
+    tree = OptimalTreeRegressor(criterion=criterion, quantile="3/4")
+    for model in (tree.set_params(max_depth=1), TreeCV(tree, depths=(1,), sizes=None, cv=2)):
+        found = metrics_of(shown(report(model.fit(X, y), X, y)))
+        assert float(found["D2"]) == pytest.approx(model.certificate_.objective, rel=1e-3)
+
+
+def test_several_outputs_have_no_section_without_figures() -> None:
+    X = np.arange(8.0).reshape(-1, 1)
+    page = report(OptimalTreeRegressor(1).fit(X, np.hstack([X, X])), X, np.hstack([X, X]))
+    assert shown(page)["quality"] == []
+    assert "predicts several outputs from" in str(page)
+    assert "flatter" not in str(page)
 
 
 # ---- bad input -----------------------------------------------------------------------------------

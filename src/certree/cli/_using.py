@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from numpy.typing import NDArray
+from sklearn.utils import get_tags
 
 from certree._version import __version__
 from certree.engine import build_info
@@ -73,20 +74,30 @@ def predict(
         bool, typer.Option("--keep", help="Also the columns of the table, as they are.")
     ] = False,
 ) -> int:
-    """Predict rows; the result is CSV with a column "prediction"."""
+    """Predict rows; the result is CSV with a column "prediction", or one for each output."""
     fitted, known = load_model(model)
     raw = _rows(data, value, table, fitted)
     given = _features(raw, table.layout(known), fitted)
     columns: dict[str, NDArray[Any]] = {}
     if keep:
         columns.update(zip(raw.names, raw.columns, strict=True))
-    columns["prediction"] = fitted.predict(given.X)
+    predicted = fitted.predict(given.X)
+    outputs = [name for name, _ in fitted.tree_.payload.outputs()] if _has_tree(fitted) else []
+    for place, name in enumerate(outputs):
+        columns[f"prediction of {name}"] = predicted[:, place]
+    if not outputs:
+        columns["prediction"] = predicted
     if proba:
         if not hasattr(fitted, "predict_proba"):
             raise UsageProblem(f"--proba needs classes, but the model is a {_kind(fitted)}.")
-        shares = fitted.predict_proba(given.X)
-        for place, label in enumerate(fitted.classes_.tolist()):
-            columns[f"share of {label}"] = shares[:, place]
+        shares, classes = fitted.predict_proba(given.X), fitted.classes_
+        if not outputs:
+            shares, classes, outputs = [shares], [classes], [""]
+        for name, part, labels in zip(outputs, shares, classes, strict=True):
+            for place, label in enumerate(labels.tolist()):
+                columns[f"share of {name} {label}" if name else f"share of {label}"] = part[
+                    :, place
+                ]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -267,9 +278,18 @@ def _features(raw: FileTable, layout: Layout, model: Any) -> LearningData:
 def _training(path: str, table: TableOptions, known: Layout, model: Any) -> LearningData:
     """Return rows with targets."""
     layout = table.layout(known)
+    raw, names = read_file(path, table.style), feature_names(model)
+    if not get_tags(model).target_tags.required:
+        return read_data(raw, replace(layout, target=None), features=names)
     if layout.target is None:
         raise UsageProblem("The model file does not name its target; give it with --target.")
-    return read_data(read_file(path, table.style), layout, features=feature_names(model))
+    if layout.target in raw.names or "," not in layout.target:
+        return read_data(raw, layout, features=names)
+    # Several outputs, or time and event of a survival tree.
+    targets = [name.strip() for name in layout.target.split(",")]
+    parts = [read_data(raw, replace(layout, target=name), features=names) for name in targets]
+    columns = [np.array(part.y, dtype=object) for part in parts]
+    return replace(parts[0], y=np.stack(columns, axis=1))
 
 
 def _check_seen(found: Any, raw: FileTable, places: list[int]) -> None:
@@ -287,8 +307,12 @@ def _check_seen(found: Any, raw: FileTable, places: list[int]) -> None:
 # ---- models --------------------------------------------------------------------------------------
 
 
+def _has_tree(model: Any) -> bool:
+    return hasattr(model, "tree_")
+
+
 def _tree(model: Any) -> Any:
-    if not hasattr(model, "tree_"):
+    if not _has_tree(model):
         raise UsageProblem(f"The model is a {_kind(model)} without a single tree to show.")
     return model.tree_
 
@@ -299,9 +323,14 @@ def _kind(model: Any) -> str:
 
 def _answer(model: Any, text: str) -> Any:
     """Return the prediction that a text names."""
+    if getattr(model, "n_outputs_", 1) > 1:
+        raise UsageProblem("--wanted needs a model with one output; leave it out.")
     classes = getattr(model, "classes_", None)
     if classes is None:
-        return float(text)
+        try:
+            return float(text)
+        except ValueError:
+            raise UsageProblem(f"--wanted {text}: the model predicts numbers; give one.") from None
     for label in classes.tolist():
         if str(label) == text:
             return label

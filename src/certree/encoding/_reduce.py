@@ -119,6 +119,12 @@ def reduce(
             raise ValueError(f"{name} must be a positive integer, got {size!r}.")
     if isinstance(costs, str):
         raise TypeError(f"costs must be a list of columns, got the text {costs!r}.")
+    for role, column in (("target", target), ("sample_weight", sample_weight)):
+        if not isinstance(column, str | None):
+            raise TypeError(
+                f"{role} must be the name of one column, got {column!r}. Several outputs need fit "
+                "with rows."
+            )
     source = open_table(table, memory_limit)
     given = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
     roles = Roles(target, sample_weight, given, list(costs or ()))

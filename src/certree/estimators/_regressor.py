@@ -7,13 +7,16 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import d2_pinball_score, d2_tweedie_score
 from sklearn.utils import column_or_1d
 
 from certree.encoding import Reduced
 from certree.encoding._named import read_outputs
+from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_squares import SquareSums
 from certree.results._answer import Answer
 from certree.tasks._examples import Deviance
+from certree.tasks._output_weights import refuse_for_one
 from certree.tasks._quantiles import AbsoluteError, QuantileLoss
 from certree.tasks._squares import SquaredError, target_numbers
 from certree.tasks._task import Task
@@ -166,8 +169,10 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
             if not is_squared:
                 raise ValueError(
                     "The table was reduced to sums of squares, which serve "
-                    f"criterion='squared_error' only; got criterion={self.criterion!r}."
+                    f"criterion='squared_error' only; got criterion={self.criterion!r}. Call "
+                    "reduce(..., target_kind='classes'), which keeps the values of the target."
                 )
+            refuse_for_one(self.output_weights)
             return y
         if not is_squared and read_outputs(y, n_rows) is not None:
             raise ValueError(
@@ -183,12 +188,20 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         self.fit(reduced, y, reduced.weights, **more)
 
     def _measure_name(self) -> str:
-        return "R2"
+        return "R2" if self.criterion == "squared_error" else "D2"
+
+    def _score_part(self, X: Any, y: Any, **params: Any) -> float:
+        if self.criterion == "squared_error":
+            return super()._score_part(X, y, **params)
+        truth = self._read_target(y, len(y))
+        assert isinstance(truth, np.ndarray)
+        return explained_share(self, truth, self.predict(X), params.get("sample_weight"))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = self.criterion == "squared_error"
         tags.target_tags.single_output = True
+        tags.target_tags.positive_only = self.criterion in ("poisson", "gamma")
         return tags
 
     def to_sklearn(self, *, encoded: bool = False) -> Any:
@@ -233,3 +246,19 @@ def read_numbers(y: Any, n_rows: int, who: str, several: bool = False) -> NDArra
         row = int(np.argwhere(~np.isfinite(numbers))[0, 0])
         raise ValueError(f"Input y contains infinity (first in row {row}); drop such rows.")
     return target_numbers(given, n_rows)
+
+
+def explained_share(
+    model: OptimalTreeRegressor, truth: NDArray[Any], predicted: NDArray[Any], weights: Any = None
+) -> float:
+    """Return D2, the share of the loss of a constant that predictions explain."""
+    if np.ptp(truth) == 0:  # as for R2
+        return float((predicted == truth).all())
+    if model.criterion in ("poisson", "gamma"):
+        # A leaf without a count would make one that is left out infinitely bad.
+        predicted = np.maximum(predicted, np.finfo(np.float64).tiny)
+        power = 1 if model.criterion == "poisson" else 2
+        return float(d2_tweedie_score(truth, predicted, sample_weight=weights, power=power))
+    level = model.quantile if model.criterion == "quantile" else "1/2"
+    alpha = float(read_fraction(level, "quantile"))
+    return float(d2_pinball_score(truth, predicted, sample_weight=weights, alpha=alpha))

@@ -177,13 +177,18 @@ class TreeCV(ChoosesSize):
                 "estimator must be a tree of certree, such as OptimalTreeRegressor(), got "
                 f"{given!r}."
             )
+        if "max_splits" not in given.get_params(deep=False):
+            raise TypeError(
+                f"TreeCV chooses max_splits, which {type(given).__name__} does not have; choose "
+                "among its path_, which fit(..., path=True) finds, or use GridSearchCV."
+            )
         tree: BaseOptimalTree = clone(given)
         return tree.set_params(time_limit=self.time_limit, memory_limit=self.memory_limit)
 
     def __getattr__(self, name: str) -> Any:
-        # Called only for what is not found here.
+        # Called only for what is not found here. Fitting the model that is held is no choice.
         held = vars(self).get("best_estimator_")
-        if held is None or name.startswith("_"):
+        if held is None or name.startswith(("_", "fit_")):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(held, name)
 
@@ -315,6 +320,8 @@ class OptimalTreeRegressorCV(RegressorMixin, TableParameters, _FitsTargets):
         The tree for all rows.
     certificate_ : TaskCertificate
         What is proven about it.
+    n_outputs_, output_weights_
+        Those of ``best_estimator_``, as for :class:`OptimalTreeRegressor`.
     encoder_, n_features_in_, feature_names_in_, feature_importances_, path_
         Those of ``best_estimator_``, as for :class:`OptimalTreeRegressor`.
 
@@ -336,6 +343,9 @@ class OptimalTreeRegressorCV(RegressorMixin, TableParameters, _FitsTargets):
     """
 
     depths: Sequence[int] | None = parameter(default=(1, 2, 3), kw_only=False)
+
+    n_outputs_ = _held("n_outputs_", "Number of columns of y.")
+    output_weights_ = _held("output_weights_", "What each of them counts.")
 
     def _tree(self) -> OptimalTreeRegressor:
         return OptimalTreeRegressor(**{**same_parameters(self, OptimalTreeRegressor), "n_jobs": 1})

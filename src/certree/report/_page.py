@@ -293,7 +293,8 @@ def _document(
 def _lead(own: Choice, noun: str, train: ReportRows | None, test: ReportRows | None) -> str:
     """Return the model in one sentence."""
     tree = own.tree
-    told = f"A decision tree that predicts {'classes' if noun == 'class' else noun + 's'}"
+    nouns = {"class": "classes", "outputs": "several outputs"}.get(noun, f"{noun}s")
+    told = f"A decision tree that predicts {nouns}"
     if isinstance(tree.payload, Labels) and tree.payload.n_contents <= 6:
         names = [one_line(tree.payload.name(k)) for k in range(tree.payload.n_contents)]
         told += f" ({', '.join(names)})"
@@ -317,7 +318,7 @@ def _advice(train: ReportRows | None, test: ReportRows | None, data: dict[str, A
             "This report was made without rows. To see distributions of columns and the quality "
             "of the model, make it with <code>certree.report(model, X, y, X_test, y_test)</code>."
         )
-    elif test is None:
+    elif test is None and any(tree["quality"] for tree in data["trees"]):
         told = (
             "The figures are those of the rows that the tree was made for, which flatter it. For "
             "an honest estimate, hold out rows and pass them as <code>X_test</code> and "

@@ -15,6 +15,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
+from certree.estimators._regressor import explained_share
 from certree.estimators._task_tree import BaseTaskTree
 from certree.numbers._event_times import concordance
 from certree.tree import SurvivalLeaves, Tree
@@ -49,7 +50,7 @@ def quality(model: Any, kind: str, tree: Tree, rows: ReportRows) -> dict[str, An
     elif rows.y is None or kind == "other":
         found = None
     elif kind == "numbers":
-        found = _of_numbers(tree, rows)
+        found = _of_numbers(model, tree, rows)
     elif kind == "risks":
         found = _of_risks(tree, rows)
     else:
@@ -207,7 +208,7 @@ def _quietly(score: Any, *arguments: Any, **parameters: Any) -> Any:
 # ---- numbers -------------------------------------------------------------------------------------
 
 
-def _of_numbers(tree: Tree, rows: ReportRows) -> dict[str, Any]:
+def _of_numbers(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any]:
     y = rows.y
     assert y is not None
     leaves = tree.apply(rows.table)
@@ -224,6 +225,9 @@ def _of_numbers(tree: Tree, rows: ReportRows) -> dict[str, Any]:
         ("Median error", float(np.median(np.abs(errors))), "half of the rows are closer"),
         ("Bias", _bias(errors), "mean of true minus predicted value"),
     ]
+    if getattr(model, "criterion", "squared_error") != "squared_error" and len(y) > 1:
+        help = f"share of the loss of criterion={model.criterion!r} that is explained; 1 is best"
+        metrics.insert(0, ("D2", explained_share(model, y, said), help))
     points = []
     for leaf in np.unique(leaves).tolist():
         at = leaves == leaf

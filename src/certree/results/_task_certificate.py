@@ -16,6 +16,7 @@ _NAMES = {
     "reward": "mean reward",
     "cost": "mean cost",
     "survival": "explained deviance",
+    **dict.fromkeys(("absolute_error", "quantile", "poisson", "gamma"), "D2"),
 }
 _LEAVES = {
     "squared_error": "squared error",
@@ -24,6 +25,10 @@ _LEAVES = {
     "reward": "lost against the best treatment of every row",
     "accuracy": "errors",
     "survival": "loss",
+    "absolute_error": "absolute error",
+    "quantile": "pinball loss",
+    "poisson": "deviance",
+    "gamma": "deviance",
 }
 _VERBS = {
     "cost": ("costs less than {}", "costs {}"),
@@ -33,6 +38,10 @@ _VERBS = {
     "reward": ("loses less than {}", "loses {}"),
     "accuracy": ("makes fewer than {} errors", "makes {}"),
     "survival": ("has a loss below {}", "has {}"),
+    "absolute_error": ("has an absolute error below {}", "has {}"),
+    "quantile": ("has a pinball loss below {}", "has {}"),
+    "poisson": ("has a deviance below {}", "has {}"),
+    "gamma": ("has a deviance below {}", "has {}"),
 }
 """The lower bound and the result of the tree in words, if there is no penalty."""
 

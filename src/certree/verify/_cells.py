@@ -6,9 +6,7 @@ and the sums of their costs or squared errors. The rules that are checked are th
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -18,7 +16,7 @@ import numpy as np
 from certree.exceptions import CertificateError
 
 from ._audit import Audit, Checked, Data, GivenRows, PlainTree, Walk, check_size
-from ._candidates import Test, outcome_of, plain_test
+from ._candidates import outcome_of, plain_test
 from ._errors import check_cost, check_counts
 from ._fair_audit import Fair, _check_constraint, _check_pairs, _check_rates
 from ._fair_groups import rates_to_compare
@@ -26,11 +24,12 @@ from ._leaf_costs import Leaves
 from ._leaves import label_leaves, leaves_of_estimator
 from ._metric_audit import check_metric_cost, metric_of
 from ._plain_numbers import Exact, exact, plain_list, read
-from ._plain_times import nanoseconds_of_array, nanoseconds_of_text
+from ._plain_times import nanoseconds_of_array
 from ._raw_table import Column, RawTable
 from ._stated_weights import _stated_class_weights, wanted_class_weights, with_classes
 from ._story import check_bounds, check_no_confusion, check_parameters
 from ._task_audit import _check_cost as check_task_cost
+from ._task_audit import _noise as noise_of_leaves
 
 # How far sums of float64 may be off, as a share of the sum of their sizes.
 _NOISE = Fraction(1, 2**40)
@@ -246,14 +245,13 @@ def _check_task(
     slack = min(Fraction(certificate.rounding), allowed) + noise
     _check_penalty(audit, leaves.whole, slack)
     check_no_confusion(audit)
-    return check_task_cost(audit, data, leaves, walk, None, slack)
+    return check_task_cost(audit, data, leaves, walk, None, slack + noise_of_leaves(leaves, walk))
 
 
 def _leaves(model: Any, data: Data, cells: Sequence[Cell]) -> Leaves:
     """Return what leaves cost, by the estimator."""
-    names = {cls.__name__ for cls in type(model).__mro__}
-    is_policy, listed = "PolicyTree" in names, len(cells[0].costs)
-    if "OptimalTreeRegressor" in names and model.criterion == "squared_error":
+    is_policy, listed = is_a(model, "PolicyTree"), len(cells[0].costs)
+    if adds_squares(model):
         _check_target(cells)
         return _square_leaves(cells, data)
     n_labels = len(model.treatments_ if is_policy else model.classes_) if listed or is_policy else 0
@@ -267,6 +265,27 @@ def _leaves(model: Any, data: Data, cells: Sequence[Cell]) -> Leaves:
         return label_leaves("cost", data, plain_list(model.classes_), _per_weight(cells))
     _check_target(cells)
     return leaves_of_estimator(model, data, GivenRows(None, [cell.label for cell in cells]))
+
+
+def is_a(model: Any, *names: str) -> bool:
+    return any(cls.__name__ in names for cls in type(model).__mro__)
+
+
+def adds_squares(model: Any) -> bool:
+    """Return whether leaves cost the squared error of one output."""
+    return is_a(model, "OptimalTreeRegressor") and model.criterion == "squared_error"
+
+
+def refuse_rows_needed(model: Any) -> None:
+    """Raise if the cost of a leaf depends on more than sums over cells."""
+    several = getattr(model, "n_outputs_", 1) > 1
+    needs = ("LinearTreeRegressor", "SurvivalTree", "OptimalTreeClusterer")
+    if several or is_a(model, *needs):
+        what = " with several outputs" if several else ""
+        raise ValueError(
+            f"{type(model).__name__}{what} cannot be verified by sums over leaves; pass the rows "
+            "themselves, in memory."
+        )
 
 
 def _per_weight(cells: Sequence[Cell]) -> Mapping[int, list[Fraction]]:
@@ -326,6 +345,7 @@ def _whole_square(cells: Sequence[Cell]) -> Fraction:
 
 def cells_of_reduced(model: Any, reduced: Any) -> list[Cell]:
     """Return the cells of the groups of a reduced table."""
+    refuse_rows_needed(model)
     tree = PlainTree.of(model.tree_)
     names = list(reduced.feature_names)
     fitted = list(getattr(model, "feature_names_in_", names))
@@ -354,6 +374,12 @@ def cells_of_reduced(model: Any, reduced: Any) -> list[Cell]:
         group = tuple(known) if len(known) > 1 else known[0] if known else None
         cells.append(Cell(line[0], 0, Fraction(0), label, group))
     _add_up(cells, of_group, reduced, tree)
+    if reduced.classes is not None and adds_squares(model):
+        for cell in cells:
+            value = read(tree.value(cell.leaf))
+            distance = read(cell.label) - value
+            cell.off, cell.square = distance * cell.weight, distance**2 * cell.weight
+            cell.label = value
     return cells
 
 
@@ -388,16 +414,6 @@ def _add_up(cells: list[Cell], of_group: Any, reduced: Any, tree: PlainTree) -> 
                 + 2 * centre * off
                 + centre * centre * cell.weight
             )
-    elif reduced.classes is not None and _is_number(tree):
-        for cell in cells:
-            value = read(tree.value(cell.leaf))
-            distance = read(cell.label) - value
-            cell.off, cell.square = distance * cell.weight, distance**2 * cell.weight
-            cell.label = value
-
-
-def _is_number(tree: PlainTree) -> bool:
-    return all(isinstance(value, float) for value in tree.values)
 
 
 def _plain(values: Any) -> list[Any]:
@@ -408,182 +424,3 @@ def _plain(values: Any) -> list[Any]:
     if values.dtype.kind in "fb":
         return [None if value != value else float(value) for value in listed]
     return list(listed)
-
-
-# ---- cells of a table in an engine -------------------------------------------------------------
-
-
-def is_in_engine(X: Any) -> bool:
-    """Return whether a table is queried, and not read."""
-    family = type(X).__module__.partition(".")[0]
-    return isinstance(X, str | os.PathLike) or family in ("ibis", "duckdb", "_duckdb")
-
-
-def cells_of_table(
-    model: Any, table: Any, y: Any, sample_weight: Any, costs: Any, sensitive: Any
-) -> list[Cell]:
-    """Return the cells of all rows of a table, by one query of its engine.
-
-    Parameters
-    ----------
-    model : estimator
-        Its tree says which leaf a row reaches.
-    table : ibis table, DuckDB relation or path
-        The rows.
-    y, sample_weight, costs, sensitive
-        Names of columns.
-    """
-    import ibis
-
-    with _naming_failures():
-        rows, run = _open(table)
-    tree = PlainTree.of(model.tree_)
-    names = list(model.feature_names_in_)
-    groups = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
-    listed = list(costs or ())
-    wanted = [name for name in (y, sample_weight) if name is not None]
-    for name in [*names, *groups, *listed, *wanted]:
-        if not isinstance(name, str):
-            raise TypeError(
-                "For a table that is queried, y, sample_weight, costs and sensitive_features are "
-                f"names of columns, got {type(name).__name__}."
-            )
-        if name not in rows.columns:
-            raise ValueError(f"The table has no column {name!r}.")
-    is_number = _is_number(tree)
-    for name in (*listed, sample_weight, y if is_number else None):
-        if name is not None:
-            _check_numbers(name, rows[name])
-    weight = ibis.literal(1, "int64") if sample_weight is None else rows[sample_weight]
-    if sample_weight is not None:
-        rows = rows.filter(rows[sample_weight] > 0)
-        weight = rows[sample_weight]
-    value = _leaf(tree, names, rows, lambda leaf: float(tree.value(leaf))) if is_number else 0
-    columns = {"leaf": _leaf(tree, names, rows, int).cast("int64"), "w": weight}
-    if y is not None and is_number:
-        columns["d"] = rows[y].cast("float64") - value
-    elif y is not None:
-        columns["y"] = rows[y]
-    columns |= {f"g{i}": rows[name] for i, name in enumerate(groups)}
-    columns |= {f"c{i}": rows[name].cast("float64") for i, name in enumerate(listed)}
-    rows = rows.select(**columns)
-    keys = ["leaf", *(["y"] if "y" in columns else []), *(f"g{i}" for i in range(len(groups)))]
-    asked = {"n": rows.count(), "w": rows.w.cast("decimal(38, 9)").sum()}
-    if "d" in columns:
-        asked |= {"off": (rows.w * rows.d).sum(), "square": (rows.w * rows.d * rows.d).sum()}
-    if listed:
-        each = [rows[f"c{i}"] for i in range(len(listed))]
-        asked |= {f"s{i}": (rows.w * column).sum() for i, column in enumerate(each)}
-        asked |= {"low": (rows.w * ibis.least(*each)).sum()}
-        asked |= {"high": (rows.w * ibis.greatest(*each)).sum()}
-        asked |= {"size": (rows.w * sum(column.abs() for column in each)).sum()}
-    with _naming_failures():
-        answer = run(rows.group_by(keys).aggregate(**asked))
-    return [_cell(line, tree, len(groups), len(listed)) for line in answer]
-
-
-def _check_numbers(name: str, column: Any) -> None:
-    if not column.type().is_numeric():
-        raise ValueError(f"The column {name!r} must hold numbers, but is of type {column.type()}.")
-
-
-def _cell(line: Mapping[str, Any], tree: PlainTree, n_groups: int, n_costs: int) -> Cell:
-    known = [line[f"g{i}"] for i in range(n_groups)]
-    cell = Cell(
-        int(line["leaf"]),
-        int(line["n"]),
-        Fraction(str(line["w"])),
-        line.get("y"),
-        tuple(known) if n_groups > 1 else known[0] if known else None,
-    )
-    if n_costs:
-        cell.costs = [Fraction(float(line[f"s{i}"])) for i in range(n_costs)]
-        cell.ends = Fraction(float(line["low"])), Fraction(float(line["high"]))
-        cell.size = Fraction(float(line["size"]))
-    if "square" in line:
-        cell.label = read(tree.value(cell.leaf))
-        cell.off, cell.square = Fraction(float(line["off"])), Fraction(float(line["square"]))
-        cell.size = cell.square + cell.weight * abs(cell.label)
-    return cell
-
-
-@contextmanager
-def _naming_failures() -> Iterator[None]:
-    """Make one clear error of what engines raise."""
-    try:
-        yield
-    except (ImportError, ValueError):
-        raise
-    except Exception as error:
-        told = str(error).strip().splitlines() or [type(error).__name__]
-        raise RuntimeError(
-            f"The engine could not add up the rows: {told[0]} ({type(error).__name__})."
-        ) from error
-
-
-def _open(table: Any) -> tuple[Any, Any]:
-    """Return a table of ibis, and what answers a query of it by a list of lines."""
-    import ibis
-
-    if type(table).__module__.partition(".")[0] == "ibis":
-        return table, lambda query: query.to_pyarrow().to_pylist()
-    if isinstance(table, str | os.PathLike):
-        import duckdb
-
-        path = os.fspath(table)
-        is_csv = path.lower().endswith((".csv", ".tsv", ".csv.gz"))
-        try:
-            table = (duckdb.connect().read_csv if is_csv else duckdb.connect().read_parquet)(path)
-        except duckdb.Error as error:
-            told = str(error).splitlines()[0]
-            raise ValueError(f"{path!r} cannot be read as a table: {told}") from error
-    schema = ibis.Schema.from_pyarrow(table.limit(0).to_arrow_table().schema)
-    rows = ibis.table(schema, name="certree_rows")
-
-    def run(query: Any) -> Any:
-        text = str(ibis.to_sql(query, dialect="duckdb"))
-        return table.query("certree_rows", text).to_arrow_table().to_pylist()
-
-    return rows, run
-
-
-def _leaf(tree: PlainTree, names: Sequence[str], rows: Any, number: Any, node: int = 0) -> Any:
-    """Return a number for the leaf that each row reaches, as an expression."""
-    import ibis
-
-    if tree.asked[node] < 0:
-        return ibis.literal(number(node))
-    test = tree.tests[tree.asked[node]]
-    first, second = (_leaf(tree, names, rows, number, child) for child in tree.children[node])
-    return ibis.ifelse(_holds(test, rows[names[test["feature"]]]), first, second)
-
-
-def _holds(test: Test, column: Any) -> Any:
-    """Return whether a test holds, as an expression."""
-    import ibis
-
-    dtype, kind = column.type(), test["kind"]
-    absent = column.isnull()
-    if dtype.is_numeric():
-        column = column.cast("float64")
-        if dtype.is_floating():
-            absent = absent | column.isnan()
-    if kind == "missing":
-        return absent
-    if kind == "threshold":
-        _check_numbers(test["name"], column)
-        holds = column <= test["threshold"]
-    elif kind == "time":
-        moment = np.datetime64(nanoseconds_of_text(test["value"]) // 1000, "us").item()
-        holds = column.cast("timestamp") <= ibis.literal(moment, "timestamp")
-    elif kind == "flag":
-        holds = column if dtype.is_boolean() else column > 0.5
-    elif kind == "level":
-        holds = column.isin(list(test["levels"][: test["levels"].index(test["value"]) + 1]))
-    elif kind == "subset":
-        holds = column.isin(list(test["values"])) != bool(test["rest"])
-    elif kind == "category":
-        holds = column == test["value"]
-    else:
-        raise ValueError(f"A test of kind {kind!r} cannot be asked in SQL; pass the rows.")
-    return ibis.ifelse(absent, ibis.literal(test["missing"] is True), holds)

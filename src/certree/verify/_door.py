@@ -8,8 +8,10 @@ from fractions import Fraction
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from ._audit import Checked, GivenRows
-from ._cells import cells_of_reduced, cells_of_table, check_cells, check_has_leaves, is_in_engine
+from ._cells import cells_of_reduced, check_cells, check_has_leaves
 from ._curve import check_curve
 from ._errors import check_classifier, check_pareto_front
 from ._fair_audit import check_fair
@@ -17,6 +19,7 @@ from ._fields import CHECKED, check_types
 from ._gap import check_gap
 from ._limits_audit import check_limited, check_task_front
 from ._plain_numbers import Exact, show
+from ._queried_cells import cells_of_table, is_in_engine
 from ._separable_audit import check_separable
 from ._spo_audit import check_spo
 from ._task_audit import check_task
@@ -155,6 +158,7 @@ def verify(
                     f"{name}={value!r} names a column, which a table in an engine needs; pass the "
                     "values for one in memory, or duckdb.from_df(X) in its place."
                 )
+        _check_outputs(model, y)
         result = _checker(model)(model, given)
     n_rows, cost = result.n_rows, result.cost
     if isinstance(cost, Fraction) and cost.denominator == 1:
@@ -162,6 +166,14 @@ def verify(
     return VerificationReport(
         tuple(result.audit.checks), cost, n_rows, exhaustive, perf_counter() - start
     )
+
+
+def _check_outputs(model: Any, y: Any) -> None:
+    """Raise if y has another number of columns than the model has outputs."""
+    wanted, shape = getattr(model, "n_outputs_", None), np.shape(y)
+    n_columns = shape[1] if len(shape) > 1 else 1
+    if wanted is not None and y is not None and n_columns != wanted:
+        raise ValueError(f"y must have {wanted} columns, as in fit, got shape {shape}.")
 
 
 def _check_sums(model: Any, given: GivenRows) -> Checked:
