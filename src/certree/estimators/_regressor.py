@@ -59,11 +59,11 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
 
     Parameters
     ----------
-    criterion : {"squared_error", "absolute_error", "quantile", "poisson", "gamma"}, \
-            default="squared_error"
-        What is minimised. "absolute_error": distances from the median of each leaf. "quantile":
-        the pinball loss around the `quantile` of each leaf. "poisson": the deviance of counts,
-        which must not be negative, from the mean of each leaf. "gamma": that of positive amounts.
+    criterion : str, default="squared_error"
+        What is minimised. "squared_error": squares around the mean of each leaf. "absolute_error":
+        distances from its median. "quantile": the pinball loss around its `quantile`. "poisson":
+        the deviance of counts, which must not be negative, from its mean. "gamma": that of
+        positive amounts.
     quantile : float, fraction or str, default=0.5
         For "quantile": above 0 and below 1, with at most six decimals.
     max_depth, max_splits, max_leaf_nodes, min_samples_leaf
