@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import cycle
+from itertools import cycle, product
 from typing import Any
 
 import numpy as np
 import pytest
 
+from certree import _core
 from tests.oracle.evaluate import tree_value
 from tests.oracle.ordered import Ordered, random_ordereds
 from tests.registry import all_switches, settings_one_by_one
@@ -102,6 +103,27 @@ def test_stopped_without_a_limit_on_the_size() -> None:
     for number, ordered in enumerate(unlimited(63, 60, rows=(12, 24), most_ranks=24)):
         result = ordered.solve(work_limit=1 + number % 7)
         ordered.check(result, ordered.problem.optimal_value())
+
+
+def test_a_chain_has_fewer_splits_than_a_full_tree_of_less_depth() -> None:
+    """Three splits in a chain are the best tree, and cost less than four."""
+    bits = np.array(list(product([0, 1], repeat=3)), dtype=np.int32)
+    y = bits.all(axis=1).astype(np.int32)
+    weights = np.where(y == 1, 200, np.where(bits.sum(axis=1) == 2, 20, 50)).astype(np.int64)
+    ranks = np.ascontiguousarray(bits.T)
+    for splits in (3, 4, 5, 7):
+        options = {"max_depth": 4, "max_splits": splits, "split_penalty": 10}
+        for extra in ({}, {"use_greedy_incumbent": False}, {"use_split_count": False}):
+            result = _core.solve_ordered(
+                ranks,
+                np.full(3, 2, dtype=np.int32),
+                y,
+                np.array([[0, 1], [1, 0]]),
+                weights,
+                {**options, **extra},
+                None,
+            )
+            assert (result.lower_bound, result.upper_bound) == (30, 30), (splits, extra)
 
 
 def costs_of(ordered: Ordered) -> list[int]:

@@ -133,10 +133,10 @@ Shape OrderedSearch::worth_looking(Shape shape, Cost value) const {
   return Shape::of(depth, std::min(shape.splits, most));
 }
 
-// What the other trees of the shape cost at least.
+// What the other trees of the shape cost at least: a deeper tree may be a chain, with one split more than the part has levels.
 Cost OrderedSearch::left_out(Shape part, Shape shape) const {
   if (part.depth == shape.depth && part.splits == shape.splits) return kInfinite;
-  const std::int64_t most = part.is_full() && shape.is_full() ? part.depth : part.splits;
+  const std::int64_t most = part.depth < shape.depth ? part.depth : part.splits;
   return split_count_bound(objective_, kInfinite, 0, static_cast<int>(most));
 }
 
