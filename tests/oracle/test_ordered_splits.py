@@ -98,6 +98,14 @@ def test_a_price_per_split_is_limit_enough(seed: int) -> None:
         check_optimal(ordered, turn_work=3)
 
 
+@pytest.mark.parametrize("seed", range(64, 66))
+def test_a_price_beside_a_limit_on_splits(seed: int) -> None:
+    """Without a first tree, nothing hides a bound that is too high."""
+    for number, ordered in enumerate(unlimited(seed, 150)):
+        limited = ordered.but(max_depth=3 + number % 2, max_splits=3 + number % 4)
+        check_optimal(limited, use_greedy_incumbent=False)
+
+
 def test_stopped_without_a_limit_on_the_size() -> None:
     """Whatever the work done so far, the optimum lies between the bounds."""
     for number, ordered in enumerate(unlimited(63, 60, rows=(12, 24), most_ranks=24)):
