@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +12,10 @@ import pytest
 
 from certree import (
     CostSensitiveTreeClassifier,
+    LinearTreeRegressor,
     OptimalTreeRegressor,
     PolicyTree,
+    SurvivalTree,
     solve,
     tasks,
     verify,
@@ -71,7 +74,55 @@ def fit_row_costs(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any,
     return solution, {"task": tasks.RowCosts(costs)}
 
 
+def fit_quantile(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit quantiles."""
+    y = np.round(np.random.default_rng(seed).normal(size=len(X)), 2)
+    model = OptimalTreeRegressor(criterion="quantile", quantile="0.8", **options)
+    return model.fit(X, y, weights), {"y": y}
+
+
+def fit_poisson(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit rates of counts."""
+    y = np.random.default_rng(seed).poisson(2.0, len(X))
+    return OptimalTreeRegressor(criterion="poisson", **options).fit(X, y, weights), {"y": y}
+
+
+def fit_gamma(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit means of amounts."""
+    y = np.round(np.random.default_rng(seed).gamma(2.0, size=len(X)) + 0.01, 2)
+    return OptimalTreeRegressor(criterion="gamma", **options).fit(X, y, weights), {"y": y}
+
+
+def fit_survival(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit a tree to censored times."""
+    rng = np.random.default_rng(seed)
+    y = np.empty(len(X), dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = rng.random(len(X)) < 0.7, np.round(rng.exponential(size=len(X)), 2) + 1
+    return SurvivalTree(**options).fit(X, y, weights), {"y": y}
+
+
+def fit_lines(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit a tree with a line in each leaf."""
+    y = np.round(np.random.default_rng(seed).normal(size=len(X)), 2)
+    features = [0] if isinstance(X, np.ndarray) else ["real"]
+    model = LinearTreeRegressor(model_features=features, **{"min_samples_leaf": 2, **options})
+    return model.fit(X, y, weights), {"y": y}
+
+
+def fit_function(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Solve a task whose leaf cost is a function in Python."""
+    counts = np.random.default_rng(seed).integers(0, 5, (len(X), 3))
+    task = tasks.LeafCost(counts, least_sum, bounds="superadditive")
+    return solve(task, X, sample_weight=weights, **options), {"task": task}
+
+
+def least_sum(sums: Any) -> Any:
+    """Return three times the least sum."""
+    return 3 * sums.min(axis=1)
+
+
 FITS: list[Fit] = [fit_policy, fit_costs, fit_matrix, fit_errors, fit_numbers, fit_row_costs]
+ASKED: list[Fit] = [fit_quantile, fit_poisson, fit_gamma, fit_survival, fit_lines, fit_function]
 
 
 @pytest.fixture
@@ -123,7 +174,7 @@ def fit_both(forced: Any, fit: Fit, X: Any, seed: int, weights: Any = None, **op
 # ---- the same proofs -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fit", FITS, ids=lambda fit: fit.__name__)
+@pytest.mark.parametrize("fit", [*FITS, *ASKED], ids=lambda fit: fit.__name__)
 @pytest.mark.parametrize(
     "options",
     [
@@ -153,14 +204,14 @@ def test_both_searches_prove_the_same(
     assert by_ranks == [certificate_of(models[1]).n_tests]
 
 
-@pytest.mark.parametrize("fit", FITS, ids=lambda fit: fit.__name__)
+@pytest.mark.parametrize("fit", [*FITS, *ASKED], ids=lambda fit: fit.__name__)
 def test_both_searches_prove_the_same_of_larger_tables(forced: Any, fit: Fit) -> None:
     X = np.random.default_rng(1).normal(size=(400, 6))
     fit_both(forced, fit, X, 1, thresholds=60, max_depth=2)
     fit_both(forced, fit, X, 2, thresholds=12, max_depth=3)
 
 
-@pytest.mark.parametrize("fit", FITS, ids=lambda fit: fit.__name__)
+@pytest.mark.parametrize("fit", [*FITS, *ASKED], ids=lambda fit: fit.__name__)
 @pytest.mark.parametrize("scale", [1.0, 1e-12, 1e12])
 def test_weights_that_are_rounded(forced: Any, fit: Fit, scale: float) -> None:
     rng = np.random.default_rng(4)
@@ -190,6 +241,56 @@ def test_the_tree_costs_what_the_certificate_says(forced: Any, fit: Fit) -> None
         assert counts[leaves].tolist() == np.bincount(leaves)[leaves].tolist()
 
 
+@pytest.mark.parametrize("fit", ASKED[:-1], ids=lambda fit: fit.__name__)
+@pytest.mark.parametrize(
+    "options", [{"complexity": 0.2}, {"complexity": 0.04, "max_splits": 3}], ids=str
+)
+def test_a_price_in_place_of_a_depth(forced: Any, fit: Fit, options: dict[str, Any]) -> None:
+    fit_both(forced, fit, mixed(40, 6), 6, thresholds=4, max_depth=None, **options)
+
+
+@pytest.mark.parametrize("fit", [fit_quantile, fit_poisson], ids=lambda fit: fit.__name__)
+def test_an_order_preserving_change_changes_nothing(forced: Any, fit: Fit) -> None:
+    forced(True)
+    X = np.random.default_rng(8).normal(size=(120, 4))
+    costs = {
+        certificate_of(fit(table, 8, None, max_depth=2, thresholds="all")[0]).cost
+        for table in (X, np.exp(X), -(X**3))
+    }
+    assert len(costs) == 1
+
+
+@pytest.mark.parametrize("criterion", ["quantile", "poisson"])
+def test_paths_of_costs_that_are_asked_for(forced: Any, criterion: str) -> None:
+    X, y = mixed(60, 3), np.random.default_rng(3).poisson(2.0, 60)
+    paths = []
+    for choice in (False, True):
+        forced(choice)
+        model = OptimalTreeRegressor(max_depth=3, thresholds=5, criterion=criterion)
+        model.fit(X, y, path=True)
+        assert verify(model, X, y)
+        paths.append([(entry.splits, entry.errors, entry.lower_bound) for entry in model.path_])
+    assert paths[0] == paths[1]
+
+
+def test_a_slow_function_stops_in_time(forced: Any) -> None:
+    forced(True)
+    rng = np.random.default_rng(0)
+    X, counts = rng.normal(size=(400, 6)), rng.integers(0, 5, (400, 3))
+
+    def slow(sums: Any) -> Any:
+        time.sleep(1e-5 * len(sums))
+        return sums.min(axis=1)
+
+    task = tasks.LeafCost(counts, slow, bounds="superadditive")
+    start = time.perf_counter()
+    with pytest.warns(UserWarning, match="time_limit"):
+        solution = solve(task, X, max_depth=3, thresholds="all", time_limit=1.0)
+    assert time.perf_counter() - start < 5
+    assert solution.certificate.lower_bound <= solution.certificate.cost
+    assert verify(solution, X, task=task)
+
+
 @pytest.mark.parametrize("kind", ["labels", "numbers", "rows"])
 @pytest.mark.parametrize("options", [{}, {"max_splits": 4}, {"min_samples_leaf": 3}], ids=str)
 def test_paths_are_the_same(forced: Any, kind: str, options: dict[str, Any]) -> None:
@@ -214,7 +315,7 @@ def test_paths_are_the_same(forced: Any, kind: str, options: dict[str, Any]) -> 
 def test_brute_force_agrees(forced: Any) -> None:
     forced(True)
     X = np.random.default_rng(0).integers(0, 6, (16, 2)) / 2
-    for fit in FITS:
+    for fit in [*FITS, *ASKED]:
         model, given = fit(X, 5, None, max_depth=2, thresholds="all")
         assert verify(model, X, exhaustive=True, **given)
 
@@ -229,7 +330,7 @@ def test_ranks_are_preferred_sooner_where_rows_have_vectors() -> None:
     # Squared errors leave many thresholds open.
     assert not prefers_ranks(5000, n_ranks, 3, RankLimits(3), kind="squares")
     assert prefers_ranks(5000, n_ranks, 3, RankLimits(2), kind="squares")
-    for kind in _ordered.ORDERED_KINDS:
+    for kind in _ordered._BY_ROW:
         few = np.array([33, 23, 33, 22], dtype=np.int32)
         assert not prefers_ranks(150, few, 3, RankLimits(4), kind=kind)
         assert not prefers_ranks(
@@ -259,13 +360,16 @@ def test_what_the_search_over_ranks_lacks_gets_a_column_per_test(
     assert by_ranks == [120]
 
 
-def test_limits_and_functions_get_a_column_per_test(forced: Any, by_ranks: list[int]) -> None:
+def test_limits_fronts_and_lawless_costs_get_columns(forced: Any, by_ranks: list[int]) -> None:
     forced(True)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
     rewards = rng.normal(size=(40, 2))
     PolicyTree(max_depth=1, thresholds=8, capacity={1: 10}).fit_rewards(X, rewards)
-    solve(tasks.gini(y), X, max_depth=1, thresholds=8)
+    unlawful = tasks.LeafCost(np.eye(2, dtype=int)[y], lambda sums: sums.min(axis=1) // 3)
+    solve(unlawful, X, max_depth=1, thresholds=8)
+    ridge = LinearTreeRegressor(leaf_model="ridge", ridge=1.0, max_depth=1, thresholds=8)
+    ridge.fit(X, rewards[:, 0])
     front = tasks.Front(tasks.RowCosts(np.abs(rewards)), tasks.RowCosts(np.abs(rewards[::-1])))
     solve(front, X, max_depth=1, thresholds=4)
     assert not by_ranks
