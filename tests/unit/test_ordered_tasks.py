@@ -25,6 +25,7 @@ from certree.engine import _ordered
 from certree.engine._ordered import RankLimits, prefers_ranks
 from certree.estimators import _task_statement
 from certree.estimators._task_statement import TaskStatement, state_task
+from certree.proofs import _limit_scalar
 
 from .test_ranks import mixed
 
@@ -400,3 +401,58 @@ def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
     assert isinstance(statement.columns, RankedColumns)
     assert statement.columns.shape == (66, 130)
     assert statement.engine_problem.columns.shape == (66, 130)
+
+
+# ---- limits on the whole tree --------------------------------------------------------------------
+
+
+def fit_capacity(X: Any, seed: int, **options: Any) -> Any:
+    """Fit a policy that treats a quarter of the rows at most, and verify it."""
+    rewards = np.random.default_rng(seed).normal(size=(len(X), 2))
+    rewards[:, 1] += 1.0
+    model = PolicyTree(capacity={1: len(X) // 4}, thresholds="all", **options)
+    model.fit_rewards(X, rewards)
+    assert verify(model, X, y=rewards)
+    return model.certificate_
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"complexity": 0.05}, {"min_samples_leaf": 4}, {"max_depth": 3, "max_splits": 3}],
+    ids=str,
+)
+@pytest.mark.parametrize("seed", range(2))
+def test_limits_on_the_tree_are_the_same(
+    forced: Any, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], seed: int
+) -> None:
+    """Scalar solves have ranks, and what they leave open has a column per test."""
+    solves: list[bool] = []
+    call = _limit_scalar.Scalars._call
+
+    def spy(scalars: Any, *others: Any) -> Any:
+        solves.append(isinstance(scalars.rows.columns, RankedColumns))
+        return call(scalars, *others)
+
+    monkeypatch.setattr(_limit_scalar.Scalars, "_call", spy)
+    found = []
+    for choice in (False, True):
+        forced(choice)
+        found.append(fit_capacity(mixed(40, seed), seed, **{"max_depth": 2, **options}))
+        assert solves[-1] is choice
+    first, second = found
+    for name in ("cost", "lower_bound", "status", "n_tests", "n_splits", "values"):
+        assert getattr(first, name, None) == getattr(second, name, None), name
+    assert first.is_optimal
+
+
+def test_a_gap_stays_where_columns_do_not_fit(forced: Any) -> None:
+    """Bounds and trees of scalar solves count without the search inside the gap."""
+    forced(True)
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    proven = fit_capacity(X, 0, max_depth=2)
+    with pytest.warns(UserWarning, match="memory_limit"):
+        stopped = fit_capacity(X, 0, max_depth=2, memory_limit=300_000)
+    assert proven.is_optimal
+    assert stopped.status == "memory_limit"
+    assert stopped.n_tests == proven.n_tests
+    assert 0 < stopped.lower_bound <= proven.cost <= stopped.cost

@@ -124,6 +124,10 @@ class RankedColumns:
         turned = np.append(self.turned, np.zeros(n_more, dtype=np.intp))
         return RankedColumns(ranks, n_ranks, turned, np.append(self.sources, sources))
 
+    def rows(self, members: NDArray[np.intp]) -> RankedColumns:
+        """Return the answers of some rows."""
+        return replace(self, ranks=np.ascontiguousarray(self.ranks[:, members]))
+
     def expand(self) -> NDArray[np.uint8]:
         """Return the answers with one column per test, in Fortran order."""
         result = np.empty(self.shape, dtype=np.uint8, order="F")

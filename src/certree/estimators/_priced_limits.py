@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
+from certree.engine._ordered import expand
 from certree.engine._within_limits import LimitedResult
 from certree.proofs._batch_search import LimitedBatch
 from certree.proofs._separable_search import Candidate, OutOfTime, ProgrammeLimits, nodes_of
@@ -35,7 +36,7 @@ def solve_with_prices(
     sizes = ProgrammeLimits(options.max_depth, None, options.min_leaf)
     programme = LimitedBatch(
         task.bind(n_rows),
-        statement.columns,
+        expand(statement.columns),
         statement.measurements.of_test.tolist(),
         sizes,
         options.time_limit,

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from certree import engine
+from certree.encoding import RankedColumns
 from certree.engine import _vector
 from certree.engine._budget import Spending
+from certree.engine._ordered import OrderedSession, OrderedVectors, solve_ordered_vector
 from certree.engine._within_limits import LimitedProblem
 from certree.numbers._exact import cost_budget
 
@@ -62,11 +64,13 @@ class Scalars:
         ]
         self._session = self._open_session(problem)
 
-    def _open_session(self, problem: LimitedProblem) -> engine.Session | None:
+    def _open_session(self, problem: LimitedProblem) -> engine.Session | OrderedSession | None:
         types, counts = self.rows.types, problem.row_counts
         counts_rows = counts is None or self.options.min_leaf <= 1 or bool((counts == 1).all())
         if types is None or not counts_rows:
             return None
+        if isinstance(self.rows.columns, RankedColumns):
+            return OrderedSession(self.rows.columns, types.types, types.weights)
         return engine.Session(self.rows.columns, types.types, types.weights)
 
     def _room_of_core(self, multipliers: Sequence[int]) -> Fraction:
@@ -166,7 +170,10 @@ class Scalars:
         types, problem = self.rows.types, self.rows.problem
         if types is not None:
             costs = replace(types, values=costs).by_row()
-        by_row = _vector.VectorProblem(self.rows.columns, costs, row_counts=problem.row_counts)
+        columns, counts = self.rows.columns, problem.row_counts
+        if isinstance(columns, RankedColumns) and counts is None:
+            return solve_ordered_vector(OrderedVectors(columns, costs), options, callback)
+        by_row = _vector.VectorProblem(problem.answers, costs, row_counts=counts)
         return _vector.solve(by_row, options, callback)
 
 
