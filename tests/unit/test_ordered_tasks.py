@@ -12,6 +12,7 @@ import pytest
 
 from certree import (
     CostSensitiveTreeClassifier,
+    FairTreeClassifier,
     LinearTreeRegressor,
     OptimalTreeRegressor,
     PolicyTree,
@@ -23,11 +24,12 @@ from certree import (
 from certree.encoding import RankedColumns
 from certree.engine import _ordered
 from certree.engine._ordered import RankLimits, prefers_ranks
-from certree.estimators import _task_statement
+from certree.estimators import _error_statement, _task_statement
 from certree.estimators._task_statement import TaskStatement, state_task
 from certree.proofs import _limit_scalar
+from certree.tasks._rates import decided_by_group, read_groups
 
-from .test_ranks import mixed
+from .test_ranks import mixed, ranked
 
 Fit = Callable[..., tuple[Any, dict[str, Any]]]
 """From table, seed, weights and parameters to a fitted model, and what `verify` needs besides."""
@@ -456,3 +458,41 @@ def test_a_gap_stays_where_columns_do_not_fit(forced: Any) -> None:
     assert stopped.status == "memory_limit"
     assert stopped.n_tests == proven.n_tests
     assert 0 < stopped.lower_bound <= proven.cost <= stopped.cost
+
+
+@pytest.mark.parametrize("options", [{}, {"complexity": 0.02}, {"min_samples_leaf": 4}], ids=str)
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_fair_trees_are_the_same(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], is_inside: bool
+) -> None:
+    """With ranks for all but the search inside the gap, whether or not X has the groups."""
+    rng = np.random.default_rng(3)
+    X, group = mixed(80, 3), rng.integers(0, 2, 80)
+    y = ((X["real"] + 0.8 * group + 0.5 * rng.normal(size=80)) > 0.3).astype(int)
+    if is_inside:
+        X["group"] = group
+    found = []
+    for choice in (False, True):
+        monkeypatch.setattr(_error_statement, "prefers_ranks", lambda *_, by=choice, **__: by)
+        model = FairTreeClassifier(max_depth=2, tolerance=0.05, thresholds="all", **options)
+        model.fit(X, y, sensitive_features=group)
+        assert verify(model, X, y, sensitive_features=group)
+        found.append(model.certificate_)
+    first, second = found
+    for name in ("cost", "lower_bound", "status", "n_tests", "n_splits"):
+        assert getattr(first, name) == getattr(second, name), name
+    assert first.is_optimal
+
+
+def test_tests_that_only_state_the_group_are_found_by_ranks() -> None:
+    X, codes = mixed(60, 5), np.random.default_rng(5).integers(0, 3, 60)
+    X["group"] = codes
+    X["name"] = np.array(["a", "b", "c"])[codes]
+    columns = ranked(X, thresholds="all")[1]
+    groups = read_groups(codes, 60)
+    expected = decided_by_group(columns.expand(), groups)
+    assert expected.any()
+    assert decided_by_group(columns, groups).tolist() == expected.tolist()
+    kept = columns.without(expected)
+    assert kept is not None
+    assert (kept.expand() == columns.expand()[:, ~expected]).all()
