@@ -41,6 +41,28 @@ void LimitBounds::add_leaves(std::size_t plane) {
     if (!may_split(j)) yes[j] = no[j] = kInfinite;
 }
 
+// The last step of take_row where the second test has a price, which depends on the first.
+void LimitBounds::take_priced(std::size_t i, std::size_t plane, Cost* yes1, Cost* no1) {
+  const std::size_t n = view_->n_columns, stride = view_->stride, paying = data_.paying_value();
+  const Cost *both = room_.data(), *only_i = both + data_.task().n_labels * stride;
+  const Cost *only_j = only_i + stride, *none = only_j + stride;
+  TestPrices<Cost>& prices = *view_->prices;
+  prices.set_row(static_cast<std::int32_t>(i));
+  const Cost weight = data_.price_weight(plane), *held = view_->columns + paying * stride;
+  const Cost *after = prices.after(), *before = prices.before();
+  const Cost total = weight * view_->totals[paying], yes_pays = weight * held[i], no_pays = total - yes_pays;
+  Cost yes = yes1[i], no = no1[i];
+  for (std::size_t j = i + 1; j < n; ++j) {
+    const Cost pays = weight * held[j];
+    yes = std::min(yes, both[j] + only_i[j] + after[j] * yes_pays);
+    no = std::min(no, only_j[j] + none[j] + after[j] * no_pays);
+    yes1[j] = std::min(yes1[j], both[j] + only_j[j] + before[j] * pays);
+    no1[j] = std::min(no1[j], only_i[j] + none[j] + before[j] * (total - pays));
+  }
+  yes1[i] = yes;
+  no1[i] = no;
+}
+
 // Pairs of column i with those behind it: four cells each, which are the two sides of i split by j and of j split by i.
 void LimitBounds::take_row(std::size_t i, std::size_t plane, Cost* yes1, Cost* no1) {
   const std::size_t n = view_->n_columns, stride = view_->stride, labels = data_.task().n_labels;
@@ -81,6 +103,10 @@ void LimitBounds::take_row(std::size_t i, std::size_t plane, Cost* yes1, Cost* n
       if (total - held[i] - held[j] + rows[j] < min_leaf_) none[j] = kInfinite;
     }
   }
+  if (data_.price_weight(plane) != 0) {
+    take_priced(i, plane, yes1, no1);
+    return;
+  }
   Cost yes = yes1[i], no = no1[i];
   for (std::size_t j = i + 1; j < n; ++j) {
     yes = std::min(yes, both[j] + only_i[j]);
@@ -112,8 +138,12 @@ void LimitBounds::compute(std::size_t plane) {
   if (depth_ < 1) return;
   if (depth_ > 1) add_pairs(plane);
   const Cost split = data_.split_weight(plane);
-  for (std::size_t j = 0; j < view_->n_columns; ++j)
-    whole_[plane] = std::min(whole_[plane], side(plane, j, true) + side(plane, j, false) + split);
+  const Cost paid = data_.price_weight(plane);
+  const Cost pays = paid == 0 ? 0 : paid * view_->totals[data_.paying_value()];
+  for (std::size_t j = 0; j < view_->n_columns; ++j) {
+    const Cost test = split + (pays == 0 ? 0 : pays * view_->prices->price(j));
+    whole_[plane] = std::min(whole_[plane], side(plane, j, true) + side(plane, j, false) + test);
+  }
 }
 
 }  // namespace certree

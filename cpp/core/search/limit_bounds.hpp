@@ -39,6 +39,7 @@ class LimitBounds {
   void add_leaves(std::size_t plane);
   void add_pairs(std::size_t plane);
   void take_row(std::size_t i, std::size_t plane, Cost* yes1, Cost* no1);
+  void take_priced(std::size_t i, std::size_t plane, Cost* yes1, Cost* no1);
 
   const LimitData& data_;
   std::int64_t min_leaf_;

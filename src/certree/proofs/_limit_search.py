@@ -132,7 +132,7 @@ class LimitedSearch:
     ) -> None:
         self.options = checked_options(problem, options)
         self.spent = Spending(self.options)
-        self.rows = LimitedRows(problem, self.options.min_leaf)
+        self.rows = LimitedRows(problem, self.options.min_leaf, self.options.max_depth)
         self.problem = self.rows.problem
         self.callback = callback
         watch = None if callback is None else self._watch
@@ -253,7 +253,8 @@ class LimitedSearch:
                 self.dual.add(self.rows.evaluate(search.incumbent.nodes))
             if search.spent.status != "optimal":
                 break
-        if not any(finer is not None for finer in self.problem.finer):
+        has_digits = any(finer is not None for finer in self.problem.finer)
+        if not has_digits and self.problem.test_costs is None:
             self._polish()
 
     def _run_part(
@@ -443,6 +444,7 @@ class LimitedSearch:
             bounds=tuple(self.problem.bounds[j - 1] for j in others),
             names=(),
             finer=tuple(self.problem.finer[j - 1] for j in others) if self.problem.finer else (),
+            test_costs=None,
         )
         search = LimitedSearch(alone, replace(left, gap=0), self.callback)
         search.run()
