@@ -138,8 +138,9 @@ bool LimitSearch::is_wanted(const Level& l, std::size_t n_planes) {
   return l.region.admits(values_.data(), n_planes);
 }
 
-// Sums both children, and computes their planes one by one until one of them closes the split.
-bool LimitSearch::bound_terminal(Level& l, std::int32_t split, bool* is_open) {
+// Sums both children, and computes their planes one by one until one of them closes the split; the first `n_planes` at
+// most.
+bool LimitSearch::bound_terminal(Level& l, std::int32_t split, std::size_t n_planes, bool* is_open) {
   if (!adder_.add_children(l.node, l.sums, split, l.children)) return false;
   if (const TestCosts* tests = data_.tests(); tests != nullptr) {
     tests->pay(l.paid, l.node.column[static_cast<std::size_t>(split)], l.paid_below);
@@ -147,7 +148,7 @@ bool LimitSearch::bound_terminal(Level& l, std::int32_t split, bool* is_open) {
     for (LimitSums& child : l.children) child.view.prices = &l.prices_below;
   }
   for (const int holds : {0, 1}) l.bounds[holds].start(l.children[holds].view, 2);
-  for (std::size_t m = 0; m < data_.n_bounded(); ++m) {
+  for (std::size_t m = 0; m < n_planes; ++m) {
     for (const int holds : {0, 1}) {
       l.bounds[holds].compute(m);
       l.lower[holds][m] = std::max(l.lower[holds][m], l.bounds[holds].whole(m));
@@ -181,7 +182,8 @@ bool LimitSearch::bound_deep(std::size_t level, std::int32_t depth, std::int32_t
 }
 
 // Raises the bounds of both children of a split; false: stopped.
-bool LimitSearch::bound_split(std::size_t level, std::int32_t depth, std::int32_t split, bool* is_open) {
+bool LimitSearch::bound_split(std::size_t level, std::int32_t depth, std::int32_t split, std::size_t n_planes,
+                              bool* is_open) {
   Level& l = level_at(level);
   *is_open = false;
   const auto s = static_cast<std::size_t>(split);
@@ -197,7 +199,7 @@ bool LimitSearch::bound_split(std::size_t level, std::int32_t depth, std::int32_
     return true;
   }
   ++counters_.splits_tried;
-  return depth == 3 ? bound_terminal(l, split, is_open) : bound_deep(level, depth, split, is_open);
+  return depth == 3 ? bound_terminal(l, split, n_planes, is_open) : bound_deep(level, depth, split, is_open);
 }
 
 // Least plane values over the trees of a child, of depth three or more, that can be wanted; kInfinite: none.
@@ -214,7 +216,7 @@ bool LimitSearch::bound(std::size_t level, std::int32_t depth, std::int32_t spli
     }
   }
   if (poll() || !open(level, depth, split, holds)) return false;
-  if (!bound_splits(level, depth)) return false;
+  if (!bound_splits(level, depth, 1)) return false;
   std::vector<Cost> least(data_.n_all(), kInfinite);
   l.points.clear();
   depth_two_.add_leaves(l.sums.view, l.region, l.points);
@@ -235,7 +237,7 @@ bool LimitSearch::bound(std::size_t level, std::int32_t depth, std::int32_t spli
 }
 
 // Bounds of the children of all splits; those that stay open are listed, best first.
-bool LimitSearch::bound_splits(std::size_t level, std::int32_t depth) {
+bool LimitSearch::bound_splits(std::size_t level, std::int32_t depth, std::size_t n_planes) {
   Level& l = level_at(level);
   ++counters_.nodes_expanded;
   l.open.clear();
@@ -244,7 +246,7 @@ bool LimitSearch::bound_splits(std::size_t level, std::int32_t depth) {
   for (std::int32_t split = 0; split < l.node.n_columns; ++split) {
     if (poll()) return false;
     bool is_open = false;
-    if (!bound_split(level, depth, split, &is_open)) return false;
+    if (!bound_split(level, depth, split, n_planes, &is_open)) return false;
     if (!is_open) continue;
     l.open.push_back(split);
     for (const int holds : {0, 1})
@@ -303,7 +305,8 @@ bool LimitSearch::search(std::size_t level, std::int32_t depth, std::int32_t spl
 
 bool LimitSearch::search_splits(std::size_t level, std::int32_t depth) {
   Level& l = level_at(level);
-  if (!bound_splits(level, depth)) return false;
+  // The first plane closes most splits; the others are computed where it does not, with the points.
+  if (!bound_splits(level, depth, 1)) return false;
   const std::size_t n_all = data_.n_all();
   const std::vector<std::int32_t> open = l.open;
   for (const std::int32_t split : open) {
@@ -329,7 +332,7 @@ std::int32_t LimitSearch::smaller_child(const Level& l, std::int32_t split) cons
 bool LimitSearch::try_terminal(std::size_t level, std::int32_t split) {
   Level& l = level_at(level);
   bool is_open = true;
-  if (!bound_terminal(l, split, &is_open)) return false;
+  if (!bound_terminal(l, split, data_.n_bounded(), &is_open)) return false;
   if (!is_open) return true;
   const int first = smaller_child(l, split);
   for (const int holds : {first, 1 - first}) {

@@ -50,7 +50,8 @@ class LimitSearch {
         : node(memory),
           sums(memory),
           children{LimitSums(memory), LimitSums(memory)},
-          bounds{LimitBounds(data, options.min_leaf, memory), LimitBounds(data, options.min_leaf, memory)},
+          bounds{LimitBounds(data, options.min_leaf, options.isa, memory),
+                 LimitBounds(data, options.min_leaf, options.isa, memory)},
           rows{RowSet(memory), RowSet(memory)},
           prices(memory),
           prices_below(memory),
@@ -98,9 +99,9 @@ class LimitSearch {
   }
   bool solve_shallow(std::size_t level, std::int32_t depth);
   bool bound(std::size_t level, std::int32_t depth, std::int32_t split, bool holds, std::vector<Cost>& lower);
-  bool bound_splits(std::size_t level, std::int32_t depth);
-  bool bound_split(std::size_t level, std::int32_t depth, std::int32_t split, bool* is_open);
-  bool bound_terminal(Level& l, std::int32_t split, bool* is_open);
+  bool bound_splits(std::size_t level, std::int32_t depth, std::size_t n_planes);
+  bool bound_split(std::size_t level, std::int32_t depth, std::int32_t split, std::size_t n_planes, bool* is_open);
+  bool bound_terminal(Level& l, std::int32_t split, std::size_t n_planes, bool* is_open);
   bool bound_deep(std::size_t level, std::int32_t depth, std::int32_t split, bool* is_open);
   bool search(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
   bool search_splits(std::size_t level, std::int32_t depth);

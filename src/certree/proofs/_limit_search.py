@@ -25,15 +25,19 @@ from ._limit_scalar import Scalars
 # Multipliers whose sums of planes bound the search inside the gap; more cost more than they save.
 _MOST_MULTIPLIERS = 1
 
-# The dual ends when it can close less than one part in so many of what is open.
+# The dual ends when it can close less than one part in so many of what is open. With prices of tests
+# a scalar solve takes as long as a good part of the search.
 _CLOSE = 20
+_CLOSE_WITH_PRICES = 4
 
 # The first round covers one part in so many of the gap, and each one twice as much as the last: far
 # above the best tree, a round can take hundreds of times as long. With one limit, rounds differ
-# less; without a tree, the gap says little.
+# less; without a tree, the gap says little. Prices keep lists of points short, so that most of the
+# time goes into sums that all rounds need.
 _FIRST_SHARE = 8
 _FIRST_SHARE_OF_ONE = 4
 _FIRST_SHARE_WITHOUT_TREE = 64
+_FIRST_SHARE_WITH_PRICES = 1
 _GROWTH = 2
 
 # Trees deeper than this are first looked for by short scalar solves, each with a share of the time
@@ -201,7 +205,8 @@ class LimitedSearch:
         if proven is None or possible is None or self.upper is None:
             return False
         # Unless it might end the search.
-        return possible <= self.upper - 1 and (possible - proven) * _CLOSE < self.upper - proven
+        part = _CLOSE if self.problem.test_costs is None else _CLOSE_WITH_PRICES
+        return possible <= self.upper - 1 and (possible - proven) * part < self.upper - proven
 
     def _watch(self, event: engine.Event) -> object:
         assert self.callback is not None
@@ -335,6 +340,8 @@ class LimitedSearch:
         share = _FIRST_SHARE_OF_ONE if self.dual.has_one_limit else _FIRST_SHARE
         if self.upper is None:
             share = _FIRST_SHARE_WITHOUT_TREE
+        elif self.problem.test_costs is not None:
+            share = _FIRST_SHARE_WITH_PRICES
         width = max((last - self.lower) // share, 1)
         while self.lower <= last:
             corner = min(self.lower + width, last)
