@@ -161,30 +161,37 @@ void LimitData::add_up(const LimitTable& table) {
   const auto n_rows = static_cast<std::size_t>(table.table.n_rows);
   base_.assign(quantities, 0);
   std::vector<bool> is_used(row_size, false);
+  std::vector<bool> counts_rows(row_size, row_value_ >= 0);  // a quantity that is the number of rows is summed once
   for (std::size_t row = 0; row < n_rows; ++row) {
     const std::int64_t* values = table.values + row * row_size;
     for (std::size_t q = 0; q < quantities; ++q) {
       base_[q] += values[q];
-      for (std::size_t l = 1; l < labels; ++l)
-        is_used[l * quantities + q] = is_used[l * quantities + q] || values[l * quantities + q] != values[q];
+      for (std::size_t k = quantities + q; k < row_size; k += quantities) {
+        const std::int64_t count = table.row_counts != nullptr ? table.row_counts[row] : 1;
+        is_used[k] = is_used[k] || values[k] != values[q];
+        counts_rows[k] = counts_rows[k] && values[k] - values[q] == count;
+      }
     }
   }
   quantity_value_.assign(row_size, -1);
   n_pair_values_ = 0;
   for (std::size_t k = 0; k < row_size; ++k)
-    if (is_used[k]) quantity_value_[k] = n_pair_values_++;
+    if (is_used[k] && !counts_rows[k]) quantity_value_[k] = n_pair_values_++;
   if (first_label_count_ >= 0) {
     first_label_count_ = n_pair_values_;
     n_pair_values_ += static_cast<std::int32_t>(labels);
   }
   if (row_value_ >= 0) row_value_ = n_pair_values_++;
+  for (std::size_t k = 0; k < row_size; ++k)
+    if (is_used[k] && counts_rows[k]) quantity_value_[k] = row_value_;
   const std::size_t n = size_of(n_values());
   values_.assign(size_of(groups_.n_groups()) * n, 0);
   for (std::size_t row = 0; row < n_rows; ++row) {
     Cost* out = values_.data() + size_of(group_of_row_[row]) * n;
     const std::int64_t* values = table.values + row * row_size;
     for (std::size_t k = quantities; k < row_size; ++k)
-      if (quantity_value_[k] >= 0) out[quantity_value_[k]] += values[k] - values[k % quantities];
+      if (quantity_value_[k] >= 0 && quantity_value_[k] != row_value_)
+        out[quantity_value_[k]] += values[k] - values[k % quantities];
     if (first_label_count_ >= 0) {
       for (std::size_t l = 0; l < labels; ++l) {
         const std::int64_t count = table.label_counts[row * labels + l];
@@ -205,7 +212,7 @@ void LimitData::set_coefficients() {
     for (std::size_t l = 0; l < task_.n_labels; ++l)
       for (std::size_t q = 0; q < task_.n_quantities; ++q)
         if (quantity_value(l, q) >= 0)
-          coefficients_[(m * task_.n_labels + l) * size_of(n_pair_values_) + size_of(quantity_value(l, q))] =
+          coefficients_[(m * task_.n_labels + l) * size_of(n_pair_values_) + size_of(quantity_value(l, q))] +=
               weight(m, q);
 }
 

@@ -25,8 +25,8 @@ from ._limit_scalar import Scalars
 # Multipliers whose sums of planes bound the search inside the gap; more cost more than they save.
 _MOST_MULTIPLIERS = 1
 
-# The dual ends when it can close less than one part in so many of what is open. With prices of tests
-# a scalar solve takes as long as a good part of the search.
+# The dual ends when it can close less than one part in so many of what is open. With prices of
+# tests, a scalar solve takes as long as a good part of the search.
 _CLOSE = 20
 _CLOSE_WITH_PRICES = 4
 
