@@ -130,22 +130,8 @@ struct VectorArguments {
     task.n_statistics = static_cast<std::int32_t>(statistics.shape(1));
     if (task.kind == VectorKind::callback) task.superadditive = task.has_worst = false;
     for (auto [key, value] : extra) read_extra(nb::cast<std::string>(key), value);
-    if (!feature && !group && !price && !discounted) return;
-    if (!feature || !group || !price || !discounted)
-      throw std::invalid_argument("test costs need all of feature, group, price and discounted");
-    if (group->shape(0) != price->shape(0) || discounted->shape(0) != price->shape(0))
-      throw std::invalid_argument("group, price and discounted need one entry per feature");
-  }
-
-  // An array of `length` numbers (-1: of any length).
-  template <class T>
-  static Vector<T> read(nb::handle value, const std::string& name, std::int64_t length = -1) {
-    Vector<T> array;
-    if (!nb::try_cast(value, array)) throw nb::type_error(("'" + name + "' is not an array of the right type").c_str());
-    if (length >= 0 && static_cast<std::int64_t>(array.shape(0)) != length)
-      throw std::invalid_argument("'" + name + "' has " + std::to_string(array.shape(0)) + " entries, expected " +
-                                  std::to_string(length));
-    return array;
+    prices.check();
+    table.tests = prices.tests;
   }
 
   void read_extra(const std::string& name, nb::handle value) {
@@ -179,33 +165,17 @@ struct VectorArguments {
     } else if (name == "superadditive") {
       task.superadditive = nb::cast<bool>(value);
     } else if (name == "row_worst") {
-      worst = read<std::int64_t>(value, name, n_vectors);
+      worst = read_vector<std::int64_t>(value, name, n_vectors);
       table.row_worst = worst->data();
       task.has_worst = true;
-    } else if (name == "feature") {
-      feature = read<std::int32_t>(value, name, table.table.n_columns);
-      table.tests.feature = feature->data();
-    } else if (name == "group") {
-      group = read<std::int32_t>(value, name);
-      table.tests.group = group->data();
-    } else if (name == "price") {
-      price = read<std::int64_t>(value, name);
-      table.tests.price = price->data();
-      table.tests.n_features = static_cast<std::int64_t>(price->shape(0));
-    } else if (name == "discounted") {
-      discounted = read<std::int64_t>(value, name);
-      table.tests.discounted = discounted->data();
-    } else if (name == "weights") {
-      weights = read<std::int64_t>(value, name, n_vectors);
-      table.tests.weights = weights->data();
     } else if (name == "row_types") {
-      row_types = read<std::int32_t>(value, name, table.table.n_rows);
+      row_types = read_vector<std::int32_t>(value, name, table.table.n_rows);
       table.table.row_types = row_types->data();
       table.n_types = static_cast<std::int32_t>(n_vectors);
     } else if (name == "row_weights") {
-      row_weights = read<std::int64_t>(value, name, table.table.n_rows);
+      row_weights = read_vector<std::int64_t>(value, name, table.table.n_rows);
       table.table.weights = row_weights->data();
-    } else {
+    } else if (!prices.read(name, value, table.table.n_columns, n_vectors)) {
       throw std::invalid_argument("unknown entry '" + name + "' of extra");
     }
   }
@@ -226,8 +196,9 @@ struct VectorArguments {
   VectorTask task;
   std::optional<PythonLeaf> leaf;
   std::int64_t n_vectors = 0;  // one per row, or one per type
-  std::optional<Vector<std::int32_t>> feature, group, row_types;
-  MaybeVector worst, price, discounted, weights, row_weights;
+  PriceArguments prices;
+  std::optional<Vector<std::int32_t>> row_types;
+  MaybeVector worst, row_weights;
 };
 
 template <auto kSolve>
@@ -247,7 +218,8 @@ auto solve_ranks(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const 
   TableView rows;
   rows.n_rows = view.n_rows;
   VectorArguments a(rows, statistics, kind, std::nullopt, options, extra);
-  if (a.row_types || a.price) throw std::invalid_argument("ordered features know neither row types nor test costs");
+  if (a.row_types || a.table.tests.price != nullptr)
+    throw std::invalid_argument("ordered features know neither row types nor test costs");
   view.statistics = a.table.statistics;
   view.row_worst = a.table.row_worst;
   return a.run(std::move(callback), [&](const VectorTable&, const VectorTask& task, const Options& read,

@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
+from certree.encoding import RankedColumns
+from certree.tree._nodes import Nodes
 
 from . import _scalar
 from ._row_types import RowTypes, few_types, row_types
@@ -249,6 +251,40 @@ class VectorProblem(LeafRule):
         types = {"feature": np.int32, "group": np.int32, "price": np.int64, "discounted": np.int64}
         given: Mapping[str, NDArray[Any]] = self.test_costs or {}
         return {name: np.ascontiguousarray(given[name], dtype=kind) for name, kind in types.items()}
+
+
+def paid_for_tests(
+    prices: Mapping[str, NDArray[Any]],
+    weights: NDArray[np.int64],
+    nodes: Nodes,
+    columns: NDArray[np.uint8] | RankedColumns,
+) -> int:
+    """Return what all rows together pay for the tests of a tree.
+
+    Parameters
+    ----------
+    prices : mapping
+        As `VectorProblem.test_costs`.
+    weights : int64 array of shape (n_rows,)
+        What each row pays prices for.
+    nodes : Nodes
+        The tree.
+    columns : uint8 array of shape (n_rows, n_columns), or RankedColumns
+        The answers of the rows.
+    """
+    feature, group = prices["feature"], prices["group"]
+    paying = nodes.add_up(nodes.route(columns), weights)
+    made: dict[int, tuple[int, ...]] = {0: ()}
+    total = 0
+    for node in np.flatnonzero(nodes.test >= 0).tolist():
+        number = int(feature[nodes.test[node]])
+        is_known = group[number] >= 0 and any(group[f] == group[number] for f in made[node])
+        if number not in made[node]:
+            price = prices["discounted" if is_known else "price"][number]
+            total += int(price) * int(paying[node])
+        child = int(nodes.first_child[node])
+        made[child] = made[child + 1] = (*made[node], number)
+    return total
 
 
 def _table(numbers: dict[str, NDArray[np.int64]]) -> NDArray[np.int64]:
