@@ -43,7 +43,7 @@ class SumLeaves final : public OrderedLeaves {
   void ask(const Cost* sums, std::size_t n, std::size_t stride, Cost* costs) override {
     const Cost* sizes = sums + n_ * stride;
     if (std::all_of(sizes, sizes + n, [](Cost size) { return size > 0; })) return put(sums, n, stride, costs);
-    // Functions need not know what no rows cost.
+    // Empty sets are left out: functions need not have an answer for them.
     filled_.clear();
     for (std::size_t k = 0; k < n; ++k)
       if (sizes[k] > 0) filled_.push_back(k);
