@@ -20,6 +20,7 @@ from certree.tree import Clusters
 
 from ._parameters import OneOf, WholeNumber
 from ._sklearn_bases import ClusterMixin
+from ._statement import Statement
 from ._task_statement import Reached, TaskStatement, state_task
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, fixed, parameter, with_parameters
@@ -145,6 +146,9 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     _scales: NDArray[np.float64] = fitted()
     _centre_columns: list[int] = fitted()
 
+    _size_parameter = "n_clusters"
+    _size_of_a_leaf = 1
+
     @property
     def _split_limit(self) -> int | None:
         return None if self.n_clusters is None else int(self.n_clusters) - 1
@@ -178,10 +182,7 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         """
         self._check_parameters()
         n_rows = self._row_count(X)
-        table = read_table(X)
-        self._centre_columns = self._choose_columns(table)
-        target = self._read_centres(table, self._centre_columns)
-        self.centre_names_ = list(target.columns or ())
+        target = self._find_centres(X)
         task = self._task(target, n_rows, sample_weight)
         self._fit_and_report(task, X, target, sample_weight, callback, path)
         self.labels_ = self.predict(X)
@@ -196,6 +197,14 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
             As for :meth:`fit`.
         """
         return self.fit(X, y, sample_weight).labels_
+
+    def _find_centres(self, X: Any) -> NamedArray:
+        """Choose the columns whose distances count, and return their numbers."""
+        table = read_table(X)
+        self._centre_columns = self._choose_columns(table)
+        found = self._read_centres(table, self._centre_columns)
+        self.centre_names_ = list(found.columns or ())
+        return found
 
     def _choose_columns(self, table: Table) -> list[int]:
         """Return the columns whose distances count."""
@@ -243,9 +252,31 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     def _keep(self, statement: TaskStatement, answer: Answer, *args: Any, **more: Any) -> None:
         super()._keep(statement, answer, *args, **more)
         self.inertia_ = to_float(self.certificate_.leaf_cost)
+
+    def _hold(self, statement: TaskStatement, nodes: engine.Nodes) -> None:
+        super()._hold(statement, nodes)
         problem = statement.problem
         assert isinstance(problem, SquareProblem)
         self._scales = np.array(problem.output_weights, dtype=np.float64)
+
+    def _state_path(
+        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
+    ) -> Statement | None:
+        return super()._state_path(X, self._find_centres(X), sample_weight, **more)
+
+    def _score_part(self, X: Any, y: Any, **params: Any) -> float:
+        weights = params.get("sample_weight")
+        rows = np.asarray(self._read_centres(read_table(X), self._centre_columns))
+        middle = np.average(rows, axis=0, weights=weights)
+        around = self._distances(rows, middle, weights)
+        return 1 + self.score(X, sample_weight=weights) / around if around else float("nan")
+
+    def _distances(self, rows: NDArray[Any], centres: NDArray[Any], weights: Any) -> float:
+        squares = ((rows - centres) ** 2 * self._scales).sum(axis=1)
+        return float(squares.sum() if weights is None else squares @ weights)
+
+    def _measure_name(self) -> str:
+        return "share of the variance explained"
 
     @property
     def cluster_centers_(self) -> NDArray[np.float64]:
@@ -285,8 +316,7 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         """
         centres = self.cluster_centers_[self.predict(X)]
         rows = np.asarray(self._read_centres(read_table(X), self._centre_columns))
-        distances = ((rows - centres) ** 2 * self._scales).sum(axis=1)
-        return -float(distances.sum() if sample_weight is None else distances @ sample_weight)
+        return -self._distances(rows, centres, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
