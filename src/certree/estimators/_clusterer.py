@@ -267,7 +267,12 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     def _score_part(self, X: Any, y: Any, **params: Any) -> float:
         weights = params.get("sample_weight")
         rows = np.asarray(self._read_centres(read_table(X), self._centre_columns))
-        middle = np.average(rows, axis=0, weights=weights)
+        # What a single cluster of the training rows would leave.
+        leaves = self.tree_.payload
+        assert isinstance(leaves, Clusters)
+        at = np.flatnonzero(leaves.label >= 0)
+        shares = leaves.counts[at, 0]
+        middle = np.average(leaves.values[leaves.label[at]], axis=0, weights=shares)
         around = self._distances(rows, middle, weights)
         return 1 + self.score(X, sample_weight=weights) / around if around else float("nan")
 
