@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding import Table, read_table
 from certree.encoding._asked import asked_columns, declared_categories
+from certree.encoding._named import read_outputs
 from certree.exceptions import warn
 from certree.tasks._linear_error import LinearError, LinearProblem
 from certree.tasks._squares import SquaredError
@@ -239,6 +240,11 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         return min(n_columns, 1) if self.leaf_model == "simple" else n_columns
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
+        if y is not None and read_outputs(y, n_rows) is not None:
+            raise ValueError(
+                f"y has several columns; {type(self).__name__} takes one. Fit a tree for each "
+                "column, or use OptimalTreeRegressor, which takes several."
+            )
         return read_numbers(y, n_rows, type(self).__name__)
 
     def _measure_name(self) -> str:
