@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import Table, read_table
-from certree.encoding._asked import asked_columns, declared_categories
+from certree.encoding._asked import asked_columns, number_columns
 from certree.encoding._named import NamedArray
 from certree.numbers._fractions import to_float
 from certree.results._answer import Answer
@@ -188,16 +188,6 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         self.labels_ = self.predict(X)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[Any]:
-        """Find the clusters of the rows, and return the cluster of each.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for :meth:`fit`.
-        """
-        return self.fit(X, y, sample_weight).labels_
-
     def _find_centres(self, X: Any) -> NamedArray:
         """Choose the columns whose distances count, and return their numbers."""
         table = read_table(X)
@@ -209,12 +199,7 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     def _choose_columns(self, table: Table) -> list[int]:
         """Return the columns whose distances count."""
         if self.features is None:
-            declared = declared_categories(self.categorical_features, table)
-            chosen = [
-                k
-                for k, (kind, is_name) in enumerate(zip(table.kinds, declared, strict=True))
-                if kind == "number" and not is_name
-            ]
+            chosen = number_columns(self.categorical_features, table)
         else:
             chosen = asked_columns(self.features, table, "features")
         others = [table.names[k] for k in chosen if table.kinds[k] not in ("number", "flag")]
@@ -290,22 +275,11 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         centres: NDArray[np.float64] = self.tree_.payload.values  # type: ignore[attr-defined]
         return centres
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the cluster of each row, by the tests of the tree.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of int, shape (n_rows,)
-            Line of ``cluster_centers_``.
-        """
-        clusters = super().predict(X)
-        self._read_centres(read_table(X), self._centre_columns)  # raises if a number is missing
-        return clusters
+    def _read(self, X: Any, method: str) -> Any:
+        found = super()._read(X, method)
+        if method == "predict":
+            self._read_centres(read_table(X), self._centre_columns)  # raises if one is missing
+        return found
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the negative squared distances of rows from the centres of their clusters.
