@@ -243,6 +243,21 @@ def test_the_number_of_clusters_is_chosen() -> None:
     assert model.curve_.plot().get_xlabel() == "most clusters"
 
 
+def test_columns_that_are_complete_in_a_fold_alone_are_in_no_model() -> None:
+    X = np.column_stack([np.arange(40.0), np.arange(40.0) % 7])
+    y = X[:, 0] * 2
+    X[1, 0] = np.nan  # in the first fold
+    chosen = TreeCV(LinearTreeRegressor(), depths=(1,), cv=KFold(2)).fit(X, y)
+    assert chosen.model_features_.tolist() == [1]
+    assert np.isfinite(chosen.curve_.scores).all()
+    X[30, 1] = np.nan
+    with pytest.warns(UserWarning, match="leaves hold constants"):
+        chosen = TreeCV(LinearTreeRegressor(), depths=(1,), cv=KFold(2)).fit(X, y)
+    assert chosen.model_features_.tolist() == []
+    with pytest.raises(ValueError, match="The column 'x0' contains NaN"):
+        TreeCV(OptimalTreeClusterer(3), depths=(1,), cv=KFold(2)).fit(X)
+
+
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "quantile", "poisson"])
 def test_the_regressor_takes_the_criteria_of_its_tree(criterion: str) -> None:
     X, y = _people()

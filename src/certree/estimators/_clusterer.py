@@ -244,6 +244,10 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         assert isinstance(problem, SquareProblem)
         self._scales = np.array(problem.output_weights, dtype=np.float64)
 
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        self._find_centres(X)  # raises if a number is missing in any row
+        return None, params
+
     def _state_path(
         self, X: Any, y: Any, sample_weight: Any = None, **more: Any
     ) -> Statement | None:

@@ -181,6 +181,15 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         self.model_units_ = found.problem.units_of_columns
         return found
 
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        if self.leaf_model != "constant":
+            # A column without missing values in a fold may lack some in the rows left out.
+            chosen = self._choose_features(read_table(X))
+            self.set_params(
+                **({"model_features": chosen} if chosen else {"leaf_model": "constant"})
+            )
+        return super()._prepare(X, y, params)
+
     def _choose_features(self, table: Table) -> list[int]:
         """Return the columns of models, and refuse those that hold no numbers."""
         numbers = number_columns(self.categorical_features, table)
