@@ -185,9 +185,10 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         if self.leaf_model != "constant":
             # A column without missing values in a fold may lack some in the rows left out.
             chosen = self._choose_features(read_table(X))
-            self.set_params(
-                **({"model_features": chosen} if chosen else {"leaf_model": "constant"})
-            )
+            if chosen:
+                self.model_features = chosen
+            else:
+                self.leaf_model = "constant"
         return super()._prepare(X, y, params)
 
     def _choose_features(self, table: Table) -> list[int]:
