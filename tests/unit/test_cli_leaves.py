@@ -15,6 +15,7 @@ from certree import (
     OptimalTreeClusterer,
     OptimalTreeRegressor,
     SurvivalTree,
+    datasets,
     load,
 )
 from certree.encoding._named import NamedArray
@@ -123,7 +124,8 @@ def test_the_size_of_every_tree_is_chosen_by_folds(
         ("fit people.csv -t time --quantile 1.5", "quantile must be"),
         ("fit people.csv -t time --criterion fame", "criterion='fame' is not supp"),
         ("fit people.csv -t kind --leaf-model simple --task classifier", "has no meaning"),
-        ("fit people.csv -t time --event a --task linear", "--event has no meaning"),
+        ("fit people.csv -t time --event a --task linear", "--event is for survival trees"),
+        ("front people.csv -t time --event seen", "--event is for survival trees"),
         ("fit people.csv --event kind", "--event goes with the column of times"),
         ("fit people.csv -t time --event kind", "events of y must be numbers"),
         ("fit people.csv -t time --event a", "Events of y must be 0 or 1"),
@@ -157,6 +159,24 @@ def test_a_survival_tree_predicts_shares_at_times(capsys: pytest.CaptureFixture[
     risk, early, late = map(float, first.split(","))
     assert risk == model.predict(X[:1])[0]
     assert [early, late] == [model.predict_survival_function(X[:1])[0](t) for t in (2, 6.5)]
+
+
+def test_the_guide_shows_what_the_commands_print(capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path(__file__).parents[2] / "docs" / "guide" / "cli.md"
+    part = page.read_text(encoding="utf-8").partition("## What leaves hold")[2]
+    block = part.partition("```console\n")[2].partition("```")[0]
+    heart = datasets.make_heart_failure()
+    rows = [
+        [*row, time, int(event)]
+        for row, (event, time) in zip(heart.data.tolist(), heart.target.tolist(), strict=True)
+    ]
+    lines = [",".join(map(str, row)) for row in [[*heart.feature_names, "days", "died"], *rows]]
+    Path("heart.csv").write_text("\n".join(lines), encoding="utf-8")
+    for shown in block.split("$ certree ")[1:]:
+        command, _, printed = shown.partition("\n")
+        assert run(command.split()) == 0
+        assert capsys.readouterr().out == printed
+    assert Path("survival.csv").read_text().startswith("prediction,survival at 365,survival at 730")
 
 
 def test_times_alone_are_taken_as_events_with_a_remark(capsys: pytest.CaptureFixture[str]) -> None:

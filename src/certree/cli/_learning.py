@@ -287,7 +287,7 @@ def _read(
 def _with_events(given: LearningData, table: TableOptions, task: TaskName) -> LearningData:
     """Return rows with time and event as their target."""
     if task not in (TaskName.auto, TaskName.survival):
-        raise UsageProblem(f"--event has no meaning for --task {task.value}; use --task survival.")
+        raise UsageProblem("--event is for survival trees, of fit and path; leave it out.")
     columns = given.layout.target
     if len(columns) > 2:
         raise UsageProblem(f"A survival tree needs time and event, got {listed(columns)}.")
