@@ -243,7 +243,9 @@ def test_without_a_depth_limit_a_penalty_decides(seed: int) -> None:
         # A path asks for each of four columns once at most.
         limits = Limits(4, None, 1 + coefficients, complexity * unit)
         best = best_cost(X.astype(int).tolist(), leaf, limits)
-        model.set_params(max_depth=None, complexity=str(complexity)).fit(X, y)
+        per = ["split", "leaf"][seed % 2]  # a tree has one leaf more than splits
+        best += limits.penalty if per == "leaf" else 0
+        model.set_params(max_depth=None, complexity=str(complexity), complexity_per=per).fit(X, y)
         certificate = model.certificate_
         assert certificate.is_optimal, model
         assert float(certificate.cost) == pytest.approx(float(best), abs=1e-6), model

@@ -166,14 +166,10 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
-            As for :class:`OptimalTreeClassifier`.
+        X, sample_weight, callback, path
+            As for :meth:`OptimalTreeClassifier.fit`.
         y : None
             Not used; pipelines pass it.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights, not negative. Rows of weight zero are left out.
-        callback, path
-            As for :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------
