@@ -258,6 +258,18 @@ def test_columns_that_are_complete_in_a_fold_alone_are_in_no_model() -> None:
         TreeCV(OptimalTreeClusterer(3), depths=(1,), cv=KFold(2)).fit(X)
 
 
+def test_weights_of_outputs_hold_in_the_choice_of_a_size() -> None:
+    X, y = _people()
+    for kinds, targets in (
+        ((OptimalTreeRegressorCV, OptimalTreeRegressor), np.column_stack([y, X.age])),
+        ((OptimalTreeClassifierCV, OptimalTreeClassifier), np.column_stack([y > 8, X.age > 50])),
+    ):
+        chosen = kinds[0]((1,), sizes=None, cv=2, output_weights=[5, 1]).fit(X, targets)
+        tree = kinds[1](1, output_weights=[5, 1]).fit(X, targets)
+        assert chosen.certificate_.cost == tree.certificate_.cost
+        assert chosen.certificate_.cost != kinds[1](1).fit(X, targets).certificate_.cost
+
+
 @pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "quantile", "poisson"])
 def test_the_regressor_takes_the_criteria_of_its_tree(criterion: str) -> None:
     X, y = _people()
