@@ -1,4 +1,4 @@
-"""Solvers for costs, policies and regression, beside those of :mod:`worker`.
+"""Solvers for costs, policies, regression and survival, beside those of :mod:`worker`.
 
 Like the worker this runs in the project's environment and in the peers', so it imports nothing of
 the harness but the worker. What a tree costs is computed here from the tree, row by row, by the
@@ -55,6 +55,8 @@ def total_cost(node: Node, columns: Array, data: dict[str, Any]) -> float:
 
     def visit(node: Node, rows: Array, made: tuple[int, ...]) -> float:
         if not isinstance(node, tuple):
+            if "time" in data:
+                return survival_loss(data["hazard"][rows], data["event"][rows])
             if "models" in data:
                 return line_error(data["models"][rows], data["target"][rows])
             if "target" in data:
@@ -84,6 +86,24 @@ def line_error(models: Array, target: Array) -> float:
             rest = around - column * (column @ around) / (column @ column)
             best = min(best, float(np.square(rest).sum()))
     return best
+
+
+def hazard_of_all(time: Array, event: Array) -> Array:
+    """Give the cumulative hazard of all rows at the time of each (Nelson and Aalen)."""
+    order = np.argsort(time, kind="stable")
+    _, first, group = np.unique(time[order], return_index=True, return_inverse=True)
+    events = np.bincount(group, weights=event[order])
+    hazard = np.empty(len(time))
+    hazard[order] = np.cumsum(events / (len(time) - first))[group]
+    return np.where(hazard > 0, hazard, 1 / (len(time) + 1))
+
+
+def survival_loss(hazard: Array, event: Array) -> float:
+    """Give the least loss of a leaf whose hazard is that of all rows times one number."""
+    events = int(event.sum())
+    if events == 0:
+        return 0.0
+    return float(-np.log(hazard[event]).sum() - events * np.log(events / hazard.sum()))
 
 
 class _Certree(TaskSolver):
@@ -383,6 +403,39 @@ class StreedLinear(_Streed):
         return model.fit(columns, labels["target"], continuous_columns=labels["models"])
 
 
+class CertreeSurvival(_Certree):
+    """The likelihood of censored times."""
+
+    def tiny(self, labels: Array) -> dict[str, Any]:
+        time = 1.0 + np.arange(len(labels)) + 5 * labels
+        return {"time": time, "event": time % 3 > 0, "setting": {}}
+
+    def prepare(self, columns: Array, labels: Any) -> tuple[Any, Any]:
+        pairs = list(zip(labels["event"].tolist(), labels["time"].tolist(), strict=True))
+        y = np.array(pairs, dtype=[("event", bool), ("time", np.float64)])
+        hazard = hazard_of_all(labels["time"], labels["event"])
+        return columns, {**labels, "y": y, "hazard": hazard}
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from certree import SurvivalTree
+
+        return SurvivalTree(**self.settings()).fit(columns, labels["y"])
+
+
+class StreedSurvival(_Streed):
+    """The same."""
+
+    tiny = CertreeSurvival.tiny
+
+    def prepare(self, columns: Array, labels: Any) -> tuple[Any, Any]:
+        return CertreeSurvival.prepare(self, *super().prepare(columns, labels))  # type: ignore[arg-type]
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from pystreed import STreeDSurvivalAnalysis
+
+        return STreeDSurvivalAnalysis(**self.settings()).fit(columns, labels["y"])
+
+
 TASK_SOLVERS: dict[str, type[TaskSolver]] = {
     "certree-costs": CertreeCosts,
     "pystreed-costs": StreedCosts,
@@ -394,4 +447,6 @@ TASK_SOLVERS: dict[str, type[TaskSolver]] = {
     "pystreed-regression": StreedRegression,
     "certree-linear": CertreeLinear,
     "pystreed-linear": StreedLinear,
+    "certree-survival": CertreeSurvival,
+    "pystreed-survival": StreedSurvival,
 }
