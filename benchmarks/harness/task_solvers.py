@@ -60,7 +60,8 @@ def total_cost(node: Node, columns: Array, data: dict[str, Any]) -> float:
             if "models" in data:
                 return line_error(data["models"][rows], data["target"][rows])
             if "target" in data:
-                return float(np.square(data["target"][rows] - node).sum())
+                target = data["target"][rows]
+                return float(np.square(target - (target.mean() if node is None else node)).sum())
             return float(data["costs"][rows, int(node)].sum())
         column, yes, no = node
         holds = columns[rows, column] == 1
@@ -353,6 +354,44 @@ class StreedRegression(_Streed):
         return model.fit(columns, labels["target"])
 
 
+class OsrtRegression(TaskSolver):
+    """OSRT, without a penalty; its depth counts nodes. Predictions of six digits become means."""
+
+    package = "osrt"
+    tiny = CertreeRegression.tiny
+
+    def prepare(self, columns: Array, labels: Any) -> tuple[Any, Any]:
+        import pandas as pd
+
+        names = [str(number) for number in range(columns.shape[1])]
+        return pd.DataFrame(columns.astype(np.int64), columns=names), labels
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        import pandas as pd
+        from osrt import OSRT
+
+        depth = 0 if self.depth is None else self.depth + 1
+        setting = {"depth_budget": depth, "time_limit": round(self.limit), "worker_limit": 1}
+        free = {"regularization": 0.0, "allow_small_reg": True}
+        model = OSRT({**setting, **free, **self.options})
+        model.fit(columns, pd.Series(labels["target"]))
+        return model
+
+    def tree(self, model: Any) -> Node:
+        def visit(node: Any) -> Node:
+            if "prediction" in node:
+                return None
+            return int(node["feature"]), visit(node["true"]), visit(node["false"])
+
+        return visit(model.tree.source)
+
+    def describe(self, model: Any) -> Answer:
+        def splits(node: Any) -> int:
+            return 1 + splits(node[1]) + splits(node[2]) if isinstance(node, tuple) else 0
+
+        return {"proven": not model.timeout, "splits": splits(self.tree(model))}
+
+
 class CertreeLinear(_Certree):
     """Squared error around the best line over one column in each leaf; five rows at least."""
 
@@ -445,6 +484,7 @@ TASK_SOLVERS: dict[str, type[TaskSolver]] = {
     "pystreed-policy": StreedPolicy,
     "certree-regression": CertreeRegression,
     "pystreed-regression": StreedRegression,
+    "osrt-regression": OsrtRegression,
     "certree-linear": CertreeLinear,
     "pystreed-linear": StreedLinear,
     "certree-survival": CertreeSurvival,

@@ -1,4 +1,4 @@
-"""Suites of costs, policies, regression and survival: their data, and the settings of their comparisons."""
+"""Suites of costs, policies, regression and survival: their data, and what they compare."""
 
 from __future__ import annotations
 
@@ -31,13 +31,16 @@ SURVIVAL_SETS = (
 )
 
 
-def compare(kind: str, choice: Choice, depth: int, limit: float) -> tuple[Entry, ...]:
-    """Make one entry per solver of a kind of task; the command line names the packages alone."""
-    entries = (
+def compare(kind: str, choice: Choice, depth: int, limit: float, *others: str) -> tuple[Entry, ...]:
+    """Make one entry per solver of a kind of task; the command line names the packages alone.
+
+    The `others` run only if it names them.
+    """
+    entries = tuple(
         Entry(name, f"{name}-{kind}", depth, limit=choice.limit or limit)
-        for name in ("certree", "pystreed")
+        for name in ("certree", "pystreed", *others)
     )
-    return of_solvers(choice, tuple(entries))
+    return entries[:2] if choice.solvers is None else of_solvers(choice, entries)
 
 
 def costs(choice: Choice) -> Iterator[Case]:
@@ -66,11 +69,13 @@ def instance(choice: Choice) -> Iterator[Case]:
 
 
 def regression(choice: Choice) -> Iterator[Case]:
-    """Squared error against STreeD."""
+    """Squared error against STreeD, and against OSRT if it is named."""
     for found in (*regression_instances(), *linear_instances()):
         for depth in (4, 5) if choice.depth is None else (choice.depth,):
             if choice.wants(found.name):
-                yield Case(found, f"depth {depth}", compare("regression", choice, depth, 300.0))
+                yield Case(
+                    found, f"depth {depth}", compare("regression", choice, depth, 300.0, "osrt")
+                )
 
 
 def linear(choice: Choice) -> Iterator[Case]:
@@ -278,7 +283,9 @@ def survival_instances() -> Iterator[Instance]:
     try:
         from SurvSet.data import SurvLoader
     except ImportError:
-        raise SystemExit("the survival suite needs the package SurvSet; install it first.") from None
+        raise SystemExit(
+            "the survival suite needs the package SurvSet; install it first."
+        ) from None
     loader = SurvLoader()
     for name in SURVIVAL_SETS:
         frame = loader.load_dataset(ds_name=name)["df"].drop(columns=["pid"])

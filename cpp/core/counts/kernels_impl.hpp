@@ -153,8 +153,8 @@ extern const Kernels<std::int64_t> kernels64;
 template <class V>
 constexpr VectorKernels<V> vector_table() {
   return {&add_rows<V>,         kAddPlanes<V>,        &plane_totals<V>,       &add_types<V>,
-          &add_wide_types<V>,   &list_rarer,          &least_of_sides<V>,     &least_of_pairs<V>,
-          &squares_of_sides<V>, &squares_of_pairs<V>, &quantiles_of_sides<V>, &quantiles_of_pairs<V>,
+          &add_wide_types<V>,   &list_change,         &least_of_sides<V>,     &least_of_pairs<V>,
+          &savings_of_sides<V>, &savings_of_pairs<V>, &quantiles_of_sides<V>, &quantiles_of_pairs<V>,
           &table_of_pairs<V>,   &line_errors};
 }
 

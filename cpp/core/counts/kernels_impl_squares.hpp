@@ -50,12 +50,24 @@ inline std::int64_t wide_saving(std::int64_t scale, std::int64_t u, std::int64_t
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(scale) * a * (size + b) + up);
 }
 
+inline std::int64_t rate_units(const RateLoss& loss, double events, double exposure) {
+  const double saved = rate_saving(loss, events, exposure);
+  const double near = rounded(saved);
+  const double up = near < saved ? near + 1 : near;
+  return whole(events > 0 ? up : 0.0);
+}
+
 // Adds what an output saves to what those before it save.
 template <class V>
-inline void savings(const SquareInput<V>& in, std::int32_t output, const V* u, const V* w, std::int64_t* out,
+inline void savings(const SavingInput<V>& in, std::int32_t output, const V* u, const V* w, std::int64_t* out,
                     int count) {
   const std::int64_t scale = in.scales[output];
   const std::int64_t before = output > 0 ? -1 : 0;
+  if (in.rates != nullptr) {
+    const RateLoss loss = *in.rates;
+    for (int k = 0; k < count; ++k) out[k] = rate_units(loss, real(w[k]), real(u[k]));
+    return;
+  }
   if (in.is_narrow) {
     for (int k = 0; k < count; ++k) out[k] = (out[k] & before) + narrow_saving(scale, u[k], w[k]);
   } else {
@@ -64,6 +76,12 @@ inline void savings(const SquareInput<V>& in, std::int32_t output, const V* u, c
 }
 
 constexpr int kSquareBlock = 32;
+// Whole registers are evaluated, also where they hold columns that are not asked for: all rows of sums have room for them.
+constexpr int kSquareLanes = 8;
+
+inline int whole_lanes(std::int32_t n) {
+  return n < kSquareBlock ? (n + kSquareLanes - 1) & ~(kSquareLanes - 1) : kSquareBlock;
+}
 
 // Sums of one statistic in the four cells of i and a block of j.
 template <class V>
@@ -72,7 +90,7 @@ struct SquareCells {
 };
 
 template <class V>
-inline void fill_square_cells(const SquareInput<V>& in, std::int32_t i, std::int32_t j, int count,
+inline void fill_square_cells(const SavingInput<V>& in, std::int32_t i, std::int32_t j, int count,
                               std::int32_t statistic, const PairRow<V>& pairs, SquareCells<V>& out) {
   const auto s = static_cast<std::size_t>(statistic);
   const V* column = in.columns + s * static_cast<std::size_t>(in.stride);
@@ -94,13 +112,13 @@ inline void fill_square_cells(const SquareInput<V>& in, std::int32_t i, std::int
 inline void forbid_small(std::int64_t* saved, bool is_small) { *saved = is_small ? kNoSaving : *saved; }
 
 template <class V>
-void squares_of_pairs(const SquareInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
+void savings_of_pairs(const SavingInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
   SquareCells<V> w, u, rows;
   std::int64_t both[kSquareBlock] = {}, only_i[kSquareBlock] = {}, only_j[kSquareBlock] = {},
                neither[kSquareBlock] = {};
   std::int64_t yes = in.yes1[i], no = in.no1[i];
-  for (std::int32_t j = i + 1; j < in.n_columns; j += kSquareBlock) {
-    const int count = in.n_columns - j < kSquareBlock ? in.n_columns - j : kSquareBlock;
+  for (std::int32_t j = (i + 1) & ~(kSquareLanes - 1); j < in.n_columns; j += kSquareBlock) {
+    const int count = whole_lanes(in.n_columns - j);
     fill_square_cells(in, i, j, count, 0, pairs, w);
     for (std::int32_t output = 0; output < in.n_outputs; ++output) {
       fill_square_cells(in, i, j, count, output + 1, pairs, u);
@@ -118,6 +136,8 @@ void squares_of_pairs(const SquareInput<V>& in, std::int32_t i, const PairRow<V>
         forbid_small(neither + k, rows.neither[k] < in.min_leaf);
       }
     }
+    for (int k = 0; k < count; ++k)
+      if (j + k <= i || j + k >= in.n_columns) both[k] = only_i[k] = only_j[k] = neither[k] = kNoSaving;
     for (int k = 0; k < count; ++k) {
       const std::int64_t yes_i = both[k] + only_i[k], no_i = only_j[k] + neither[k];
       const std::int64_t yes_j = both[k] + only_j[k], no_j = only_i[k] + neither[k];
@@ -132,11 +152,11 @@ void squares_of_pairs(const SquareInput<V>& in, std::int32_t i, const PairRow<V>
 }
 
 template <class V>
-void squares_of_sides(const SquareInput<V>& in, std::int64_t* yes0, std::int64_t* no0) {
+void savings_of_sides(const SavingInput<V>& in, std::int64_t* yes0, std::int64_t* no0) {
   const V* w = in.columns;
   V rest_w[kSquareBlock], rest_u[kSquareBlock];
   for (std::int32_t j = 0; j < in.n_columns; j += kSquareBlock) {
-    const int count = in.n_columns - j < kSquareBlock ? in.n_columns - j : kSquareBlock;
+    const int count = whole_lanes(in.n_columns - j);
     for (int k = 0; k < count; ++k) rest_w[k] = static_cast<V>(in.totals[0] - w[j + k]);
     for (std::int32_t output = 0; output < in.n_outputs; ++output) {
       const V* u = in.columns + static_cast<std::ptrdiff_t>(output + 1) * in.stride;

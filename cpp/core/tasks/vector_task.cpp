@@ -1,6 +1,7 @@
 #include "tasks/vector_task.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 
@@ -27,6 +28,7 @@ void VectorTask::check() const {
   if (kind == VectorKind::least && !outputs.empty())
     require(std::accumulate(outputs.begin(), outputs.end(), Cost{0}) == n_statistics,
             "statistics needs a column for each label of each output");
+  require(kind != VectorKind::rates || n_statistics == 3, "statistics needs three columns: events, exposure, own");
   require(kind != VectorKind::callback || leaf != nullptr, "a task of kind 'callback' needs a leaf_function");
 }
 
@@ -36,6 +38,11 @@ Cost saved_squares(Cost scale, Cost s, Cost w) {
   const Wide square = static_cast<Wide>(size) * size * static_cast<std::uint64_t>(scale);
   const auto weight = static_cast<Wide>(w);
   return static_cast<Cost>((square + weight - 1) / weight);
+}
+
+Cost saved_by_rate(const RateLoss& loss, Cost events, Cost exposure) {
+  if (events <= 0) return 0;
+  return static_cast<Cost>(std::ceil(rate_saving(loss, static_cast<double>(events), static_cast<double>(exposure))));
 }
 
 Cost dearest(const VectorTask& task, const Cost* sums) {
@@ -106,6 +113,9 @@ Cost VectorTask::leaf_cost(const Cost* sums, std::int32_t* label) const {
       break;
     case VectorKind::quantile:
       require(false, "the loss around a quantile is not a function of sums");
+      break;
+    case VectorKind::rates:
+      cost = sums[2] - saved_by_rate(rates, sums[0], sums[1]);
       break;
     case VectorKind::callback:
       leaf(sums, 1, 1, &cost, &chosen);

@@ -1,4 +1,5 @@
-// Squared error around the mean (VectorKind::squares), as what means save: the sum of squares does not depend on the tree.
+// Squared error around the mean (VectorKind::squares) and losses of rates (VectorKind::rates), as what means and rates save: the
+// rest, the last statistic, is a sum that does not depend on the tree.
 #pragma once
 
 #include <algorithm>
@@ -10,21 +11,22 @@
 namespace certree {
 
 template <class V>
-class SquareLeaves {
+class SavingLeaves {
  public:
   static constexpr bool kReadsRows = false;
   struct Side {
     explicit Side(MemoryBudget& memory) : yes0(memory), no0(memory), yes1(memory), no1(memory) {}
     AlignedArray<Cost> yes0, no0, yes1, no1;  // saved
-    SquareInput<V> input;
-    Cost squares = 0;  // of all rows, scaled
-    Cost leaf = 0;     // saved
+    SavingInput<V> input;
+    Cost rest = 0;  // of all rows: what they cost if nothing is saved
+    Cost leaf = 0;  // saved
   };
 
-  SquareLeaves(const VectorData& data, const LeafSize& size, Isa isa, Budget&, MemoryBudget&)
-      : scales_(data.task()),
+  SavingLeaves(const VectorData& data, const LeafSize& size, Isa isa, Budget&, MemoryBudget&)
+      : task_(data.task()),
+        scales_(data.task()),
         size_(size),
-        is_narrow_(scales_.are_narrow(data.sizes().data())),
+        is_narrow_(task_.kind == VectorKind::rates || scales_.are_narrow(data.sizes().data())),
         kernels_(vector_kernels_for<V>(isa)) {}
 
   void begin(Side& side, const SideSums<V>& sums) {
@@ -36,6 +38,7 @@ class SquareLeaves {
                   least,
                   scales_.outputs.data(),
                   static_cast<std::int32_t>(scales_.outputs.size()),
+                  task_.kind == VectorKind::rates ? &task_.rates : nullptr,
                   is_narrow_,
                   sums.totals,
                   sums.columns,
@@ -45,36 +48,40 @@ class SquareLeaves {
     std::fill_n(side.input.no1, stride, kNoSaving);
     Cost* yes0 = side.yes0.ensure(stride);
     Cost* no0 = side.no0.ensure(stride);
-    kernels_.squares_of_sides(side.input, yes0, no0);
+    kernels_.savings_of_sides(side.input, yes0, no0);
     const V* rows = sums.columns + static_cast<std::size_t>(size_.statistic) * stride;
     const V all = sums.totals[size_.statistic];
     for (std::int32_t j = 0; j < sums.n_columns; ++j)
       if (rows[j] < least || all - rows[j] < least) yes0[j] = no0[j] = kNoSaving;
-    side.squares = scales_.scale * sums.wide_totals[1];
+    side.rest = scales_.scale * sums.wide_totals[1];
+    if (task_.kind == VectorKind::rates) {
+      side.leaf = saved_by_rate(task_.rates, sums.totals[0], sums.totals[1]);
+      return;
+    }
     side.leaf = 0;
     for (std::size_t k = 0; k < scales_.outputs.size(); ++k)
       side.leaf += saved_squares(scales_.outputs[k], sums.totals[k + 1], sums.totals[0]);
   }
 
-  void add_row(Side& side, std::int32_t i, const PairRow<V>& pairs) { kernels_.squares_of_pairs(side.input, i, pairs); }
+  void add_row(Side& side, std::int32_t i, const PairRow<V>& pairs) { kernels_.savings_of_pairs(side.input, i, pairs); }
   bool finish(bool) { return true; }
   bool is_stopped() const { return false; }
 
   SplitErrors errors(const Side& side) const {
     Cost one = kNoSaving, two = kNoSaving, three = kNoSaving;
     for (std::size_t j = 0; j < static_cast<std::size_t>(side.input.n_columns); ++j) {
-      if (side.yes0[j] < 0) continue;
+      if (side.yes0[j] <= kNoSaving / 2) continue;
       one = std::max(one, side.yes0[j] + side.no0[j]);
       two = std::max({two, side.yes1[j] + side.no0[j], side.yes0[j] + side.no1[j]});
       three = std::max(three, side.yes1[j] + side.no1[j]);
     }
-    return {side.squares - side.leaf, cost(side.squares, one), cost(side.squares, two), cost(side.squares, three)};
+    return {side.rest - side.leaf, cost(side.rest, one), cost(side.rest, two), cost(side.rest, three)};
   }
 
-  // `squares`: the sum of squares of the rows where each column holds.
-  void publish(const Side& side, const Cost* squares, Expansion& out) const {
+  // `rest`: the sum of the last statistic over the rows where each column holds.
+  void publish(const Side& side, const Cost* rest, Expansion& out) const {
     for (std::size_t j = 0; j < static_cast<std::size_t>(side.input.n_columns); ++j) {
-      const Cost yes = scales_.scale * squares[j], no = side.squares - yes;
+      const Cost yes = scales_.scale * rest[j], no = side.rest - yes;
       out.yes0[j] = cost(yes, side.yes0[j]);
       out.no0[j] = cost(no, side.no0[j]);
       out.yes1[j] = cost(yes, side.yes1[j]);
@@ -83,8 +90,9 @@ class SquareLeaves {
   }
 
  private:
-  static Cost cost(Cost squares, Cost saved) { return saved < 0 ? kInfinite : squares - saved; }
+  static Cost cost(Cost rest, Cost saved) { return saved <= kNoSaving / 2 ? kInfinite : rest - saved; }
 
+  const VectorTask& task_;
   SquareScales scales_;
   LeafSize size_;
   bool is_narrow_;
