@@ -26,14 +26,15 @@ VectorKind read_kind(const std::string& name) {
   if (name == "quantile") return VectorKind::quantile;
   if (name == "rates") return VectorKind::rates;
   if (name == "callback") return VectorKind::callback;
-  throw std::invalid_argument("kind must be 'min_label', 'squares', 'quantile', 'rates' or 'callback', got '" + name + "'");
+  throw std::invalid_argument("kind must be 'min_label', 'squares', 'quantile', 'rates' or 'callback', got '" + name +
+                              "'");
 }
 
 // The two numbers of a RateLoss.
 RateLoss read_rate_loss(nb::handle value) {
   const auto numbers = nb::cast<nb::tuple>(value);
   if (numbers.size() != 2) throw std::invalid_argument("'rate_loss' needs a gain and a ratio");
-  return {nb::cast<double>(numbers[0]), nb::cast<double>(numbers[1])};
+  return RateLoss(nb::cast<double>(numbers[0]), nb::cast<double>(numbers[1]));
 }
 
 // What rates save, of events and exposures in each line.

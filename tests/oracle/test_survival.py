@@ -137,26 +137,63 @@ def test_logarithms_of_the_core_are_those_of_decimals() -> None:
         assert true - off <= found < true + 1
 
 
+def best_of_depth_two(columns: Any, sums: Any, cost: Any, least: int) -> int:
+    """The least cost of all trees of depth two, each of their leaves with enough rows."""
+
+    def one_split(rows: Any) -> int:
+        found = [cost(sums[rows].sum(axis=0, keepdims=True))[0]]
+        for column in columns.T == 1:
+            sides = rows & column, rows & ~column
+            if min(side.sum() for side in sides) >= least:
+                found.append(sum(cost(sums[s].sum(axis=0, keepdims=True))[0] for s in sides))
+        return int(min(found))
+
+    every = np.ones(len(columns), dtype=bool)
+    found = [one_split(every)]
+    for column in columns.T == 1:
+        if min(column.sum(), (~column).sum()) >= least:
+            found.append(one_split(column) + one_split(~column))
+    return min(found)
+
+
+def squares(sums: Any) -> Any:
+    return [1000 * q - -(-1000 * u * u // w) for w, u, q in sums.tolist()]
+
+
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_instruction_set_finds_the_same_costs(seed: int) -> None:
+def test_estimates_and_instruction_sets_change_nothing(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, m = int(rng.integers(30, 200)), int(rng.integers(3, 40))
     numbers = rng.integers(0, 6, (n, 8))
     cuts = [(numbers[:, k] <= c) for k in range(8) for c in range(5)]
     columns = np.asfortranarray(np.column_stack(cuts)[:, :m].astype(np.uint8))
     loss = RateLoss(1e6, 2.0**-40)
-    sums = np.zeros((n, 3), dtype=np.int64)
-    sums[:, 0] = rng.integers(0, 3, n)
-    sums[:, 1] = rng.integers(1, 2**41, n)
-    sums[:, 2] = 1 - loss.costs(sums)
-    core = VectorProblem(columns, sums, "rates", rate_loss=loss)
-    options = [
-        Options(3, None, 1 + seed % 3, extra={"isa": isa, "use_sibling_subtraction": subtracts})
-        for isa in all_isas()
-        for subtracts in (True, False)
-    ]
-    values = {solve_vector(core, option).value for option in options}
-    assert len(values) == 1
+    rates = np.zeros((n, 3), dtype=np.int64)
+    rates[:, 0] = rng.integers(0, 3, n)
+    rates[:, 1] = rng.integers(1, 2 ** (40 if seed % 2 else 44), n)
+    rates[:, 2] = 1 - loss.costs(rates)
+    y = rng.integers(-99, 100, n) if seed % 2 else rng.integers(10**6, 10**6 + 50, n)
+    moments = np.stack([np.ones(n, dtype=np.int64), y, y * y], axis=1)
+    least = 1 + seed % 3
+    for sums, cost, setting in (
+        (rates, loss.costs, {"kind": "rates", "rate_loss": loss}),
+        (moments, squares, {"kind": "squares", "scale": 1000}),
+    ):
+        problem = VectorProblem(columns, sums, **setting)
+        values = {
+            tuple(
+                solve_vector(problem, Options(depth, None, least, extra=extra)).upper_bound
+                for depth in (2, 3)
+            )
+            for isa in all_isas()
+            for extra in (
+                {"isa": isa},
+                {"isa": isa, "use_saving_estimates": False},
+                {"isa": isa, "use_sibling_subtraction": False},
+            )
+        }
+        assert len(values) == 1
+        assert values.pop()[0] == best_of_depth_two(columns, sums, cost, least)
 
 
 def test_risks_are_events_by_expected_events() -> None:

@@ -10,6 +10,7 @@
 #include "counts/kernels_impl_pairs.hpp"
 #include "counts/kernels_impl_planes.hpp"
 #include "counts/kernels_impl_quantiles.hpp"
+#include "counts/kernels_impl_savings.hpp"
 #include "counts/kernels_impl_second.hpp"
 #include "counts/kernels_impl_squares.hpp"
 #include "counts/kernels_impl_table.hpp"

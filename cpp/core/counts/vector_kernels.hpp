@@ -107,6 +107,10 @@ struct SavingInput {
   const V* columns = nullptr;
   std::int64_t* yes1 = nullptr;  // the most that one split saves; kNoSaving: none is feasible
   std::int64_t* no1 = nullptr;
+  // What a rough estimate must exceed for a split to save more than that; null: everything is computed exactly.  As many as
+  // there are lanes, infinite beyond the columns.
+  double* yes_bar = nullptr;
+  double* no_bar = nullptr;
 };
 
 // The same for costs from a table: the only statistic is the place in it.

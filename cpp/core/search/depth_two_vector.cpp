@@ -434,7 +434,7 @@ std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, c
   const LeafSize size{order.rows, order.rows < order.n_in_child, in.settings.min_leaf};
   const auto make = [&]<class Leaves>() -> std::unique_ptr<DepthTwo> {
     return make_with_sums<V, Leaves>(data, order, narrow_parts<V>(data, order),
-                                     Leaves(data, size, in.settings.isa, in.budget, in.memory), in);
+                                     Leaves(data, size, in.settings, in.budget, in.memory), in);
   };
   switch (data.task().kind) {
     case VectorKind::squares:

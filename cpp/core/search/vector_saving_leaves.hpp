@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "search/vector_leaves.hpp"
 
@@ -15,19 +16,22 @@ class SavingLeaves {
  public:
   static constexpr bool kReadsRows = false;
   struct Side {
-    explicit Side(MemoryBudget& memory) : yes0(memory), no0(memory), yes1(memory), no1(memory) {}
+    explicit Side(MemoryBudget& memory)
+        : yes0(memory), no0(memory), yes1(memory), no1(memory), yes_bar(memory), no_bar(memory) {}
     AlignedArray<Cost> yes0, no0, yes1, no1;  // saved
+    AlignedArray<double> yes_bar, no_bar;
     SavingInput<V> input;
     Cost rest = 0;  // of all rows: what they cost if nothing is saved
     Cost leaf = 0;  // saved
   };
 
-  SavingLeaves(const VectorData& data, const LeafSize& size, Isa isa, Budget&, MemoryBudget&)
+  SavingLeaves(const VectorData& data, const LeafSize& size, const DepthTwoSettings& settings, Budget&, MemoryBudget&)
       : task_(data.task()),
         scales_(data.task()),
         size_(size),
         is_narrow_(task_.kind == VectorKind::rates || scales_.are_narrow(data.sizes().data())),
-        kernels_(vector_kernels_for<V>(isa)) {}
+        has_bars_(settings.estimates_savings && scales_.outputs.size() == 1 && is_narrow_),
+        kernels_(vector_kernels_for<V>(settings.isa)) {}
 
   void begin(Side& side, const SideSums<V>& sums) {
     const auto stride = static_cast<std::size_t>(sums.stride);
@@ -43,7 +47,10 @@ class SavingLeaves {
                   sums.totals,
                   sums.columns,
                   side.yes1.ensure(stride),
-                  side.no1.ensure(stride)};
+                  side.no1.ensure(stride),
+                  nullptr,
+                  nullptr};
+    if (has_bars_) set_bars(side);
     std::fill_n(side.input.yes1, stride, kNoSaving);
     std::fill_n(side.input.no1, stride, kNoSaving);
     Cost* yes0 = side.yes0.ensure(stride);
@@ -90,12 +97,25 @@ class SavingLeaves {
   }
 
  private:
+  void set_bars(Side& side) const {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    const auto stride = static_cast<std::size_t>(side.input.stride);
+    const auto n = static_cast<std::size_t>(side.input.n_columns);
+    side.input.yes_bar = side.yes_bar.ensure(stride);
+    side.input.no_bar = side.no_bar.ensure(stride);
+    for (double* bar : {side.input.yes_bar, side.input.no_bar}) {
+      std::fill_n(bar, n, -kInfinity);
+      std::fill(bar + n, bar + stride, kInfinity);
+    }
+  }
+
   static Cost cost(Cost rest, Cost saved) { return saved <= kNoSaving / 2 ? kInfinite : rest - saved; }
 
   const VectorTask& task_;
   SquareScales scales_;
   LeafSize size_;
   bool is_narrow_;
+  bool has_bars_;  // estimates tell which splits may be better
   const VectorKernels<V>& kernels_;
 };
 

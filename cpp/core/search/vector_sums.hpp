@@ -144,8 +144,7 @@ class VectorSums {
     std::int32_t* list = list_.ensure(static_cast<std::size_t>(node_->n_words) * kWordBits + 32);
     const bool knows_previous = i > 0 && previous_.column == i - 1 && previous_.n_statistics == n_statistics;
     RowChange change;
-    const PairBase base =
-        kernels_.list_change(node_->view(), among_, node_->n_words, i, knows_previous, list, change);
+    const PairBase base = kernels_.list_change(node_->view(), among_, node_->n_words, i, knows_previous, list, change);
     const V* known = base == PairBase::nothing ? nullptr : base == PairBase::columns ? columns : previous_.row;
     kernels_.add_rows(rows().narrow(), change, i, n_statistics, known, out, stride);
     previous_ = {i, n_statistics, out};

@@ -8,53 +8,71 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "base/cost.hpp"
 
 namespace certree {
 
 struct RateLoss {
+  RateLoss() = default;
+  RateLoss(double units_of_cost, double units_of_events);
+
   double gain = 1;   // units of cost per unit of E
   double ratio = 1;  // units of E per unit of S
+  // For estimates in binary logarithms of E / S.
+  double per_gain = 1;   // one over the gain and the logarithm of two
+  double log_ratio = 0;  // the binary logarithm of the ratio
 };
 
-// Internal linkage: every instruction set has a copy of its own.  All sums of products are written as fma, so that no compiler
-// has a choice.
+// One number at a time; the kernels have registers of them.
+struct PlainNumbers {
+  using Real = double;
+  using Bits = std::uint64_t;
+
+  static Real many(double x) { return x; }
+  static Bits bits(Real x) { return __builtin_bit_cast(Bits, x); }
+  static Real real(Bits x) { return __builtin_bit_cast(Real, x); }
+  static Real fused(Real a, Real b, Real c) { return __builtin_fma(a, b, c); }
+};
+
+// Internal linkage: every instruction set has a copy of its own.  All sums of products are fused, so that no compiler has a
+// choice.
 
 // log(a / b) of positive numbers, off by less than five parts in 2^53.
-static inline double log_of_quotient(double a, double b) {
+template <class N>
+[[gnu::always_inline]] static inline typename N::Real log_of_quotient(typename N::Real a, typename N::Real b) {
+  using Real = typename N::Real;
+  using Bits = typename N::Bits;
   constexpr std::uint64_t kFraction = 0x000fffffffffffffULL, kOne = 0x3ff0000000000000ULL;
-  constexpr double kRootOfTwo = 1.4142135623730951, kLogOfTwo = 0.6931471805599453, kToReal = 6755399441055744.0;
-  const auto x = __builtin_bit_cast(std::uint64_t, a), y = __builtin_bit_cast(std::uint64_t, b);
-  double m = __builtin_bit_cast(double, (x & kFraction) | kOne);
-  double n = __builtin_bit_cast(double, (y & kFraction) | kOne);
-  // a / b = 2^k m / n with m / n between the root of one half and the root of two.
-  const bool is_high = m > kRootOfTwo * n, is_low = kRootOfTwo * m < n;
-  const std::uint64_t power = (x >> 52) - (y >> 52) + (is_high ? 1U : 0U) - (is_low ? 1U : 0U);
-  const double k = __builtin_bit_cast(double, power + __builtin_bit_cast(std::uint64_t, kToReal)) - kToReal;
-  n = is_high ? n + n : n;
-  m = is_low ? m + m : m;
-  // log(m / n) = 2 (z + z^3 / 3 + z^5 / 5 + ...)
-  const double z = (m - n) / (m + n), w = z * z;
-  double rest = 2.0 / 19;
-  rest = __builtin_fma(rest, w, 2.0 / 17);
-  rest = __builtin_fma(rest, w, 2.0 / 15);
-  rest = __builtin_fma(rest, w, 2.0 / 13);
-  rest = __builtin_fma(rest, w, 2.0 / 11);
-  rest = __builtin_fma(rest, w, 2.0 / 9);
-  rest = __builtin_fma(rest, w, 2.0 / 7);
-  rest = __builtin_fma(rest, w, 2.0 / 5);
-  rest = __builtin_fma(rest, w, 2.0 / 3);
-  return __builtin_fma(k, kLogOfTwo, __builtin_fma(z * w, rest, z + z));
+  constexpr double kRootOfTwo = 1.4142135623730951, kToReal = 6755399441055744.0;
+  const Bits x = N::bits(a), y = N::bits(b), zero = x - x;
+  const Real m = N::real((x & kFraction) | kOne), n = N::real((y & kFraction) | kOne);
+  // a / b = 2^k m / n, doubled to be between the root of one half and the root of two.
+  const auto is_high = m > kRootOfTwo * n;
+  const auto is_low = kRootOfTwo * m < n;
+  const Bits power = (x >> 52) - (y >> 52) + (is_high ? zero + 1 : zero) - (is_low ? zero + 1 : zero);
+  const Real k = N::real(power + __builtin_bit_cast(std::uint64_t, kToReal)) - kToReal;
+  const Real low = is_high ? n + n : n, high = is_low ? m + m : m;
+  // log(high / low) = 2 (z + z^3 / 3 + z^5 / 5 + ...)
+  const Real z = (high - low) / (high + low), w = z * z;
+  Real rest = N::many(2.0 / 19);
+  for (const double term : {2.0 / 17, 2.0 / 15, 2.0 / 13, 2.0 / 11, 2.0 / 9, 2.0 / 7, 2.0 / 5, 2.0 / 3})
+    rest = N::fused(rest, w, N::many(term));
+  return N::fused(k, N::many(0.6931471805599453), N::fused(z * w, rest, z + z));
 }
 
-// What the rate of E events in the exposure S saves, less the most that it may be off, not rounded yet.
-static inline double rate_saving(const RateLoss& loss, double events, double exposure) {
-  constexpr double kError = 0x1p-49, kLeast = 1e-300;
-  const double length = exposure * loss.ratio;
-  const double log = log_of_quotient(events > 0 ? events : 1.0, length > kLeast ? length : kLeast);
-  const double gain = events * loss.gain, saved = gain * log;
-  return __builtin_fma(-kError, __builtin_fma(events, loss.gain, __builtin_fabs(saved)), saved);
+// What the rate of E events in the exposure S saves, less the most that it may be off, not rounded yet; any number for E = 0.
+template <class N>
+[[gnu::always_inline]] static inline typename N::Real rate_saving(const RateLoss& loss, typename N::Real events,
+                                                                  typename N::Real exposure) {
+  using Real = typename N::Real;
+  const Real one = N::many(1.0), least = N::many(1e-300);
+  const Real length = exposure * loss.ratio;
+  const Real log = log_of_quotient<N>(events > 0 ? events : one, length > least ? length : least);
+  const Real saved = events * loss.gain * log;
+  const Real size = N::fused(events, N::many(loss.gain), saved > 0 ? saved : -saved);
+  return N::fused(N::many(-0x1p-49), size, saved);
 }
 
 // The same, rounded up.
