@@ -272,6 +272,16 @@ void savings_of_pairs(const SavingInput<V>& in, std::int32_t i, const PairRow<V>
   return in.rates != nullptr ? savings_of_row<true>(in, i, pairs) : savings_of_row<false>(in, i, pairs);
 }
 
+void rate_savings(const RateLoss& loss, const std::int64_t* events, const std::int64_t* exposure, std::int64_t n,
+                  std::int64_t* saved) {
+  std::int64_t k = 0;
+  for (; k + kStep <= n; k += kStep) {
+    const Wholes units = rate_units(loss, wholes_at(events + k), wholes_at(exposure + k));
+    std::memcpy(saved + k, &units, sizeof(units));
+  }
+  for (; k < n; ++k) saved[k] = rate_units(loss, all_wholes(events[k]), all_wholes(exposure[k]))[0];
+}
+
 template <class V>
 void savings_of_sides(const SavingInput<V>& in, std::int64_t* yes0, std::int64_t* no0) {
   for (std::int32_t j = 0; j < in.n_columns; j += kStep) {

@@ -242,6 +242,9 @@ struct VectorKernels {
                              QuantileGoal goal);
   // Costs from a table.  False: some are not known yet, and count as infeasible.
   bool (*table_of_pairs)(const TableInput<V>&, std::int32_t i, const PairRow<V>&);
+  // What rates save, of events and exposures that are not negative and less than 2^52.
+  void (*rate_savings)(const RateLoss&, const std::int64_t* events, const std::int64_t* exposure, std::int64_t n,
+                       std::int64_t* saved);
   // Squared errors around the best line.
   void (*line_errors)(const LineInput&, double* out);
 };

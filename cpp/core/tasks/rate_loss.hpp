@@ -23,6 +23,9 @@ struct RateLoss {
   // For estimates in binary logarithms of E / S.
   double per_gain = 1;   // one over the gain and the logarithm of two
   double log_ratio = 0;  // the binary logarithm of the ratio
+
+  // A LeafFunction (tasks/vector_task.hpp) of E, S and B; labels are not used.
+  bool operator()(const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t* labels) const;
 };
 
 // One number at a time; the kernels have registers of them.

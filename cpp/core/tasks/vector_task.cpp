@@ -1,7 +1,6 @@
 #include "tasks/vector_task.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <stdexcept>
 
@@ -38,18 +37,6 @@ Cost saved_squares(Cost scale, Cost s, Cost w) {
   const Wide square = static_cast<Wide>(size) * size * static_cast<std::uint64_t>(scale);
   const auto weight = static_cast<Wide>(w);
   return static_cast<Cost>((square + weight - 1) / weight);
-}
-
-RateLoss::RateLoss(double units_of_cost, double units_of_events)
-    : gain(units_of_cost),
-      ratio(units_of_events),
-      per_gain(1 / (units_of_cost * std::log(2.0))),
-      log_ratio(std::log2(units_of_events)) {}
-
-Cost saved_by_rate(const RateLoss& loss, Cost events, Cost exposure) {
-  if (events <= 0) return 0;
-  return static_cast<Cost>(
-      std::ceil(rate_saving<PlainNumbers>(loss, static_cast<double>(events), static_cast<double>(exposure))));
 }
 
 Cost dearest(const VectorTask& task, const Cost* sums) {
