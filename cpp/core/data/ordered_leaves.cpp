@@ -88,7 +88,7 @@ class SumLeaves final : public OrderedLeaves {
     add_up(rows, n_rows);
     Cost cost = 0;
     task_.leaf(total_.data(), 1, 1, &cost, label);
-    if (cost < 0 || cost > limit_) refuse_leaf_cost(task_, cost, limit_);
+    check(cost);
     return cost;
   }
 
@@ -107,8 +107,11 @@ class SumLeaves final : public OrderedLeaves {
       std::fill_n(costs, n, kNoCost);
       return;
     }
-    for (std::size_t k = 0; k < n; ++k)
-      if (costs[k] < 0 || costs[k] > limit_) refuse_leaf_cost(task_, costs[k], limit_);
+    for (std::size_t k = 0; k < n; ++k) check(costs[k]);
+  }
+  // The caller's functions may be anything; those of the core are right up to the last bits of float64.
+  void check(Cost cost) const {
+    if (!task_.is_native && (cost < 0 || cost > limit_)) refuse_leaf_cost(task_, cost, limit_);
   }
 
   const Cost* statistics_;

@@ -69,7 +69,7 @@ class _Rates(NamedTuple):
 _BY_ROW = {
     "min_label": _Rates(1.0, (1.0, 8.0, 14.0)),
     "squares": _Rates(1.0, (8.0, 60.0, 120.0)),
-    "rate_loss": _Rates(2.0, (8.0, 35.0, 70.0)),
+    "rates": _Rates(1.2, (8.0, 35.0, 70.0)),
     "linear_loss": _Rates(1.0, (6.0, 9.0, 12.0)),
     "leaf_function": _Rates(6.0, (8.0, 35.0, 70.0)),
     "quantile": _Rates(7.0, (56.0, 430.0, 900.0)),
@@ -297,9 +297,9 @@ def rank_kind(rule: LeafRule) -> str | None:
     """Return which kind of leaf cost a search over ranks meets; None if its bounds do not hold."""
     if rule.kind != "callback":
         return rule.kind
-    names = ("rate_loss", "linear_loss", "leaf_function")
-    known = (name for name in names if getattr(rule, name) is not None)
-    return next(known, None) if rule.superadditive else None
+    if not rule.superadditive:
+        return None
+    return "leaf_function" if rule.linear_loss is None else "linear_loss"
 
 
 def prefers_ranks(
