@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tracemalloc
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +12,11 @@ import pytest
 
 from certree import (
     CostSensitiveTreeClassifier,
+    FairTreeClassifier,
+    LinearTreeRegressor,
     OptimalTreeRegressor,
     PolicyTree,
+    SurvivalTree,
     solve,
     tasks,
     verify,
@@ -20,10 +24,12 @@ from certree import (
 from certree.encoding import RankedColumns
 from certree.engine import _ordered
 from certree.engine._ordered import RankLimits, prefers_ranks
-from certree.estimators import _task_statement
+from certree.estimators import _error_statement, _task_statement
 from certree.estimators._task_statement import TaskStatement, state_task
+from certree.proofs import _limit_scalar
+from certree.tasks._rates import decided_by_group, read_groups
 
-from .test_ranks import mixed
+from .test_ranks import mixed, ranked
 
 Fit = Callable[..., tuple[Any, dict[str, Any]]]
 """From table, seed, weights and parameters to a fitted model, and what `verify` needs besides."""
@@ -71,7 +77,55 @@ def fit_row_costs(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any,
     return solution, {"task": tasks.RowCosts(costs)}
 
 
+def fit_quantile(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit quantiles."""
+    y = np.round(np.random.default_rng(seed).normal(size=len(X)), 2)
+    model = OptimalTreeRegressor(criterion="quantile", quantile="0.8", **options)
+    return model.fit(X, y, weights), {"y": y}
+
+
+def fit_poisson(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit rates of counts."""
+    y = np.random.default_rng(seed).poisson(2.0, len(X))
+    return OptimalTreeRegressor(criterion="poisson", **options).fit(X, y, weights), {"y": y}
+
+
+def fit_gamma(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit means of amounts."""
+    y = np.round(np.random.default_rng(seed).gamma(2.0, size=len(X)) + 0.01, 2)
+    return OptimalTreeRegressor(criterion="gamma", **options).fit(X, y, weights), {"y": y}
+
+
+def fit_survival(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit a tree to censored times."""
+    rng = np.random.default_rng(seed)
+    y = np.empty(len(X), dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = rng.random(len(X)) < 0.7, np.round(rng.exponential(size=len(X)), 2) + 1
+    return SurvivalTree(**options).fit(X, y, weights), {"y": y}
+
+
+def fit_lines(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Fit a tree with a line in each leaf."""
+    y = np.round(np.random.default_rng(seed).normal(size=len(X)), 2)
+    features = [0] if isinstance(X, np.ndarray) else ["real"]
+    model = LinearTreeRegressor(model_features=features, **{"min_samples_leaf": 2, **options})
+    return model.fit(X, y, weights), {"y": y}
+
+
+def fit_function(X: Any, seed: int, weights: Any, **options: Any) -> tuple[Any, dict[str, Any]]:
+    """Solve a task whose leaf cost is a function in Python."""
+    counts = np.random.default_rng(seed).integers(0, 5, (len(X), 3))
+    task = tasks.LeafCost(counts, least_sum, bounds="superadditive")
+    return solve(task, X, sample_weight=weights, **options), {"task": task}
+
+
+def least_sum(sums: Any) -> Any:
+    """Return three times the least sum."""
+    return 3 * sums.min(axis=1)
+
+
 FITS: list[Fit] = [fit_policy, fit_costs, fit_matrix, fit_errors, fit_numbers, fit_row_costs]
+ASKED: list[Fit] = [fit_quantile, fit_poisson, fit_gamma, fit_survival, fit_lines, fit_function]
 
 
 @pytest.fixture
@@ -123,7 +177,7 @@ def fit_both(forced: Any, fit: Fit, X: Any, seed: int, weights: Any = None, **op
 # ---- the same proofs -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("fit", FITS, ids=lambda fit: fit.__name__)
+@pytest.mark.parametrize("fit", [*FITS, *ASKED], ids=lambda fit: fit.__name__)
 @pytest.mark.parametrize(
     "options",
     [
@@ -153,14 +207,14 @@ def test_both_searches_prove_the_same(
     assert by_ranks == [certificate_of(models[1]).n_tests]
 
 
-@pytest.mark.parametrize("fit", FITS, ids=lambda fit: fit.__name__)
+@pytest.mark.parametrize("fit", [*FITS, *ASKED], ids=lambda fit: fit.__name__)
 def test_both_searches_prove_the_same_of_larger_tables(forced: Any, fit: Fit) -> None:
     X = np.random.default_rng(1).normal(size=(400, 6))
     fit_both(forced, fit, X, 1, thresholds=60, max_depth=2)
     fit_both(forced, fit, X, 2, thresholds=12, max_depth=3)
 
 
-@pytest.mark.parametrize("fit", FITS, ids=lambda fit: fit.__name__)
+@pytest.mark.parametrize("fit", [*FITS, *ASKED], ids=lambda fit: fit.__name__)
 @pytest.mark.parametrize("scale", [1.0, 1e-12, 1e12])
 def test_weights_that_are_rounded(forced: Any, fit: Fit, scale: float) -> None:
     rng = np.random.default_rng(4)
@@ -190,6 +244,56 @@ def test_the_tree_costs_what_the_certificate_says(forced: Any, fit: Fit) -> None
         assert counts[leaves].tolist() == np.bincount(leaves)[leaves].tolist()
 
 
+@pytest.mark.parametrize("fit", ASKED[:-1], ids=lambda fit: fit.__name__)
+@pytest.mark.parametrize(
+    "options", [{"complexity": 0.2}, {"complexity": 0.04, "max_splits": 3}], ids=str
+)
+def test_a_price_in_place_of_a_depth(forced: Any, fit: Fit, options: dict[str, Any]) -> None:
+    fit_both(forced, fit, mixed(40, 6), 6, thresholds=4, max_depth=None, **options)
+
+
+@pytest.mark.parametrize("fit", [fit_quantile, fit_poisson], ids=lambda fit: fit.__name__)
+def test_an_order_preserving_change_changes_nothing(forced: Any, fit: Fit) -> None:
+    forced(True)
+    X = np.random.default_rng(8).normal(size=(120, 4))
+    costs = {
+        certificate_of(fit(table, 8, None, max_depth=2, thresholds="all")[0]).cost
+        for table in (X, np.exp(X), -(X**3))
+    }
+    assert len(costs) == 1
+
+
+@pytest.mark.parametrize("criterion", ["quantile", "poisson"])
+def test_paths_of_costs_that_are_asked_for(forced: Any, criterion: str) -> None:
+    X, y = mixed(60, 3), np.random.default_rng(3).poisson(2.0, 60)
+    paths = []
+    for choice in (False, True):
+        forced(choice)
+        model = OptimalTreeRegressor(max_depth=3, thresholds=5, criterion=criterion)
+        model.fit(X, y, path=True)
+        assert verify(model, X, y)
+        paths.append([(entry.splits, entry.errors, entry.lower_bound) for entry in model.path_])
+    assert paths[0] == paths[1]
+
+
+def test_a_slow_function_stops_in_time(forced: Any) -> None:
+    forced(True)
+    rng = np.random.default_rng(0)
+    X, counts = rng.normal(size=(400, 6)), rng.integers(0, 5, (400, 3))
+
+    def slow(sums: Any) -> Any:
+        time.sleep(1e-5 * len(sums))
+        return sums.min(axis=1)
+
+    task = tasks.LeafCost(counts, slow, bounds="superadditive")
+    start = time.perf_counter()
+    with pytest.warns(UserWarning, match="time_limit"):
+        solution = solve(task, X, max_depth=3, thresholds="all", time_limit=1.0)
+    assert time.perf_counter() - start < 5
+    assert solution.certificate.lower_bound <= solution.certificate.cost
+    assert verify(solution, X, task=task)
+
+
 @pytest.mark.parametrize("kind", ["labels", "numbers", "rows"])
 @pytest.mark.parametrize("options", [{}, {"max_splits": 4}, {"min_samples_leaf": 3}], ids=str)
 def test_paths_are_the_same(forced: Any, kind: str, options: dict[str, Any]) -> None:
@@ -214,7 +318,7 @@ def test_paths_are_the_same(forced: Any, kind: str, options: dict[str, Any]) -> 
 def test_brute_force_agrees(forced: Any) -> None:
     forced(True)
     X = np.random.default_rng(0).integers(0, 6, (16, 2)) / 2
-    for fit in FITS:
+    for fit in [*FITS, *ASKED]:
         model, given = fit(X, 5, None, max_depth=2, thresholds="all")
         assert verify(model, X, exhaustive=True, **given)
 
@@ -229,7 +333,7 @@ def test_ranks_are_preferred_sooner_where_rows_have_vectors() -> None:
     # Squared errors leave many thresholds open.
     assert not prefers_ranks(5000, n_ranks, 3, RankLimits(3), kind="squares")
     assert prefers_ranks(5000, n_ranks, 3, RankLimits(2), kind="squares")
-    for kind in _ordered.ORDERED_KINDS:
+    for kind in _ordered._BY_ROW:
         few = np.array([33, 23, 33, 22], dtype=np.int32)
         assert not prefers_ranks(150, few, 3, RankLimits(4), kind=kind)
         assert not prefers_ranks(
@@ -259,13 +363,16 @@ def test_what_the_search_over_ranks_lacks_gets_a_column_per_test(
     assert by_ranks == [120]
 
 
-def test_limits_and_functions_get_a_column_per_test(forced: Any, by_ranks: list[int]) -> None:
+def test_limits_fronts_and_lawless_costs_get_columns(forced: Any, by_ranks: list[int]) -> None:
     forced(True)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), rng.integers(0, 2, 40)
     rewards = rng.normal(size=(40, 2))
     PolicyTree(max_depth=1, thresholds=8, capacity={1: 10}).fit_rewards(X, rewards)
-    solve(tasks.gini(y), X, max_depth=1, thresholds=8)
+    unlawful = tasks.LeafCost(np.eye(2, dtype=int)[y], lambda sums: sums.min(axis=1) // 3)
+    solve(unlawful, X, max_depth=1, thresholds=8)
+    ridge = LinearTreeRegressor(leaf_model="ridge", ridge=1.0, max_depth=1, thresholds=8)
+    ridge.fit(X, rewards[:, 0])
     front = tasks.Front(tasks.RowCosts(np.abs(rewards)), tasks.RowCosts(np.abs(rewards[::-1])))
     solve(front, X, max_depth=1, thresholds=4)
     assert not by_ranks
@@ -296,3 +403,96 @@ def test_ranks_hold_the_rows_that_count(forced: Any) -> None:
     assert isinstance(statement.columns, RankedColumns)
     assert statement.columns.shape == (66, 130)
     assert statement.engine_problem.columns.shape == (66, 130)
+
+
+# ---- limits on the whole tree --------------------------------------------------------------------
+
+
+def fit_capacity(X: Any, seed: int, **options: Any) -> Any:
+    """Fit a policy that treats a quarter of the rows at most, and verify it."""
+    rewards = np.random.default_rng(seed).normal(size=(len(X), 2))
+    rewards[:, 1] += 1.0
+    model = PolicyTree(capacity={1: len(X) // 4}, thresholds="all", **options)
+    model.fit_rewards(X, rewards)
+    assert verify(model, X, y=rewards)
+    return model.certificate_
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"complexity": 0.05}, {"min_samples_leaf": 4}, {"max_depth": 3, "max_splits": 3}],
+    ids=str,
+)
+@pytest.mark.parametrize("seed", range(2))
+def test_limits_on_the_tree_are_the_same(
+    forced: Any, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], seed: int
+) -> None:
+    """Scalar solves have ranks, and what they leave open has a column per test."""
+    solves: list[bool] = []
+    call = _limit_scalar.Scalars._call
+
+    def spy(scalars: Any, *others: Any) -> Any:
+        solves.append(isinstance(scalars.rows.columns, RankedColumns))
+        return call(scalars, *others)
+
+    monkeypatch.setattr(_limit_scalar.Scalars, "_call", spy)
+    found = []
+    for choice in (False, True):
+        forced(choice)
+        found.append(fit_capacity(mixed(40, seed), seed, **{"max_depth": 2, **options}))
+        assert solves[-1] is choice
+    first, second = found
+    for name in ("cost", "lower_bound", "status", "n_tests", "n_splits", "values"):
+        assert getattr(first, name, None) == getattr(second, name, None), name
+    assert first.is_optimal
+
+
+def test_a_gap_stays_where_columns_do_not_fit(forced: Any) -> None:
+    """Bounds and trees of scalar solves count without the search inside the gap."""
+    forced(True)
+    X = np.random.default_rng(0).normal(size=(300, 4))
+    proven = fit_capacity(X, 0, max_depth=2)
+    with pytest.warns(UserWarning, match="memory_limit"):
+        stopped = fit_capacity(X, 0, max_depth=2, memory_limit=300_000)
+    assert proven.is_optimal
+    assert stopped.status == "memory_limit"
+    assert stopped.n_tests == proven.n_tests
+    assert 0 < stopped.lower_bound <= proven.cost <= stopped.cost
+
+
+@pytest.mark.parametrize("options", [{}, {"complexity": 0.02}, {"min_samples_leaf": 4}], ids=str)
+@pytest.mark.parametrize("is_inside", [False, True])
+def test_fair_trees_are_the_same(
+    monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], is_inside: bool
+) -> None:
+    """With ranks for all but the search inside the gap, whether or not X has the groups."""
+    rng = np.random.default_rng(3)
+    X, group = mixed(80, 3), rng.integers(0, 2, 80)
+    y = ((X["real"] + 0.8 * group + 0.5 * rng.normal(size=80)) > 0.3).astype(int)
+    if is_inside:
+        X["group"] = group
+    found = []
+    for choice in (False, True):
+        monkeypatch.setattr(_error_statement, "prefers_ranks", lambda *_, by=choice, **__: by)
+        model = FairTreeClassifier(max_depth=2, tolerance=0.05, thresholds="all", **options)
+        model.fit(X, y, sensitive_features=group)
+        assert verify(model, X, y, sensitive_features=group)
+        found.append(model.certificate_)
+    first, second = found
+    for name in ("cost", "lower_bound", "status", "n_tests", "n_splits"):
+        assert getattr(first, name) == getattr(second, name), name
+    assert first.is_optimal
+
+
+def test_tests_that_only_state_the_group_are_found_by_ranks() -> None:
+    X, codes = mixed(60, 5), np.random.default_rng(5).integers(0, 3, 60)
+    X["group"] = codes
+    X["name"] = np.array(["a", "b", "c"])[codes]
+    columns = ranked(X, thresholds="all")[1]
+    groups = read_groups(codes, 60)
+    expected = decided_by_group(columns.expand(), groups)
+    assert expected.any()
+    assert decided_by_group(columns, groups).tolist() == expected.tolist()
+    kept = columns.without(expected)
+    assert kept is not None
+    assert (kept.expand() == columns.expand()[:, ~expected]).all()

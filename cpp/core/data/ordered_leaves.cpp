@@ -43,7 +43,7 @@ class SumLeaves final : public OrderedLeaves {
   void ask(const Cost* sums, std::size_t n, std::size_t stride, Cost* costs) override {
     const Cost* sizes = sums + n_ * stride;
     if (std::all_of(sizes, sizes + n, [](Cost size) { return size > 0; })) return put(sums, n, stride, costs);
-    // Functions need not know what no rows cost.
+    // Empty sets are left out: functions need not have an answer for them.
     filled_.clear();
     for (std::size_t k = 0; k < n; ++k)
       if (sizes[k] > 0) filled_.push_back(k);
@@ -88,7 +88,7 @@ class SumLeaves final : public OrderedLeaves {
     add_up(rows, n_rows);
     Cost cost = 0;
     task_.leaf(total_.data(), 1, 1, &cost, label);
-    if (cost < 0 || cost > limit_) refuse_leaf_cost(task_, cost, limit_);
+    check(cost);
     return cost;
   }
 
@@ -107,8 +107,11 @@ class SumLeaves final : public OrderedLeaves {
       std::fill_n(costs, n, kNoCost);
       return;
     }
-    for (std::size_t k = 0; k < n; ++k)
-      if (costs[k] < 0 || costs[k] > limit_) refuse_leaf_cost(task_, costs[k], limit_);
+    for (std::size_t k = 0; k < n; ++k) check(costs[k]);
+  }
+  // The caller's functions may be anything; those of the core are right up to the last bits of float64.
+  void check(Cost cost) const {
+    if (!task_.is_native && (cost < 0 || cost > limit_)) refuse_leaf_cost(task_, cost, limit_);
   }
 
   const Cost* statistics_;

@@ -479,11 +479,11 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         lower = std::min(lower, std::max(bound, limit()));
         continue;
       }
-      const Evaluated found = evaluate(p);
-      loose = std::min(loose, objective_.split(found.sides.sum(is_short_)));
+      const Evaluated found = evaluate(at, p);
+      loose = std::min(loose, objective_.split(found.point.sides.sum(is_short_)));
       lower = std::min(lower, found.lower);
-      stack_.push_back({{p, found.sides}, at.b});
-      stack_.push_back({at.a, {p, found.sides}});
+      stack_.push_back({found.point, at.b});
+      stack_.push_back({at.a, found.point});
     }
     low_[static_cast<std::size_t>(f)] = std::max(low_[static_cast<std::size_t>(f)], loose);
     true_low_[static_cast<std::size_t>(f)] = std::max(true_low_[static_cast<std::size_t>(f)], lower);
@@ -491,36 +491,23 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   }
 
   struct Evaluated {
-    RootSides sides;
+    RootPoint point;
     Cost lower = 0;  // of the trees with this root test
   };
-  struct Side {
-    Cost loose = 0, lower = 0;
-    bool fits = true;  // enough rows for a leaf
-    Cost upper = 0;
-    void take(Cost any, Cost limited) {
-      loose = std::min(loose, any);
-      lower = std::min(lower, limited);
-      upper = std::min(upper, limited);
-    }
-    void keep(Cost bound) {
-      loose = std::min(loose, bound);
-      lower = std::min(lower, bound);
-    }
-  };
-
   // The best second splits of both sides of a threshold.  Second features that can bring neither side below what is wanted
   // keep their bound.
-  Evaluated evaluate(std::int32_t position) {
+  Evaluated evaluate(const RootInterval& at, std::int32_t position) {
     ++counters.thresholds;
     stump_.part(position);
     const std::int32_t f = root_.root(), bin = root_.bin_of(position);
     const std::int32_t bins[2] = {root_.is_edge(position, bin) ? bin : bin - 1,
                                   bin + 1 < set_->feature(f).n_bins ? bin : -1};
-    Side sides[2];
+    const std::int32_t number = data_.leaves() != nullptr ? root_.add_point() : -1;  // where splits are dear to find
+    RootSide sides[2];
     Cost known[2], leaf[2];
     for (int s = 0; s < 2; ++s) {
       known[s] = bins[s] >= 0 ? root_.edge(bins[s]).best(is_short_, s) : 0;
+      if (number >= 0) known[s] = std::max(known[s], root_.side_bound(at, position, s));
       leaf[s] = objective_.leaf(stump_.side_cost(s));
       const bool fits = stump_.side_rows(s) >= set_->min_leaf();
       sides[s] = {leaf[s], fits ? leaf[s] : kInfinite, fits};
@@ -534,24 +521,29 @@ class DepthTwoSearch final : public OrderedDepthTwo {
       for (int s = 0; s < 2; ++s) {
         const V low_of = bins[s] >= 0 ? low(f, g, s)[bins[s]] : V{0};
         bound[s] = low_of >= kInfeasible<V> ? kInfinite : objective_.split(objective_.leaf(low_of));
+        if (number >= 0) bound[s] = std::max(bound[s], root_.second_bound(at, position, s, g));
         is_open |= bound[s] < std::min(sides[s].upper, wanted - other[s]);
       }
       if (is_open) {
         const SecondSplit<V> found = stump_.split(kernels_, g);
-        for (int s = 0; s < 2; ++s)
-          sides[s].take(side_value(kInfeasible<V>, found.loose[s]), side_value(kInfeasible<V>, found.limited[s]));
+        for (int s = 0; s < 2; ++s) {
+          bound[s] = side_value(kInfeasible<V>, found.loose[s]);
+          sides[s].take(bound[s], side_value(kInfeasible<V>, found.limited[s]));
+        }
       } else {
         for (int s = 0; s < 2; ++s) sides[s].keep(bound[s]);
       }
+      for (int s = 0; s < 2 && number >= 0; ++s)
+        root_.second(number, s, g) = std::min(bound[s], objective_.split(leaf[s]));
     }
     const Cost loose[2] = {std::max(sides[0].loose, known[0]), std::max(sides[1].loose, known[1])};
-    Evaluated out{RootSides::divide(is_short_, loose, leaf), kInfinite};
+    Evaluated out{{position, RootSides::divide(is_short_, loose, leaf), number}, kInfinite};
     if (sides[0].fits && sides[1].fits) {
       const Cost upper[2] = {sides[0].upper, sides[1].upper}, lower[2] = {sides[0].lower, sides[1].lower};
       offer(join(upper, leaf), f, root_.rank_at(position));
-      out.lower = std::max(join(lower, leaf), objective_.split(out.sides.sum(is_short_)));
+      out.lower = std::max(join(lower, leaf), objective_.split(out.point.sides.sum(is_short_)));
     }
-    if (root_.is_edge(position, bin)) root_.keep_sides(bin, out.sides);
+    if (root_.is_edge(position, bin)) root_.keep_sides(bin, out.point.sides);
     return out;
   }
 

@@ -44,10 +44,27 @@ inline Cost dropped_rows_bound(const Objective& objective, const RootSides& befo
 struct RootPoint {
   std::int32_t position = 0;  // rows on the left
   RootSides sides;
+  std::int32_t number = -1;  // of what it says of second features; -1: nothing
 };
 
 struct RootInterval {
   RootPoint a, b;
+};
+
+// What is known of one side of a threshold.
+struct RootSide {
+  Cost loose = 0, lower = 0;
+  bool fits = true;  // enough rows for a leaf
+  Cost upper = 0;
+  void take(Cost any, Cost limited) {
+    loose = std::min(loose, any);
+    lower = std::min(lower, limited);
+    upper = std::min(upper, limited);
+  }
+  void keep(Cost bound) {
+    loose = std::min(loose, bound);
+    lower = std::min(lower, bound);
+  }
 };
 
 template <class V>
@@ -71,6 +88,7 @@ class RootThresholds {
           worst_[static_cast<std::size_t>(k)] + objective_.leaf(data_.worst(order_[k]));
     edges_.assign(static_cast<std::size_t>(feature().n_bins), {});
     edge_low_.assign(edges_.size(), kInfinite);
+    seconds_.clear();
   }
   // `lower`: of the trees with the root test at this edge.
   void set_edge(std::int32_t bin, const RootSides& sides, Cost lower) {
@@ -91,10 +109,29 @@ class RootThresholds {
 
   Cost bound_of(const RootInterval& at) const {
     if (!options_.use_threshold_intervals) return 0;
-    const Cost between = data_.has_worst() ? worst_[static_cast<std::size_t>(at.b.position)] -
-                                                 worst_[static_cast<std::size_t>(at.a.position)]
-                                           : kInfinite;
-    return interval_bound(objective_, at.a.sides.divided(is_short_), at.b.sides.divided(is_short_), between);
+    return interval_bound(objective_, at.a.sides.divided(is_short_), at.b.sides.divided(is_short_),
+                          worst_between(at.a.position, at.b.position));
+  }
+  // What the ends of an interval say of a side of a threshold between them that may have a split.
+  Cost side_bound(const RootInterval& at, std::int32_t position, int side) const {
+    if (!options_.use_threshold_intervals) return 0;
+    return travelled(at, position, side, at.a.sides.best(is_short_, side), at.b.sides.best(is_short_, side));
+  }
+  // The same for splits by a second feature (docs/theory/ordered-features.md, root features).
+  Cost second_bound(const RootInterval& at, std::int32_t position, int side, std::int32_t g) {
+    if (!options_.use_root_feature_bounds) return 0;
+    return travelled(at, position, side, at.a.number < 0 ? 0 : second(at.a.number, side, g),
+                     at.b.number < 0 ? 0 : second(at.b.number, side, g));
+  }
+  std::int32_t add_point() {
+    seconds_.resize(seconds_.size() + 2 * static_cast<std::size_t>(data_.n_features()), 0);
+    return static_cast<std::int32_t>(seconds_.size() / (2 * static_cast<std::size_t>(data_.n_features()))) - 1;
+  }
+  // Bound of the splits of a side by a feature, those that part nothing included.
+  Cost& second(std::int32_t number, int side, std::int32_t g) {
+    return seconds_[(static_cast<std::size_t>(number) * 2 + static_cast<std::size_t>(side)) *
+                        static_cast<std::size_t>(data_.n_features()) +
+                    static_cast<std::size_t>(g)];
   }
 
   struct Inside {
@@ -134,6 +171,18 @@ class RootThresholds {
 
  private:
   const SetFeature<V>& feature() const { return set_->feature(root_); }
+  // Where nothing is known of it: more than any tree costs.
+  Cost worst_between(std::int32_t from, std::int32_t to) const {
+    if (!data_.has_worst()) return kInfinite;
+    return worst_[static_cast<std::size_t>(to)] - worst_[static_cast<std::size_t>(from)];
+  }
+  // Fewer rows never cost more, and a row adds at most its worst (bounds/threshold_interval.hpp).
+  Cost travelled(const RootInterval& at, std::int32_t position, int side, Cost from_a, Cost from_b) const {
+    const ThresholdSides sides =
+        sides_between({from_a, from_a}, {from_b, from_b}, worst_between(at.a.position, position),
+                      worst_between(position, at.b.position));
+    return side == 0 ? sides.left : sides.right;
+  }
   // Thresholds inside of a bin may be below the limit.
   bool is_open(std::int32_t bin, Cost limit) const {
     if (feature().inner[bin] != 0) return false;
@@ -180,6 +229,7 @@ class RootThresholds {
   ChargedVector<Cost> worst_;     // up to each position
   std::vector<RootSides> edges_;  // [bin]
   std::vector<Cost> edge_low_;    // [bin]: bounds of the trees with the root test at the edge
+  std::vector<Cost> seconds_;     // [point][side][feature]
 };
 
 }  // namespace certree

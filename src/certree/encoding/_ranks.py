@@ -124,6 +124,33 @@ class RankedColumns:
         turned = np.append(self.turned, np.zeros(n_more, dtype=np.intp))
         return RankedColumns(ranks, n_ranks, turned, np.append(self.sources, sources))
 
+    def constant_within(self, codes: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return which tests divide the rows, but no group of them."""
+        found = np.zeros(self.shape[1], dtype=bool)
+        for feature, n_ranks in enumerate(self.n_ranks.tolist()):
+            ranks, positions = self.ranks[feature], np.arange(n_ranks - 1)
+            own = (positions >= ranks.min()) & (positions < ranks.max())
+            for group in np.unique(codes):
+                of_group = ranks[codes == group]
+                own &= (positions < of_group.min()) | (positions >= of_group.max())
+            found[self.tests_at(self._offsets[feature] + positions)] = own
+        return found
+
+    def without(self, hidden: NDArray[np.bool_]) -> RankedColumns | None:
+        """Return the columns without some tests; None if a feature would keep a part of its own."""
+        ends = zip(self._offsets[:-1].tolist(), self._offsets[1:].tolist(), strict=True)
+        parts = [hidden[begin:end] for begin, end in ends]
+        kept = np.array([not part.any() for part in parts], dtype=bool)
+        if any(part.any() and not part.all() for part in parts):
+            return None
+        return RankedColumns(
+            self.ranks[kept], self.n_ranks[kept], self.turned[kept], self.sources[kept]
+        )
+
+    def rows(self, members: NDArray[np.intp]) -> RankedColumns:
+        """Return the answers of some rows."""
+        return replace(self, ranks=np.ascontiguousarray(self.ranks[:, members]))
+
     def expand(self) -> NDArray[np.uint8]:
         """Return the answers with one column per test, in Fortran order."""
         result = np.empty(self.shape, dtype=np.uint8, order="F")

@@ -50,9 +50,30 @@ _SCAN = 4.0  # to scan a pair of bins, for each class
 # Below the root, the search over columns prunes better: that over ranks takes so many times as
 # long as their first passes say, for two classes. It grows with the square of their number.
 _DEEPER = 4.0
-# The same where rows have vectors, for depth two, three, and more. Squared errors leave many more
-# thresholds open than costs of labels.
-_DEEPER_BY_ROW = {"min_label": (1.0, 8.0, 14.0), "squares": (8.0, 60.0, 120.0)}
+
+
+class _Rates(NamedTuple):
+    """How long searches take where rows have vectors, for one kind of leaf cost.
+
+    `columns` multiplies the time to add up pairs of tests. `ranks` multiplies that of first passes,
+    for depth two, three, and more.
+    """
+
+    columns: float
+    ranks: tuple[float, float, float]
+
+
+# Squared errors leave many more thresholds open than costs of labels. Rates and linear models were
+# measured on 300 to 1 000 rows of 5 or 10 columns of normal numbers, with 32 cut points or all. So
+# were quantiles: nothing is known of their pairs of bins, and every threshold is a pass over rows.
+_BY_ROW = {
+    "min_label": _Rates(1.0, (1.0, 8.0, 14.0)),
+    "squares": _Rates(1.0, (8.0, 60.0, 120.0)),
+    "rates": _Rates(1.2, (8.0, 35.0, 70.0)),
+    "linear_loss": _Rates(1.0, (6.0, 9.0, 12.0)),
+    "leaf_function": _Rates(6.0, (8.0, 35.0, 70.0)),
+    "quantile": _Rates(7.0, (56.0, 430.0, 900.0)),
+}
 
 # A path takes the search over columns 1.2 to 2.7 times as long as one fit, and that over ranks 2 to
 # 4.5 times (depths 3 and 4, 8 to 32 cut points).
@@ -61,9 +82,6 @@ _PATH = 2.0
 # Where only the price of a split limits trees, bounds over columns rise faster while tests are few:
 # with 32 and 100 cut points columns win, with all of them ranks (five sets of 900 to 5 500 rows).
 _NO_DEPTH = 4.0
-
-ORDERED_KINDS = tuple(_DEEPER_BY_ROW)
-"""Kinds of `VectorProblem` that `solve_ordered_vector` knows."""
 
 # The histograms of a feature have at most so many bins for each square root of the rows.
 _BINS = 0.7
@@ -275,6 +293,15 @@ def _listed(nodes: Nodes, columns: RankedColumns) -> Nodes:
     return replace(nodes, test=columns.tests_at(nodes.test))
 
 
+def rank_kind(rule: LeafRule) -> str | None:
+    """Return which kind of leaf cost a search over ranks meets; None if its bounds do not hold."""
+    if rule.kind != "callback":
+        return rule.kind
+    if not rule.superadditive:
+        return None
+    return "leaf_function" if rule.linear_loss is None else "linear_loss"
+
+
 def prefers_ranks(
     n_rows: int,
     n_ranks: NDArray[np.int32],
@@ -299,8 +326,8 @@ def prefers_ranks(
     limits : RankLimits
         Limits on the trees.
     kind : str, optional
-        The kind of leaf cost where rows have vectors. Both searches then add up values in place of
-        counting rows.
+        The kind of leaf cost where rows have vectors, as `rank_kind` says. Both searches then add
+        up values in place of counting rows.
     """
     tests, features = float((n_ranks - 1).sum()), float(len(n_ranks))
     is_small = tests <= _FEW_TESTS or tests * n_rows <= _FEW_ANSWERS
@@ -314,7 +341,8 @@ def prefers_ranks(
         times = 1.0 if depth == 2 else _DEEPER * (n_classes / 2) ** 2
         if kind is not None:
             sweep, pair = _SWEEP_BY_ROW * n_classes, _ADD * n_classes
-            times = _DEEPER_BY_ROW[kind][min(depth, 4) - 2]
+            rates = _BY_ROW[kind]
+            pair, times = pair * rates.columns, rates.ranks[min(depth, 4) - 2]
         pairs = sweep * features**2 / 2 * n_rows + _SCAN * bins**2 / 2 * n_classes
         by_ranks += pairs * times * (_PATH if limits.is_path else 1.0)
         by_ranks *= _NO_DEPTH if limits.max_depth is None else 1.0

@@ -21,6 +21,7 @@ from certree import _core
 from certree.numbers._digits import bound_digits
 from certree.tree._nodes import Forest, Nodes
 
+from ._ordered import Columns, expand
 from ._scalar import Callback, Options, call_core
 
 # Values of planes stay below this for every tree.
@@ -78,8 +79,9 @@ class LimitedProblem:
 
     Attributes
     ----------
-    columns : uint8 array of shape (n_rows, n_columns)
-        Zeros and ones, one column per test; Fortran order is read fastest.
+    columns : uint8 array of shape (n_rows, n_columns), or RankedColumns
+        Zeros and ones, one column per test; Fortran order is read fastest. Scalar solves know
+        ranks; the search inside the gap gets a column per test.
     values : int64 array of shape (n_rows, n_labels, n_sums)
         What a row adds to each sum in a leaf with a label, weights multiplied in.
     planes : int64 array of shape (1 + n_limits, n_sums + 1)
@@ -104,7 +106,7 @@ class LimitedProblem:
         With `test_costs`: what each row pays prices for.
     """
 
-    columns: NDArray[np.uint8]
+    columns: Columns
     values: NDArray[np.int64]
     planes: NDArray[np.int64]
     bounds: tuple[int, ...]
@@ -115,6 +117,11 @@ class LimitedProblem:
     finer: tuple[Finer | None, ...] = ()
     test_costs: Mapping[str, NDArray[Any]] | None = None
     weights: NDArray[np.int64] | None = None
+
+    @cached_property
+    def answers(self) -> NDArray[np.uint8]:
+        """The columns, one per test."""
+        return expand(self.columns)
 
     def __post_init__(self) -> None:
         n_rows, n_labels, n_sums = self.values.shape
@@ -420,7 +427,7 @@ def search_inside(
     n_extra = len(planes) - len(problem.planes)
     rows = [[*row, *[0] * n_extra] for row in _fitting(problem, multipliers)]
     arguments = (
-        problem.columns,
+        problem.answers,
         np.ascontiguousarray(problem.values, dtype=np.int64),
         problem.row_counts,
         problem.label_counts,

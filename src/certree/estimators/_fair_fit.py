@@ -13,6 +13,7 @@ import numpy as np
 
 from certree import engine, metrics
 from certree.engine._budget import current
+from certree.engine._ordered import solve_ordered
 from certree.engine._within_limits import (
     DualCut,
     LimitedFront,
@@ -231,6 +232,9 @@ def _solve_freely(
         error_scale=statement.scale.error_scale,
         split_penalty=statement.scale.split_penalty,
     )
+    ranked = statement.ranked_problem
+    if ranked is not None:
+        return solve_ordered(ranked, options, watch)
     return engine.solve(statement.problem, options, watch)
 
 

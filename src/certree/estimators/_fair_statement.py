@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import read_table
+from certree.encoding import RankedColumns, read_table
 from certree.engine._equal_rows import merge_equal
-from certree.engine._ordered import expand
+from certree.engine._ordered import Columns, OrderedProblem, expand
 from certree.engine._within_limits import LimitedProblem
 from certree.numbers._digits import whole_numbers
 from certree.numbers._exact import parse_penalty
@@ -55,7 +55,7 @@ class FairStatement(ErrorStatement):
         The groups of the rows; None if there are none.
     places : int array
         The tests that may be asked.
-    asked : uint8 array
+    asked : uint8 array or RankedColumns
         The columns of these tests.
     left_out : tuple of str
         The tests that may not be asked.
@@ -63,7 +63,7 @@ class FairStatement(ErrorStatement):
 
     comparison: Comparison | None
     places: NDArray[np.intp]
-    asked: NDArray[np.uint8]
+    asked: Columns
     left_out: tuple[str, ...]
 
     @property
@@ -75,7 +75,13 @@ class FairStatement(ErrorStatement):
     @property
     def problem(self) -> engine.Problem:
         """What the core is asked to solve if rates do not matter."""
-        return replace(super().problem, columns=self.asked)
+        return replace(super().problem, columns=expand(self.asked))
+
+    @property
+    def ranked_problem(self) -> OrderedProblem | None:
+        if not isinstance(self.asked, RankedColumns):
+            return None
+        return OrderedProblem(self.asked, self.codes, self.cost_matrix, self.row_weights)
 
     def count_tests(self) -> tuple[int, int]:
         asked = {self.encoder.tests_[place].feature for place in self.places}
@@ -84,7 +90,7 @@ class FairStatement(ErrorStatement):
 
     def with_limits(self, limits: FairLimits) -> LimitedProblem:
         """Return the rows with limits, as the search takes them."""
-        costs = self.problem.cost_matrix[self.codes]
+        costs = self.cost_matrix[self.codes]
         if self.row_weights is not None:
             costs = costs * self.row_weights[:, None]
         objective = np.array([self.scale.error_scale, self.scale.split_penalty], dtype=np.int64)
@@ -144,7 +150,14 @@ def state_fairness(
 
     most_weight = None if metric is None else most_metric_weight
     errors = state_errors(
-        model, X, y, sample_weight, model.objective, most_weight=most_weight, check=check
+        model,
+        X,
+        y,
+        sample_weight,
+        model.objective,
+        most_weight=most_weight,
+        check=check,
+        rank_limits=None if metric is not None else model._rank_limits(),
     )
     given = _weights_as_given(errors, sample_weight)
     if model._least_rows == 1:
@@ -160,14 +173,15 @@ def state_fairness(
             errors.row_weights if given is None else given,
             errors.classes.tolist()[positive],
         )
-    columns = asked = expand(errors.columns)
+    columns = asked = errors.columns
     places = np.arange(columns.shape[1])
     left_out: tuple[str, ...] = ()
     if comparison is not None and not model.use_sensitive:
         hidden = decided_by_group(columns, comparison.groups)
         if hidden.any():
             places = np.flatnonzero(~hidden)
-            asked = np.asfortranarray(columns[:, places])
+            ranked = columns.without(hidden) if isinstance(columns, RankedColumns) else None
+            asked = np.asfortranarray(expand(columns)[:, places]) if ranked is None else ranked
             tests = errors.encoder.candidates_
             left_out = tuple(tests[i].describe(0) for i in np.flatnonzero(hidden).tolist())
     kind: type[FairStatement] = FairStatement
@@ -216,13 +230,15 @@ def _join_rows(
     errors: ErrorStatement, groups: Groups | None, given: NDArray[Any] | None
 ) -> tuple[ErrorStatement, Groups | None, NDArray[Any] | None]:
     """Join rows that agree in all columns, class and group, where that saves half of them."""
+    if isinstance(errors.columns, RankedColumns):  # so many tests tell most rows apart
+        return errors, groups, given
     n_groups = 1 if groups is None else len(groups)
     kinds = errors.codes.astype(np.int64) * n_groups
     if groups is not None:
         kinds += groups.codes
     n_kinds = len(errors.classes) * n_groups
     weights = [errors.row_weights] if given is None else [errors.row_weights, given]
-    merged = merge_equal(kinds, n_kinds, expand(errors.columns), *weights)
+    merged = merge_equal(kinds, n_kinds, errors.columns, *weights)
     if merged is None or 2 * len(merged.kinds) > len(kinds):
         return errors, groups, given
     joined = replace(

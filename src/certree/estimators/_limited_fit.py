@@ -10,7 +10,6 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from certree import engine
 from certree.engine._within_limits import DualCut, LimitedProblem, LimitedResult
@@ -43,8 +42,6 @@ _MOST_TOTAL = 2**46
 @dataclass(frozen=True, kw_only=True)
 class LimitedStatement(TaskStatement):
     """A task with limits on the whole tree, or several objectives, on the rows of a table."""
-
-    columns: NDArray[np.uint8]
 
     @property
     def limited(self) -> LimitedOnRows:
@@ -101,7 +98,8 @@ def state_limited(
     model: BaseTaskTree, task: _Composed, X: Any, y: Any, sample_weight: Any
 ) -> LimitedStatement:
     """Encode the table and turn objectives and limits into integers."""
-    statement = state_task(model, task, X, y, sample_weight, LimitedStatement)
+    limits = model._rank_limits() if isinstance(task, Limited) else None
+    statement = state_task(model, task, X, y, sample_weight, LimitedStatement, limits)
     return replace(statement, scale=_with_full_penalty(model, statement))
 
 

@@ -17,15 +17,16 @@ from certree.encoding import RankedColumns, Reduced
 from certree.encoding._encoder import PrefersRanks
 from certree.engine import _vector
 from certree.engine._ordered import (
-    ORDERED_KINDS,
     OrderedVectors,
     RankLimits,
     expand,
     prefers_ranks,
+    rank_kind,
     solve_ordered_vector,
     solve_ordered_vector_path,
 )
 from certree.engine._row_types import RowTypes, few_types
+from certree.engine._vector import LeafRule
 from certree.numbers._exact import check_weights, read_fraction, scale_weights
 from certree.numbers._fractions import shown
 from certree.numbers._scale import Scale, fitting_penalty
@@ -360,14 +361,16 @@ def state_task(
 
 def _preference(problem: LeafProblem, limits: RankLimits | None) -> PrefersRanks | None:
     """Return what says whether ranks are better; None if the search over ranks lacks the task."""
-    if limits is None or problem.kind not in ORDERED_KINDS:
+    rule = LeafRule(kind=problem.kind, **problem.engine_settings())
+    kind = rank_kind(rule)
+    if limits is None or kind is None:
         return None
-    is_plain = problem.kind == "min_label" and "outputs" not in problem.engine_settings()
+    is_plain = kind == "min_label" and not rule.outputs
     types = few_types(vectors_of(problem)) if is_plain else None
     if types is not None:
         return partial(prefers_ranks, n_classes=len(types.totals), limits=limits)
     n_values = problem.statistics.shape[1]
-    return partial(prefers_ranks, n_classes=n_values, limits=limits, kind=problem.kind)
+    return partial(prefers_ranks, n_classes=n_values, limits=limits, kind=kind)
 
 
 def _finest(

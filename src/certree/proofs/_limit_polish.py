@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
+from certree.encoding import RankedColumns
 from certree.engine import Nodes
+from certree.engine._ordered import Columns
 from certree.engine._within_limits import LimitedProblem
 
 from ._limit_rows import EvaluatedTree, LimitedRows
@@ -105,7 +107,7 @@ class Polish:
 
         part = replace(
             whole,
-            columns=np.asfortranarray(whole.columns[members]),
+            columns=_rows(whole.columns, members),
             values=whole.values[members],
             row_counts=some(whole.row_counts),
             label_counts=some(whole.label_counts),
@@ -122,7 +124,13 @@ class Polish:
         return part, tuple(left)
 
 
-def _walk(nodes: Nodes, columns: NDArray[np.uint8]) -> dict[str, tuple[int, NDArray[np.intp]]]:
+def _rows(columns: Columns, members: NDArray[np.intp]) -> Columns:
+    if isinstance(columns, RankedColumns):
+        return columns.rows(members)
+    return np.asfortranarray(columns[members])
+
+
+def _walk(nodes: Nodes, columns: Columns) -> dict[str, tuple[int, NDArray[np.intp]]]:
     """Return the node and the rows of each path, which is a 1 or 0 for each test on it."""
     found: dict[str, tuple[int, NDArray[np.intp]]] = {}
     pending = [("", 0, np.arange(len(columns)))]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.encoding import RankedColumns
 from certree.engine import Nodes
 from certree.engine._equal_rows import merge_equal
 from certree.engine._row_types import RowTypes, row_types
@@ -48,7 +49,7 @@ def _merge_equal(problem: LimitedProblem, types: RowTypes) -> tuple[LimitedProbl
     has_more = problem.label_counts is not None or problem.test_costs is not None
     if n_rows < _MANY_ROWS or n_columns > _FEW_COLUMNS or has_more:
         return problem, types
-    merged = merge_equal(types.types, len(types.totals), problem.columns, types.weights)
+    merged = merge_equal(types.types, len(types.totals), problem.answers, types.weights)
     if merged is None:
         return problem, types
     kinds, columns, (weights,) = merged
@@ -78,7 +79,8 @@ class LimitedRows:
         if self.types is not None and min_leaf <= 1:
             problem, self.types = _merge_equal(problem, self.types)
         self.problem = problem
-        self.columns = np.asfortranarray(problem.columns)
+        given = problem.columns
+        self.columns = given if isinstance(given, RankedColumns) else np.asfortranarray(given)
         sums = problem.values if self.types is None else self.types.values
         self.n_labels = sums.shape[1]
         # By plane, row or type, and label, less the least of all labels; splits are apart.

@@ -13,6 +13,7 @@ from fractions import Fraction
 from math import ceil
 
 from certree import engine
+from certree.encoding import RankedColumns
 from certree.engine._budget import Spending
 from certree.engine._within_limits import Closest, LimitedProblem, LimitedResult, search_inside
 
@@ -355,7 +356,7 @@ class LimitedSearch:
     def _round(self, corner: int, multipliers: list[tuple[int, ...]]) -> bool:
         """Search up to an objective; return whether to go on."""
         options = self.spent.remaining()
-        if options is None:
+        if options is None or not self._fits(options):
             return False
         found = search_inside(
             self.problem,
@@ -377,6 +378,20 @@ class LimitedSearch:
             self.lower = max(self.lower, corner + 1)
         self._record()
         return not self.is_closed()
+
+    def _fits(self, options: engine.Options) -> bool:
+        """Return whether ranks may become a column per test; if not, what is proven stays."""
+        columns, most = self.problem.columns, options.memory_limit
+        if not isinstance(columns, RankedColumns):
+            return True
+        fits = most is None or columns.shape[0] * columns.shape[1] <= most // 2
+        try:
+            fits = fits and len(self.problem.answers) > 0
+        except MemoryError:
+            fits = False
+        if not fits:
+            self.spent.account("memory_limit", {})
+        return fits
 
     def multipliers(self) -> list[tuple[int, ...]]:
         """Return multipliers for the search inside the gap, the best first."""

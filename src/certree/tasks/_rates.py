@@ -21,6 +21,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.encoding import RankedColumns
 from certree.numbers._exact import read_fraction
 
 MOST_GROUPS = 16
@@ -345,11 +346,15 @@ def _missing(row: int, what: str) -> ValueError:
     )
 
 
-def decided_by_group(columns: NDArray[np.uint8], groups: Groups) -> NDArray[np.bool_]:
+def decided_by_group(
+    columns: NDArray[np.uint8] | RankedColumns, groups: Groups
+) -> NDArray[np.bool_]:
     """Return which tests only state the group: their outcome is constant in every group.
 
     For two groups these are the tests that equal the sensitive feature or its negation.
     """
+    if isinstance(columns, RankedColumns):
+        return columns.constant_within(groups.codes)
     sizes = np.bincount(groups.codes, minlength=len(groups))
     decided = np.ones(columns.shape[1], dtype=bool)
     for group, size in enumerate(sizes.tolist()):
