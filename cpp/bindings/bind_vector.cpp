@@ -1,4 +1,4 @@
-// solve_vector() and solve_vector_path() for Python.
+// VectorSession, solve_vector() and solve_vector_path() for Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -120,8 +120,8 @@ class PythonLeaf {
 
 struct VectorArguments {
   VectorArguments(const Columns& columns, const Matrix& statistics, const std::string& kind,
-                  const MaybeVector& row_counts, const OptionDict& given, const nb::dict& extra)
-      : options(read_options(given)) {
+                  const MaybeVector& row_counts, const nb::dict& extra)
+      : rows(columns), vectors(statistics), counts(row_counts) {
     table.table = view_of(columns);
     n_vectors = static_cast<std::int64_t>(statistics.shape(0));
     table.statistics = extra.contains("row_types") ? statistics.data() : rows_of(statistics, "statistics", table.table);
@@ -210,18 +210,10 @@ struct VectorArguments {
     }
   }
 
-  template <class Solve>
-  auto run(nb::object callback, Solve solve) {
-    try {
-      return run_without_gil(std::move(callback),
-                             [&](Observer observer) { return solve(table, task, options, std::move(observer)); });
-    } catch (const std::runtime_error&) {
-      if (leaf && leaf->error()) std::rethrow_exception(leaf->error());
-      throw;
-    }
-  }
-
-  Options options;
+  // The arrays that the table borrows.
+  Columns rows;
+  Matrix vectors;
+  MaybeVector counts;
   VectorTable table;
   VectorTask task;
   std::optional<PythonLeaf> leaf;
@@ -230,23 +222,53 @@ struct VectorArguments {
   MaybeVector worst, price, discounted, weights, row_weights;
 };
 
+// Keeps the arrays alive that the session reads.
+class PythonVectorSession {
+ public:
+  PythonVectorSession(const Columns& columns, const Matrix& statistics, const std::string& kind,
+                      const MaybeVector& row_counts, const OptionDict& extra)
+      : arguments_(columns, statistics, kind, row_counts, extra), session_(arguments_.table, arguments_.task) {}
+
+  template <auto kSolve>
+  auto run(const OptionDict& given, nb::object callback) {
+    const Options options = read_options(given);
+    try {
+      return run_without_gil(std::move(callback),
+                             [&](Observer observer) { return (session_.*kSolve)(options, std::move(observer)); });
+    } catch (const std::runtime_error&) {
+      if (arguments_.leaf && arguments_.leaf->error()) std::rethrow_exception(arguments_.leaf->error());
+      throw;
+    }
+  }
+
+ private:
+  VectorArguments arguments_;
+  VectorSession session_;
+};
+
 template <auto kSolve>
 auto from_python(const Columns& columns, const Matrix& statistics, const std::string& kind,
                  const MaybeVector& row_counts, const OptionDict& options, nb::object callback,
                  const OptionDict& extra) {
-  VectorArguments a(columns, statistics, kind, row_counts, options, extra);
-  return a.run(std::move(callback), kSolve);
+  return PythonVectorSession(columns, statistics, kind, row_counts, extra).run<kSolve>(options, std::move(callback));
 }
 
 }  // namespace
 
 void bind_vector(nb::module_& m) {
+  nb::class_<PythonVectorSession>(m, "VectorSession",
+                                  "A table where a leaf costs a function of its rows' summed vectors.")
+      .def(nb::init<const Columns&, const Matrix&, const std::string&, const MaybeVector&, const OptionDict&>(),
+           nb::arg("columns"), nb::arg("statistics"), nb::arg("kind"), nb::arg("row_counts").none(),
+           nb::arg("extra") = OptionDict(nb::dict()))
+      .def("solve", &PythonVectorSession::run<&VectorSession::solve>, nb::arg("options"),
+           nb::arg("callback") = nb::none(), "As the function solve_vector.");
   m.def(
-      "solve_vector", &from_python<&solve_vector>, nb::arg("columns"), nb::arg("statistics"), nb::arg("kind"),
+      "solve_vector", &from_python<&VectorSession::solve>, nb::arg("columns"), nb::arg("statistics"), nb::arg("kind"),
       nb::arg("row_counts").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
       nb::arg("extra") = OptionDict(nb::dict()),
       "Least error_scale * cost + split_penalty * splits, a leaf's cost being a function of its rows' summed vectors.");
-  m.def("solve_vector_path", &from_python<&solve_vector_path>, nb::arg("columns"), nb::arg("statistics"),
+  m.def("solve_vector_path", &from_python<&VectorSession::solve_path>, nb::arg("columns"), nb::arg("statistics"),
         nb::arg("kind"), nb::arg("row_counts").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
         nb::arg("extra") = OptionDict(nb::dict()), "Least leaf cost for every number of splits, with trees.");
   m.def("rate_costs", &rate_costs, nb::arg("sums"), nb::arg("numbers"), nb::arg("costs"),

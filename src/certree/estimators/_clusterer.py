@@ -138,6 +138,7 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     )
     max_splits: int | None = fixed(default=None)
     max_leaf_nodes: int | None = fixed(default=None)
+    executor: Any = fixed(default=None)
 
     labels_: NDArray[np.int32] = fitted()
     centre_names_: list[str] = fitted()
