@@ -52,6 +52,12 @@ class TestBadInput:
         with pytest.raises((ValueError, TypeError), match=error):
             reduce(shop(), **{"target": "back", **options})
 
+    def test_weights_whose_sum_leaves_64_bits(self) -> None:
+        frame = shop().assign(heavy=2**52)
+        many = pd.concat([frame] * (2**11 // len(frame) + 1), ignore_index=True)
+        with pytest.raises(ValueError, match="weights in the column 'heavy' add up to .* 64 bits"):
+            reduce(many, target="back", sample_weight="heavy")
+
     def test_rows_that_nothing_can_be_learned_from(self) -> None:
         frame = shop()
         with pytest.raises(ValueError, match="has no rows"):
