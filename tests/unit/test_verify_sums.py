@@ -1,19 +1,24 @@
-"""Checking prices, limits and several outputs by sums over leaves: of groups, and of a query."""
+"""Groups with several targets; and prices and limits by sums over leaves, of groups or a query."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 
 from certree import (
     CertificateError,
     CostSensitiveTreeClassifier,
     OptimalTreeClassifier,
+    OptimalTreeRegressor,
     PolicyTree,
+    Reduced,
+    SurvivalTree,
     reduce,
     tasks,
     verify,
@@ -32,6 +37,49 @@ def _frame(n: int = 400) -> pd.DataFrame:
     frame["y"] = np.where((frame.a & frame.b) ^ noise, "ill", "well")
     frame["none"], frame["drug"] = rng.integers(0, 9, n), 3 * frame.c + rng.integers(0, 9, n)
     return frame
+
+
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [
+        (OptimalTreeClassifier(2), ["y", "none"]),
+        (OptimalTreeRegressor(2, min_samples_leaf=30), ["none", "drug"]),
+        (OptimalTreeRegressor(2, output_weights=[1, 3]), ["none", "drug"]),
+        (SurvivalTree(2, min_samples_leaf=20), ["drug", "none"]),
+    ],
+    ids=["classes", "numbers", "weights", "survival"],
+)
+def test_several_targets_are_those_of_the_rows(
+    model: Any, target: list[str], tmp_path: Path
+) -> None:
+    frame = _frame().assign(weight=1 + np.arange(400) % 3)
+    if isinstance(model, SurvivalTree):
+        frame = frame.assign(none=frame.none > 3, drug=frame.drug + 1)
+    reduce(frame, features=NAMES, target=target, sample_weight="weight").to_parquet(
+        tmp_path / "groups.parquet"
+    )
+    reduced = Reduced.from_parquet(tmp_path / "groups.parquet")
+    assert reduced.n_groups < len(frame)
+    found = clone(model).fit_reduced(reduced)
+    expected = clone(model).fit(frame[NAMES], frame[target], frame.weight)
+    assert found.certificate_.cost == expected.certificate_.cost
+    assert found.certificate_.n_rows == len(frame)
+    assert found.to_text() == expected.to_text()
+    assert verify(found, frame[NAMES], frame[target], frame.weight)
+    with pytest.raises(ValueError, match="pass the rows"):
+        verify(found, reduced)
+
+
+def test_targets_that_cannot_be_kept_are_refused() -> None:
+    frame = _frame(1200).assign(many=np.arange(1200.0))
+    with pytest.raises(ValueError, match="target column 'many' has more than 1000 different"):
+        reduce(frame, features=NAMES, target=["many", "drug"])
+    with pytest.raises(ValueError, match="target_kind='numbers' adds up one target"):
+        reduce(frame, features=NAMES, target=["none", "drug"], target_kind="numbers")
+    with pytest.raises(TypeError, match="one column, or several different ones"):
+        reduce(frame, features=NAMES, target=["none", "none"])
+    with pytest.raises(ValueError, match="target names the column 'zz'"):
+        reduce(frame, features=NAMES, target=["none", "zz"])
 
 
 def _tampered(model: Any, **fields: Any) -> Any:

@@ -55,12 +55,14 @@ class Roles:
     weight: str | None
     sensitive: list[str]
     costs: list[str]
+    outputs: list[str]
 
     def named(self) -> dict[str, str]:
         """Return the columns, and what each is for."""
         roles = dict.fromkeys(self.costs, "costs") | dict.fromkeys(self.sensitive, "sensitive")
         if self.weight is not None:
             roles[self.weight] = "sample_weight"
+        roles |= dict.fromkeys(self.outputs, "target")
         return roles if self.target is None else {**roles, self.target: "target"}
 
 

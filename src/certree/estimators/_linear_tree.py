@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,6 +146,10 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     >>> model.predict([[3], [10]]).tolist()
     [6.0, 30.0]
     """
+
+    _needs_rows: ClassVar[str] = (
+        "a linear model needs the numbers of every row, and groups share ranges of them"
+    )
 
     leaf_model: Literal["simple", "ridge", "constant"] = parameter(
         default="simple", check=OneOf(_FORMS)

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,6 +139,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     >>> model.certificate_.cost, model.decide([[0.1], [0.9]]).tolist()
     (0, [[0.0, 1.0], [1.0, 0.0]])
     """
+
+    _needs_rows: ClassVar[str] = "the oracle decides for the costs of every row"
 
     oracle: Any = parameter(default=None, kw_only=False)
     method: Literal["exact", "greedy", "milp"] = parameter(
