@@ -1,7 +1,8 @@
-"""Groups with several targets; and prices and limits by sums over leaves, of groups or a query."""
+"""Reduced tables: memory, several targets, and prices and limits checked by sums over leaves."""
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,21 @@ def _frame(n: int = 400) -> pd.DataFrame:
     frame["y"] = np.where((frame.a & frame.b) ^ noise, "ill", "well")
     frame["none"], frame["drug"] = rng.integers(0, 9, n), 3 * frame.c + rng.integers(0, 9, n)
     return frame
+
+
+def test_packed_rows_take_bits_and_are_read_in_batches() -> None:
+    n, columns = 100_000, 20
+    numbers = ", ".join(f"hash(range * {i + 3}) % 5000 / 8.0 AS c{i}" for i in range(columns))
+    rows = duckdb.sql(f"SELECT {numbers}, range % 2 AS y FROM range({n})")
+    tracemalloc.start()
+    try:
+        reduced = reduce(rows, target="y", form="rows", thresholds=4)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert 8 * reduced.nbytes < 4 * n * columns
+    # As numbers, the cells alone take 16 MB.
+    assert peak < n * columns * 8 / 3
 
 
 @pytest.mark.parametrize(
