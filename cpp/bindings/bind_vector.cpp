@@ -1,4 +1,4 @@
-// solve_vector(), solve_ordered_vector() and their paths for Python.
+// VectorSession, solve_vector(), solve_ordered_vector() and their paths for Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -118,8 +118,7 @@ class PythonLeaf {
 
 struct VectorArguments {
   VectorArguments(const TableView& view, const Matrix& statistics, const std::string& kind,
-                  const MaybeVector& row_counts, const OptionDict& given, const nb::dict& extra)
-      : options(read_options(given)) {
+                  const MaybeVector& row_counts, const nb::dict& extra) {
     table.table = view;
     n_vectors = static_cast<std::int64_t>(statistics.shape(0));
     table.statistics = extra.contains("row_types") ? statistics.data() : rows_of(statistics, "statistics", table.table);
@@ -182,15 +181,13 @@ struct VectorArguments {
   template <class Solve>
   auto run(nb::object callback, Solve solve) {
     try {
-      return run_without_gil(std::move(callback),
-                             [&](Observer observer) { return solve(table, task, options, std::move(observer)); });
+      return run_without_gil(std::move(callback), solve);
     } catch (const std::runtime_error&) {
       if (leaf && leaf->error()) std::rethrow_exception(leaf->error());
       throw;
     }
   }
 
-  Options options;
   VectorTable table;
   VectorTask task;
   std::optional<PythonLeaf> leaf;
@@ -200,12 +197,37 @@ struct VectorArguments {
   MaybeVector worst, row_weights;
 };
 
+// Keeps the arrays alive that the session reads.
+class PythonVectorSession {
+ public:
+  PythonVectorSession(const Columns& columns, const Matrix& statistics, const std::string& kind,
+                      const MaybeVector& row_counts, const OptionDict& extra)
+      : columns_(columns),
+        statistics_(statistics),
+        row_counts_(row_counts),
+        arguments_(view_of(columns_), statistics_, kind, row_counts_, extra),
+        session_(arguments_.table, arguments_.task) {}
+
+  template <auto kSolve>
+  auto run(const OptionDict& given, nb::object callback) {
+    const Options options = read_options(given);
+    return arguments_.run(std::move(callback),
+                          [&](Observer observer) { return (session_.*kSolve)(options, std::move(observer)); });
+  }
+
+ private:
+  Columns columns_;
+  Matrix statistics_;
+  MaybeVector row_counts_;
+  VectorArguments arguments_;
+  VectorSession session_;
+};
+
 template <auto kSolve>
 auto from_python(const Columns& columns, const Matrix& statistics, const std::string& kind,
                  const MaybeVector& row_counts, const OptionDict& options, nb::object callback,
                  const OptionDict& extra) {
-  VectorArguments a(view_of(columns), statistics, kind, row_counts, options, extra);
-  return a.run(std::move(callback), kSolve);
+  return PythonVectorSession(columns, statistics, kind, row_counts, extra).run<kSolve>(options, std::move(callback));
 }
 
 // The same with ranks.
@@ -216,24 +238,31 @@ auto solve_ranks(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const 
   OrderedView view = view_of(ranks, n_ranks);
   TableView rows;
   rows.n_rows = view.n_rows;
-  VectorArguments a(rows, statistics, kind, std::nullopt, options, extra);
+  const Options read = read_options(options);
+  VectorArguments a(rows, statistics, kind, std::nullopt, extra);
   if (a.row_types || a.table.tests.price != nullptr)
     throw std::invalid_argument("ordered features know neither row types nor test costs");
   view.statistics = a.table.statistics;
   view.row_worst = a.table.row_worst;
-  return a.run(std::move(callback), [&](const VectorTable&, const VectorTask& task, const Options& read,
-                                        Observer observer) { return solve(view, task, read, std::move(observer)); });
+  return a.run(std::move(callback), [&](Observer observer) { return solve(view, a.task, read, std::move(observer)); });
 }
 
 }  // namespace
 
 void bind_vector(nb::module_& m) {
+  nb::class_<PythonVectorSession>(m, "VectorSession",
+                                  "A table where a leaf costs a function of its rows' summed vectors.")
+      .def(nb::init<const Columns&, const Matrix&, const std::string&, const MaybeVector&, const OptionDict&>(),
+           nb::arg("columns"), nb::arg("statistics"), nb::arg("kind"), nb::arg("row_counts").none(),
+           nb::arg("extra") = OptionDict(nb::dict()))
+      .def("solve", &PythonVectorSession::run<&VectorSession::solve>, nb::arg("options"),
+           nb::arg("callback") = nb::none(), "As the function solve_vector.");
   m.def(
-      "solve_vector", &from_python<&solve_vector>, nb::arg("columns"), nb::arg("statistics"), nb::arg("kind"),
+      "solve_vector", &from_python<&VectorSession::solve>, nb::arg("columns"), nb::arg("statistics"), nb::arg("kind"),
       nb::arg("row_counts").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
       nb::arg("extra") = OptionDict(nb::dict()),
       "Least error_scale * cost + split_penalty * splits, a leaf's cost being a function of its rows' summed vectors.");
-  m.def("solve_vector_path", &from_python<&solve_vector_path>, nb::arg("columns"), nb::arg("statistics"),
+  m.def("solve_vector_path", &from_python<&VectorSession::solve_path>, nb::arg("columns"), nb::arg("statistics"),
         nb::arg("kind"), nb::arg("row_counts").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
         nb::arg("extra") = OptionDict(nb::dict()), "Least leaf cost for every number of splits, with trees.");
   m.def(

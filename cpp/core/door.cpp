@@ -80,18 +80,17 @@ void report_leaf(Cost cost, Cost leaf_penalty, const Options& options, ValueRepo
 
 Result single_leaf(Cost cost, std::int32_t label, const Options& options) {
   Result result;
+  if (options.assignment.factor > 0) {  // of some of the rows, of which nothing is known then
+    result.status = Status::memory_limit;
+    result.factor = options.assignment.factor;
+    return result;
+  }
   report_leaf(cost, 0, options, result);
   result.tree.add({-1, -1, -1, label});
   return result;
 }
 
 Result single_leaf(const TableView& table, const CountTask& task, const Options& options) {
-  if (options.assignment.factor > 0) {  // of some of the rows, of which nothing is known then
-    Result nothing;
-    nothing.status = Status::memory_limit;
-    nothing.factor = options.assignment.factor;
-    return nothing;
-  }
   std::int32_t label = 0;
   const Cost cost = task.leaf_cost(weight_of_types(table, task.n_types()).data(), &label);
   return single_leaf(cost, label, options);

@@ -56,13 +56,12 @@ void Run::search(Counters& counters) {
   const bool limits_splits = options.max_splits >= 0 && options.max_splits < data.most_splits(depth);
   const bool may_go_best_first = options.search != SearchKind::depth_first;
   run_within(budget, [&] {
+    for (const SharedEntry& known : asked.assignment.entries)
+      subproblems.store(known.key, {{known.lower, known.upper}, static_cast<std::int32_t>(known.column)},
+                        static_cast<std::uint32_t>(known.effort));
+    if (asked.assignment.least_effort > 0) subproblems.keep_journal(&entries, asked.assignment.least_effort);
     if (asked.assignment.factor > 0) {
-      for (const SharedEntry& known : asked.assignment.entries)
-        subproblems.store(known.key, {{known.lower, known.upper}, static_cast<std::int32_t>(known.column)},
-                          static_cast<std::uint32_t>(known.effort));
-      subproblems.keep_journal(&entries, asked.assignment.least_effort);
       run_depth_first(context, depth, counters);
-      subproblems.keep_journal(nullptr, 0);
     } else if (limits_splits && depth > 1) {
       PathSearch(context, depth, options.max_splits).run(counters);
     } else if (depth == kUnlimitedDepth && may_go_best_first) {
@@ -73,6 +72,7 @@ void Run::search(Counters& counters) {
       run_depth_first(context, depth, counters);
     }
   });
+  subproblems.keep_journal(nullptr, 0);
 }
 
 bool Run::must_go_alone() const { return budget.reason() == StopReason::effort && asked.threads > 1; }

@@ -44,33 +44,6 @@ Cost most_cost(const VectorData& data, const Options& options) {
   return total;
 }
 
-// Everything one solve owns.  Throws MemoryLimitReached if not even the data fit.
-struct Session {
-  Session(const VectorTable& table, const VectorTask& task, const Options& options, Observer observer)
-      : budget(options.time_limit_s, options.work_limit),
-        memory(options.memory_limit),
-        data(table, task, settings_for(table, options), budget, memory),
-        statistic(data),
-        run(data.groups(), statistic, most_cost(data, options), options, budget, memory, std::move(observer)) {
-    run.context.tests = data.tests();
-  }
-
-  Budget budget;
-  MemoryBudget memory;
-  VectorData data;
-  VectorDepthTwo statistic;
-  Run run;
-};
-
-std::unique_ptr<Session> open_session(const VectorTable& table, const VectorTask& task, const Options& options,
-                                      Observer observer) {
-  try {
-    return std::make_unique<Session>(table, task, options, std::move(observer));
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-
 void check(const VectorTable& table, const VectorTask& task) {
   task.check();
   if (table.tests.feature != nullptr) {
@@ -101,29 +74,81 @@ Result leaf_of(const VectorTable& table, const VectorTask& task, const Options& 
 
 }  // namespace
 
-Result solve_vector(const VectorTable& table, const VectorTask& task, const Options& given, Observer observer) {
+VectorSession::VectorSession(const VectorTable& table, const VectorTask& task) : table_(table), task_(task) {
   check(table, task);
-  check_options(table.table.n_rows, given);
-  const Options options = lawful_options(task, table.tests.feature != nullptr, given);
-  const auto session = open_session(table, task, options, std::move(observer));
-  if (session == nullptr) return leaf_of(table, task, options);
-  Run& run = session->run;
-  Result result;
-  run.search(result.counters);
-  if (run.must_go_alone()) return solve_vector(table, task, run.alone(), run.progress.release_observer());
-  return run.report(result) ? result : leaf_of(table, task, options);
 }
 
-PathResult solve_vector_path(const VectorTable& table, const VectorTask& task, const Options& given,
-                             Observer observer) {
-  check(table, task);
-  check_path_options(table.table.n_rows, given);
-  const Options options = lawful_options(task, table.tests.feature != nullptr, given);
+VectorSession::~VectorSession() = default;
+
+// Puts the data in place.  False: they do not fit into the memory.
+bool VectorSession::open(const Options& options, Budget& budget) {
+  const DatasetSettings settings = settings_for(table_, options);
+  memory_.restart(options.memory_limit);
+  if (data_ != nullptr && settings == settings_) return true;
+  known_.reset();
+  data_.reset();
+  try {
+    data_ = std::make_unique<VectorData>(table_, task_, settings, budget, memory_);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  settings_ = settings;
+  return true;
+}
+
+Result VectorSession::solve(const Options& given, Observer observer) {
+  check_options(table_.table.n_rows, given);
+  const Options options = lawful_options(task_, table_.tests.feature != nullptr, given);
+  try {
+    return run(options, std::move(observer));
+  } catch (const std::bad_alloc&) {  // before there was anything to report
+    return leaf_of(table_, task_, options);
+  }
+}
+
+Result VectorSession::run(const Options& options, Observer observer) {
+  Budget budget(options.time_limit_s, options.work_limit);
+  if (!open(options, budget)) return leaf_of(table_, task_, options);
+  const VectorDepthTwo statistic(*data_);
+  auto run = std::make_unique<Run>(data_->groups(), statistic, most_cost(*data_, options), options, budget, memory_,
+                                   std::move(observer));
+  run->context.tests = data_->tests();
+  // Parts of one search have the same costs, so what was proven for one serves the next.
+  const Terms terms{options.assignment.factor, options.error_scale, options.split_penalty, options.min_leaf};
+  const bool is_part = terms.factor > 0;
+  if (is_part && known_ != nullptr && terms == terms_) run->subproblems.swap(*known_);
+  known_.reset();
+  Result result;
+  run->search(result.counters);
+  if (run->must_go_alone()) {
+    const Options alone = run->alone();
+    observer = run->progress.release_observer();
+    run.reset();
+    return this->run(alone, std::move(observer));
+  }
+  if (!run->report(result)) return leaf_of(table_, task_, options);
+  if (is_part) {
+    terms_ = terms;
+    known_ = std::make_unique<Table>(memory_, 0, false);
+    known_->swap(run->subproblems);
+  }
+  return result;
+}
+
+PathResult VectorSession::solve_path(const Options& given, Observer observer) {
+  check_path_options(table_.table.n_rows, given);
+  const Options options = lawful_options(task_, table_.tests.feature != nullptr, given);
   PathResult result;
-  const auto session = open_session(table, task, options, std::move(observer));
-  if (session != nullptr) run_within(session->budget, [&] { session->run.find_path(result); });
-  if (result.entries.empty()) result = path_of_leaf(leaf_of(table, task, options), options);
-  if (session != nullptr) result.seconds = session->budget.seconds();
+  Budget budget(options.time_limit_s, options.work_limit);
+  run_within(budget, [&] {
+    if (!open(options, budget)) return;
+    const VectorDepthTwo statistic(*data_);
+    Run run(data_->groups(), statistic, most_cost(*data_, options), options, budget, memory_, std::move(observer));
+    run.context.tests = data_->tests();
+    run.find_path(result);
+  });
+  if (result.entries.empty()) result = path_of_leaf(leaf_of(table_, task_, options), options);
+  result.seconds = budget.seconds();
   return result;
 }
 

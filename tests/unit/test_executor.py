@@ -14,11 +14,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from certree import OptimalityWarning, OptimalTreeClassifier, TreeCV, load, verify
+from certree import (
+    CostSensitiveTreeClassifier,
+    LinearTreeRegressor,
+    OptimalityWarning,
+    OptimalTreeClassifier,
+    OptimalTreeRegressor,
+    PolicyTree,
+    SurvivalTree,
+    TreeCV,
+    load,
+    reduce,
+    verify,
+)
 from certree._version import __version__
 from certree.engine import Options, _shared_search
 from certree.engine._scalar import Problem
@@ -49,8 +62,8 @@ def _table(n: int = 300, columns: int = 12, seed: int = 0) -> tuple[Array, Array
 
 def _fit(executor: Any, **more: Any) -> OptimalTreeClassifier:
     callback = more.pop("callback", None)
-    model = OptimalTreeClassifier(**{"max_depth": 4, **more}, executor=executor)
-    return model.fit(*_table(), callback=callback)
+    given = {"max_depth": 4, "time_limit": None, **more}
+    return OptimalTreeClassifier(**given, executor=executor).fit(*_table(), callback=callback)
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +71,7 @@ def alone() -> OptimalTreeClassifier:
     return OptimalTreeClassifier(max_depth=4).fit(*_table())
 
 
-def _is_same(model: OptimalTreeClassifier, other: OptimalTreeClassifier) -> bool:
+def _is_same(model: Any, other: Any) -> bool:
     is_equal = model.tree_.to_dict() == other.tree_.to_dict()
     return is_equal and model.certificate_.cost == other.certificate_.cost
 
@@ -86,6 +99,62 @@ def test_penalties_weights_and_leaf_sizes_are_shared(processes: Executor) -> Non
         assert _is_same(
             OptimalTreeClassifier(**given, executor=processes).fit(X, y, weight), expected
         )
+
+
+_X, _Y = _table(150, 8)
+_NUMBERS = np.random.default_rng(3).normal(size=(150, 2)).round(1)
+_AMOUNTS = (_X[:, 0] * 3 + _X[:, 1] * _X[:, 2] + np.abs(_NUMBERS[:, 0])).round(2)
+_COSTS = np.random.default_rng(4).integers(0, 20, (150, 3))
+_TIMES = np.array(
+    [(bool(event), time + 0.1) for event, time in zip(_Y, _AMOUNTS, strict=True)],
+    dtype=[("event", bool), ("time", float)],
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "more"),
+    [
+        (OptimalTreeClassifier(4, thresholds=6), (_NUMBERS, _Y), {}),
+        (OptimalTreeClassifier(4), (_X, np.c_[_Y, _X[:, 3] ^ _X[:, 4]]), {}),
+        (OptimalTreeRegressor(4, complexity=0.01), (_X, _AMOUNTS, 1 + _Y), {}),
+        (OptimalTreeRegressor(3, thresholds=6, min_samples_leaf=5), (_NUMBERS, _AMOUNTS), {}),
+        (OptimalTreeRegressor(3), (_X, np.c_[_AMOUNTS, _Y]), {}),
+        (OptimalTreeRegressor(4, criterion="absolute_error"), (_X, _AMOUNTS), {}),
+        (OptimalTreeRegressor(4, criterion="poisson"), (_X, _AMOUNTS), {}),
+        (CostSensitiveTreeClassifier([[0, 3], [7, 0]], max_depth=4), (_X, _Y), {}),
+        (
+            CostSensitiveTreeClassifier([[0, 3, 1], [7, 0, 2], [1, 1, 0]], max_depth=4),
+            (_X, _Y + _X[:, 5]),
+            {},
+        ),
+        (CostSensitiveTreeClassifier(max_depth=4), (_X, None), {"costs": _COSTS}),
+        (PolicyTree(max_depth=4, random_state=0), (_X, _X[:, 7], _AMOUNTS), {}),
+        (LinearTreeRegressor(3), (_X, _AMOUNTS), {}),
+        (SurvivalTree(3), (_X, _TIMES), {}),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_every_leaf_cost_of_the_core_is_shared(
+    model: Any, rows: tuple[Any, ...], more: dict[str, Any]
+) -> None:
+    expected = clone(model).fit(*rows, **more)
+    with _Counting() as executor:
+        found = clone(model).set_params(executor=executor, time_limit=None).fit(*rows, **more)
+        assert executor.sent[False], "the workers had nothing to do"
+    assert found.certificate_.status == expected.certificate_.status == "optimal"
+    assert _is_same(found, expected)
+
+
+def test_numbers_of_rows_travel_with_the_table() -> None:
+    """What groups stand for is sent once, and counts for the least leaf."""
+    X, y = _table(240, 6)
+    frame = pd.DataFrame(X, columns=[f"c{i}" for i in range(6)]).assign(y=y)
+    reduced = reduce(frame, target="y")
+    given = {"max_depth": 4, "min_samples_leaf": 9, "time_limit": None}
+    with _Counting() as executor:
+        model = OptimalTreeClassifier(**given, executor=executor).fit_reduced(reduced)
+        assert not executor.carried_counts
+    assert _is_same(model, OptimalTreeClassifier(**given).fit_reduced(reduced))
 
 
 def test_a_tree_to_start_from_is_certified(
@@ -207,10 +276,12 @@ class _Counting(ThreadPoolExecutor):
     def __init__(self) -> None:
         super().__init__(2)
         self.sent = [0, 0]
+        self.carried_counts = False
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
         if args and isinstance(args[0], WorkerTask):
             self.sent[args[0].data is not None] += 1
+            self.carried_counts |= args[0].options.row_counts is not None
         return super().submit(fn, *args, **kwargs)
 
 
@@ -322,6 +393,14 @@ def test_a_gap_ends_the_search(processes: Executor) -> None:
 def test_what_workers_cannot_share_is_refused(more: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         _fit(_Answering(None), **more)
+
+
+def test_prices_and_limits_on_the_tree_are_refused() -> None:
+    model = CostSensitiveTreeClassifier(max_depth=3, executor=_Answering(None))
+    with pytest.raises(ValueError, match="needs test_costs to be None"):
+        clone(model).set_params(test_costs=[1] * 8).fit(_X, _Y)
+    with pytest.raises(ValueError, match="shares no search with limits on the whole tree"):
+        clone(model).set_params(capacity={1: 10}).fit(_X, _Y)
 
 
 @pytest.mark.parametrize("end", ["optimal", "time_limit", "error"])

@@ -26,7 +26,8 @@ class TestBadInput:
         ("options", "error"),
         [
             ({"target": "none"}, r"target names the column 'none', .* its columns are 'age'"),
-            ({"target": ["back", "paid"]}, "target must be the name of one column"),
+            ({"target": ["back", 3]}, "target must name one column, or several"),
+            ({"sample_weight": ["paid"]}, "sample_weight must be the name of one column"),
             ({"features": ["age", "agee"]}, "features names the column 'agee'"),
             ({"features": ["age", "back"]}, "'back' is in features and in target"),
             ({"features": "age"}, "features must be a list"),
@@ -51,6 +52,12 @@ class TestBadInput:
     def test_one_clear_error(self, options: dict[str, Any], error: str) -> None:
         with pytest.raises((ValueError, TypeError), match=error):
             reduce(shop(), **{"target": "back", **options})
+
+    def test_weights_whose_sum_leaves_64_bits(self) -> None:
+        frame = shop().assign(heavy=2**52)
+        many = pd.concat([frame] * (2**11 // len(frame) + 1), ignore_index=True)
+        with pytest.raises(ValueError, match=r"weights in the column 'heavy' add up to .* 64 bits"):
+            reduce(many, target="back", sample_weight="heavy")
 
     def test_rows_that_nothing_can_be_learned_from(self) -> None:
         frame = shop()

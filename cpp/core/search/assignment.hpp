@@ -31,7 +31,7 @@ struct Assignment {
   std::vector<Step> path;
   std::vector<std::int32_t> only;    // the caller's columns that are tried at the node; empty: all
   Cost factor = 0;                   // of the whole search (search/scale.hpp); 0: this is no part
-  std::int64_t least_effort = 0;     // entries that took so much work are reported
+  std::int64_t least_effort = 0;     // entries that took so much work are reported; 0: none
   std::vector<SharedEntry> entries;  // what others have proven
 };
 

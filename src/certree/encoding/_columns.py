@@ -55,12 +55,14 @@ class Roles:
     weight: str | None
     sensitive: list[str]
     costs: list[str]
+    outputs: list[str]
 
     def named(self) -> dict[str, str]:
         """Return the columns, and what each is for."""
         roles = dict.fromkeys(self.costs, "costs") | dict.fromkeys(self.sensitive, "sensitive")
         if self.weight is not None:
             roles[self.weight] = "sample_weight"
+        roles |= dict.fromkeys(self.outputs, "target")
         return roles if self.target is None else {**roles, self.target: "target"}
 
 
@@ -115,6 +117,8 @@ class ColumnQueries:
                 scaled = ibis.ifelse(fits, column * power, 0.0).round().cast("float64")
                 is_short = scaled / power == column
                 asked[self._fact(f"long{decimals}", name)] = (~(is_short & fits)).sum()
+        if roles.weight is not None:
+            asked["weight"] = self._clean(rows, roles.weight).sum()
         facts = self._one(rows.aggregate(**asked))
         if roles.weight is not None:
             negative = (self.source.rows[roles.weight] < 0).sum()
@@ -189,6 +193,12 @@ class ColumnQueries:
             raise ValueError(
                 f"The sample_weight column {name!r} has numbers of more than {_DECIMALS} decimals, "
                 "whose sums would not be exact; round the column, for instance to 6 decimals."
+            )
+        units = float(self.facts["weight"]) * 10.0**decimals
+        if units >= MOST_SUM:
+            raise ValueError(
+                f"The weights in the column {name!r} add up to {units:.2g} units of their last "
+                "decimal, which leaves 64 bits; divide the column by one number, or round it."
             )
         return decimals
 

@@ -84,14 +84,14 @@ def read_outputs(y: Any, n_rows: int) -> NDArray[Any] | None:
     if hasattr(y, "columns") and not isinstance(y, np.ndarray):
         names = list(y.columns)
         columns = [np.asarray(y[name]) for name in names] if len(set(names)) == len(names) else []
-        values = _side_by_side(columns) if len(columns) > 1 else np.asarray(y)
+        values = side_by_side(columns) if len(columns) > 1 else np.asarray(y)
     elif isinstance(y, np.ndarray):
         names, values = getattr(y, "columns", None), np.asarray(y)
     elif isinstance(y, list | tuple) and len(y) and isinstance(y[0], list | tuple | np.ndarray):
         if len({np.size(line) for line in y}) > 1:
             raise ValueError("y has rows of different lengths; give as many targets for each row.")
         lines = [list(line) for line in y]
-        values = _side_by_side([np.asarray(column) for column in zip(*lines, strict=True)])
+        values = side_by_side([np.asarray(column) for column in zip(*lines, strict=True)])
     else:
         return None
     if values.ndim == 1 or (values.ndim == 2 and values.shape[1] == 1):
@@ -105,7 +105,7 @@ def read_outputs(y: Any, n_rows: int) -> NDArray[Any] | None:
     return values if names is None else NamedArray(values, list(map(str, names)))
 
 
-def _side_by_side(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+def side_by_side(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Return columns as one array, of objects unless all are of one kind."""
     if not columns:
         return np.empty((0, 0))

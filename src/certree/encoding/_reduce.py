@@ -34,7 +34,7 @@ def reduce(
     table: Any,
     *,
     features: Sequence[str] | None = None,
-    target: str | None = None,
+    target: str | Sequence[str] | None = None,
     sample_weight: str | None = None,
     sensitive: str | Sequence[str] | None = None,
     costs: Sequence[str] | None = None,
@@ -61,8 +61,10 @@ def reduce(
         files, which DuckDB reads.
     features : sequence of str, optional
         The columns that trees may ask; by default all that have no other role.
-    target : str, optional
-        The column to be predicted.
+    target : str or sequence of str, optional
+        The column to be predicted. Several are outputs, or time and event of a
+        :class:`SurvivalTree`: rows with different values are in different groups, so that each may
+        have 1000 values.
     sample_weight : str, optional
         A column of weights: decimals of up to nine digits after the point, not negative.
     sensitive : str or sequence of str, optional
@@ -119,15 +121,20 @@ def reduce(
             raise ValueError(f"{name} must be a positive integer, got {size!r}.")
     if isinstance(costs, str):
         raise TypeError(f"costs must be a list of columns, got the text {costs!r}.")
-    for role, column in (("target", target), ("sample_weight", sample_weight)):
-        if not isinstance(column, str | None):
-            raise TypeError(
-                f"{role} must be the name of one column, got {column!r}. Several outputs need fit "
-                "with rows."
-            )
+    if not isinstance(sample_weight, str | None):
+        raise TypeError(f"sample_weight must be the name of one column, got {sample_weight!r}.")
+    outputs = [] if isinstance(target, str | None) else list(target)
+    if not all(isinstance(name, str) for name in outputs) or len(set(outputs)) < len(outputs):
+        raise TypeError(f"target must name one column, or several different ones, got {target!r}.")
+    if outputs and target_kind == "numbers":
+        raise ValueError(
+            "target_kind='numbers' adds up one target; for several, leave it out, so that groups "
+            "keep their values."
+        )
     source = open_table(table, memory_limit)
     given = [sensitive] if isinstance(sensitive, str) else list(sensitive or ())
-    roles = Roles(target, sample_weight, given, list(costs or ()))
+    single = target if isinstance(target, str) else None
+    roles = Roles(single, sample_weight, given, list(costs or ()), outputs)
     names = _check_columns(source, features, roles)
     job = _Reduction(source, roles, names)
     rules = TableEncoder(
@@ -179,6 +186,7 @@ class _Layout(NamedTuple):
     features: list[Coded]
     target: Coded | None
     groups: dict[str, Coded]
+    outputs: dict[str, Coded]
     words: list[Any]
 
 
@@ -221,6 +229,7 @@ class _Reduction(ColumnQueries):
             summed.costs(self, arrays),
             summed.squares(self, arrays),
             asked,
+            layout.outputs,
         )
 
     def _lay_out(self, seen: SeenTable, kind: str) -> _Layout:
@@ -229,15 +238,21 @@ class _Reduction(ColumnQueries):
         features = [words.add(values) for values in seen.values]
         codes = [self._code(seen, i) for i in range(len(self.names))]
         labelled: dict[str, Coded] = {}
+        outputs: dict[str, Coded] = {}
         if self.roles.target is not None and self._has_classes(kind):
             target = words.add(self._labels(self.roles.target, "target"))
             codes.append(self._code_of_labels(self.roles.target, target.values))
-        for name in self.roles.sensitive:
-            labelled[name] = words.add(self._labels(name, "sensitive"))
-            codes.append(self._code_of_labels(name, labelled[name].values))
-        places = [*features, *([] if target is None else [target]), *labelled.values()]
+        for names, role, coded in (
+            (self.roles.outputs, "target", outputs),
+            (self.roles.sensitive, "sensitive", labelled),
+        ):
+            for name in names:
+                coded[name] = words.add(self._labels(name, role))
+                codes.append(self._code_of_labels(name, coded[name].values))
+        one = [] if target is None else [target]
+        places = [*features, *one, *outputs.values(), *labelled.values()]
         packed = pack(places, [code.cast("int64") for code in codes], words.n_words)
-        return _Layout(features, target, labelled, packed)
+        return _Layout(features, target, labelled, outputs, packed)
 
     def _check_groups(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Refuse a table that changed meanwhile, and say if grouping was of little use."""
@@ -334,7 +349,7 @@ class _Reduction(ColumnQueries):
             raise ValueError(
                 f"The {role} column {name!r} has more than {MOST_CATEGORIES} different values; "
                 "give classes"
-                + (", or use target_kind='numbers'." if role == "target" else ", not numbers.")
+                + (", or use target_kind='numbers'." if name == self.roles.target else ".")
             )
         plain = values.to_pylist()
         if self.schema[name].is_integer():

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from certree.numbers._fixed_squares import SquareSums
 
 from ._encoder import SeenColumn, TableEncoder
+from ._named import NamedArray, side_by_side
 from ._table import Kind, Table
 from ._times import zone_of
 
@@ -176,7 +177,7 @@ class Reduced:
         Number of groups.
     feature_names : list of str
         The columns that trees may ask.
-    target : array of shape (n_groups,) or None
+    target : array of shape (n_groups,) or (n_groups, n_outputs), or None
         What is to be predicted, where each value has groups of its own.
     weights : array of shape (n_groups,)
         The weight of each group: exact decimals, or numbers of rows.
@@ -209,6 +210,7 @@ class Reduced:
     costs: CostSums | None = None
     sums: SquareSums | None = None
     asked: dict[str, Any] = field(default_factory=dict)
+    outputs: dict[str, Coded] = field(default_factory=dict)
 
     @property
     def n_groups(self) -> int:
@@ -251,6 +253,9 @@ class Reduced:
     @property
     def target(self) -> NDArray[Any] | None:
         """What is to be predicted, where each value has groups of its own."""
+        if self.outputs:
+            columns = [self._decode(place) for place in self.outputs.values()]
+            return NamedArray(side_by_side(columns), list(self.outputs))
         return None if self.classes is None else self._decode(self.classes)
 
     @property
@@ -386,6 +391,7 @@ def _schema(reduced: Reduced) -> dict[str, Any]:
         "target": reduced.target_name,
         "classes": None if reduced.classes is None else _write(reduced.classes),
         "groups": {name: _write(place) for name, place in reduced.groups.items()},
+        "outputs": {name: _write(place) for name, place in reduced.outputs.items()},
         "costs": None
         if costs is None
         else {
@@ -436,7 +442,9 @@ def _read(schema: Mapping[str, Any], found: Any) -> Reduced:
         sums = SquareSums(weights, total, square, **{k: Fraction(v) for k, v in sums.items()})
     classes = None if schema["classes"] is None else _read_codes(schema["classes"])
     groups = {name: _read_codes(place) for name, place in schema["groups"].items()}
-    for place in (*features, *groups.values(), *(() if classes is None else (classes,))):
+    outputs = {name: _read_codes(place) for name, place in schema.get("outputs", {}).items()}
+    labels = (*groups.values(), *outputs.values(), *(() if classes is None else (classes,)))
+    for place in (*features, *labels):
         if not (0 <= place.word < n_words and place.stride > 0 and len(place.values)):
             raise ValueError("a column has codes that are in no word")
     return Reduced(
@@ -453,6 +461,7 @@ def _read(schema: Mapping[str, Any], found: Any) -> Reduced:
         costs,
         sums,
         schema["asked"],
+        outputs,
     )
 
 

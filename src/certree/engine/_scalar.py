@@ -37,7 +37,18 @@ _DEEP = 40
 
 
 @dataclass(frozen=True)
-class Problem:
+class CoreTable:
+    """What the core can search: a column per test, and what leaves cost."""
+
+    columns: NDArray[np.uint8]
+
+    def open(self) -> Callable[..., Any]:
+        """Return what solves this table, again and again, for options of the core."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Problem(CoreTable):
     """Rows, what a label costs them, and their weights.
 
     Attributes
@@ -52,10 +63,13 @@ class Problem:
         At least one each; None: one each.
     """
 
-    columns: NDArray[np.uint8]
     row_types: NDArray[np.int32]
     cost_matrix: NDArray[np.int64]
     weights: NDArray[np.int64] | None = None
+
+    def open(self) -> Callable[..., Any]:
+        session = _core.Session(self.columns, self.row_types, self.weights)
+        return lambda options, callback: session.solve(self.cost_matrix, options, callback)
 
 
 @dataclass(frozen=True)

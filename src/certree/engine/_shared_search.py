@@ -24,12 +24,10 @@ from time import perf_counter
 from typing import Any
 from uuid import uuid4
 
-import numpy as np
-
 from certree.exceptions import warn
 from certree.tree._nodes import Nodes
 
-from ._scalar import Callback, Guard, Options, Problem, Result, call_core, read_result
+from ._scalar import Callback, CoreTable, Guard, Options, Result, read_result
 from ._shared_nodes import LOCAL, SharedLog, SharedNode, SharedSplit, join
 from ._workers import (
     Holder,
@@ -96,12 +94,12 @@ class _Part:
     reply: Reply | None = None
 
 
-def solve_shared(problem: Problem, options: Options, callback: Callback | None = None) -> Result:
+def solve_shared(problem: CoreTable, options: Options, callback: Callback | None = None) -> Result:
     """Find the best tree within the options, as `solve` does, with the workers of an executor.
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or VectorProblem
         The data and the costs.
     options : Options
         Limits and choices; `max_depth` is needed, and `max_splits` is not known here. `executor` is
@@ -124,7 +122,7 @@ def least_effort(workers: int) -> int:
 class _Search:
     """The coordinator."""
 
-    def __init__(self, problem: Problem, options: Options, callback: Callback | None) -> None:
+    def __init__(self, problem: CoreTable, options: Options, callback: Callback | None) -> None:
         self.start = perf_counter()
         self.given = options.executor
         self.executor: Executor = Inline()
@@ -147,7 +145,8 @@ class _Search:
 
     def run(self) -> Result:
         """Search."""
-        self.packed = Packed.of(self.problem)
+        self.packed = Packed.of(self.problem, self.options.row_counts)
+        self.options = replace(self.options, row_counts=None)
         local = holder_of(WorkerTask(self.packed.key, self.options, 1, data=self.packed))
         assert local is not None
         self.local: Holder = local
@@ -178,9 +177,9 @@ class _Search:
         limit = self.options.extra.get("work_limit", 0)
         least = FIRST_WORK if (self.options.max_depth or 0) > 2 else 0
         work = min(one for one in (least, limit) if one) if least or limit else 0
-        given = {**self.options.to_core(), "work_limit": work}
-        arguments = (self.problem.cost_matrix, given)
-        raw = call_core(self.local.session._core.solve, arguments, self.guard.callback)
+        journal = {"least_effort": least_effort(2)}
+        given = {"work_limit": work, "assignment": journal}
+        raw = self.local.call(self.options, self.guard.callback, **given)
         result = read_result(raw, self.options)
         done = raw.counters["depth_two_evaluations"]
         is_cut_short = 0 < work <= done and work != limit
@@ -188,6 +187,7 @@ class _Search:
             return result
         self.counters.update(raw.counters)
         self.history = list(result.history)
+        self.first = Reply(LOCAL, entries=raw.entries)
         lower, self.upper, self.factor = raw.inner_bounds
         self.nodes = result.nodes
         self.penalty = self.factor * self.options.split_penalty + 1
@@ -224,18 +224,21 @@ class _Search:
 
     def _share(self) -> None:
         """Prove the value of the best tree, then choose among the trees that have it."""
+        told = self.first.entries[:, -1] >= least_effort(self.slots)
+        self.log.add(replace(self.first, entries=self.first.entries[told]))
+        levels = [SharedNode((), depth) for depth in range(3, self.depth)]
+        for level in levels:
+            # Trees of less depth are found sooner, and tell where to look for others.
+            self._prove(level)
+            if level.upper < self.root.upper:
+                self.root.upper, self.root.nodes = level.upper, level.nodes
         self._prove(self.root)
-        value, depth = self.root.upper, self.depth
+        value = self.root.upper
         pairs = self.local.run(self._task(SharedNode((), 2), math.inf, is_canonical=True))
         if pairs.upper <= value and pairs.nodes is not None:
             self.nodes = pairs.nodes
             return
-        for less in range(3, self.depth):
-            shallow = SharedNode((), less)
-            self._prove(shallow, value + 1)
-            if shallow.upper <= value:
-                depth = less
-                break
+        depth = next((level.depth for level in levels if level.upper <= value), self.depth)
         self.nodes = self._canonical(depth, value)
 
     def _prove(
@@ -274,34 +277,12 @@ class _Search:
         root = SharedNode((), depth)
         self._prove(root, value + 1, in_order=True)
         first = next(split for split in root.splits if split.upper <= value)
-        assert first.nodes is not None
-        worth = self._worth_of_sides(first.nodes)
-        sides = [
-            self._canonical_below(SharedNode(((first.column, holds),), depth - 1), worth[holds])
-            for holds in (True, False)
-        ]
+        # Both sides of a best tree are best, so one tells the value of the other.
+        yes, no = (SharedNode(((first.column, holds),), depth - 1) for holds in (True, False))
+        self._prove(yes)
+        left = value - self.penalty - yes.upper
+        sides = [self._canonical_below(*side) for side in ((yes, yes.upper), (no, left))]
         return join(first.column, *sides)
-
-    def _worth_of_sides(self, nodes: Nodes) -> dict[bool, int]:
-        """Return the values of the two trees below the root of a tree."""
-        problem, options = self.problem, self.options
-        leaf = nodes.route(problem.columns)
-        costs = problem.cost_matrix[problem.row_types, nodes.label[leaf]]
-        if problem.weights is not None:
-            costs = costs * problem.weights
-        holds = problem.columns[:, nodes.test[0]] != 0
-        is_yes = np.zeros(len(nodes), dtype=bool)
-        is_yes[nodes.first_child[0]] = True
-        for node in np.flatnonzero(nodes.test >= 0).tolist():
-            if node:
-                is_yes[nodes.children(node)] = is_yes[node]
-        worth = {}
-        for side in (True, False):
-            inner = (nodes.test >= 0) & (is_yes == side)
-            splits = int(inner[1:].sum())
-            value = options.error_scale * int(costs[holds == side].sum())
-            worth[side] = self.factor * (value + options.split_penalty * splits) + splits
-        return worth
 
     def _canonical_below(self, node: SharedNode, value: int) -> Nodes:
         """Let a worker choose among the trees of a side, for as long as that takes."""
@@ -408,6 +389,7 @@ class _Search:
             extra={
                 **self.options.extra,
                 "use_greedy_incumbent": False,
+                "use_iterative_deepening": False,
                 "use_rising_bound": False,
                 "work_limit": 0,
             },

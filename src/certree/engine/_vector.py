@@ -24,6 +24,7 @@ from . import _scalar
 from ._row_types import RowTypes, few_types, row_types
 from ._scalar import (
     Callback,
+    CoreTable,
     Guard,
     Options,
     PathResult,
@@ -33,6 +34,7 @@ from ._scalar import (
     read_path,
     read_result,
 )
+from ._shared_search import solve_shared
 
 LeafFunction = Callable[[NDArray[np.int64]], Any]
 """From sums of shape (B, m) to costs of shape (B,), or to a pair of costs and labels."""
@@ -175,7 +177,7 @@ class LeafRule:
 
 
 @dataclass(frozen=True)
-class VectorProblem(LeafRule):
+class VectorProblem(LeafRule, CoreTable):
     """Rows, the vector that each adds to its leaf, and what a sum of vectors costs.
 
     Attributes
@@ -196,11 +198,14 @@ class VectorProblem(LeafRule):
         What a row pays prices for; None: `row_counts`.
     """
 
-    columns: NDArray[np.uint8]
     statistics: NDArray[np.int64] | RowTypes
     row_counts: NDArray[np.int64] | None = None
     test_costs: Mapping[str, NDArray[Any]] | None = None
     weights: NDArray[np.int64] | None = None
+
+    def open(self) -> Callable[..., Any]:
+        (columns, statistics, kind, row_counts, _), extra = self.to_core(Options())
+        return _core.VectorSession(columns, statistics, kind, row_counts, extra).solve
 
     def to_core(self, options: Options) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments of the core's functions, and what some kinds need besides."""
@@ -356,6 +361,9 @@ def solve(problem: VectorProblem, options: Options, callback: Callback | None = 
         The incumbent when the search ended, with its status and bounds.
     """
     counted = _counted(problem)
+    if options.executor is not None:
+        shared = _without_function(problem) if counted is None else counted
+        return solve_shared(shared, options, callback)
     if counted is not None:
         return _scalar.solve(counted, options, callback)
     return read_result(_call(_core.solve_vector, problem, options, callback), options)
@@ -404,6 +412,18 @@ def _counted(problem: VectorProblem) -> Problem | None:
         return None
     costs = np.ascontiguousarray(types.values)
     return Problem(problem.columns, types.types, costs, types.weights)
+
+
+def _without_function(problem: VectorProblem) -> VectorProblem:
+    """Return a problem that can be sent to other processes."""
+    if problem.rate_loss is not None or problem.linear_loss is not None:
+        return replace(problem, leaf_function=None)
+    if problem.leaf_function is not None:
+        raise ValueError(
+            "An executor shares searches whose leaf costs the core knows, and no function of "
+            "Python; fit without it."
+        )
+    return problem
 
 
 def _call(

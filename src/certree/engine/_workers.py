@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import platform
 import signal
 import threading
@@ -27,7 +28,7 @@ from certree._version import __version__
 from certree.tree._nodes import Nodes
 
 from ._budget import current
-from ._scalar import Options, Problem, Session, call_core, read_nodes
+from ._scalar import CoreTable, Options, call_core, read_nodes
 
 Entries = NDArray[np.int64]
 """Lines of the transposition table: key (two numbers), lower, upper, column, effort."""
@@ -42,38 +43,30 @@ _MOST_TABLES = 2
 
 
 class Packed(NamedTuple):
-    """A problem with a bit per answer, and a key that says which one it is."""
+    """A problem with a bit per answer, and a key that says which one it is.
+
+    `others` is the problem without its columns; `row_counts` are those of the options.
+    """
 
     key: str
     bits: NDArray[np.uint8]
     n_rows: int
-    row_types: NDArray[np.int32]
-    cost_matrix: NDArray[np.int64]
-    weights: NDArray[np.int64] | None
+    others: CoreTable
+    row_counts: NDArray[np.int64] | None = None
 
     @classmethod
-    def of(cls, problem: Problem) -> Packed:
+    def of(cls, problem: CoreTable, row_counts: NDArray[np.int64] | None = None) -> Packed:
         """Pack a problem."""
         bits = np.packbits(np.asfortranarray(problem.columns) != 0, axis=0)
-        parts = [bits, problem.row_types, problem.cost_matrix, problem.weights]
-        digest = hashlib.blake2b(digest_size=20)
-        for part in parts:
-            array = np.empty(0) if part is None else np.ascontiguousarray(part)
-            digest.update(f"{array.shape} {array.dtype}".encode())
-            digest.update(array.tobytes())
-        return cls(
-            digest.hexdigest(),
-            bits,
-            len(problem.row_types),
-            problem.row_types,
-            problem.cost_matrix,
-            problem.weights,
-        )
+        others = replace(problem, columns=problem.columns[:0])
+        rest = (len(problem.columns), others, row_counts)
+        digest = hashlib.blake2b(pickle.dumps((bits, *rest)), digest_size=20)
+        return cls(digest.hexdigest(), bits, *rest)
 
-    def problem(self) -> Problem:
+    def problem(self) -> CoreTable:
         """Return the problem."""
         columns = np.unpackbits(self.bits, axis=0, count=self.n_rows)
-        return Problem(np.asfortranarray(columns), self.row_types, self.cost_matrix, self.weights)
+        return replace(self.others, columns=np.asfortranarray(columns))
 
 
 class Proven(NamedTuple):
@@ -131,12 +124,15 @@ class WorkerTask:
     data: Packed | None = None
     version: str = __version__
 
-    def to_core(self, entries: Entries) -> Mapping[str, Any]:
-        """Return the options of the core, with what others have proven."""
-        options = self.options
-        if self.ceiling is not None:
-            options = replace(options, known=divmod(self.ceiling, self.factor))
-        assignment = {
+    def limits(self) -> Options:
+        """Return the limits of the node, and of the trees that are looked for."""
+        if self.ceiling is None:
+            return self.options
+        return replace(self.options, known=divmod(self.ceiling, self.factor))
+
+    def assignment(self, entries: Entries) -> Mapping[str, Any]:
+        """Return the part as the core reads it, with what others have proven."""
+        return {
             "path": list(self.path),
             "only": list(self.only),
             "factor": self.factor,
@@ -145,7 +141,6 @@ class WorkerTask:
             "opens_only": self.opens_only,
             "entries": entries,
         }
-        return {**options.to_core(), "assignment": assignment}
 
 
 @dataclass(frozen=True)
@@ -194,14 +189,24 @@ class Reply:
     error: Exception | None = None
 
 
+class _Table(NamedTuple):
+    problem: CoreTable
+    row_counts: NDArray[np.int64] | None
+
+
 class Holder:
     """A session over a table, and how much it has seen of what others have proven."""
 
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.session = Session(problem.columns, problem.row_types, problem.weights)
+    def __init__(self, table: _Table) -> None:
+        self.row_counts = table.row_counts
+        self.solve = table.problem.open()
         self.seen = 0
         self.search = ""
+
+    def call(self, options: Options, callback: Any = None, **more: Any) -> Any:
+        """Solve, with the options of the core and some more."""
+        given = replace(options, row_counts=self.row_counts).to_core()
+        return call_core(self.solve, ({**given, **more},), callback)
 
     def run(self, task: WorkerTask, callback: Any = None) -> Reply:
         """Do a task."""
@@ -210,8 +215,7 @@ class Holder:
             self.search, self.seen = task.search, 0
         news = [one.lines for one in task.proven if one.place >= self.seen and one.worker != me]
         entries = np.concatenate(news) if news else NO_ENTRIES
-        arguments = (self.problem.cost_matrix, dict(task.to_core(entries)))
-        raw = call_core(self.session._core.solve, arguments, callback)
+        raw = self.call(task.limits(), callback, assignment=task.assignment(entries))
         self.seen = max(self.seen, task.seen)
         lower, upper, _ = raw.inner_bounds
         return Reply(
@@ -230,7 +234,7 @@ class Holder:
 
 
 # Tables by their key, for all threads of a process; sessions are of one thread.
-_TABLES: OrderedDict[str, Problem] = OrderedDict()
+_TABLES: OrderedDict[str, _Table] = OrderedDict()
 _LOCK = threading.Lock()
 _OWN = threading.local()
 
@@ -255,20 +259,20 @@ def holder_of(task: WorkerTask) -> Holder | None:
     """Return the session of this thread; None if the table is not here."""
     with _LOCK:
         if task.key not in _TABLES and task.data is not None:
-            _TABLES[task.key] = task.data.problem()
+            _TABLES[task.key] = _Table(task.data.problem(), task.data.row_counts)
             while len(_TABLES) > _MOST_TABLES:
                 _TABLES.popitem(last=False)
-        problem = _TABLES.get(task.key)
-        if problem is not None:
+        table = _TABLES.get(task.key)
+        if table is not None:
             _TABLES.move_to_end(task.key)
         kept = set(_TABLES)
     held: dict[str, Holder] = vars(_OWN).setdefault("held", {})
     for key in set(held) - kept:
         del held[key]
-    if problem is None:
+    if table is None:
         return None
     if task.key not in held:
-        held[task.key] = Holder(problem)
+        held[task.key] = Holder(table)
     return held[task.key]
 
 

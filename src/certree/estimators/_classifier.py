@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree import engine
 from certree.encoding import read_table
 from certree.encoding._classes import check_labels
 from certree.encoding._named import read_outputs
@@ -30,8 +28,8 @@ from ._certify import certify
 from ._error_statement import ErrorStatement, state_errors
 from ._metric_fit import Fitted, TrainingRows
 from ._objective import is_direct, read_metric, task_name
-from ._optimal_tree import BaseOptimalTree
-from ._parameters import OneOf, check_executor
+from ._optimal_tree import SharesSearch
+from ._parameters import OneOf
 from ._reading import PredictsClasses
 from ._scoring import metric_score, with_class_weights
 from ._statement import Statement
@@ -41,7 +39,7 @@ from ._warm_start import WarmStart, WarmTree, broken_limits, express, read_tree
 
 
 @with_parameters
-class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, BaseOptimalTree):
+class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, SharesSearch):
     r"""A decision tree classifier that is proven best within its limits.
 
     Among all trees within the limits (depth, number of splits, rows per leaf) over the tests that
@@ -120,7 +118,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         What shares the search among processes or machines: a ``concurrent.futures.Executor``, a
         client of Dask, the module ``ray``, or a function that makes an executor, which is called
         again if workers die. The tree does not depend on it. Needs `max_depth`, accuracy or
-        balanced accuracy, and binary tests; not kept in files and pickles.
+        balanced accuracy, and binary tests; each test gets a column. Not kept in files and pickles.
     verbose : int or "auto", default="auto"
         Whether the best tree so far, the bound and the gap are shown while the search runs.
         "auto": after three seconds, on a terminal or in a notebook only; 0: never; 1: always, from
@@ -177,7 +175,6 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
     splits: Literal["binary", "multiway", "both"] = parameter(
         default="binary", check=OneOf(("binary", "multiway", "both"))
     )
-    executor: Any = parameter(default=None, check=check_executor)
 
     output_weights: Any = parameter(default=None)
 
@@ -243,23 +240,12 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         self._warn_about_path(self._path)
         return self
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.executor is None:
-            return
-        wrong = {
-            "max_depth": (self.max_depth is None, "a number"),
-            "max_splits": (self._split_limit is not None, "None, and max_leaf_nodes, too"),
+    def _unshared(self) -> dict[str, tuple[bool, str]]:
+        return {
+            **super()._unshared(),
             "splits": (self.splits != "binary", "'binary'"),
-            "search": (self.search == "best-first", "'auto' or 'depth-first'"),
             "objective": (not is_direct(self.objective), "'accuracy' or 'balanced_accuracy'"),
         }
-        for name, (is_wrong, needed) in wrong.items():
-            if is_wrong:
-                raise ValueError(
-                    f"An executor needs {name} to be {needed}, got {getattr(self, name)!r}; or fit "
-                    "without it."
-                )
 
     def _fit(
         self,
@@ -419,25 +405,6 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
                 f"splits={self.splits!r}: its proof counts splits, and with tests of any number of "
                 "outcomes leaves are not one more; use complexity_per='split'."
             )
-
-    def _engine_options(self, share: float = 1.0) -> engine.Options:
-        return replace(super()._engine_options(share), executor=self.executor)
-
-    def _rank_limits(self, path: bool = False) -> RankLimits | None:
-        # What processes share are searches with a column per test.
-        return None if self.executor is not None else super()._rank_limits(path)
-
-    def __sklearn_clone__(self) -> Any:
-        # Clones use the same workers. A copy leaves them behind.
-        bare = copy.copy(self)
-        cloned = super(OptimalTreeClassifier, bare).__sklearn_clone__()
-        cloned.executor = self.executor
-        return cloned
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Workers stay where they are.
-        state: dict[str, Any] = super().__getstate__()
-        return {**state, "executor": None}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

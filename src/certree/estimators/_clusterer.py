@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,6 +130,10 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     x0 > 3: cluster 1, x0 5.1, x1 20 (means of 2)
     """
 
+    _needs_rows: ClassVar[str] = (
+        "it clusters the numbers themselves, and groups share ranges of them"
+    )
+
     n_clusters: int | None = parameter(
         default=8, check=WholeNumber(1, none="no limit"), kw_only=False
     )
@@ -139,6 +143,7 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     )
     max_splits: int | None = fixed(default=None)
     max_leaf_nodes: int | None = fixed(default=None)
+    executor: Any = fixed(default=None)
 
     labels_: NDArray[np.int32] = fitted()
     centre_names_: list[str] = fitted()

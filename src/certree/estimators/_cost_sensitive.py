@@ -100,7 +100,7 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         As for :class:`OptimalTreeClassifier`.
     gap : float, fraction or str, default=0.0
         Accept a tree whose cost is proven to be within this of the least.
-    n_jobs, verbose
+    n_jobs, executor, verbose
         As for :class:`OptimalTreeClassifier`.
 
     Attributes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,7 +97,7 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         As for :class:`OptimalTreeClassifier`.
     gap : float, fraction or str, default=0.0
         Accept a tree whose cost is proven to be within this of the least.
-    n_jobs, verbose
+    n_jobs, executor, verbose
         As for :class:`OptimalTreeClassifier`.
 
     Attributes
@@ -147,6 +147,10 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     >>> model.predict([[3], [10]]).tolist()
     [6.0, 30.0]
     """
+
+    _needs_rows: ClassVar[str] = (
+        "a linear model needs the numbers of every row, and groups share ranges of them"
+    )
 
     leaf_model: Literal["simple", "ridge", "constant"] = parameter(
         default="simple", check=OneOf(_FORMS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -26,6 +27,7 @@ from certree.tree import Tree
 
 from ._budgets import open_call, thread_count
 from ._certify import find_path
+from ._parameters import check_executor
 from ._reading import EncodesTables, KeepsPath, PredictsByTree
 from ._scoring import accepted
 from ._statement import Statement
@@ -35,6 +37,7 @@ from ._vocabulary import (
     SizeParameters,
     check_parameters,
     fitted,
+    parameter,
     with_parameters,
 )
 from ._warm_start import WarmTree, better_of
@@ -280,3 +283,48 @@ class BaseOptimalTree(
             "what any tree can reach. Raise the limit, or ask for smaller trees.",
             OptimalityWarning,
         )
+
+
+@with_parameters
+class SharesSearch(BaseOptimalTree):
+    """Base of the estimators whose search the workers of an executor may share."""
+
+    executor: Any = parameter(default=None, check=check_executor)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.executor is None:
+            return
+        for name, (is_wrong, needed) in self._unshared().items():
+            if is_wrong:
+                raise ValueError(
+                    f"An executor needs {name} to be {needed}, got {getattr(self, name)!r}; or fit "
+                    "without it."
+                )
+
+    def _unshared(self) -> dict[str, tuple[bool, str]]:
+        """Return parameters, whether workers cannot share a search with them, and what they can."""
+        return {
+            "max_depth": (self.max_depth is None, "a number"),
+            "max_splits": (self._split_limit is not None, "None, and max_leaf_nodes, too"),
+            "search": (self.search == "best-first", "'auto' or 'depth-first'"),
+        }
+
+    def _engine_options(self, share: float = 1.0) -> engine.Options:
+        return replace(super()._engine_options(share), executor=self.executor)
+
+    def _rank_limits(self, path: bool = False) -> RankLimits | None:
+        # What processes share are searches with a column per test.
+        return None if self.executor is not None else super()._rank_limits(path)
+
+    def __sklearn_clone__(self) -> Any:
+        # Clones use the same workers. A copy leaves them behind.
+        bare = copy.copy(self)
+        cloned = super(SharesSearch, bare).__sklearn_clone__()
+        cloned.executor = self.executor
+        return cloned
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Workers stay where they are.
+        state: dict[str, Any] = super().__getstate__()
+        return {**state, "executor": None}

@@ -41,7 +41,7 @@ class OrdinalTreeClassifier(PredictsClasses, BaseTargetTree):
         As for :class:`OptimalTreeClassifier`.
     gap : float, fraction or str, default=0.0
         Accept a tree whose total distance is proven to be within this of the least.
-    n_jobs, verbose
+    n_jobs, executor, verbose
         As for :class:`OptimalTreeClassifier`.
 
     Attributes

@@ -95,7 +95,7 @@ class PolicyTree(BaseTaskTree):
         little, they see fewer rows, or averages replace them, and `fit` warns.
     gap : float, fraction or str, default=0.0
         Accept a tree whose total reward is proven to be within this of the best.
-    n_jobs, verbose
+    n_jobs, executor, verbose
         As for :class:`OptimalTreeClassifier`.
     random_state : int or None, default=None
         Seed of the folds and of the default models.

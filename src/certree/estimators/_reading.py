@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import fields
 from inspect import signature
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -206,10 +206,13 @@ class EncodesTables(TableParameters, ReadsTables):
             self.__dict__.pop("_row_counts", None)
         return self
 
+    _needs_rows: ClassVar[str] = "it needs single rows"
+
     def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
         """Fit to groups of rows; each estimator that can says how."""
         raise TypeError(
-            f"{type(self).__name__} does not learn from reduced tables; call fit with rows."
+            f"{type(self).__name__} does not learn from reduced tables: {self._needs_rows}. Call "
+            "fit with rows."
         )
 
 

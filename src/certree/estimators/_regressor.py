@@ -94,7 +94,7 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, LossParameters, Base
         As for :class:`OptimalTreeClassifier`.
     gap : float, fraction or str, default=0.0
         Accept a tree whose squared error, or other loss, is proven to be within this of the least.
-    n_jobs, verbose
+    n_jobs, executor, verbose
         As for :class:`OptimalTreeClassifier`.
 
     Attributes

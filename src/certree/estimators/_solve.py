@@ -25,7 +25,7 @@ from ._settings import TaskSettings, takes
 from ._solve_limited import TaskFront, solve_for_front
 from ._solve_separable import SeparableSolution, solve_separable
 from ._task_tree import BaseTargetTree
-from ._vocabulary import parameter, with_parameters
+from ._vocabulary import fixed, parameter, with_parameters
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -103,6 +103,7 @@ class TaskTree(BaseTargetTree):
 
     task: Any = parameter(default=None, kw_only=False)
     test_costs: Any = None
+    executor: Any = fixed(default=None)
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
         task: Task = self.task

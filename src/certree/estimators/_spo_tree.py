@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ from ._spo_problem import SPOLoss, read_costs, read_target, read_weights
 from ._spo_program import solve_program
 from ._task_statement import state_task
 from ._task_tree import BaseTaskTree
-from ._vocabulary import fitted, parameter, with_parameters
+from ._vocabulary import fitted, fixed, parameter, with_parameters
 
 METHODS = ("exact", "greedy", "milp")
 CRITERIA = ("spo", "squared_error")
@@ -140,6 +140,8 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     (0, [[0.0, 1.0], [1.0, 0.0]])
     """
 
+    _needs_rows: ClassVar[str] = "the oracle decides for the costs of every row"
+
     oracle: Any = parameter(default=None, kw_only=False)
     method: Literal["exact", "greedy", "milp"] = parameter(
         default="exact", check=OneOf(METHODS), kw_only=False
@@ -151,6 +153,7 @@ class SPOTree(DecisionMixin, BaseTaskTree):
     pruning: Literal["one_se", "best"] = parameter(default="one_se", check=OneOf(RULES))
     max_listed: int = parameter(default=1000, check=WholeNumber(0))
     random_state: Any = None
+    executor: Any = fixed(default=None)
 
     costs_: NDArray[np.float64] = fitted()
     decisions_: NDArray[np.float64] = fitted()

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
+from certree.encoding import Reduced
 from certree.encoding._censored import read_censored
 from certree.exceptions import warn
 from certree.numbers._event_times import concordance, kaplan_meier
@@ -17,6 +18,7 @@ from certree.tasks._survival_loss import SurvivalLoss, SurvivalProblem
 from certree.tasks._task import Task
 from certree.tree import StepFunction, SurvivalCurve, SurvivalLeaves
 
+from ._reading import labels_of
 from ._task_statement import Reached, TaskStatement, state_task
 from ._task_tree import BaseTargetTree
 from ._vocabulary import DepthByPosition, with_parameters
@@ -74,7 +76,7 @@ class SurvivalTree(DepthByPosition, BaseTargetTree):
         As for :class:`OptimalTreeClassifier`.
     gap : float, fraction or str, default=0.0
         Accept a tree whose loss is proven to be within this of the least.
-    n_jobs, verbose
+    n_jobs, executor, verbose
         As for :class:`OptimalTreeClassifier`.
 
     Attributes
@@ -162,6 +164,9 @@ class SurvivalTree(DepthByPosition, BaseTargetTree):
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[Any]:
         return read_censored(y, n_rows, type(self).__name__)
+
+    def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
+        self.fit(reduced, np.asarray(labels_of(self, reduced)), reduced.weights, **more)
 
     def _measure_name(self) -> str:
         return "concordance"

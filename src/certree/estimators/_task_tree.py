@@ -18,7 +18,7 @@ from certree.tree._spread import importances
 
 from ._certify import certify
 from ._limited_fit import fit_within
-from ._optimal_tree import BaseOptimalTree
+from ._optimal_tree import SharesSearch
 from ._statement import Statement
 from ._task_statement import TaskStatement, state_task
 from ._vocabulary import fitted, with_parameters
@@ -31,7 +31,7 @@ _NO_COSTS: Any = None
 
 
 @with_parameters
-class BaseTaskTree(BaseOptimalTree):
+class BaseTaskTree(SharesSearch):
     """Base of the estimators in which a leaf costs a function of a sum over its rows."""
 
     test_costs = _NO_COSTS
@@ -45,6 +45,9 @@ class BaseTaskTree(BaseOptimalTree):
     ) -> Task | Limited:
         """Return what is minimised, for what a user passes to `fit` or `verify`."""
 
+    def _unshared(self) -> dict[str, tuple[bool, str]]:
+        return {**super()._unshared(), "test_costs": (self.test_costs is not None, "None")}
+
     def _fit_and_report(
         self,
         task: Task | Limited,
@@ -56,6 +59,11 @@ class BaseTaskTree(BaseOptimalTree):
     ) -> None:
         """Solve a task, keep tree and certificate, and warn of what was not proven."""
         if isinstance(task, Limited):
+            if self.executor is not None:
+                raise ValueError(
+                    "An executor shares no search with limits on the whole tree, such as capacity; "
+                    "leave out the limits, or fit without the executor."
+                )
             with self._budget():
                 fit_within(self, task, X, y, sample_weight, callback, path=path)
             return

@@ -20,14 +20,19 @@ from ._candidates import outcome_of, plain_test
 from ._errors import check_cost, check_counts
 from ._fair_audit import Fair, _check_constraint, _check_pairs, _check_rates
 from ._fair_groups import rates_to_compare
+from ._force import Charges
 from ._leaf_costs import Leaves
-from ._leaves import label_leaves, leaves_of_estimator
+from ._leaves import label_leaves, leaves_of_estimator, read_charges
+from ._limits_audit import _check_dual, _check_stated_limits
+from ._limits_audit import _check_tree as _check_limited_tree
+from ._limits_force import check_single_leaves
+from ._limits_read import LimitedTask, read_asked
 from ._metric_audit import check_metric_cost, metric_of
 from ._plain_numbers import Exact, exact, plain_list, read
 from ._plain_times import nanoseconds_of_array
 from ._raw_table import Column, RawTable
 from ._stated_weights import _stated_class_weights, wanted_class_weights, with_classes
-from ._story import check_bounds, check_no_confusion, check_parameters
+from ._story import check_bounds, check_no_confusion, check_parameters, check_searched
 from ._task_audit import _check_cost as check_task_cost
 from ._task_audit import _noise as noise_of_leaves
 
@@ -76,7 +81,7 @@ def check_has_leaves(model: Any) -> None:
     """Refuse what sums over the rows of leaves do not tell enough about."""
     stated = getattr(model, "certificate_", model)
     kind = type(stated).__name__
-    if kind not in ("Certificate", "TaskCertificate", "FairnessCertificate"):
+    if kind not in ("Certificate", "TaskCertificate", "FairnessCertificate", "LimitedCertificate"):
         raise ValueError(
             f"A {kind} cannot be verified by sums over leaves; pass the rows themselves."
         )
@@ -120,8 +125,11 @@ def check_cells(model: Any, cells: Sequence[Cell], candidates: Any = None) -> Ch
         RawTable([Column(range(len(cells)), "number")], None, False),
         {place: exact(cell.weight) for place, cell in enumerate(cells)},
     )
-    if kind == "TaskCertificate":
-        cost: Exact = _check_task(audit, data, walk, model, cells)
+    cost: Exact
+    if kind == "LimitedCertificate":
+        cost = _check_limited(audit, data, walk, model, cells)
+    elif kind == "TaskCertificate":
+        cost = _check_task(audit, data, walk, model, cells)
     else:
         cost = _check_classes(audit, data, walk, model, cells)
     check_bounds(audit)
@@ -236,16 +244,61 @@ def _check_task(
     certificate = audit.certificate
     leaves = _leaves(model, data, cells)
     check_parameters(audit, leaves.name)
-    if audit.parameters.get("test_costs") is not None:
-        raise ValueError("Prices of tests cannot be verified by sums over leaves; pass the rows.")
-    noise = sum((cell.size for cell in cells), Fraction(0)) * _NOISE
-    audit.compare_within("total weight", certificate.total_weight, data.total(), noise)
+    noise = _check_weight(audit, data, cells)
     single = leaves.whole if leaves.labels is None else leaves.least(data.rows)
     allowed = single * _NEGLIGIBLE
     slack = min(Fraction(certificate.rounding), allowed) + noise
     _check_penalty(audit, leaves.whole, slack)
     check_no_confusion(audit)
-    return check_task_cost(audit, data, leaves, walk, None, slack + noise_of_leaves(leaves, walk))
+    slack += noise_of_leaves(leaves, walk)
+    return check_task_cost(audit, data, leaves, walk, _charges(model, walk), slack)
+
+
+def _check_weight(audit: Audit, data: Data, cells: Sequence[Cell]) -> Fraction:
+    """Check the weight of all rows; return how far sums of float64 may be off."""
+    noise = sum((cell.size for cell in cells), Fraction(0)) * _NOISE
+    audit.compare_within("total weight", audit.certificate.total_weight, data.total(), noise)
+    return noise
+
+
+def _charges(model: Any, walk: Walk) -> Charges | None:
+    """Return the prices of tests."""
+    stated = getattr(model, "test_costs", None)
+    names = list(getattr(model, "feature_names_in_", ()))
+    return None if stated is None else read_charges(stated, walk.tree.n_columns, names)
+
+
+def _check_limited(
+    audit: Audit, data: Data, walk: Walk, model: Any, cells: Sequence[Cell]
+) -> Fraction:
+    """Check a tree within limits on how many rows get a label, or on what labels cost together."""
+    for name in ("limits", "min_treated"):
+        if getattr(model, name, None) is not None:
+            raise ValueError(
+                f"{name} may speak of single rows, so that sums over leaves do not tell whether "
+                "it is kept; pass the rows themselves."
+            )
+    certificate, leaves = audit.certificate, _leaves(model, data, cells)
+    audit.compare("task", certificate.task, leaves.name)
+    check_searched(audit)
+    noise = _check_weight(audit, data, cells)
+    _check_penalty(audit, leaves.whole, Fraction(certificate.rounding) + noise)
+    asked = read_asked(model, data, leaves.labels or ())
+    # The rows of every leaf were counted before; a cell stands for many.
+    eased = replace(certificate, min_samples_leaf=1, rounding=exact(certificate.rounding + noise))
+    problem = LimitedTask(
+        replace(audit, certificate=eased),
+        data,
+        [leaves],
+        asked.totals,
+        asked.minimum,
+        _charges(model, walk),
+    )
+    _check_stated_limits(problem)
+    cost = _check_limited_tree(problem, walk)
+    _check_dual(problem)
+    check_single_leaves(problem)
+    return cost
 
 
 def _leaves(model: Any, data: Data, cells: Sequence[Cell]) -> Leaves:

@@ -183,6 +183,12 @@ def _check_sums(model: Any, given: GivenRows) -> Checked:
     _checker(model)
     check_has_leaves(model)
     if type(given.X).__name__ == "Reduced":
+        for name in ("y", "sample_weight", "costs", "sensitive_features"):
+            if getattr(given, name) is not None:
+                raise TypeError(
+                    f"A reduced table has its own {name}; call verify(model, reduced) without it, "
+                    "or pass the rows in place of the reduced table."
+                )
         return check_cells(model, cells_of_reduced(model, given.X), given.X.encoder.candidates_)
     columns = (given.y, given.sample_weight, given.costs, given.sensitive_features)
     return check_cells(model, cells_of_table(model, given.X, *columns))
