@@ -58,7 +58,7 @@ struct MultiwayRun {
         scale(worst_total(data, task), with_all_penalties(question), data.n_groups()),
         settings{objective_of(question, options), outcomes_of(question, options), inner},
         progress(budget, std::move(observer), scale.factor),
-        subproblems(memory, options.memory_limit > 0 ? options.memory_limit / 2 : 0, false),
+        subproblems(memory, options.memory_limit / 4 * 3, false),
         context{data, task, question.tests, settings, budget, memory, subproblems, progress, depth} {
     inner.gap = scale.from_caller(options.gap);
     if (options.known_value >= 0)

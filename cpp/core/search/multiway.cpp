@@ -52,6 +52,7 @@ void MultiwaySearch::remember(const Fingerprint& key, std::int32_t depth, const 
 bool MultiwaySearch::expand(MultiwayFrame& f) {
   f.is_open = false;
   ++counters_.nodes_expanded;
+  counters_.branches_evaluated += static_cast<std::int64_t>(f.parts.size());
   return pass_->expand(f);
 }
 

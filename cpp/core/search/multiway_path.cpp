@@ -65,6 +65,7 @@ bool MultiwayPath::is_closed(const Curve& curve, const Costs& need) const {
 
 bool MultiwayPath::expand(std::size_t level) {
   ++counters_.nodes_expanded;
+  counters_.branches_evaluated += static_cast<std::int64_t>(frame(level).parts.size());
   return pass_->expand(frame(level));
 }
 
