@@ -220,7 +220,7 @@ class TestSets:
             OptimalTreeClassifier(category_tests="subsets", splits="both").fit(frame, y)
         with pytest.raises(ValueError, match="category_tests='sorted' is not supported"):
             OptimalTreeClassifier(category_tests="sorted").fit(frame, y)
-        with pytest.raises(ValueError, match="must be one of one, subsets, drop-first, drop-last, got 3"):
+        with pytest.raises(ValueError, match=r"must be one of one, subsets, .* got 3"):
             TableEncoder(category_tests=3).fit(frame)
 
     def test_verify_notices_other_candidates(self) -> None:
