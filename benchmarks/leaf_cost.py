@@ -94,7 +94,7 @@ def compare_criteria(only: list[str] | None, depth: int) -> None:
 
 def composed() -> None:
     """Print what composed tasks take beside the plain ones."""
-    lines = [fair_metric(), three_objectives(), *group_discounts()]
+    lines = [fair_metric(), three_objectives(), *group_discounts(), *prices_with_limits()]
     print(markdown(["task", "plain s", "composed s", "ratio"], lines))
 
 
@@ -125,10 +125,10 @@ def fair_metric() -> list[str]:
     return _line("fair F1 beside fair accuracy, depth 3", plain, seconds)
 
 
-def _table(n_columns: int) -> tuple[Any, Any]:
+def _table(n_columns: int, n_rows: int = 1000) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
-    columns = rng.integers(0, 2, (1000, n_columns)).astype(bool)
-    return columns, ((columns[:, 0] & columns[:, 1]) ^ (rng.random(1000) < 0.2)).astype(int)
+    columns = rng.integers(0, 2, (n_rows, n_columns)).astype(bool)
+    return columns, ((columns[:, 0] & columns[:, 1]) ^ (rng.random(n_rows) < 0.2)).astype(int)
 
 
 def three_objectives() -> list[str]:
@@ -177,6 +177,34 @@ def group_discounts() -> Iterator[list[str]]:
     limited, found = timed(lambda: solve(own & few, columns, max_depth=3))
     assert found.certificate.is_optimal
     yield _line("the same state with a limit beside without, depth 3", seconds, limited)
+
+
+def prices_with_limits() -> Iterator[list[str]]:
+    """Time prices of tests with a limit beside prices alone."""
+    X, y = datasets.load_credit(return_X_y=True)
+    repaid = (y == "repaid").astype(int)
+    tables = [("credit", X, repaid, 3), ("credit", X, repaid, 4)]
+    tables += [
+        (f"{n_rows} x {n_columns}", *_table(n_columns, n_rows), depth)
+        for n_rows, n_columns, depth in ((1000, 50, 3), (5000, 100, 3), (1000, 30, 4))
+    ]
+    for name, table, labels, depth in tables:
+        n = table.shape[1]
+        measurements = [
+            Measurement(c, 0.002 + c % 9 / 1000, group=f"g{c % 5}", discounted=c % 3 / 1000)
+            for c in range(n)
+        ]
+        model = CostSensitiveTreeClassifier(
+            [[0, 1], [2, 0]], measurements, max_depth=depth, thresholds=4, n_jobs=1
+        )
+        plain, _ = timed(partial(model.fit, table, labels))
+        few = int(0.8 * (model.predict(table) == 1).sum())
+        model.set_params(capacity={1: few})
+        seconds, _ = timed(partial(model.fit, table, labels))
+        assert model.certificate_.is_optimal
+        yield _line(
+            f"prices with a limit beside prices alone, {name}, depth {depth}", plain, seconds
+        )
 
 
 def compare_linear(instance: Instance, depth: int, form: str) -> tuple[float, float, float]:

@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "data/test_costs.hpp"
 #include "options.hpp"
+#include "ordered_solver.hpp"
 #include "solver.hpp"
 
 namespace certree {
@@ -22,6 +24,7 @@ template <class T>
 using Vector = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 using Matrix = nanobind::ndarray<const std::int64_t, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
 using MaybeVector = std::optional<Vector<std::int64_t>>;
+using Ranks = nanobind::ndarray<const std::int32_t, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
 
 // Signals are handled by Python's main thread only; elsewhere PyErr_CheckSignals does nothing.
 class PythonObserver {
@@ -79,6 +82,16 @@ inline TableView view_of(const Columns& columns) {
   return table;
 }
 
+inline OrderedView view_of(const Ranks& ranks, const Vector<std::int32_t>& n_ranks) {
+  OrderedView view;
+  view.ranks = ranks.data();
+  view.n_features = static_cast<std::int32_t>(ranks.shape(0));
+  view.n_rows = static_cast<std::int64_t>(ranks.shape(1));
+  view.n_ranks = n_ranks.data();
+  if (n_ranks.shape(0) != ranks.shape(0)) throw std::invalid_argument("n_ranks and ranks differ in length");
+  return view;
+}
+
 // The entries of an array with one row per row of the table.
 template <class Array>
 auto* rows_of(const Array& array, const char* name, const TableView& table) {
@@ -90,6 +103,61 @@ template <class Array>
 auto* rows_of(const std::optional<Array>& array, const char* name, const TableView& table) {
   return array ? rows_of(*array, name, table) : nullptr;
 }
+
+// An array of `length` numbers (-1: of any length).
+template <class T>
+Vector<T> read_vector(nanobind::handle value, const std::string& name, std::int64_t length = -1) {
+  Vector<T> array;
+  if (!nanobind::try_cast(value, array))
+    throw nanobind::type_error(("'" + name + "' is not an array of the right type").c_str());
+  if (length >= 0 && static_cast<std::int64_t>(array.shape(0)) != length)
+    throw std::invalid_argument("'" + name + "' has " + std::to_string(array.shape(0)) + " entries, expected " +
+                                std::to_string(length));
+  return array;
+}
+
+// Prices of tests, entry by entry; the arrays outlive the call.
+class PriceArguments {
+ public:
+  // False: the entry is none of them.  `n_weights`: rows, or types of rows.
+  bool read(const std::string& name, nanobind::handle value, std::int64_t n_columns, std::int64_t n_weights) {
+    if (name == "feature") {
+      tests.feature = keep(feature_, read_vector<std::int32_t>(value, name, n_columns));
+    } else if (name == "group") {
+      tests.group = keep(group_, read_vector<std::int32_t>(value, name));
+    } else if (name == "price") {
+      tests.price = keep(price_, read_vector<std::int64_t>(value, name));
+      tests.n_features = static_cast<std::int64_t>(price_->shape(0));
+    } else if (name == "discounted") {
+      tests.discounted = keep(discounted_, read_vector<std::int64_t>(value, name));
+    } else if (name == "weights") {
+      tests.weights = keep(weights_, read_vector<std::int64_t>(value, name, n_weights));
+    } else {
+      return false;
+    }
+    return true;
+  }
+  // After the last entry.
+  void check() const {
+    if (!feature_ && !group_ && !price_ && !discounted_) return;
+    if (!feature_ || !group_ || !price_ || !discounted_)
+      throw std::invalid_argument("test costs need all of feature, group, price and discounted");
+    if (group_->shape(0) != price_->shape(0) || discounted_->shape(0) != price_->shape(0))
+      throw std::invalid_argument("group, price and discounted need one entry per feature");
+  }
+
+  TestCostTable tests;
+
+ private:
+  template <class T>
+  static const T* keep(std::optional<Vector<T>>& place, Vector<T> array) {
+    place = std::move(array);
+    return place->data();
+  }
+
+  std::optional<Vector<std::int32_t>> feature_, group_;
+  MaybeVector price_, discounted_, weights_;
+};
 
 inline TableView view_of(const Columns& columns, const Vector<std::int32_t>& row_types, const MaybeVector& weights) {
   TableView table = view_of(columns);

@@ -49,7 +49,8 @@ PointsResult solve_from_python(const Columns& columns, const Values& values, con
                                const std::optional<Matrix>& label_counts, const MaybeVector& label_min,
                                const Matrix& planes, const Matrix& multipliers, const Matrix& corners,
                                const MaybeVector& scales, const MaybeVector& finer, const MaybeVector& digits,
-                               const MaybeVector& digit_bits, const OptionDict& given, nb::object callback) {
+                               const MaybeVector& digit_bits, const OptionDict& prices, const OptionDict& given,
+                               nb::object callback) {
   LimitTable table;
   table.table = view_of(columns);
   table.values = rows_of(values, "values", table.table);
@@ -57,6 +58,12 @@ PointsResult solve_from_python(const Columns& columns, const Values& values, con
   table.label_counts = rows_of(label_counts, "label_counts", table.table);
   if (label_counts && label_counts->shape(1) != values.shape(1))
     throw std::invalid_argument("label_counts must have a column per label");
+  PriceArguments tests;
+  for (auto [key, value] : prices)
+    if (!tests.read(nb::cast<std::string>(key), value, table.table.n_columns, table.table.n_rows))
+      throw std::invalid_argument("unknown entry of prices");
+  tests.check();
+  table.tests = tests.tests;
   const LimitTask task = task_of(values, label_min, planes, multipliers, corners, scales, finer, digits, digit_bits);
   const Options options = read_options(given);
   return run_without_gil(std::move(callback), [&](PointObserver observer) {
@@ -70,7 +77,7 @@ void bind_limit(nb::module_& m) {
   m.def("solve_limited", &solve_from_python, nb::arg("columns"), nb::arg("values"), nb::arg("row_counts").none(),
         nb::arg("label_counts").none(), nb::arg("label_min").none(), nb::arg("planes"), nb::arg("multipliers"),
         nb::arg("corners"), nb::arg("scales").none(), nb::arg("finer").none(), nb::arg("digits").none(),
-        nb::arg("digit_bits").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
+        nb::arg("digit_bits").none(), nb::arg("prices"), nb::arg("options"), nb::arg("callback") = nb::none(),
         "The tree with the least objective within the corner, or the front of objective and gap within the corners.");
 }
 

@@ -1,4 +1,4 @@
-// solve_vector() and solve_vector_path() for Python.
+// solve_vector(), solve_ordered_vector() and their paths for Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -119,10 +119,10 @@ class PythonLeaf {
 };
 
 struct VectorArguments {
-  VectorArguments(const Columns& columns, const Matrix& statistics, const std::string& kind,
+  VectorArguments(const TableView& view, const Matrix& statistics, const std::string& kind,
                   const MaybeVector& row_counts, const OptionDict& given, const nb::dict& extra)
       : options(read_options(given)) {
-    table.table = view_of(columns);
+    table.table = view;
     n_vectors = static_cast<std::int64_t>(statistics.shape(0));
     table.statistics = extra.contains("row_types") ? statistics.data() : rows_of(statistics, "statistics", table.table);
     table.row_counts = rows_of(row_counts, "row_counts", table.table);
@@ -130,22 +130,8 @@ struct VectorArguments {
     task.n_statistics = static_cast<std::int32_t>(statistics.shape(1));
     if (task.kind == VectorKind::callback) task.superadditive = task.has_worst = false;
     for (auto [key, value] : extra) read_extra(nb::cast<std::string>(key), value);
-    if (!feature && !group && !price && !discounted) return;
-    if (!feature || !group || !price || !discounted)
-      throw std::invalid_argument("test costs need all of feature, group, price and discounted");
-    if (group->shape(0) != price->shape(0) || discounted->shape(0) != price->shape(0))
-      throw std::invalid_argument("group, price and discounted need one entry per feature");
-  }
-
-  // An array of `length` numbers (-1: of any length).
-  template <class T>
-  static Vector<T> read(nb::handle value, const std::string& name, std::int64_t length = -1) {
-    Vector<T> array;
-    if (!nb::try_cast(value, array)) throw nb::type_error(("'" + name + "' is not an array of the right type").c_str());
-    if (length >= 0 && static_cast<std::int64_t>(array.shape(0)) != length)
-      throw std::invalid_argument("'" + name + "' has " + std::to_string(array.shape(0)) + " entries, expected " +
-                                  std::to_string(length));
-    return array;
+    prices.check();
+    table.tests = prices.tests;
   }
 
   void read_extra(const std::string& name, nb::handle value) {
@@ -179,33 +165,17 @@ struct VectorArguments {
     } else if (name == "superadditive") {
       task.superadditive = nb::cast<bool>(value);
     } else if (name == "row_worst") {
-      worst = read<std::int64_t>(value, name, n_vectors);
+      worst = read_vector<std::int64_t>(value, name, n_vectors);
       table.row_worst = worst->data();
       task.has_worst = true;
-    } else if (name == "feature") {
-      feature = read<std::int32_t>(value, name, table.table.n_columns);
-      table.tests.feature = feature->data();
-    } else if (name == "group") {
-      group = read<std::int32_t>(value, name);
-      table.tests.group = group->data();
-    } else if (name == "price") {
-      price = read<std::int64_t>(value, name);
-      table.tests.price = price->data();
-      table.tests.n_features = static_cast<std::int64_t>(price->shape(0));
-    } else if (name == "discounted") {
-      discounted = read<std::int64_t>(value, name);
-      table.tests.discounted = discounted->data();
-    } else if (name == "weights") {
-      weights = read<std::int64_t>(value, name, n_vectors);
-      table.tests.weights = weights->data();
     } else if (name == "row_types") {
-      row_types = read<std::int32_t>(value, name, table.table.n_rows);
+      row_types = read_vector<std::int32_t>(value, name, table.table.n_rows);
       table.table.row_types = row_types->data();
       table.n_types = static_cast<std::int32_t>(n_vectors);
     } else if (name == "row_weights") {
-      row_weights = read<std::int64_t>(value, name, table.table.n_rows);
+      row_weights = read_vector<std::int64_t>(value, name, table.table.n_rows);
       table.table.weights = row_weights->data();
-    } else {
+    } else if (!prices.read(name, value, table.table.n_columns, n_vectors)) {
       throw std::invalid_argument("unknown entry '" + name + "' of extra");
     }
   }
@@ -226,16 +196,34 @@ struct VectorArguments {
   VectorTask task;
   std::optional<PythonLeaf> leaf;
   std::int64_t n_vectors = 0;  // one per row, or one per type
-  std::optional<Vector<std::int32_t>> feature, group, row_types;
-  MaybeVector worst, price, discounted, weights, row_weights;
+  PriceArguments prices;
+  std::optional<Vector<std::int32_t>> row_types;
+  MaybeVector worst, row_weights;
 };
 
 template <auto kSolve>
 auto from_python(const Columns& columns, const Matrix& statistics, const std::string& kind,
                  const MaybeVector& row_counts, const OptionDict& options, nb::object callback,
                  const OptionDict& extra) {
-  VectorArguments a(columns, statistics, kind, row_counts, options, extra);
+  VectorArguments a(view_of(columns), statistics, kind, row_counts, options, extra);
   return a.run(std::move(callback), kSolve);
+}
+
+// The same with ranks.
+template <class Solve>
+auto solve_ranks(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Matrix& statistics,
+                 const std::string& kind, const OptionDict& options, nb::object callback, const nb::dict& extra,
+                 Solve solve) {
+  OrderedView view = view_of(ranks, n_ranks);
+  TableView rows;
+  rows.n_rows = view.n_rows;
+  VectorArguments a(rows, statistics, kind, std::nullopt, options, extra);
+  if (a.row_types || a.table.tests.price != nullptr)
+    throw std::invalid_argument("ordered features know neither row types nor test costs");
+  view.statistics = a.table.statistics;
+  view.row_worst = a.table.row_worst;
+  return a.run(std::move(callback), [&](const VectorTable&, const VectorTask& task, const Options& read,
+                                        Observer observer) { return solve(view, task, read, std::move(observer)); });
 }
 
 }  // namespace
@@ -249,6 +237,30 @@ void bind_vector(nb::module_& m) {
   m.def("solve_vector_path", &from_python<&solve_vector_path>, nb::arg("columns"), nb::arg("statistics"),
         nb::arg("kind"), nb::arg("row_counts").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
         nb::arg("extra") = OptionDict(nb::dict()), "Least leaf cost for every number of splits, with trees.");
+  m.def(
+      "solve_ordered_vector",
+      [](const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Matrix& statistics, const std::string& kind,
+         const OptionDict& options, nb::object callback, const OptionDict& extra) {
+        return solve_ranks(ranks, n_ranks, statistics, kind, options, std::move(callback), extra,
+                           [](const OrderedView& view, const VectorTask& task, const Options& read, Observer observer) {
+                             return solve_ordered(view, task, read, std::move(observer));
+                           });
+      },
+      nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("statistics"), nb::arg("kind"), nb::arg("options"),
+      nb::arg("callback") = nb::none(), nb::arg("extra") = OptionDict(nb::dict()),
+      "As solve_vector(), for trees whose tests are thresholds of ranks; leaf costs must be superadditive.");
+  m.def(
+      "solve_ordered_vector_path",
+      [](const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Matrix& statistics, const std::string& kind,
+         const OptionDict& options, nb::object callback, const OptionDict& extra) {
+        return solve_ranks(ranks, n_ranks, statistics, kind, options, std::move(callback), extra,
+                           [](const OrderedView& view, const VectorTask& task, const Options& read, Observer observer) {
+                             return solve_ordered_path(view, task, read, std::move(observer));
+                           });
+      },
+      nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("statistics"), nb::arg("kind"), nb::arg("options"),
+      nb::arg("callback") = nb::none(), nb::arg("extra") = OptionDict(nb::dict()),
+      "As solve_vector_path(), for these trees.");
   m.def("rate_costs", &rate_costs, nb::arg("sums"), nb::arg("numbers"), nb::arg("costs"),
         "Write what leaves with these sums of events, exposure and own rates cost.");
   m.def("linear_costs", &linear_costs, nb::arg("sums"), nb::arg("numbers"), nb::arg("costs"),

@@ -314,8 +314,8 @@ class ChainSolve {
   void prove(const Dataset& data, Counters& counters) {
     const Options options = within_splits();
     const ChainContext context{data, options, objective_, budget_, memory_, progress_, unit_};
-    ChainIncumbent incumbent{incumbent_.value, incumbent_.chain, {}, incumbent_.splits};
-    ChainSearch(context, incumbent).run(depth_of(data), tangents_, bound_, counters);
+    const ChainIncumbent incumbent{incumbent_.value, incumbent_.chain, {}, incumbent_.splits};
+    search_chains(context, incumbent, depth_of(data), tangents_, bound_, counters);
   }
 
   Options within_splits() const {

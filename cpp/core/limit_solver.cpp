@@ -12,10 +12,17 @@ namespace certree {
 namespace {
 
 // Where splits cost nothing or something, one that leaves a side empty does no harm; where they are wanted, it would.
-bool counts_rows(const LimitTask& task, const Options& options) {
+bool counts_rows(const LimitTable& table, const LimitTask& task, const Options& options) {
+  if (table.tests.feature != nullptr) return true;  // a test of no use could give discounts
   for (std::size_t e = 0; e < task.n_planes; ++e)
     if (task.planes[e * task.width() + task.n_quantities] < 0) return true;
   return options.min_leaf > 1;
+}
+
+DatasetSettings settings_for(const LimitTable& table, const Options& options) {
+  DatasetSettings settings = dataset_settings(options);
+  settings.column_class = table.tests.feature;
+  return settings;
 }
 
 // Everything one solve owns.  Throws MemoryLimitReached if not even the data fit.
@@ -23,7 +30,7 @@ struct LimitSession {
   LimitSession(const LimitTable& table, const LimitTask& task, const Options& options, Budget& budget,
                PointObserver observer)
       : memory(options.memory_limit),
-        data(table, task, dataset_settings(options), counts_rows(task, options), options.max_depth, memory),
+        data(table, task, settings_for(table, options), counts_rows(table, task, options), options.max_depth, memory),
         search(data, options, budget, memory, std::move(observer)) {}
 
   MemoryBudget memory;
@@ -58,6 +65,7 @@ PointsResult solve_limited(const LimitTable& table, const LimitTask& given, cons
   check_options(table.table.n_rows, options);
   require(options.max_depth >= 0, "max_depth must be at least 0");
   require(given.label_min.empty() == (table.label_counts == nullptr), "label_counts and label_min go together");
+  if (table.tests.feature != nullptr) check_test_costs(table.tests, table.table.n_columns);
   LimitTask task = given;
   if (!options.use_limit_planes) task.multipliers.clear();
   Budget budget(options.time_limit_s, options.work_limit);

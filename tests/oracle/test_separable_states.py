@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -368,26 +369,49 @@ def charges_by_hand(tree: list[Any], prices: Any, less: Any, group: Any) -> int:
     return total
 
 
-@pytest.mark.parametrize("seed", range(12))
+def priced_measurements(prices: Any, less: Any, group: Any) -> list[Measurement]:
+    """Return prices per column, in tenths, with discounts within groups."""
+    return [
+        Measurement(c, price / 10, group=f"g{g}", discounted=discounted / 10)
+        if g >= 0
+        else Measurement(c, price / 10)
+        for c, (price, discounted, g) in enumerate(zip(prices, less, group, strict=True))
+    ]
+
+
+SIZES: list[dict[str, Any]] = [
+    {"max_depth": 2},
+    {"max_depth": 2, "max_splits": 2},
+    {"max_depth": None, "max_splits": 2},
+    {"max_depth": 2, "complexity": 1 / 20},
+    {"max_depth": 2, "min_samples_leaf": 2},
+]
+
+
+@pytest.mark.parametrize("seed", range(20))
 def test_built_in_prices_with_limits_equal_brute_force(seed: int) -> None:
     columns, y = draw(seed)
     rng = np.random.default_rng([seed, 5])
     prices = rng.integers(0, 5, 3).tolist()
-    less, group = [price // 2 for price in prices], [0, 0, -1]
-    measurements = [
-        Measurement(c, prices[c] / 10, group="g", discounted=less[c] / 10)
-        if group[c] >= 0
-        else Measurement(c, prices[c] / 10)
-        for c in range(3)
-    ]
+    less, group, size = [price // 2 for price in prices], [0, 0, -1], SIZES[seed % 5]
     amounts = rng.integers(-1, 3, (len(y), 2))
     bounds: dict[str, Any] = [{"at_most": 2}, {"at_least": 1}, {"at_most": 4, "at_least": 2}][
         seed % 3
     ]
     task = tasks.CostMatrix([[0, 1], [2, 0]]) & tasks.Limit("amount", amounts, **bounds)
     task = task & tasks.Limit("ones", {1: 1}, at_most=len(y) - 1)
+    needed = 1 + seed % 4
+    if seed % 2:
+        task = task & tasks.LeafMinimum({1: needed})
+    penalty = Fraction(size.get("complexity", 0)).limit_denominator() * len(y)
     found = []
     for tree in trees(columns, np.arange(len(y)), 2):
+        n_splits = len(tree) - len(leaves(tree))
+        smallest = min(len(rows) for _, rows, *_ in leaves(tree))
+        if n_splits > size.get("max_splits", 3) or smallest < size.get("min_samples_leaf", 1):
+            continue
+        if seed % 2 and any(label and len(rows) < needed for _, rows, label, _ in leaves(tree)):
+            continue
         total = sum(int(amounts[rows, label].sum()) for _, rows, label, _ in leaves(tree))
         ones = sum(len(rows) for _, rows, label, _ in leaves(tree) if label)
         if ones < len(y) and bounds.get("at_least", -99) <= total <= bounds.get("at_most", 99):
@@ -395,8 +419,10 @@ def test_built_in_prices_with_limits_equal_brute_force(seed: int) -> None:
                 int(np.where(y[rows] == 1, 2, 1)[y[rows] != label].sum())
                 for _, rows, label, _ in leaves(tree)
             )
-            found.append(10 * errors + charges_by_hand(tree, prices, less, group))
-    solution = solve(task, columns.astype(bool), y, max_depth=2, test_costs=measurements)
+            charges = charges_by_hand(tree, prices, less, group)
+            found.append(10 * errors + charges + 10 * penalty * n_splits)
+    measurements = priced_measurements(prices, less, group)
+    solution = solve(task, columns.astype(bool), y, test_costs=measurements, **size)
     certificate = solution.certificate
     if found:
         assert certificate.status == "optimal"
@@ -404,6 +430,83 @@ def test_built_in_prices_with_limits_equal_brute_force(seed: int) -> None:
     else:
         assert certificate.is_infeasible
     verify(solution, columns.astype(bool), y, exhaustive=True)
+
+
+@pytest.mark.parametrize("n_objectives", [2, 3])
+@pytest.mark.parametrize("seed", range(6))
+def test_fronts_with_prices_equal_brute_force(seed: int, n_objectives: int) -> None:
+    """What tests cost counts for the first objective."""
+    columns, y = draw(seed)
+    rng = np.random.default_rng([seed, n_objectives])
+    prices = rng.integers(0, 5, 3).tolist()
+    less, group = [price // 2 for price in prices], [-1, 0, 0]
+    costs = rng.integers(0, 5, (n_objectives, len(y), 2))
+    points = set()
+    for tree in trees(columns, np.arange(len(y)), 2):
+        point = [
+            10 * sum(int(table[rows, label].sum()) for _, rows, label, _ in leaves(tree))
+            for table in costs
+        ]
+        points.add((point[0] + charges_by_hand(tree, prices, less, group), *point[1:]))
+    best = sorted(
+        p
+        for p in points
+        if not any(o != p and all(a <= b for a, b in zip(o, p, strict=True)) for o in points)
+    )
+    task = tasks.Front(*(tasks.RowCosts(table) for table in costs))
+    measurements = priced_measurements(prices, less, group)
+    front = solve(task, columns.astype(bool), max_depth=2, test_costs=measurements)
+    assert front.certificate.status == "optimal"
+    assert [tuple(10 * v for v in point.values) for point in front] == best
+    verify(front, columns.astype(bool), exhaustive=True)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_deep_built_in_prices_with_limits_equal_a_search_with_a_state(seed: int) -> None:
+    """Trees of depth three and four, with repeated columns, weights and two or three labels."""
+    rng = np.random.default_rng([seed, 7])
+    n_rows, n_labels, depth = 24, 2 + seed % 2, 3 + (seed % 4 == 0)
+    columns = rng.integers(0, 2, (n_rows, 5)).astype(bool)
+    columns[:, 4] = columns[:, 3] if seed % 3 else ~columns[:, 3]
+    y, weights = rng.integers(0, n_labels, n_rows), rng.integers(1, 4, n_rows)
+    prices = rng.integers(0, 6, 5)
+    less, group = prices // 2, np.array([0, 0, -1, 1, 1])
+    matrix = rng.integers(0, 5, (n_labels, n_labels)) * (1 - np.eye(n_labels, dtype=int))
+    amounts = rng.integers(-1, 3, (n_rows, n_labels))
+    bound = int(amounts.mean() * weights.sum())
+    limit = {"at_most": bound} if seed % 2 else {"at_least": bound - 2, "at_most": bound}
+
+    def charged(made: frozenset[int]) -> Any:
+        seen = np.isin(group, [group[c] for c in made if group[c] >= 0])
+        now = np.where(seen, less, prices)
+        now[list(made)] = 0
+        return now
+
+    own = tasks.Separable(
+        list(range(n_labels)),
+        lambda sums: sums[:, :-1],
+        split_cost=lambda sums, made: sums[:, -1:] * charged(made),
+        initial=frozenset(),
+        transition=lambda made, column, holds: made | {column},
+        statistics=np.column_stack([10 * matrix[y] * weights[:, None], weights]),
+    )
+    slow = solve(
+        own & tasks.Limit("amount", amounts * weights[:, None], **limit), columns, max_depth=depth
+    )
+    solution = solve(
+        tasks.CostMatrix(matrix) & tasks.Limit("amount", amounts, **limit),
+        columns,
+        y,
+        sample_weight=weights,
+        max_depth=depth,
+        test_costs=priced_measurements(prices, less, group),
+    )
+    assert solution.certificate.is_optimal
+    value = slow.value
+    while isinstance(value, tuple):
+        value = value[0]
+    assert solution.certificate.cost * 10 == value
+    verify(solution, columns, y, weights)
 
 
 def test_capacity_of_an_estimator_with_prices() -> None:

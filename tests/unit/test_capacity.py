@@ -207,11 +207,6 @@ def test_a_minimum_of_leaves_is_a_limit() -> None:
         ({"capacity": {"maybe": 3}}, ValueError, "'maybe', which is not a class"),
         ({"limits": [3]}, TypeError, "limits must be a list of tasks.Limit"),
         ({"limits": [tasks.LeafMinimum(2), tasks.LeafMinimum(3)]}, TypeError, "one tasks.LeafMin"),
-        (
-            {"limits": tasks.LeafMinimum(2), "test_costs": [1] * 10},
-            ValueError,
-            "cannot be combined with a LeafMinimum",
-        ),
     ],
 )
 def test_bad_limits_of_costs_are_refused(parameters: Any, error: Any, message: str) -> None:

@@ -192,8 +192,6 @@ def test_verbose_draws_a_line(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"test_costs": {"x0": 1}, "max_splits": 2}, "limits and max_splits at once"),
-        ({"test_costs": {"x0": 1}, "max_depth": None, "complexity": 1}, "without max_depth"),
         ({"path": True}, "path"),
         ({"max_depth": None}, "max_depth or max_splits"),
         ({"max_depth": -1}, "max_depth"),

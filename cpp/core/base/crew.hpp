@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -36,8 +37,9 @@ class Crew {
 
   int size() const { return static_cast<int>(threads_.size()) + 1; }
 
-  // Calls task(worker, number) for the numbers 0 .. n - 1, and throws what the first failed call did.
-  void run(std::int64_t n, const Task& task) {
+  // Calls task(worker, number) for the numbers 0 .. n - 1, and throws what the first failed call did.  `idle` is called now
+  // and then by the caller, who waits for others.
+  void run(std::int64_t n, const Task& task, const std::function<void()>& idle = {}) {
     {
       const std::lock_guard lock(mutex_);
       task_ = &task;
@@ -50,6 +52,11 @@ class Crew {
     wake_.notify_all();
     work(0);
     std::unique_lock lock(mutex_);
+    while (idle && !done_.wait_for(lock, std::chrono::milliseconds(20), [this] { return n_busy_ == 0; })) {
+      lock.unlock();
+      idle();
+      lock.lock();
+    }
     done_.wait(lock, [this] { return n_busy_ == 0; });
     if (error_) std::rethrow_exception(error_);
   }

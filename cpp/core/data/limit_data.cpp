@@ -29,6 +29,7 @@ LimitData::LimitData(const LimitTable& table, const LimitTask& task, const Datas
   row_value_ = counts_rows ? 0 : -1;
   first_label_count_ = task.label_min.empty() ? -1 : 0;
   set_planes();
+  if (table.tests.feature != nullptr) weigh_prices(table);
   check_range(table);
   add_up(table);
   set_coefficients();
@@ -118,6 +119,18 @@ bool LimitData::keeps_digits(const std::vector<Cost>& values) const {
   return true;
 }
 
+// What all rows pay for, and that no plane is paid for tests.
+void LimitData::weigh_prices(const LimitTable& table) {
+  tests_.emplace(table.tests, groups_);
+  for (std::int32_t depth = 0; depth <= depth_; ++depth) most_price_.push_back(tests_->most(depth));
+  for (std::size_t m = 0; m < n_all_; ++m) require(price_weight(m) >= 0, "a plane must not gain by prices of tests");
+  for (std::int64_t row = 0; row < table.table.n_rows; ++row) {
+    const std::int64_t weight = table.tests.weights != nullptr ? table.tests.weights[row] : 1;
+    require(weight >= 0 && weight < kLargest / (table.table.n_rows + 1), "weights must not be negative or huge");
+    paying_ += weight;
+  }
+}
+
 // No sum of a plane over any set of rows, plus splits, leaves the safe range, term by term.
 void LimitData::check_range(const LimitTable& table) const {
   const auto n_rows = static_cast<std::size_t>(table.table.n_rows);
@@ -134,6 +147,7 @@ void LimitData::check_range(const LimitTable& table) const {
     }
   }
   const auto size = [](Cost w) { return w < 0 ? -static_cast<Wide128>(w) : static_cast<Wide128>(w); };
+  if (tests_) sizes.back() += static_cast<Wide128>(most_price(depth_)) * paying_;
   for (const Wide128 s : sizes) require(s < kLargest, "the sums of values overflow 64-bit integers; scale them down");
   for (std::size_t m = 0; m < n_all_; ++m) {
     Wide128 total = size(split_weight(m)) * (most_splits(depth_) + 1);
@@ -147,30 +161,37 @@ void LimitData::add_up(const LimitTable& table) {
   const auto n_rows = static_cast<std::size_t>(table.table.n_rows);
   base_.assign(quantities, 0);
   std::vector<bool> is_used(row_size, false);
+  std::vector<bool> counts_rows(row_size, row_value_ >= 0);  // a quantity that is the number of rows is summed once
   for (std::size_t row = 0; row < n_rows; ++row) {
     const std::int64_t* values = table.values + row * row_size;
     for (std::size_t q = 0; q < quantities; ++q) {
       base_[q] += values[q];
-      for (std::size_t l = 1; l < labels; ++l)
-        is_used[l * quantities + q] = is_used[l * quantities + q] || values[l * quantities + q] != values[q];
+      for (std::size_t k = quantities + q; k < row_size; k += quantities) {
+        const std::int64_t count = table.row_counts != nullptr ? table.row_counts[row] : 1;
+        is_used[k] = is_used[k] || values[k] != values[q];
+        counts_rows[k] = counts_rows[k] && values[k] - values[q] == count;
+      }
     }
   }
   quantity_value_.assign(row_size, -1);
   n_pair_values_ = 0;
   for (std::size_t k = 0; k < row_size; ++k)
-    if (is_used[k]) quantity_value_[k] = n_pair_values_++;
+    if (is_used[k] && !counts_rows[k]) quantity_value_[k] = n_pair_values_++;
   if (first_label_count_ >= 0) {
     first_label_count_ = n_pair_values_;
     n_pair_values_ += static_cast<std::int32_t>(labels);
   }
   if (row_value_ >= 0) row_value_ = n_pair_values_++;
+  for (std::size_t k = 0; k < row_size; ++k)
+    if (is_used[k] && counts_rows[k]) quantity_value_[k] = row_value_;
   const std::size_t n = size_of(n_values());
   values_.assign(size_of(groups_.n_groups()) * n, 0);
   for (std::size_t row = 0; row < n_rows; ++row) {
     Cost* out = values_.data() + size_of(group_of_row_[row]) * n;
     const std::int64_t* values = table.values + row * row_size;
     for (std::size_t k = quantities; k < row_size; ++k)
-      if (quantity_value_[k] >= 0) out[quantity_value_[k]] += values[k] - values[k % quantities];
+      if (quantity_value_[k] >= 0 && quantity_value_[k] != row_value_)
+        out[quantity_value_[k]] += values[k] - values[k % quantities];
     if (first_label_count_ >= 0) {
       for (std::size_t l = 0; l < labels; ++l) {
         const std::int64_t count = table.label_counts[row * labels + l];
@@ -181,6 +202,7 @@ void LimitData::add_up(const LimitTable& table) {
     const std::int64_t count = table.row_counts != nullptr ? table.row_counts[row] : 1;
     require(count >= 1 && count < kLargest / (table.table.n_rows + 1), "row_counts must be at least 1 and not huge");
     if (row_value_ >= 0) out[row_value_] += count;
+    if (tests_) out[paying_value()] += table.tests.weights != nullptr ? table.tests.weights[row] : 1;
   }
 }
 
@@ -190,7 +212,7 @@ void LimitData::set_coefficients() {
     for (std::size_t l = 0; l < task_.n_labels; ++l)
       for (std::size_t q = 0; q < task_.n_quantities; ++q)
         if (quantity_value(l, q) >= 0)
-          coefficients_[(m * task_.n_labels + l) * size_of(n_pair_values_) + size_of(quantity_value(l, q))] =
+          coefficients_[(m * task_.n_labels + l) * size_of(n_pair_values_) + size_of(quantity_value(l, q))] +=
               weight(m, q);
 }
 
@@ -225,9 +247,9 @@ std::vector<Cost> LimitData::clamped(const std::vector<Cost>& corners) const {
   for (std::size_t k = 0; k < corners.size(); ++k) {
     const std::size_t e = k % task_.n_planes, m = first_plane() + e;
     const Cost splits = split_weight(m) * most_splits(depth_);
-    const Cost base = base_of(m);
+    const Cost base = base_of(m), paid = price_weight(m) * most_price(depth_) * paying_;
     out[k] = std::clamp(corners[k], base + least_[m] + std::min<Cost>(splits, 0) - 1,
-                        base + most_[m] + std::max<Cost>(splits, 0));
+                        base + most_[m] + std::max<Cost>(splits, 0) + paid);
   }
   return out;
 }

@@ -7,11 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/cost.hpp"
 #include "base/memory.hpp"
 #include "data/dataset.hpp"
+#include "data/test_costs.hpp"
 #include "tasks/limit_task.hpp"
 
 namespace certree {
@@ -22,6 +24,7 @@ struct LimitTable {
   const std::int64_t* values = nullptr;        // [row][label][quantity]
   const std::int64_t* row_counts = nullptr;    // for the minimum leaf size; null: 1
   const std::int64_t* label_counts = nullptr;  // [row][label], with label_min; null: none
+  TestCostTable tests;
 };
 
 class LimitData {
@@ -36,8 +39,12 @@ class LimitData {
 
   // What is summed for pairs of columns: quantities of labels, label counts, rows.
   std::int32_t n_pair_values() const { return n_pair_values_; }
-  // The same, then the least and the most that a group adds to each plane with a budget: summed for columns.
-  std::int32_t n_values() const { return n_pair_values_ + 2 * static_cast<std::int32_t>(n_bounded()); }
+  // The same, then the least and the most that a group adds to each plane with a budget, and what it pays prices for: summed
+  // for columns.
+  std::int32_t n_values() const {
+    return n_pair_values_ + 2 * static_cast<std::int32_t>(n_bounded()) + (tests_ ? 1 : 0);
+  }
+  std::size_t paying_value() const { return static_cast<std::size_t>(n_values()) - 1; }
   std::int32_t floor_value(std::size_t plane) const { return n_pair_values_ + static_cast<std::int32_t>(plane); }
   std::int32_t ceiling_value(std::size_t plane) const {
     return n_pair_values_ + static_cast<std::int32_t>(n_bounded() + plane);
@@ -60,6 +67,12 @@ class LimitData {
   std::size_t first_plane() const { return n_all_ - task_.n_planes; }  // the objective among all planes
   Cost weight(std::size_t plane, std::size_t quantity) const { return weights_[plane * task_.width() + quantity]; }
   Cost split_weight(std::size_t plane) const { return weight(plane, task_.n_quantities); }
+  // Prices of tests; null: tests are free.
+  const TestCosts* tests() const { return tests_ ? &*tests_ : nullptr; }
+  // What a plane adds up of what tests cost.
+  Cost price_weight(std::size_t plane) const { return tests_ ? weight(plane, task_.n_quantities - 1) : 0; }
+  // No trees of a depth pay more than this for each unit that rows pay for.
+  Cost most_price(std::int32_t depth) const { return tests_ ? most_price_[static_cast<std::size_t>(depth)] : 0; }
   // Coefficients of a plane for a label, by pair value.
   const Cost* coefficients(std::size_t plane, std::size_t label) const {
     return coefficients_.data() + (plane * task_.n_labels + label) * static_cast<std::size_t>(n_pair_values_);
@@ -92,6 +105,7 @@ class LimitData {
   void set_coefficients();
   void bound_groups();
   void check_range(const LimitTable& table) const;
+  void weigh_prices(const LimitTable& table);
 
   const LimitTask& task_;
   std::size_t n_all_, n_bounded_;
@@ -105,6 +119,9 @@ class LimitData {
   std::vector<Cost> values_, weights_, coefficients_, base_, least_, most_;
   std::vector<std::int32_t> opposite_;
   std::vector<std::size_t> finer_;
+  std::optional<TestCosts> tests_;
+  std::vector<Cost> most_price_;  // [depth]
+  Cost paying_ = 0;               // of all rows
 };
 
 }  // namespace certree

@@ -36,12 +36,13 @@ bool ChainSearch::best_scores(Side& side, std::int32_t depth, std::size_t level,
   const bool uses_table = context_.options.use_table && shares_active_;
   const Fingerprint key = mix(side.node.rows.key, static_cast<std::uint64_t>(depth));
   if (uses_table) {
-    if (const auto entry = known_.find(key); entry != known_.end()) {
-      ++counters_->table_hits;
+    const std::lock_guard lock(shared_.mutex);
+    if (const auto entry = shared_.known.find(key); entry != shared_.known.end()) {
+      ++counters_.table_hits;
       out = entry->second;
       return true;
     }
-    ++counters_->table_misses;
+    ++counters_.table_misses;
   }
   if (depth > 3) {
     cap_scores(side.node, out);
@@ -57,7 +58,10 @@ bool ChainSearch::best_scores(Side& side, std::int32_t depth, std::size_t level,
     }
   }
   const auto bytes = static_cast<std::int64_t>(64 + 8 * out.size());
-  if (uses_table && context_.memory.try_charge(bytes)) known_.emplace(key, out);
+  if (uses_table && context_.memory.try_charge(bytes)) {
+    const std::lock_guard lock(shared_.mutex);
+    shared_.known.emplace(key, out);
+  }
   return !context_.budget.poll();
 }
 
@@ -78,23 +82,22 @@ bool ChainSearch::search_best_scores(Side& side, std::int32_t depth, std::size_t
   return true;
 }
 
-bool ChainSearch::bound_root_splits(const Node& root, std::int32_t depth, std::vector<Cost>& bounds) {
+bool ChainSearch::close_infeasible(const Node& root, std::vector<Cost>& bounds) {
   Side counted(context_, settings_);
   if (!counted.pairs->count(root)) return false;
+  for (std::int32_t f = 0; f < root.n_columns; ++f)
+    if (!counted.pairs->is_feasible(f)) bounds[static_cast<std::size_t>(f)] = -kInfinite;
+  return true;
+}
+
+bool ChainSearch::bound_root_split(const Node& root, std::int32_t column, std::int32_t depth, Cost& bound) {
+  observe();
+  if (!make_sides(root, column, 0)) return false;
+  Level& at = level_at(0);
   Scores yes, no;
-  for (std::int32_t f = 0; f < root.n_columns; ++f) {
-    Cost& bound = bounds[static_cast<std::size_t>(f)];
-    if (!counted.pairs->is_feasible(f)) {
-      bound = -kInfinite;
-      continue;
-    }
-    context_.progress.observe();
-    if (!make_sides(root, f, 0)) return false;
-    Level& at = level_at(0);
-    if (!best_scores(*at.sides[1], depth - 1, 0, yes) || !best_scores(*at.sides[0], depth - 1, 0, no)) return false;
-    for (std::size_t r = 0; r < active_.size(); ++r)
-      bound = std::min(bound, active_[r]->bound(yes[r] + no[r] - active_[r]->penalty()));
-  }
+  if (!best_scores(*at.sides[1], depth - 1, 0, yes) || !best_scores(*at.sides[0], depth - 1, 0, no)) return false;
+  for (std::size_t r = 0; r < active_.size(); ++r)
+    bound = std::min(bound, active_[r]->bound(yes[r] + no[r] - active_[r]->penalty()));
   return true;
 }
 

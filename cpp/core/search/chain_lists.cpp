@@ -44,13 +44,13 @@ bool ChainSearch::list_chains(Side& side, std::int32_t depth, std::size_t level,
 
 bool ChainSearch::list_deep_chains(Side& side, std::int32_t depth, std::size_t level, const Scores& thresholds,
                                    ChainSet& out) {
-  ++counters_->nodes_expanded;
+  ++counters_.nodes_expanded;
   if (!side.pairs->count(side.node) || !side.pairs->chains(0, {active_, thresholds}, out)) return false;
   Scores yes_best, no_best;
   std::size_t thin_at = kLeastThinned;
   for (std::int32_t g = 0; g < side.node.n_columns; ++g) {
     if (!side.pairs->is_feasible(g)) continue;
-    context_.progress.observe();
+    observe();
     if (!make_sides(side.node, g, level + 1)) return false;
     Level& below = level_at(level + 1);
     if (!best_scores(*below.sides[1], depth - 1, level + 1, yes_best)) return false;
@@ -58,7 +58,7 @@ bool ChainSearch::list_deep_chains(Side& side, std::int32_t depth, std::size_t l
     bool is_open = true;
     for (std::size_t r = 0; r < active_.size(); ++r)
       is_open &= yes_best[r] + no_best[r] - active_[r]->penalty() > thresholds[r];
-    ++(is_open ? counters_->splits_tried : counters_->splits_pruned);
+    ++(is_open ? counters_.splits_tried : counters_.splits_pruned);
     if (!is_open) continue;
     ChainSet yes(context_.memory, active_.size()), no(context_.memory, active_.size());
     if (!list_both(depth, level + 1, thresholds, yes, no)) return false;
@@ -119,7 +119,7 @@ bool ChainSearch::combine_at_root(std::int32_t column, ChainSet& yes, ChainSet& 
   Scores thresholds = root_thresholds();
   for (std::size_t a = 0; a < yes.size(); ++a) {
     if ((a & 15) == 0) {
-      context_.progress.observe();
+      observe();
       if (context_.budget.poll()) return false;
     }
     const Chain of_yes = yes[a];

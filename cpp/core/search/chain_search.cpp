@@ -1,16 +1,22 @@
 #include "search/chain_search.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
+
+#include "base/crew.hpp"
 
 namespace certree {
 
 ChainSearch::Side::Side(const ChainContext& context, const ChainPairSettings& settings)
     : node(context.memory), pairs(make_chain_pairs(context.data, settings, context.budget, context.memory)) {}
 
-ChainSearch::ChainSearch(const ChainContext& context, ChainIncumbent& incumbent)
+ChainSearch::ChainSearch(const ChainContext& context, ChainShared& shared, const std::vector<Tangent>& tangents,
+                         bool is_main)
     : context_(context),
-      incumbent_(incumbent),
+      shared_(shared),
+      is_main_(is_main),
+      incumbent_(shared.incumbent),
       factory_(context.data, bit_kernels_for(context.options.isa), context.memory,
                context.options.use_column_reduction) {
   const Options& options = context.options;
@@ -19,6 +25,9 @@ ChainSearch::ChainSearch(const ChainContext& context, ChainIncumbent& incumbent)
   settings_.drops_dominated = options.use_chain_dominance;
   settings_.max_splits = options.max_splits;
   settings_.isa = options.isa;
+  for (const Tangent& tangent : tangents) tangents_.push_back(tangent);
+  for (const Tangent& tangent : tangents_) first_.push_back(&tangent);
+  set_active(first_, true);
 }
 
 ChainSearch::Level& ChainSearch::level_at(std::size_t level) {
@@ -58,10 +67,6 @@ ChainSearch::Scores ChainSearch::root_thresholds() const {
   return out;
 }
 
-void ChainSearch::publish_bound(Cost value) {
-  context_.progress.raise(context_.objective.perfect() - std::max(value, incumbent_.value.whole));
-}
-
 void ChainSearch::offer(const Edge* edges, std::size_t count, std::int32_t splits, const Plan& origin) {
   const ChainValue value = context_.objective.value(edges, count, splits);
   if (!(incumbent_.value < value)) return;
@@ -71,6 +76,10 @@ void ChainSearch::offer(const Edge* edges, std::size_t count, std::int32_t split
   incumbent_.tree = {};
   plant(splits == 0 ? Plan{} : origin, [this](std::int32_t plan) { return look(plan); }, incumbent_.tree);
   name_columns(context_.data, incumbent_.tree);
+  if (is_alone_) return;
+  const std::lock_guard lock(shared_.mutex);
+  if (!(shared_.incumbent.value < value)) return;
+  shared_.incumbent = incumbent_;
   context_.progress.improve(context_.objective.perfect() - value.whole, incumbent_.tree);
   context_.progress.replace_tree(incumbent_.tree);
 }
@@ -80,51 +89,39 @@ Plan ChainSearch::look(std::int32_t origin) const {
   return origin < 0 ? Plan{stump_column(origin), kChainLeaf, kChainLeaf} : origins_[static_cast<std::size_t>(origin)];
 }
 
-void ChainSearch::run(std::int32_t depth, std::vector<Tangent> tangents, Cost bound, Counters& counters) {
-  counters_ = &counters;
-  for (Tangent& t : tangents) tangents_.push_back(std::move(t));
-  std::vector<const Tangent*> shared;
-  for (const Tangent& t : tangents_) shared.push_back(&t);
-  set_active(shared, true);
+bool ChainSearch::solve_shallow(std::int32_t depth) {
   Side root(context_, settings_);
   factory_.make_root(root.node);
-  const auto n = static_cast<std::size_t>(root.node.n_columns);
-  if (depth <= 2) {
-    ChainSet chains(context_.memory, active_.size());
-    if (!list_chains(root, depth, 0, root_thresholds(), chains)) return;
-    for (std::size_t i = 0; i < chains.size(); ++i)
-      offer(chains[i].edges, chains[i].n_edges, chains[i].splits, chains.origin(i));
-    publish_bound(-kInfinite);
-    return;
+  ChainSet chains(context_.memory, active_.size());
+  if (!list_chains(root, depth, 0, root_thresholds(), chains)) return false;
+  for (std::size_t i = 0; i < chains.size(); ++i)
+    offer(chains[i].edges, chains[i].n_edges, chains[i].splits, chains.origin(i));
+  return true;
+}
+
+bool ChainSearch::explore_split(const Node& root, std::int32_t column, std::int32_t depth, Cost& bound,
+                                const ChainIncumbent* from) {
+  is_alone_ = from != nullptr;
+  if (is_alone_) {
+    incumbent_ = *from;
+  } else {
+    const std::lock_guard lock(shared_.mutex);
+    incumbent_ = shared_.incumbent;
   }
-  ++counters.nodes_expanded;
-  std::vector<Cost> bounds(n, bound);
-  const bool is_bounded = bound_root_splits(root.node, depth, bounds);
-  const auto open_bound = [&] { return n == 0 ? -kInfinite : *std::max_element(bounds.begin(), bounds.end()); };
-  publish_bound(open_bound());
-  if (!is_bounded) return;
-  std::vector<std::int32_t> order(n);
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
-    return bounds[static_cast<std::size_t>(a)] > bounds[static_cast<std::size_t>(b)];
-  });
-  for (const std::int32_t column : order) {
-    Cost& split_bound = bounds[static_cast<std::size_t>(column)];
-    context_.progress.observe();
-    if (context_.budget.poll()) return;
-    if (split_bound <= incumbent_.value.whole) {
-      ++counters.splits_pruned;
-      continue;
-    }
-    ++counters.splits_tried;
-    set_active(shared, true);
-    const bool is_done = explore(root.node, column, depth, split_bound);
-    if (is_done) split_bound = -kInfinite;
-    while (tangents_.size() > shared.size()) tangents_.pop_back();
-    origins_.clear();
-    publish_bound(open_bound());
-    if (!is_done) return;
+  began_with_ = incumbent_.value;
+  observe();
+  if (context_.budget.poll()) return false;
+  if (bound <= incumbent_.value.whole) {
+    ++counters_.splits_pruned;
+    return true;
   }
+  ++counters_.splits_tried;
+  set_active(first_, true);
+  const bool is_done = explore(root, column, depth, bound);
+  if (is_done) bound = -kInfinite;
+  while (tangents_.size() > first_.size()) tangents_.pop_back();
+  origins_.clear();
+  return is_done;
 }
 
 bool ChainSearch::explore(const Node& root, std::int32_t column, std::int32_t depth, Cost& bound) {
@@ -138,6 +135,144 @@ bool ChainSearch::explore(const Node& root, std::int32_t column, std::int32_t de
   ChainSet yes(context_.memory, active_.size()), no(context_.memory, active_.size());
   if (!list_both(depth, 0, root_thresholds(), yes, no)) return false;
   return combine_at_root(root.column[static_cast<std::size_t>(column)], yes, no);
+}
+
+namespace {
+
+bool are_equal(const ChainValue& a, const ChainValue& b) { return !(a < b) && !(b < a); }
+
+// Less than a value, by so little that no matter which.
+ChainValue just_below(const ChainValue& value) {
+  if (value.rest > 0) return {value.whole, value.rest - 1, value.of};
+  return {value.whole - 1, value.of - 1, value.of};
+}
+
+// The root splits, handed out to the threads.
+class ChainRoot {
+ public:
+  ChainRoot(const ChainContext& context, const ChainIncumbent& incumbent, const std::vector<Tangent>& tangents,
+            std::int32_t depth)
+      : context_(context),
+        began_with_(incumbent),
+        depth_(depth),
+        crew_(depth > 2 ? context.options.threads : 1),
+        root_(context.memory) {
+    shared_.incumbent = incumbent;
+    for (int k = 0; k < crew_.size(); ++k)
+      searches_.push_back(std::make_unique<ChainSearch>(context, shared_, tangents, k == 0));
+    NodeFactory(context.data, bit_kernels_for(context.options.isa), context.memory, false).make_root(root_);
+  }
+
+  void run(Cost bound) {
+    if (depth_ <= 2) {
+      if (searches_[0]->solve_shallow(depth_)) publish();
+      return;
+    }
+    bounds_.assign(static_cast<std::size_t>(root_.n_columns), bound);
+    if (!searches_[0]->close_infeasible(root_, bounds_)) return;
+    share([&](ChainSearch& search, std::size_t split) {
+      Cost mine = bounds_[split];
+      if (mine > -kInfinite && search.bound_root_split(root_, static_cast<std::int32_t>(split), depth_, mine))
+        bounds_[split] = mine;
+    });
+    publish();
+    if (context_.budget.stopped()) return;
+    first_bounds_ = bounds_;
+    order_.resize(bounds_.size());
+    std::iota(order_.begin(), order_.end(), 0);
+    std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) { return bounds_[a] > bounds_[b]; });
+    explore();
+    if (!context_.budget.stopped() && began_with_.value < shared_.incumbent.value) settle();
+  }
+
+  void add_counters(Counters& counters) const {
+    for (const auto& search : searches_) counters.add(search->counters());
+    if (depth_ > 2) ++counters.nodes_expanded;
+  }
+
+ private:
+  // What became of a split: unknown if the best value was there before.
+  enum class Fate : std::uint8_t { unknown, lacks, has };
+
+  template <class Task>
+  void share(const Task& task) {
+    crew_.run(
+        static_cast<std::int64_t>(bounds_.size()),
+        [&](int worker, std::int64_t number) {
+          if (!context_.budget.poll())
+            task(*searches_[static_cast<std::size_t>(worker)], static_cast<std::size_t>(number));
+        },
+        [&] { context_.progress.observe(); });
+  }
+
+  // What all trees together are known not to exceed.
+  void publish() {
+    Cost open = -kInfinite;
+    for (const Cost bound : bounds_) open = std::max(open, bound);
+    context_.progress.raise(context_.objective.perfect() - std::max(open, shared_.incumbent.value.whole));
+  }
+
+  void explore() {
+    before_.resize(bounds_.size());
+    after_.resize(bounds_.size());
+    share([&](ChainSearch& search, std::size_t place) {
+      const std::size_t split = order_[place];
+      Cost bound = first_bounds_[split];
+      search.explore_split(root_, static_cast<std::int32_t>(split), depth_, bound);
+      before_[place] = search.began_with();
+      after_[place] = search.incumbent().value;
+      const std::lock_guard lock(shared_.mutex);
+      bounds_[split] = bound;
+      publish();
+    });
+  }
+
+  Fate fate(std::size_t place) const {
+    const ChainValue& best = shared_.incumbent.value;
+    if (before_[place] < best) return after_[place] < best ? Fate::lacks : Fate::has;
+    return first_bounds_[order_[place]] <= just_below(best).whole ? Fate::lacks : Fate::unknown;
+  }
+
+  // The tree of the first split that has one of the best value: found again, from where the proof began, so that it is the
+  // same for all threads.
+  void settle() {
+    ChainIncumbent from = began_with_;
+    from.value = just_below(shared_.incumbent.value);
+    std::atomic<std::size_t> winner{bounds_.size()};
+    Tree tree;
+    share([&](ChainSearch& search, std::size_t place) {
+      if (place > winner.load() || fate(place) == Fate::lacks) return;
+      const std::size_t split = order_[place];
+      Cost bound = first_bounds_[split];
+      if (!search.explore_split(root_, static_cast<std::int32_t>(split), depth_, bound, &from)) return;
+      if (!are_equal(search.incumbent().value, shared_.incumbent.value)) return;
+      const std::lock_guard lock(shared_.mutex);
+      if (place >= winner.load()) return;
+      winner.store(place);
+      tree = search.incumbent().tree;
+    });
+    if (!context_.budget.stopped() && !tree.nodes.empty()) context_.progress.replace_tree(tree);
+  }
+
+  const ChainContext& context_;
+  const ChainIncumbent began_with_;
+  std::int32_t depth_;
+  Crew crew_;
+  ChainShared shared_;
+  std::vector<std::unique_ptr<ChainSearch>> searches_;
+  Node root_;
+  std::vector<Cost> bounds_, first_bounds_;  // [split]
+  std::vector<std::size_t> order_;           // splits by place
+  std::vector<ChainValue> before_, after_;   // [place]: what a thread had when it began a split, and when it ended
+};
+
+}  // namespace
+
+void search_chains(const ChainContext& context, const ChainIncumbent& incumbent, std::int32_t depth,
+                   const std::vector<Tangent>& tangents, Cost bound, Counters& counters) {
+  ChainRoot root(context, incumbent, tangents, depth);
+  root.run(bound);
+  root.add_counters(counters);
 }
 
 }  // namespace certree

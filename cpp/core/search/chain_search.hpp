@@ -6,11 +6,15 @@
 // side, and the pairs are evaluated.  Of the chains of one row set only those matter that no other one is nowhere below.
 // For a split that is closer to the incumbent new tangents are made on the spot, from mixtures of the old ones with the
 // trees that attain the bound.
+//
+// Root splits are shared by threads.  Which of several trees of the largest value is found first depends on the clock, so
+// that in the end the first split that has one is searched again, from where the proof began.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -42,13 +46,34 @@ struct ChainContext {
   Cost mixture_unit;  // multiplier of tangents made of mixtures
 };
 
+// What the threads of a search share.
+struct ChainShared {
+  std::mutex mutex;
+  ChainIncumbent incumbent;
+  std::unordered_map<Fingerprint, std::vector<Cost>, FingerprintHash> known;  // best scores under the first tangents
+};
+
+// One thread's part.
 class ChainSearch {
  public:
-  ChainSearch(const ChainContext& context, ChainIncumbent& incumbent);
+  // `is_main`: the thread that called.
+  ChainSearch(const ChainContext& context, ChainShared& shared, const std::vector<Tangent>& tangents, bool is_main);
 
-  // Proves or improves the incumbent for trees of depth at most `depth`, with these tangents to start from.  `bound`: no
-  // tree's value is larger.  What is proven goes to context.progress.
-  void run(std::int32_t depth, std::vector<Tangent> tangents, Cost bound, Counters& counters);
+  // All trees of depth at most two.  False: stopped.
+  bool solve_shallow(std::int32_t depth);
+  // Bounds of root splits that leaves of the least size do not allow become -kInfinite.  False: stopped.
+  bool close_infeasible(const Node& root, std::vector<Cost>& bounds);
+  // No tree below a root split has a larger value.
+  bool bound_root_split(const Node& root, std::int32_t column, std::int32_t depth, Cost& bound);
+  // Finds the best tree below a root split, if it is better than the incumbent; `bound` becomes -kInfinite, or what is
+  // known when stopped.  `from`: an incumbent to start from, in place of the best that anybody has.
+  bool explore_split(const Node& root, std::int32_t column, std::int32_t depth, Cost& bound,
+                     const ChainIncumbent* from = nullptr);
+  // The best tree that this thread knows.
+  const ChainIncumbent& incumbent() const { return incumbent_; }
+  const Counters& counters() const { return counters_; }
+  // The incumbent at the beginning of explore_split.
+  const ChainValue& began_with() const { return began_with_; }
 
  private:
   // One child of a split, with the pairs of its columns.
@@ -69,7 +94,6 @@ class ChainSearch {
   bool best_scores(Side& side, std::int32_t depth, std::size_t level, Scores& out);
   bool search_best_scores(Side& side, std::int32_t depth, std::size_t level, Scores& out);
   void cap_scores(const Node& node, Scores& out) const;
-  bool bound_root_splits(const Node& root, std::int32_t depth, std::vector<Cost>& bounds);
   bool refine(std::int32_t column, Cost& bound);
   void offer_best_tree(std::int32_t column, const Tangent& tangent, ReferenceChain& out);
   // Lists (chain_lists.cpp); false: stopped.
@@ -83,21 +107,31 @@ class ChainSearch {
   void offer(const Edge* edges, std::size_t count, std::int32_t splits, const Plan& origin);
   Plan look(std::int32_t origin) const;
   Scores root_thresholds() const;
-  void publish_bound(Cost value);
+  void observe() {
+    if (is_main_) context_.progress.observe();
+  }
 
   const ChainContext& context_;
-  ChainIncumbent& incumbent_;
+  ChainShared& shared_;
+  bool is_main_;
+  bool is_alone_ = false;  // finds are kept from the others
+  ChainIncumbent incumbent_;
+  ChainValue began_with_;
   ChainPairSettings settings_;
   NodeFactory factory_;
-  std::deque<Tangent> tangents_;
+  std::deque<Tangent> tangents_;  // the first ones are those of all splits
+  std::vector<const Tangent*> first_;
   std::vector<const Tangent*> active_;
   bool shares_active_ = true;                    // the active tangents are those that all splits share
   std::vector<std::vector<Cost>> group_scores_;  // of the active tangents, where equivalent points are used
   std::vector<std::unique_ptr<Level>> levels_;
   std::vector<Plan> origins_;
-  std::unordered_map<Fingerprint, Scores, FingerprintHash>
-      known_;  // best scores under the tangents that all splits share
-  Counters* counters_ = nullptr;
+  Counters counters_;
 };
+
+// Proves or improves the incumbent for trees of depth at most `depth`, with these tangents to start from.  `bound`: no
+// tree's value is larger.  What is proven goes to context.progress.
+void search_chains(const ChainContext& context, const ChainIncumbent& incumbent, std::int32_t depth,
+                   const std::vector<Tangent>& tangents, Cost bound, Counters& counters);
 
 }  // namespace certree

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/memory.hpp"
+#include "counts/vector_kernels.hpp"
 #include "search/limit_sums.hpp"
 
 namespace certree {
@@ -14,8 +15,7 @@ namespace certree {
 // split.  kInfinite where a side would be smaller than the minimum leaf size.
 class LimitBounds {
  public:
-  LimitBounds(const LimitData& data, std::int64_t min_leaf, MemoryBudget& memory)
-      : data_(data), min_leaf_(min_leaf), leaf_(memory), split_(memory), room_(memory), whole_(data.n_bounded(), 0) {}
+  LimitBounds(const LimitData& data, std::int64_t min_leaf, Isa isa, MemoryBudget& memory);
 
   // For another view; forgets what was computed.
   void start(const LimitView& view, std::int32_t depth);
@@ -36,16 +36,24 @@ class LimitBounds {
 
  private:
   std::size_t index(std::size_t plane, bool holds) const { return (2 * plane + (holds ? 1 : 0)) * view_->stride; }
+  // What every label adds to a plane, and rows, from sums of the pair values: for columns from `first` on.
+  void weigh(std::size_t plane, const Cost* sums, std::size_t first, Cost* out) const;
+  void set_input(std::size_t plane);
   void add_leaves(std::size_t plane);
   void add_pairs(std::size_t plane);
-  void take_row(std::size_t i, std::size_t plane, Cost* yes1, Cost* no1);
 
   const LimitData& data_;
   std::int64_t min_leaf_;
+  const VectorKernels<Cost>& kernels_;
   const LimitView* view_ = nullptr;
   std::int32_t depth_ = 0;
+  std::size_t n_statistics_;         // the labels, and rows if they are counted
+  std::vector<Cost> weights_;        // [plane][pair value][statistic]
+  VectorInput<Cost> input_;          // of the plane that is computed
+  std::vector<Cost> totals_;         // [statistic], then what rows pay for
+  AlignedArray<Cost> columns_;       // the same for every column
+  AlignedArray<Cost> row_;           // [statistic][stride]: of pairs of one column
   AlignedArray<Cost> leaf_, split_;  // [plane][holds][stride]
-  AlignedArray<Cost> room_;
   std::vector<Cost> whole_;
 };
 

@@ -24,6 +24,7 @@ LimitDepthTwo::LimitDepthTwo(const LimitData& data, std::int64_t min_leaf, bool 
     // Two leaves with one label are never better than one leaf, unless splits are wanted for themselves.
     may_skip_equal_labels_ = may_skip_equal_labels_ && data.split_weight(m) >= 0;
   }
+  split_values_ = split_weights_;
   for (std::vector<Cost>& cell : cell_) cell.resize(static_cast<std::size_t>(data.n_pair_values()));
   side_sum_.resize(static_cast<std::size_t>(data.n_pair_values()));
   for (LimitPoints& side : side_) side.reset(data.task().width(), data.n_all());
@@ -71,12 +72,13 @@ void LimitDepthTwo::gather(const LimitView& view, std::size_t column, bool holds
   }
 }
 
-// One more split on the side: the leaves `yes` and `no` on both sides of column j.
-void LimitDepthTwo::add_split(std::size_t j, std::size_t stride, std::size_t yes, std::size_t no) {
+// One more split on the side, for which its rows paid: the leaves `yes` and `no` on both sides of column j.
+void LimitDepthTwo::add_split(std::size_t j, std::size_t stride, std::size_t yes, std::size_t no, Cost paid) {
   const std::size_t labels = data_.task().n_labels;
   for (std::size_t m = 0; m < data_.n_all(); ++m) {
     const Cost* held = side_values_.data() + m * labels * stride + j;
     values_[m] = held[yes * stride] + whole_values_[m * labels + no] - held[no * stride] + split_weights_[m];
+    if (paid != 0) values_[m] += data_.price_weight(m) * paid;
   }
   if (!left_.admits(values_.data()) || !side_collector_.is_useful(values_.data())) return;
   for (std::size_t s = 0; s < side_sum_.size(); ++s) {
@@ -89,6 +91,7 @@ void LimitDepthTwo::add_split(std::size_t j, std::size_t stride, std::size_t yes
     point_[q] =
         (a < 0 ? 0 : cell_[1][static_cast<std::size_t>(a)]) + (b < 0 ? 0 : cell_[0][static_cast<std::size_t>(b)]);
   }
+  if (paid != 0) point_[data_.task().n_quantities - 1] = paid;
   point_[data_.task().n_quantities] = 1;
   side_collector_.add(point_.data(), values_.data(),
                       static_cast<std::int32_t>(labels + (j * labels + yes) * labels + no));
@@ -118,6 +121,7 @@ void LimitDepthTwo::list_splits(const LimitView& view, std::size_t column) {
   whole_values_.resize(data_.n_all() * labels);
   weigh_side(view, 0);
   bool is_weighed = false;
+  if (view.prices != nullptr) view.prices->set_row(static_cast<std::int32_t>(column));
   const Cost budget = left_.most(0) - split_weights_[0];
   const std::int32_t r = data_.row_value();
   for (std::size_t j = 0; j < n; ++j) {
@@ -126,13 +130,16 @@ void LimitDepthTwo::list_splits(const LimitView& view, std::size_t column) {
       const Cost rows = row_[static_cast<std::size_t>(r) * stride + j];
       if (rows < min_leaf_ || side_sum_[static_cast<std::size_t>(r)] - rows < min_leaf_) continue;
     }
+    const Cost paid = view.prices != nullptr ? view.prices->after()[j] * side_pays_ : 0;
+    const Cost least = data_.price_weight(0) * paid;
     for (std::size_t yes = 0; yes < labels; ++yes) {
       for (std::size_t no = 0; no < labels; ++no) {
         if (yes == no && may_skip_equal_labels_) continue;
-        if (side_values_[yes * stride + j] + whole_values_[no] - side_values_[no * stride + j] > budget) continue;
+        if (side_values_[yes * stride + j] + whole_values_[no] - side_values_[no * stride + j] + least > budget)
+          continue;
         for (std::size_t m = 1; !is_weighed && m < data_.n_all(); ++m) weigh_side(view, m);
         is_weighed = true;
-        add_split(j, stride, yes, no);
+        add_split(j, stride, yes, no, paid);
       }
     }
   }
@@ -142,6 +149,7 @@ void LimitDepthTwo::list_side(const LimitView& view, std::size_t column, bool ho
                               const std::vector<std::uint8_t>& active, LimitPoints& out) {
   out.clear();
   gather(view, column, holds);
+  side_pays_ = view.prices != nullptr ? view.side(data_.paying_value(), column, holds) : 0;
   for (std::size_t l = 0; l < data_.task().n_labels; ++l)
     add_leaf(side_sum_.data(), l, static_cast<std::int32_t>(l), left_, out);
   side_collector_.start(active, out);
@@ -154,14 +162,15 @@ bool LimitDepthTwo::combine(std::int32_t column, const LimitRegion& region, Limi
   const LimitPoints &a = side_[1], &b = side_[0];
   const std::size_t width = data_.task().width();
   std::size_t steps = 0;
-  return join_.run(a, b, region, [&](std::size_t i, std::size_t k) {
+  return join_.run(a, b, region, split_values_.data(), [&](std::size_t i, std::size_t k) {
     if ((++steps & 0xfff) == 0) {
       forget_replaced(out);
       if (poll_()) return false;
     }
-    for (std::size_t m = 0; m < data_.n_all(); ++m) values_[m] = a.values(i)[m] + b.values(k)[m] + split_weights_[m];
+    for (std::size_t m = 0; m < data_.n_all(); ++m) values_[m] = a.values(i)[m] + b.values(k)[m] + split_values_[m];
     if (!region.admits(values_.data()) || !collector_.is_useful(values_.data())) return true;
     for (std::size_t q = 0; q < width; ++q) point_[q] = a.point(i)[q] + b.point(k)[q];
+    if (paid_ != 0) point_[width - 2] += paid_;
     ++point_[width - 1];
     collector_.add(point_.data(), values_.data(), static_cast<std::int32_t>(pending_.size()));
     pending_.push_back({column, a.plan(i), b.plan(k)});
@@ -194,6 +203,13 @@ std::int32_t LimitDepthTwo::plan_of_side(const LimitView& view, std::int32_t cod
   return plans.add({view.column[code / (labels * labels)], code / labels % labels, code % labels});
 }
 
+// What the first split adds to every plane.
+void LimitDepthTwo::set_split(const LimitView& view, std::size_t column) {
+  if (view.prices == nullptr) return;
+  paid_ = view.prices->price(column) * view.totals[data_.paying_value()];
+  for (std::size_t m = 0; m < data_.n_all(); ++m) split_values_[m] = split_weights_[m] + data_.price_weight(m) * paid_;
+}
+
 bool LimitDepthTwo::add_trees(const LimitView& view, const LimitBounds& bounds, std::int32_t depth,
                               const LimitRegion& region, const std::vector<std::uint8_t>& active, Plans& plans,
                               LimitPoints& out) {
@@ -208,8 +224,9 @@ bool LimitDepthTwo::add_trees(const LimitView& view, const LimitBounds& bounds, 
   for (std::size_t i = 0; i < view.n_columns; ++i) {
     if (poll_()) return false;
     if (!bounds.may_split(i)) continue;
+    set_split(view, i);
     for (std::size_t m = 0; m < n_bounded; ++m)
-      values_[m] = bounds.side(m, i, true) + bounds.side(m, i, false) + split_weights_[m];
+      values_[m] = bounds.side(m, i, true) + bounds.side(m, i, false) + split_values_[m];
     if (!region.admits(values_.data())) continue;
     for (const bool holds : {true, false}) {
       for (std::size_t m = 0; m < n_bounded; ++m) {
@@ -218,7 +235,7 @@ bool LimitDepthTwo::add_trees(const LimitView& view, const LimitBounds& bounds, 
       }
       // The other list, once made, bounds better than its planes.
       if (!holds) side_[1].least(rest_.data());
-      leave(region, own_.data(), rest_.data(), split_weights_.data(), zeros_.data(), left_);
+      leave(region, own_.data(), rest_.data(), split_values_.data(), zeros_.data(), left_);
       side_[holds ? 1 : 0].clear();
       if (left_.is_empty()) break;
       list_side(view, i, holds, depth, active, side_[holds ? 1 : 0]);

@@ -45,8 +45,9 @@ class LimitDepthTwo {
   void add_leaf(const Cost* sums, std::size_t label, std::int32_t code, const LimitRegion& region, LimitPoints& out);
   void weigh_side(const LimitView& view, std::size_t plane);
   void list_splits(const LimitView& view, std::size_t column);
-  void add_split(std::size_t j, std::size_t stride, std::size_t yes, std::size_t no);
+  void add_split(std::size_t j, std::size_t stride, std::size_t yes, std::size_t no, Cost paid);
   void weigh(const Cost* point, Cost* values) const;
+  void set_split(const LimitView& view, std::size_t column);
   bool combine(std::int32_t column, const LimitRegion& region, LimitPoints& out);
   void forget_replaced(LimitPoints& out);
   std::int32_t plan_of_side(const LimitView& view, std::int32_t code, Plans& plans) const;
@@ -63,6 +64,9 @@ class LimitDepthTwo {
   LimitRegion left_;
   std::vector<Pending> pending_;
   std::vector<Cost> own_, rest_, point_, values_, cell_[2];
+  std::vector<Cost> split_values_;  // [plane]: what the first split adds
+  Cost paid_ = 0;                   // what all rows pay for it
+  Cost side_pays_ = 0;              // what the rows of the side pay a price for
   std::vector<Cost> row_;           // [pair value][stride]: where the side and j hold
   std::vector<Cost> side_sum_;      // [pair value]
   std::vector<Cost> side_values_;   // [plane][label][stride]: where the side and j hold

@@ -20,10 +20,11 @@ class LimitJoin {
  public:
   explicit LimitJoin(const LimitData& data) : data_(data) {}
 
-  // Calls see(i, k) for points i of `a` and k of `b`, among them all whose sum with a split is within the region.  A false
-  // answer ends it; then it returns false.
+  // Calls see(i, k) for points i of `a` and k of `b`, among them all whose sum with a split, which adds `split` to each
+  // plane, is within the region.  A false answer ends it; then it returns false.
   template <class See>
-  bool run(const LimitPoints& a, const LimitPoints& b, const LimitRegion& region, See see) {
+  bool run(const LimitPoints& a, const LimitPoints& b, const LimitRegion& region, const Cost* split, See see) {
+    split_ = split;
     choose(a, b, region);
     for (std::size_t i = 0; i < a.size(); ++i) {
       const auto [first, last] = range(a.values(i)[plane_]);
@@ -51,11 +52,10 @@ class LimitJoin {
 
   void set(std::size_t plane, const LimitPoints& b, const LimitRegion& region) {
     plane_ = plane;
-    most_ = region.most(plane) - data_.split_weight(plane);
+    most_ = region.most(plane) - split_[plane];
     const std::int32_t other = data_.opposite(plane);
     has_least_ = other >= 0;
-    if (has_least_)
-      least_ = data_.split_weight(static_cast<std::size_t>(other)) - region.most(static_cast<std::size_t>(other));
+    if (has_least_) least_ = split_[other] - region.most(static_cast<std::size_t>(other));
     order_.resize(b.size());
     std::iota(order_.begin(), order_.end(), 0U);
     std::sort(order_.begin(), order_.end(), [&](auto x, auto y) { return b.values(x)[plane] < b.values(y)[plane]; });
@@ -91,6 +91,7 @@ class LimitJoin {
   static constexpr std::size_t kFew = 1024;  // not worth another order
 
   const LimitData& data_;
+  const Cost* split_ = nullptr;
   std::size_t plane_ = 0;
   Cost most_ = 0, least_ = 0;
   bool has_least_ = false;

@@ -34,6 +34,7 @@ LimitSearch::Level& LimitSearch::level_at(std::size_t level) {
       l.lower[holds].resize(data_.n_all());
       l.most[holds].resize(data_.n_all());
     }
+    l.split.resize(data_.n_all());
   }
   return *levels_[level];
 }
@@ -61,6 +62,7 @@ void LimitSearch::run() {
   }
   Level& root = level_at(0);
   factory_.make_root(root.node);
+  if (data_.tests() != nullptr) data_.tests()->start(root.paid);
   root.region = root_.region();
   is_complete_ = search(0, data_.depth(), -1, false);
 }
@@ -72,7 +74,26 @@ bool LimitSearch::open(std::size_t level, std::int32_t depth, std::int32_t split
     factory_.child_rows(parent, split, holds, l.node.rows);
     factory_.make_child(parent, split, holds, true, l.node);
   }
-  return adder_.add_node(l.node, depth > 1, l.sums);
+  if (!adder_.add_node(l.node, depth > 1, l.sums)) return false;
+  if (data_.tests() != nullptr) {
+    l.prices.set(*data_.tests(), l.node, l.paid);
+    l.sums.view.prices = &l.prices;
+  }
+  return true;
+}
+
+// The rows of a child of the parent level, what is left to pay there, and what names this subproblem.
+Fingerprint LimitSearch::enter(std::size_t level, std::int32_t depth, std::int32_t split, bool holds) {
+  Level& parent = level_at(level - 1);
+  RowSet& rows = parent.rows[holds ? 1 : 0];
+  factory_.child_rows(parent.node, split, holds, rows);
+  Fingerprint key = rows.key;
+  if (const TestCosts* tests = data_.tests(); tests != nullptr) {
+    Level& l = level_at(level);
+    tests->pay(parent.paid, parent.node.column[static_cast<std::size_t>(split)], l.paid);
+    key = tests->key(data_.groups(), rows.words.data(), key, l.paid);
+  }
+  return mix(key, static_cast<std::uint64_t>(depth));
 }
 
 // A limit is active where some tree of the subproblem could break it (docs/theory/limits.md, theorem 3).
@@ -85,36 +106,49 @@ void LimitSearch::set_child_active(const LimitRegion& region, const Cost* most,
 }
 
 void LimitSearch::set_active(Level& l, std::int32_t depth) {
+  const Cost paid = data_.tests() == nullptr ? 0 : data_.most_price(depth) * l.sums.view.totals[data_.paying_value()];
   for (std::size_t m = 0; m < data_.n_bounded(); ++m)
-    values_[m] =
-        l.sums.view.totals[data_.ceiling_value(m)] + std::max<Cost>(split_weights_[m], 0) * data_.most_splits(depth);
+    values_[m] = l.sums.view.totals[data_.ceiling_value(m)] +
+                 std::max<Cost>(split_weights_[m], 0) * data_.most_splits(depth) + data_.price_weight(m) * paid;
   set_child_active(l.region, values_.data(), l.active);
 }
 
-// Bounds of both children that need no look at them: what their row groups add at least and at most.
+// What a split adds to the planes, and bounds of both children that need no look at them: what their row groups add at
+// least and at most.
 void LimitSearch::start_split(Level& l, std::int32_t depth, std::int32_t split) {
   const auto s = static_cast<std::size_t>(split);
   const std::int64_t splits = data_.most_splits(depth - 1);
+  for (std::size_t m = 0; m < data_.n_all(); ++m) l.split[m] = split_value(l, split, m);
   for (const int holds : {0, 1}) {
+    const Cost paid = data_.tests() == nullptr
+                          ? 0
+                          : data_.most_price(depth - 1) * l.sums.view.side(data_.paying_value(), s, holds != 0);
     for (std::size_t m = 0; m < data_.n_bounded(); ++m) {
       const auto floor = static_cast<std::size_t>(data_.floor_value(m));
       const auto ceiling = static_cast<std::size_t>(data_.ceiling_value(m));
       l.lower[holds][m] = l.sums.view.side(floor, s, holds != 0) + std::min<Cost>(split_weights_[m], 0) * splits;
-      l.most[holds][m] = l.sums.view.side(ceiling, s, holds != 0) + std::max<Cost>(split_weights_[m], 0) * splits;
+      l.most[holds][m] = l.sums.view.side(ceiling, s, holds != 0) + std::max<Cost>(split_weights_[m], 0) * splits +
+                         data_.price_weight(m) * paid;
     }
   }
 }
 
 bool LimitSearch::is_wanted(const Level& l, std::size_t n_planes) {
-  for (std::size_t m = 0; m < n_planes; ++m) values_[m] = l.lower[0][m] + l.lower[1][m] + split_weights_[m];
+  for (std::size_t m = 0; m < n_planes; ++m) values_[m] = l.lower[0][m] + l.lower[1][m] + l.split[m];
   return l.region.admits(values_.data(), n_planes);
 }
 
-// Sums both children, and computes their planes one by one until one of them closes the split.
-bool LimitSearch::bound_terminal(Level& l, std::int32_t split, bool* is_open) {
+// Sums both children, and computes their planes one by one until one of them closes the split; the first `n_planes` at
+// most.
+bool LimitSearch::bound_terminal(Level& l, std::int32_t split, std::size_t n_planes, bool* is_open) {
   if (!adder_.add_children(l.node, l.sums, split, l.children)) return false;
+  if (const TestCosts* tests = data_.tests(); tests != nullptr) {
+    tests->pay(l.paid, l.node.column[static_cast<std::size_t>(split)], l.paid_below);
+    l.prices_below.set(*tests, l.node, l.paid_below);
+    for (LimitSums& child : l.children) child.view.prices = &l.prices_below;
+  }
   for (const int holds : {0, 1}) l.bounds[holds].start(l.children[holds].view, 2);
-  for (std::size_t m = 0; m < data_.n_bounded(); ++m) {
+  for (std::size_t m = 0; m < n_planes; ++m) {
     for (const int holds : {0, 1}) {
       l.bounds[holds].compute(m);
       l.lower[holds][m] = std::max(l.lower[holds][m], l.bounds[holds].whole(m));
@@ -132,7 +166,7 @@ bool LimitSearch::bound_deep(std::size_t level, std::int32_t depth, std::int32_t
   const int first = smaller_child(l, split);
   for (const int holds : {first, 1 - first}) {
     Level& child = level_at(level + 1);
-    leave(l.region, l.lower[holds].data(), l.lower[1 - holds].data(), split_weights_.data(), l.most[1 - holds].data(),
+    leave(l.region, l.lower[holds].data(), l.lower[1 - holds].data(), l.split.data(), l.most[1 - holds].data(),
           child.region);
     if (child.region.is_empty()) {
       *is_open = false;
@@ -148,7 +182,8 @@ bool LimitSearch::bound_deep(std::size_t level, std::int32_t depth, std::int32_t
 }
 
 // Raises the bounds of both children of a split; false: stopped.
-bool LimitSearch::bound_split(std::size_t level, std::int32_t depth, std::int32_t split, bool* is_open) {
+bool LimitSearch::bound_split(std::size_t level, std::int32_t depth, std::int32_t split, std::size_t n_planes,
+                              bool* is_open) {
   Level& l = level_at(level);
   *is_open = false;
   const auto s = static_cast<std::size_t>(split);
@@ -164,16 +199,14 @@ bool LimitSearch::bound_split(std::size_t level, std::int32_t depth, std::int32_
     return true;
   }
   ++counters_.splits_tried;
-  return depth == 3 ? bound_terminal(l, split, is_open) : bound_deep(level, depth, split, is_open);
+  return depth == 3 ? bound_terminal(l, split, n_planes, is_open) : bound_deep(level, depth, split, is_open);
 }
 
 // Least plane values over the trees of a child, of depth three or more, that can be wanted; kInfinite: none.
 bool LimitSearch::bound(std::size_t level, std::int32_t depth, std::int32_t split, bool holds,
                         std::vector<Cost>& lower) {
   Level& l = level_at(level);
-  Level& parent = level_at(level - 1);
-  factory_.child_rows(parent.node, split, holds, parent.rows[holds ? 1 : 0]);
-  const Fingerprint key = mix(parent.rows[holds ? 1 : 0].key, static_cast<std::uint64_t>(depth));
+  const Fingerprint key = enter(level, depth, split, holds);
   if (options_.use_limit_table) {
     const auto found = bounds_known_.find(key);
     if (found != bounds_known_.end() && found->second.region.contains(l.region)) {
@@ -183,7 +216,7 @@ bool LimitSearch::bound(std::size_t level, std::int32_t depth, std::int32_t spli
     }
   }
   if (poll() || !open(level, depth, split, holds)) return false;
-  if (!bound_splits(level, depth)) return false;
+  if (!bound_splits(level, depth, 1)) return false;
   std::vector<Cost> least(data_.n_all(), kInfinite);
   l.points.clear();
   depth_two_.add_leaves(l.sums.view, l.region, l.points);
@@ -191,7 +224,7 @@ bool LimitSearch::bound(std::size_t level, std::int32_t depth, std::int32_t spli
   for (const std::int32_t s : l.open)
     for (std::size_t m = 0; m < data_.n_bounded(); ++m) {
       const std::size_t at = static_cast<std::size_t>(s) * data_.n_all() + m;
-      least[m] = std::min(least[m], l.split_lower[0][at] + l.split_lower[1][at] + split_weights_[m]);
+      least[m] = std::min(least[m], l.split_lower[0][at] + l.split_lower[1][at] + split_value(l, s, m));
     }
   for (std::size_t m = 0; m < lower.size(); ++m) lower[m] = std::max(lower[m], least[m]);
   if (options_.use_limit_table) {
@@ -204,7 +237,7 @@ bool LimitSearch::bound(std::size_t level, std::int32_t depth, std::int32_t spli
 }
 
 // Bounds of the children of all splits; those that stay open are listed, best first.
-bool LimitSearch::bound_splits(std::size_t level, std::int32_t depth) {
+bool LimitSearch::bound_splits(std::size_t level, std::int32_t depth, std::size_t n_planes) {
   Level& l = level_at(level);
   ++counters_.nodes_expanded;
   l.open.clear();
@@ -213,7 +246,7 @@ bool LimitSearch::bound_splits(std::size_t level, std::int32_t depth) {
   for (std::int32_t split = 0; split < l.node.n_columns; ++split) {
     if (poll()) return false;
     bool is_open = false;
-    if (!bound_split(level, depth, split, &is_open)) return false;
+    if (!bound_split(level, depth, split, n_planes, &is_open)) return false;
     if (!is_open) continue;
     l.open.push_back(split);
     for (const int holds : {0, 1})
@@ -221,7 +254,7 @@ bool LimitSearch::bound_splits(std::size_t level, std::int32_t depth) {
   }
   const auto first = [&](std::int32_t s) {
     const std::size_t at = static_cast<std::size_t>(s) * n_all;
-    return l.split_lower[0][at] + l.split_lower[1][at];
+    return l.split_lower[0][at] + l.split_lower[1][at] + split_value(l, s, 0);
   };
   if (options_.use_look_ahead_order)
     std::stable_sort(l.open.begin(), l.open.end(), [&](auto a, auto b) { return first(a) < first(b); });
@@ -242,9 +275,7 @@ bool LimitSearch::search(std::size_t level, std::int32_t depth, std::int32_t spl
   Level& l = level_at(level);
   Fingerprint key;
   if (level > 0) {
-    Level& parent = level_at(level - 1);
-    factory_.child_rows(parent.node, split, holds, parent.rows[holds ? 1 : 0]);
-    key = mix(parent.rows[holds ? 1 : 0].key, static_cast<std::uint64_t>(depth));
+    key = enter(level, depth, split, holds);
     if (recall(key, l)) return true;
   }
   if (poll() || !open(level, depth, split, holds)) return false;
@@ -274,7 +305,8 @@ bool LimitSearch::search(std::size_t level, std::int32_t depth, std::int32_t spl
 
 bool LimitSearch::search_splits(std::size_t level, std::int32_t depth) {
   Level& l = level_at(level);
-  if (!bound_splits(level, depth)) return false;
+  // The first plane closes most splits; the others are computed where it does not, with the points.
+  if (!bound_splits(level, depth, 1)) return false;
   const std::size_t n_all = data_.n_all();
   const std::vector<std::int32_t> open = l.open;
   for (const std::int32_t split : open) {
@@ -300,12 +332,11 @@ std::int32_t LimitSearch::smaller_child(const Level& l, std::int32_t split) cons
 bool LimitSearch::try_terminal(std::size_t level, std::int32_t split) {
   Level& l = level_at(level);
   bool is_open = true;
-  if (!bound_terminal(l, split, &is_open)) return false;
+  if (!bound_terminal(l, split, data_.n_bounded(), &is_open)) return false;
   if (!is_open) return true;
   const int first = smaller_child(l, split);
   for (const int holds : {first, 1 - first}) {
-    leave(l.region, l.lower[holds].data(), l.lower[1 - holds].data(), split_weights_.data(), l.most[1 - holds].data(),
-          left_);
+    leave(l.region, l.lower[holds].data(), l.lower[1 - holds].data(), l.split.data(), l.most[1 - holds].data(), left_);
     if (left_.is_empty()) return true;
     LimitPoints& found = l.found[holds];
     found.clear();
@@ -324,7 +355,7 @@ bool LimitSearch::try_deep(std::size_t level, std::int32_t depth, std::int32_t s
   const int first = smaller_child(l, split);
   for (const int holds : {first, 1 - first}) {
     Level& child = level_at(level + 1);
-    leave(l.region, l.lower[holds].data(), l.lower[1 - holds].data(), split_weights_.data(), l.most[1 - holds].data(),
+    leave(l.region, l.lower[holds].data(), l.lower[1 - holds].data(), l.split.data(), l.most[1 - holds].data(),
           child.region);
     if (child.region.is_empty()) return true;
     if (!search(level + 1, depth - 1, split, holds != 0)) return false;
@@ -341,12 +372,14 @@ bool LimitSearch::combine(std::size_t level, std::int32_t split) {
   const LimitPoints &a = l.found[1], &b = l.found[0];
   const std::int32_t column = l.node.column[static_cast<std::size_t>(split)];
   const std::size_t width = data_.task().width();
+  const Cost paid = paid_at(l, split);
   std::size_t steps = 0;
-  return join_.run(a, b, l.region, [&](std::size_t i, std::size_t k) {
+  return join_.run(a, b, l.region, l.split.data(), [&](std::size_t i, std::size_t k) {
     if ((++steps & 0xfff) == 0 && poll()) return false;
-    for (std::size_t m = 0; m < data_.n_all(); ++m) values_[m] = a.values(i)[m] + b.values(k)[m] + split_weights_[m];
+    for (std::size_t m = 0; m < data_.n_all(); ++m) values_[m] = a.values(i)[m] + b.values(k)[m] + l.split[m];
     if (!l.region.admits(values_.data()) || (level > 0 && !l.collector.is_useful(values_.data()))) return true;
     for (std::size_t q = 0; q < width; ++q) point_[q] = a.point(i)[q] + b.point(k)[q];
+    if (paid != 0) point_[width - 2] += paid;
     ++point_[width - 1];
     const std::int32_t plan = plans_.add({column, a.plan(i), b.plan(k)});
     if (level > 0)

@@ -50,8 +50,11 @@ class LimitSearch {
         : node(memory),
           sums(memory),
           children{LimitSums(memory), LimitSums(memory)},
-          bounds{LimitBounds(data, options.min_leaf, memory), LimitBounds(data, options.min_leaf, memory)},
+          bounds{LimitBounds(data, options.min_leaf, options.isa, memory),
+                 LimitBounds(data, options.min_leaf, options.isa, memory)},
           rows{RowSet(memory), RowSet(memory)},
+          prices(memory),
+          prices_below(memory),
           collector(data, options.use_limit_dominance),
           split_lower{AlignedArray<Cost>(memory), AlignedArray<Cost>(memory)} {}
     Node node;
@@ -59,11 +62,14 @@ class LimitSearch {
     LimitSums children[2];  // [holds], of the split under search: depth two
     LimitBounds bounds[2];
     RowSet rows[2];
+    Paid paid, paid_below;  // where tests have prices: here, and after the split under search
+    TestPrices<Cost> prices, prices_below;
     LimitRegion region;
     std::vector<std::uint8_t> active;
     LimitPoints points;
     LimitCollector collector;  // into `points`
     LimitPoints found[2];
+    std::vector<Cost> split;            // [plane]: what the split under search adds
     std::vector<Cost> lower[2];         // [holds][plane] of the split under search
     std::vector<Cost> most[2];          // [holds][plane]: no tree of this child adds more
     AlignedArray<Cost> split_lower[2];  // [holds], [split][plane]
@@ -82,11 +88,20 @@ class LimitSearch {
   Level& level_at(std::size_t level);
   bool poll();
   bool open(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
+  Fingerprint enter(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
+  // What all rows of a node pay for a split, and what that and the split add to a plane.
+  Cost paid_at(const Level& l, std::int32_t split) const {
+    if (data_.tests() == nullptr) return 0;
+    return l.prices.price(static_cast<std::size_t>(split)) * l.sums.view.totals[data_.paying_value()];
+  }
+  Cost split_value(const Level& l, std::int32_t split, std::size_t plane) const {
+    return split_weights_[plane] + data_.price_weight(plane) * paid_at(l, split);
+  }
   bool solve_shallow(std::size_t level, std::int32_t depth);
   bool bound(std::size_t level, std::int32_t depth, std::int32_t split, bool holds, std::vector<Cost>& lower);
-  bool bound_splits(std::size_t level, std::int32_t depth);
-  bool bound_split(std::size_t level, std::int32_t depth, std::int32_t split, bool* is_open);
-  bool bound_terminal(Level& l, std::int32_t split, bool* is_open);
+  bool bound_splits(std::size_t level, std::int32_t depth, std::size_t n_planes);
+  bool bound_split(std::size_t level, std::int32_t depth, std::int32_t split, std::size_t n_planes, bool* is_open);
+  bool bound_terminal(Level& l, std::int32_t split, std::size_t n_planes, bool* is_open);
   bool bound_deep(std::size_t level, std::int32_t depth, std::int32_t split, bool* is_open);
   bool search(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
   bool search_splits(std::size_t level, std::int32_t depth);

@@ -33,6 +33,7 @@ void LimitAdder::start(const Node& node, LimitSums& out) {
   out.view.columns = columns;
   out.view.totals = columns + n_values * out.view.stride;
   out.view.pairs = nullptr;
+  out.view.prices = nullptr;
 }
 
 void LimitAdder::add_columns(LimitSums& out) {

@@ -11,6 +11,7 @@
 #include "base/memory.hpp"
 #include "data/limit_data.hpp"
 #include "data/node.hpp"
+#include "search/vector_prices.hpp"
 #include "search/vector_sums.hpp"
 
 namespace certree {
@@ -24,6 +25,7 @@ struct LimitView {
   const Cost* columns = nullptr;         // [value][stride]: where the column holds
   const Cost* totals = nullptr;          // [value]
   const Cost* pairs = nullptr;           // [i][pair value][stride]: where i and j >= i hold; null: not summed
+  TestPrices<Cost>* prices = nullptr;    // of the columns; null: tests are free
 
   const Cost* pair_row(std::size_t i) const { return pairs + i * n_pair_values * stride; }
   // Of the side of a column: where it holds, or does not.

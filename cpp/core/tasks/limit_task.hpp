@@ -5,6 +5,9 @@
 // least` is the negated plane, an interval is two planes.  A multiplier is a non-negative combination of these planes,
 // which every wanted tree keeps below the same combination of the bounds.  docs/theory/limits.md
 //
+// Where tests have prices (data/test_costs.hpp), the last quantity is what the tree pays for them: labels add nothing to it,
+// and no plane has a negative entry for it.
+//
 // A limit whose totals need more than 64 bits has several digits: a unit of its plane is 2^digit_bits units of the next
 // finer plane, and so on.  Digits are sums, so they leave their range, and comparing them carries.  The corner of the
 // first plane is wide enough for every tree within the limit; `digits` are those of the bound itself.  Finer planes come

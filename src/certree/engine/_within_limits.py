@@ -8,11 +8,11 @@ value must not exceed. The caller knows the meaning of the sums.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +97,11 @@ class LimitedProblem:
         A leaf may take a label only if its rows count for so much of it.
     finer : tuple of Finer or None
         For each limit its finer digits, if it has any; empty: none has.
+    test_costs : mapping, optional
+        What tests cost, as for a `VectorProblem`. The last sum is then what a tree pays for them,
+        to which labels add nothing.
+    weights : int64 array of shape (n_rows,), optional
+        With `test_costs`: what each row pays prices for.
     """
 
     columns: NDArray[np.uint8]
@@ -108,6 +113,8 @@ class LimitedProblem:
     label_counts: NDArray[np.int64] | None = None
     label_min: NDArray[np.int64] | None = None
     finer: tuple[Finer | None, ...] = ()
+    test_costs: Mapping[str, NDArray[Any]] | None = None
+    weights: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         n_rows, n_labels, n_sums = self.values.shape
@@ -151,6 +158,40 @@ class LimitedProblem:
                 f"{what} could reach {worst[at]:.3g} for some tree, which is more than 2**60; "
                 "scale its amounts or the weights down."
             )
+
+    def with_prices(
+        self, test_costs: Mapping[str, NDArray[Any]], weights: NDArray[np.int64], unit: int
+    ) -> LimitedProblem:
+        """Return the problem where the objective has another sum, what tests cost, times a unit."""
+        nothing = np.zeros((*self.values.shape[:2], 1), dtype=np.int64)
+        planes = np.insert(self.planes, -1, 0, axis=1)
+        planes[0, -2] = unit
+        return replace(
+            self,
+            values=np.concatenate([self.values, nothing], axis=2),
+            planes=planes,
+            finer=tuple(
+                None if some is None else replace(some, lines=np.insert(some.lines, -1, 0, axis=1))
+                for some in self.finer
+            ),
+            test_costs=test_costs,
+            weights=weights,
+        )
+
+    def price_of(self, multipliers: Sequence[int]) -> int:
+        """Return what a sum of planes counts for each unit that tests cost."""
+        if self.test_costs is None:
+            return 0
+        return sum(m * int(p) for m, p in zip(multipliers, self.planes[:, -2], strict=True))
+
+    def prices(self) -> dict[str, NDArray[Any]]:
+        """Return the prices of tests and who pays them, in the types of the core."""
+        if self.test_costs is None or self.weights is None:
+            return {}
+        kinds = {"feature": np.int32, "group": np.int32, "price": np.int64, "discounted": np.int64}
+        given = {name: self.test_costs[name] for name in kinds}
+        arrays = {name: np.ascontiguousarray(given[name], dtype=kinds[name]) for name in given}
+        return {**arrays, "weights": np.ascontiguousarray(self.weights, dtype=np.int64)}
 
     @property
     def n_limits(self) -> int:
@@ -389,6 +430,7 @@ def search_inside(
         np.array(corners, dtype=np.int64).reshape(len(corners), len(planes)),
         None if scales is None else np.array([*scales, *[0] * n_extra], dtype=np.int64),
         *finer,
+        problem.prices(),
         options.to_core(),
     )
     raw = call_core(_core.solve_limited, arguments, callback)

@@ -30,7 +30,6 @@ from certree.results._progress import Callback, Measure, Observer
 from certree.tasks._limited import Front, Limited, LimitedOnRows, Planes, _Composed
 from certree.tree import Labels, Payload
 
-from ._priced_limits import solve_with_prices
 from ._task_statement import Reached, TaskStatement, scale_of, state_task
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class LimitedStatement(TaskStatement):
         planes, on_rows = self.planes, self.limited
         more = [problem.largest for problem in on_rows.problems[1:]]
         others = [f"objective {k}" for k in range(2, 2 + len(more))]
-        return LimitedProblem(
+        problem = LimitedProblem(
             columns=self.columns,
             values=on_rows.values(),
             planes=np.stack(planes.lines),
@@ -80,6 +79,10 @@ class LimitedStatement(TaskStatement):
             row_counts=self.row_counts,
             finer=(*(None for _ in more), *planes.finer),
         )
+        if self.measurements is None:
+            return problem
+        prices = self.measurements.for_engine(self.problem)
+        return problem.with_prices(prices, self.rows.weights, self.scale.error_scale)
 
     def payload(self, nodes: engine.Nodes, reached: Reached) -> Payload:
         """Return the labels that the search gave the leaves."""
@@ -129,8 +132,6 @@ def refuse_within_limits(model: BaseTaskTree, task: _Composed, *, path: bool) ->
             "path=True cannot be combined with limits or fronts; leave it out, and limit the "
             "number of splits by max_splits."
         )
-    if model.test_costs is not None:
-        _refuse_with_prices(model, task)
     if model.max_depth is None and model._split_limit is None:
         penalty = read_fraction(model.complexity, "complexity")
         if penalty == 0 or isinstance(task, Front):
@@ -138,21 +139,6 @@ def refuse_within_limits(model: BaseTaskTree, task: _Composed, *, path: bool) ->
                 "Trees within limits need max_depth or max_splits"
                 + (", or a complexity above 0." if penalty == 0 else " for a front.")
             )
-
-
-def _refuse_with_prices(model: BaseTaskTree, task: _Composed) -> None:
-    """Refuse what the search with prices, which carries what was paid as a state, does not keep."""
-    if isinstance(task, Front):
-        reason = "a front: pairs of costs that depend on the path have no bounds here"
-    elif task.minimum is not None:
-        reason = "a LeafMinimum: leaves are labelled by their costs"
-    elif model._split_limit is not None:
-        reason = "limits and max_splits at once: use a complexity, or max_depth alone"
-    elif model.max_depth is None:
-        reason = "limits without max_depth: all trees of a depth are tried"
-    else:
-        return
-    raise ValueError(f"test_costs cannot be combined with {reason}.")
 
 
 def fit_within(
@@ -181,10 +167,7 @@ def fit_within(
     if callback is not None or activity() is not None:
         largest = statement.problem.largest * scale.error_scale
         watch = LimitedObserver(scale.cost, callback, statement.measure, largest)
-    if statement.measurements is None:
-        result = solve_limited(statement.limited_problem, options, callback=watch)
-    else:
-        result = solve_with_prices(statement, options, watch)
+    result = solve_limited(statement.limited_problem, options, callback=watch)
     _keep_limited(model, statement, result)
     model._path = None
     model._finish(watch)

@@ -186,18 +186,8 @@ class TaskStatement(Statement):
         if self.measurements is None:
             return 0
         prices = self.measurements.for_engine(self.problem)
-        weights = nodes.add_up(nodes.route(self.columns), self.rows.weights)
-        made: dict[int, list[int]] = {0: []}
-        total = 0
-        for node in np.flatnonzero(nodes.test >= 0).tolist():
-            number = int(prices["feature"][nodes.test[node]])
-            price = self.measurements.charge(
-                number, made[node], prices["price"], prices["discounted"]
-            )
-            total += price * int(weights[node])
-            child = int(nodes.first_child[node])
-            made[child] = made[child + 1] = [*made[node], number]
-        return total * self.problem.unit
+        paid = _vector.paid_for_tests(prices, self.rows.weights, nodes, self.columns)
+        return paid * self.problem.unit
 
     # ---- trees -------------------------------------------------------------------------------
 

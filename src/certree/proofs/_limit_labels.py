@@ -32,7 +32,7 @@ def repaired(rows: LimitedRows, tree: EvaluatedTree, bounds: Sequence[int]) -> l
     own = tree.nodes.label[tree.leaves]
     at = np.arange(len(own))
     start = np.where(tree.allowed[at, own], own, costs.argmin(axis=1))
-    room = np.array(bounds, dtype=np.int64) - tree.nodes.n_splits * planes[1:, -1]
+    room = np.array(bounds, dtype=np.int64) - planes[1:] @ tree.fixed
     choices = [_Choice(by_leaf, tree.allowed, start, room) for _ in range(rows.n_labels + 2)]
     for choice in choices[:2]:
         choice.come_near()

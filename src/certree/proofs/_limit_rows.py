@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from certree.engine import Nodes
 from certree.engine._equal_rows import merge_equal
 from certree.engine._row_types import RowTypes, row_types
+from certree.engine._vector import paid_for_tests
 from certree.engine._within_limits import LimitedProblem
 
 # With so many rows, and not too many columns, equal rows are merged first.
@@ -37,12 +38,15 @@ class EvaluatedTree:
     """Whether all leaves have labels that they may take."""
     point: NDArray[np.int64]
     """The sums of the tree, then its number of splits."""
+    fixed: NDArray[np.int64]
+    """What of the point does not depend on labels: prices of tests, and splits."""
 
 
 def _merge_equal(problem: LimitedProblem, types: RowTypes) -> tuple[LimitedProblem, RowTypes]:
     """Return large problems with fewer rows: those of the same columns and type become one."""
     n_rows, n_columns = problem.columns.shape
-    if n_rows < _MANY_ROWS or n_columns > _FEW_COLUMNS or problem.label_counts is not None:
+    has_more = problem.label_counts is not None or problem.test_costs is not None
+    if n_rows < _MANY_ROWS or n_columns > _FEW_COLUMNS or has_more:
         return problem, types
     merged = merge_equal(types.types, len(types.totals), problem.columns, types.weights)
     if merged is None:
@@ -63,9 +67,13 @@ class LimitedRows:
         that are at most one beyond the totals of trees.
     min_leaf : int
         Least number of rows of a leaf. If it is more than one, all rows are kept.
+    max_depth : int, optional
+        Of the trees, which limits what a row pays for tests.
     """
 
-    def __init__(self, problem: LimitedProblem, min_leaf: int = 1) -> None:
+    def __init__(
+        self, problem: LimitedProblem, min_leaf: int = 1, max_depth: int | None = None
+    ) -> None:
         self.types = row_types(problem.values)
         if self.types is not None and min_leaf <= 1:
             problem, self.types = _merge_equal(problem, self.types)
@@ -81,6 +89,12 @@ class LimitedRows:
         each = None if self.types is None else self.types.totals
         self.least = self._total(low, each)
         self.most = self._total(high, each)
+        if problem.test_costs is not None:
+            paid = self._most_paid(max_depth)
+            self.most = [
+                most + int(price) * paid
+                for most, price in zip(self.most, problem.planes[:, -2], strict=True)
+            ]
         self.problem = self._with_near_bounds()
 
     def _with_near_bounds(self) -> LimitedProblem:
@@ -93,6 +107,13 @@ class LimitedRows:
         return (
             self.problem if bounds == self.problem.bounds else replace(self.problem, bounds=bounds)
         )
+
+    def _most_paid(self, max_depth: int | None) -> int:
+        """Return the most that all rows together can pay for tests."""
+        if self.problem.test_costs is None or self.problem.weights is None:
+            return 0
+        dearest = np.sort(self.problem.test_costs["price"])[::-1][:max_depth]
+        return int(dearest.sum()) * int(self.problem.weights.sum())
 
     @staticmethod
     def _total(by_type: NDArray[np.int64], each: NDArray[np.int64] | None) -> list[int]:
@@ -114,11 +135,16 @@ class LimitedRows:
         sums = self._leaf_sums(codes, len(leaves))
         labels = nodes.label[leaves]
         sums_of_tree = sums[np.arange(len(leaves)), labels].sum(axis=0)
-        point = np.append(sums_of_tree, nodes.n_splits)
+        fixed = np.append(np.zeros_like(sums_of_tree), nodes.n_splits)
+        if self.problem.test_costs is not None and self.problem.weights is not None:
+            fixed[-2] = paid_for_tests(
+                self.problem.test_costs, self.problem.weights, nodes, self.columns
+            )
+        point = np.append(sums_of_tree, 0) + fixed
         values = tuple((self.problem.planes @ point).tolist())
         allowed = self._allowed(codes, len(leaves))
         is_allowed = bool(allowed[np.arange(len(leaves)), labels].all())
-        return EvaluatedTree(nodes, values, leaves, sums, allowed, is_allowed, point)
+        return EvaluatedTree(nodes, values, leaves, sums, allowed, is_allowed, point, fixed)
 
     def is_inside(self, tree: EvaluatedTree, bounds: Sequence[int]) -> bool:
         """Whether a tree is within bounds of the limits, in all their digits."""
@@ -210,7 +236,7 @@ def labellings(tree: EvaluatedTree, planes: NDArray[np.int64]) -> NDArray[np.int
     if not _is_product_small([len(some) for some in labels]):
         return None
     by_leaf = tree.leaf_sums @ planes[:, :-1].T  # (leaves, labels, planes)
-    totals = tree.nodes.n_splits * planes[None, :, -1]
+    totals = (planes @ tree.fixed)[None]
     for leaf, some in enumerate(labels):
         totals = (totals[:, None, :] + by_leaf[leaf, some][None]).reshape(-1, len(planes))
     return totals

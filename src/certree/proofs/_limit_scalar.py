@@ -151,7 +151,7 @@ class Scalars:
         )
         if max_depth is not None:
             options = replace(options, max_depth=max_depth)
-        result = self._call(costs, options, callback)
+        result = self._call(costs, options, callback, self.rows.problem.price_of(multipliers))
         self.n_solves += 1
         work = result.history[-1][1] if result.history else 0
         spent.account(result.status, result.counters, work, is_part=part is not None)
@@ -159,14 +159,24 @@ class Scalars:
         return Scalar(lower, tree if len(tree) else None, result.status == "optimal")
 
     def _call(
-        self, costs: Any, options: engine.Options, callback: engine.Callback | None
+        self, costs: Any, options: engine.Options, callback: engine.Callback | None, price: int
     ) -> engine.Result:
-        if self._session is not None:
+        if self._session is not None and price == 0:
             return self._session.solve(costs, options, callback)
         types, problem = self.rows.types, self.rows.problem
         if types is not None:
-            costs = replace(types, values=costs).by_row()
-        by_row = _vector.VectorProblem(self.rows.columns, costs, row_counts=problem.row_counts)
+            costs = replace(types, values=costs)
+        prices = None
+        if price and problem.test_costs is not None:
+            units = {name: problem.test_costs[name] * price for name in ("price", "discounted")}
+            prices = {**problem.test_costs, **units}
+        by_row = _vector.VectorProblem(
+            self.rows.columns,
+            costs,
+            row_counts=problem.row_counts,
+            test_costs=prices,
+            weights=problem.weights,
+        )
         return _vector.solve(by_row, options, callback)
 
 

@@ -25,15 +25,19 @@ from ._limit_scalar import Scalars
 # Multipliers whose sums of planes bound the search inside the gap; more cost more than they save.
 _MOST_MULTIPLIERS = 1
 
-# The dual ends when it can close less than one part in so many of what is open.
+# The dual ends when it can close less than one part in so many of what is open. With prices of
+# tests, a scalar solve takes as long as a good part of the search.
 _CLOSE = 20
+_CLOSE_WITH_PRICES = 4
 
 # The first round covers one part in so many of the gap, and each one twice as much as the last: far
 # above the best tree, a round can take hundreds of times as long. With one limit, rounds differ
-# less; without a tree, the gap says little.
+# less; without a tree, the gap says little. Prices keep lists of points short, so that most of the
+# time goes into sums that all rounds need.
 _FIRST_SHARE = 8
 _FIRST_SHARE_OF_ONE = 4
 _FIRST_SHARE_WITHOUT_TREE = 64
+_FIRST_SHARE_WITH_PRICES = 1
 _GROWTH = 2
 
 # Trees deeper than this are first looked for by short scalar solves, each with a share of the time
@@ -132,7 +136,7 @@ class LimitedSearch:
     ) -> None:
         self.options = checked_options(problem, options)
         self.spent = Spending(self.options)
-        self.rows = LimitedRows(problem, self.options.min_leaf)
+        self.rows = LimitedRows(problem, self.options.min_leaf, self.options.max_depth)
         self.problem = self.rows.problem
         self.callback = callback
         watch = None if callback is None else self._watch
@@ -201,7 +205,8 @@ class LimitedSearch:
         if proven is None or possible is None or self.upper is None:
             return False
         # Unless it might end the search.
-        return possible <= self.upper - 1 and (possible - proven) * _CLOSE < self.upper - proven
+        part = _CLOSE if self.problem.test_costs is None else _CLOSE_WITH_PRICES
+        return possible <= self.upper - 1 and (possible - proven) * part < self.upper - proven
 
     def _watch(self, event: engine.Event) -> object:
         assert self.callback is not None
@@ -253,7 +258,8 @@ class LimitedSearch:
                 self.dual.add(self.rows.evaluate(search.incumbent.nodes))
             if search.spent.status != "optimal":
                 break
-        if not any(finer is not None for finer in self.problem.finer):
+        has_digits = any(finer is not None for finer in self.problem.finer)
+        if not has_digits and self.problem.test_costs is None:
             self._polish()
 
     def _run_part(
@@ -334,6 +340,8 @@ class LimitedSearch:
         share = _FIRST_SHARE_OF_ONE if self.dual.has_one_limit else _FIRST_SHARE
         if self.upper is None:
             share = _FIRST_SHARE_WITHOUT_TREE
+        elif self.problem.test_costs is not None:
+            share = _FIRST_SHARE_WITH_PRICES
         width = max((last - self.lower) // share, 1)
         while self.lower <= last:
             corner = min(self.lower + width, last)
@@ -443,6 +451,7 @@ class LimitedSearch:
             bounds=tuple(self.problem.bounds[j - 1] for j in others),
             names=(),
             finer=tuple(self.problem.finer[j - 1] for j in others) if self.problem.finer else (),
+            test_costs=None,
         )
         search = LimitedSearch(alone, replace(left, gap=0), self.callback)
         search.run()

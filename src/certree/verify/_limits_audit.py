@@ -381,6 +381,8 @@ def _check_point(problem: LimitedTask, k: int, point: Any) -> None:
     _check_totals(problem, walk, point.limits, f"point {k}")
     costs = [problem.leaf_cost(which, walk) for which in range(len(problem.leaves))]
     costs[0] += walk.n_splits * problem.penalty + problem.first
+    if problem.charges is not None:
+        costs[0] += paid_for_tests(audit, problem.data, walk, problem.charges)
     audit.compare(f"point {k}", certificate.points[k], point.values)
     for which, rounding in enumerate(roundings(certificate)):
         audit.compare_within(f"point {k}: cost", point.values[which], costs[which], rounding)
