@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from certree import (
     CostSensitiveTreeClassifier,
+    Measurement,
     OptimalTreeClassifier,
     TreeCV,
     metrics,
@@ -408,6 +409,43 @@ class TestCosts:
         assert model.certificate_.is_optimal
         assert verify(model, X, y, weights, exhaustive=True).exhaustive
 
+    @pytest.mark.parametrize("splits", ["multiway", "both"])
+    @pytest.mark.parametrize("seed", range(6))
+    def test_prices_are_proven_again_by_brute_force(self, splits: str, seed: int) -> None:
+        """A multiway test has one price; what is asked again on a path is free or discounted."""
+        X, y = table(seed, 14)
+        rng = np.random.default_rng(seed)
+        weights = rng.integers(1, 4, 14) if seed % 2 else None
+        prices: Any = rng.integers(0, 3, 4).tolist()
+        if seed > 2:
+            prices = [
+                Measurement([0], price=0.9, group="g", discounted=0.2),
+                Measurement([1, 2], price=0.5, group="g", discounted=0.1),
+            ]
+        limits: Any = [{}, {"max_splits": 3}, {"complexity": 0.05}][seed % 3]
+        model = CostSensitiveTreeClassifier(
+            self.COSTS,
+            test_costs=prices,
+            max_depth=3 if seed % 2 else 2,
+            splits=splits,
+            thresholds=1,
+            **limits,
+        ).fit(X, y, weights, path=True)
+        assert model.certificate_.is_optimal
+        assert verify(model, X, y, weights, exhaustive=True).exhaustive
+        penalty = 0.05 * model.tree_.n_splits if "complexity" in limits else 0
+        mean = model.certificate_.objective
+        assert model.expected_cost(X, y, weights) + penalty == pytest.approx(mean)
+
+    def test_free_prices_change_nothing_and_high_ones_leave_a_leaf(self) -> None:
+        X, y = table(0)
+        settings: Any = {"max_depth": 3, "splits": "both", "categorical_features": [2]}
+        plain = CostSensitiveTreeClassifier(self.COSTS, **settings).fit(X, y)
+        free = CostSensitiveTreeClassifier(self.COSTS, [0, 0, 0, 0], **settings).fit(X, y)
+        dear = CostSensitiveTreeClassifier(self.COSTS, [99, 99, 99, 99], **settings).fit(X, y)
+        assert free.certificate_.cost == plain.certificate_.cost
+        assert dear.tree_.n_splits == 0
+
     def test_paths_and_sizes(self) -> None:
         X, y = table(0, 90)
         settings: Any = {"splits": "both", "categorical_features": [2]}
@@ -429,7 +467,6 @@ class TestCosts:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            ({"test_costs": [1, 1, 1, 1]}, "test_costs needs splits='binary'"),
             ({"capacity": {"no": 3}}, "trees within limits are searched over binary tests"),
             ({"complexity": 1, "complexity_per": "leaf"}, "leaves are not one more"),
         ],

@@ -94,8 +94,8 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         Further limits on the whole tree, such as budgets. With `test_costs`, limits and `capacity`
         need `max_depth`, and are kept by a slower search, in NumPy.
     splits : {"binary", "multiway", "both"}, default="binary"
-        As for :class:`OptimalTreeClassifier`, with a cost matrix. `test_costs`, limits on the whole
-        tree and penalties per leaf need "binary".
+        As for :class:`OptimalTreeClassifier`, with a cost matrix. A multiway test has the price of
+        its column. Limits on the whole tree and penalties per leaf need "binary".
     max_depth, max_splits, max_leaf_nodes, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
@@ -199,10 +199,6 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
             return
         per_leaf = self.complexity_per == "leaf" and read_fraction(self.complexity, "complexity")
         reasons = {
-            "test_costs": (
-                self.test_costs is not None,
-                "prices of tests are counted by the search over binary tests only",
-            ),
             "capacity": (self.capacity is not None, _WITHIN_LIMITS),
             "limits": (bool(self.limits), _WITHIN_LIMITS),
             "complexity_per": (per_leaf, "its leaves are not one more than its splits"),

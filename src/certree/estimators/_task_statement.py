@@ -123,7 +123,8 @@ class TaskStatement(Statement):
             return solve_ordered_vector(ranked, options, watch)
         tests = self.encoder.multiway_columns_
         if tests is not None:
-            return solve_multiway(self._by_type(), tests, options, 0, watch)
+            problem, prices = self._by_type()
+            return solve_multiway(problem, tests, options, 0, watch, prices=prices)
         return _vector.solve(self.engine_problem, options, watch)
 
     def solve_path(
@@ -134,11 +135,12 @@ class TaskStatement(Statement):
             return solve_ordered_vector_path(ranked, options, watch)
         tests = self.encoder.multiway_columns_
         if tests is not None:
-            return solve_multiway_path(self._by_type(), tests, options, watch)
+            problem, prices = self._by_type()
+            return solve_multiway_path(problem, tests, options, watch, prices=prices)
         return _vector.solve_path(self.engine_problem, options, watch)
 
-    def _by_type(self) -> engine.Problem:
-        """Return the rows as the search over multiway tests counts them.
+    def _by_type(self) -> tuple[engine.Problem, dict[str, NDArray[Any]] | None]:
+        """Return the rows as the search over multiway tests counts them, and prices of tests.
 
         Raises
         ------
@@ -146,6 +148,10 @@ class TaskStatement(Statement):
             If the rows are of too many types.
         """
         vectors = vectors_of(self.problem)
+        if self.measurements is not None:
+            # What a row pays times is one more of its numbers.
+            by_row = vectors.by_row() if isinstance(vectors, RowTypes) else vectors
+            vectors = np.column_stack([by_row, self.rows.weights])
         types = vectors if isinstance(vectors, RowTypes) else row_types(vectors)
         if types is None:
             raise ValueError(
@@ -153,7 +159,11 @@ class TaskStatement(Statement):
                 "costs of these rows are of too many kinds, as costs of single rows are; give a "
                 "cost_matrix, or use splits='binary'."
             )
-        return engine.Problem(expand(self.columns), types.types, types.values, types.weights)
+        costs, prices = types.values, None
+        if self.measurements is not None:
+            costs = np.ascontiguousarray(costs[:, :-1])
+            prices = {**self.measurements.for_engine(self.problem), "weights": types.values[:, -1]}
+        return engine.Problem(expand(self.columns), types.types, costs, types.weights), prices
 
     def leaf_cost(self, units: int) -> Fraction:
         return units * self.problem.unit + self.problem.constant
