@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from fractions import Fraction
 from math import comb
-from numbers import Integral
 
 from certree import _core
 from certree.numbers._exact import read_fraction
@@ -117,7 +116,7 @@ def most_branches(
         ("n_categories", n_categories, 2),
         ("n_classes", n_classes, 2),
     ):
-        if not isinstance(value, Integral) or value < least:
+        if int(value) != value or value < least:
             raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}.")
     penalty = read_fraction(complexity, "complexity")
     if penalty <= 0:

@@ -289,7 +289,7 @@ def _asked_sums(nodes: engine.Nodes, reached: Reached) -> NDArray[np.int64]:
     """Return the sums by which nodes predict: outcomes without rows do so as the node above."""
     if nodes.outcomes is None:
         return reached.sums
-    sums = reached.sums.copy()
+    sums: NDArray[np.int64] = reached.sums.copy()
     n_rows = nodes.add_up(reached.leaves, np.ones(len(reached.leaves), dtype=np.int64))
     for node in np.flatnonzero(nodes.test >= 0).tolist():
         children = np.arange(len(nodes))[nodes.children(node)]
