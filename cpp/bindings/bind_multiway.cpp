@@ -14,13 +14,24 @@ namespace {
 
 using IntArrays = std::vector<Vector<std::int32_t>>;
 
-// The options of solve(), and `leaf_penalty`.
-MultiwayQuestion take_question(const IntArrays& tests, OptionDict& options) {
+// The options of solve(), `leaf_penalty`, and `test_costs`: prices of tests, with weights per type.
+MultiwayQuestion take_question(const IntArrays& tests, std::int64_t n_columns, std::int64_t n_types,
+                               PriceArguments& prices, OptionDict& options) {
   MultiwayQuestion question;
   for (const auto& columns : tests) question.tests.emplace_back(columns.data(), columns.data() + columns.shape(0));
   if (options.contains("leaf_penalty")) {
     question.leaf_penalty = read_option<Cost>(options["leaf_penalty"], "leaf_penalty");
     nb::del(options["leaf_penalty"]);
+  }
+  if (options.contains("test_costs")) {
+    for (const auto& [name, value] : nb::cast<nb::dict>(options["test_costs"])) {
+      const auto text = nb::cast<std::string>(name);
+      if (!prices.read(text, value, n_columns, n_types))
+        throw std::invalid_argument("unknown entry of test_costs: " + text);
+    }
+    prices.check();
+    question.prices = prices.tests;
+    nb::del(options["test_costs"]);
   }
   return question;
 }
@@ -30,7 +41,9 @@ auto from_python(const Columns& columns, const Vector<std::int32_t>& row_types, 
                  const MaybeVector& weights, const IntArrays& tests, const OptionDict& given, nb::object callback) {
   OptionDict options;
   options.update(given);
-  const MultiwayQuestion question = take_question(tests, options);
+  PriceArguments prices;
+  const MultiwayQuestion question = take_question(tests, static_cast<std::int64_t>(columns.shape(1)),
+                                                  static_cast<std::int64_t>(cost_matrix.shape(0)), prices, options);
   const Arguments a(columns, row_types, cost_matrix, weights, options);
   return run_without_gil(std::move(callback), [&](Observer observer) {
     return kSolve(a.table, a.task, question, a.options, std::move(observer));

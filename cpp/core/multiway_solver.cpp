@@ -1,7 +1,9 @@
 #include "multiway_solver.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "base/check.hpp"
 #include "door.hpp"
@@ -55,10 +57,11 @@ struct MultiwayRun {
         data(table, task, settings_of(table, options), memory),
         depth(effective_depth(data, question.tests, options)),
         inner(inner_options(question, options)),
-        scale(worst_total(data, task), with_all_penalties(question), data.n_groups()),
-        settings{objective_of(question, options), outcomes_of(question, options), inner},
+        prices(prices_of(task, question, data)),
+        scale(worst_of(table, task), with_all_penalties(question), data.n_groups()),
+        settings{objective_of(question, options), outcomes_of(question, options), inner, prices.get()},
         progress(budget, std::move(observer), scale.factor),
-        subproblems(memory, options.memory_limit > 0 ? options.memory_limit / 2 : 0, false),
+        subproblems(memory, options.memory_limit / 4 * 3, false),
         context{data, task, question.tests, settings, budget, memory, subproblems, progress, depth} {
     inner.gap = scale.from_caller(options.gap);
     if (options.known_value >= 0)
@@ -76,6 +79,7 @@ struct MultiwayRun {
   Dataset data;
   std::int32_t depth;
   Options inner;
+  std::unique_ptr<const MultiwayPrices> prices;
   Scale scale;
   MultiwaySettings settings;
   Progress progress;
@@ -110,7 +114,24 @@ struct MultiwayRun {
   static EmptyOutcomes outcomes_of(const MultiwayQuestion& question, const Options& options) {
     const bool only_binary =
         std::all_of(question.tests.begin(), question.tests.end(), [](const auto& t) { return n_outcomes(t) == 2; });
-    return {only_binary, question.leaf_penalty, options.min_leaf};
+    return {only_binary, question.leaf_penalty, options.min_leaf, question.prices.feature != nullptr};
+  }
+  static std::unique_ptr<const MultiwayPrices> prices_of(const CountTask& task, const MultiwayQuestion& question,
+                                                         const Dataset& data) {
+    if (question.prices.feature == nullptr) return nullptr;
+    std::vector<Cost> weights(static_cast<std::size_t>(task.n_types()), 1);
+    if (question.prices.weights != nullptr)
+      std::copy_n(question.prices.weights, static_cast<std::size_t>(task.n_types()), weights.begin());
+    return std::make_unique<const MultiwayPrices>(MultiwayPrices{TestCosts(question.prices, data), std::move(weights)});
+  }
+  // No tree costs more: all rows at their worst, and all tests paid by all.
+  Cost worst_of(const TableView& table, const CountTask& task) const {
+    Cost worst = worst_total(data, task), paid = 0;
+    if (prices == nullptr || worst >= kInfinite) return worst;
+    const Cost weight = prices->weight(weight_of_types(table, task.n_types()));
+    if (__builtin_mul_overflow(weight, prices->costs.most(-1), &paid) || __builtin_add_overflow(worst, paid, &worst))
+      return kInfinite;
+    return worst;
   }
 };
 
@@ -159,6 +180,7 @@ MultiwayResult solve_multiway(const TableView& table, const CountTask& task, con
   check_options(table.n_rows, options);
   require(question.leaf_penalty >= 0, "leaf_penalty must not be negative");
   check_tests(table, question.tests);
+  if (question.prices.feature != nullptr) check_test_costs(question.prices, table.n_columns);
   try {
     return solve_checked(table, task, question, options, std::move(observer));
   } catch (const std::bad_alloc&) {
@@ -170,12 +192,13 @@ MultiwayPathResult solve_multiway_path(const TableView& table, const CountTask& 
                                        const Options& options, Observer observer) {
   check_path_options(table.n_rows, options);
   check_tests(table, question.tests);
+  if (question.prices.feature != nullptr) check_test_costs(question.prices, table.n_columns);
   // Costs of leaves, for every number of splits: nothing else counts, and nothing is left to choose.
   Options plain = options;
   plain.error_scale = 1;
   plain.split_penalty = 0;
   plain.smallest = false;
-  const MultiwayQuestion asked{question.tests, 0};
+  const MultiwayQuestion asked{question.tests, 0, question.prices};
   MultiwayPathResult result;
   try {
     result = path_checked(table, task, asked, plain, std::move(observer));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "data/dataset.hpp"
+#include "data/test_costs.hpp"
 #include "result.hpp"
 #include "search/multiway_tree.hpp"
 #include "search/options.hpp"
@@ -25,6 +26,7 @@ struct MultiwayPathResult : Report {
 struct MultiwayQuestion {
   ColumnTests tests;
   Cost leaf_penalty = 0;
+  TestCostTable prices;  // its weights are per type
 };
 
 // The best tree over all trees of these tests that `options` allow (door.hpp).

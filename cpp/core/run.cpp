@@ -39,7 +39,7 @@ Run::Run(const Dataset& set, const DepthTwoMaker& statistic, Cost worst, const O
       inner(inner_options(options, depth)),
       scale(worst, inner, options.assignment.factor > 0 ? options.assignment.factor - 1 : data.most_splits(depth)),
       progress(budget, std::move(observer), scale.factor),
-      subproblems(memory, options.memory_limit > 0 ? options.memory_limit / 2 : 0, options.threads > 1),
+      subproblems(memory, options.memory_limit / 4 * 3, options.threads > 1),
       context{data, statistic, inner, scale.objective, budget, memory, subproblems, progress} {
   context.options.gap = scale.from_caller(options.gap);
   if (options.known_value >= 0)

@@ -26,7 +26,7 @@ struct Session::Solve {
             std::move(observer)),
         pricing(*session.data_, task, run.inner, run.scale) {
     if (options.memory_limit > 0)
-      run.subproblems.limit(options.memory_limit / 2 - session.past_.bytes() - session.past_curves_.bytes());
+      run.subproblems.limit(options.memory_limit / 4 * 3 - session.past_.bytes() - session.past_curves_.bytes());
     if (options.use_weight_reuse && options.use_table) {
       use(session.past_);
       use(session.past_curves_);

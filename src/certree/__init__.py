@@ -4,7 +4,7 @@ from certree import datasets, estimators, metrics, oracles, tasks
 
 from ._version import __version__
 from .encoding import Reduced, TableEncoder, reduce
-from .engine._techniques import techniques, without
+from .engine._techniques import most_branches, techniques, without
 from .estimators import *
 from .estimators._solve import Solution, solve
 from .estimators._solve_limited import FrontPoint, TaskFront, TaskFrontCertificate
@@ -81,6 +81,7 @@ __all__ = [
     "datasets",
     "load",
     "metrics",
+    "most_branches",
     "oracles",
     "plot_roc",
     "reduce",

@@ -9,7 +9,7 @@ import pytest
 from tests.oracle.brute_force import BruteForce, binary_tests, multiway_tests
 
 import certree
-from certree import OptimalTreeClassifier, OptimalTreeRegressor, TableEncoder, encoding
+from certree import OptimalTreeClassifier, OptimalTreeRegressor, TableEncoder, encoding, verify
 from certree.encoding import Subset
 from certree.encoding._room import Room
 from certree.tree import Tree
@@ -220,7 +220,7 @@ class TestSets:
             OptimalTreeClassifier(category_tests="subsets", splits="both").fit(frame, y)
         with pytest.raises(ValueError, match="category_tests='sorted' is not supported"):
             OptimalTreeClassifier(category_tests="sorted").fit(frame, y)
-        with pytest.raises(ValueError, match="must be 'one' or 'subsets', got 3"):
+        with pytest.raises(ValueError, match=r"must be one of one, subsets, .* got 3"):
             TableEncoder(category_tests=3).fit(frame)
 
     def test_verify_notices_other_candidates(self) -> None:
@@ -255,3 +255,34 @@ class TestSets:
         assert sum(test.name == "c" for test in encoder.tests_) == 31
         assert encoder._n_left_out > 0
         assert len(encoder.tests_) + encoder._n_left_out == 31 + 2999
+
+
+@pytest.mark.parametrize("kept", ["drop-first", "drop-last"])
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_category_of_each_column_is_dropped(kept: Any, missing: bool) -> None:
+    rng = np.random.default_rng(5)
+    X = np.empty((60, 2), dtype=object)
+    X[:, 0] = rng.choice(["a", "b", "c", "d"], 60)
+    X[:, 1] = rng.choice(["no", "yes"], 60)
+    if missing:
+        X[:7, 0] = None
+    y = (X[:, 0] == "a") ^ (X[:, 1] == "no")
+    model = OptimalTreeClassifier(max_depth=4, category_tests=kept).fit(X, y)
+    asked = [str(test) for test in model.encoder_.tests_ if "missing" not in str(test)]
+    first = ["x0 = b", "x0 = c", "x0 = d", "x1 = yes"]
+    assert asked == (first if kept == "drop-first" else ["x0 = a", "x0 = b", "x0 = c", "x1 = no"])
+    assert verify(model, X, y)
+    # The same trees as over columns that were dropped by hand.
+    columns = np.array([X[:, int(name[1])] == name[5:] for name in asked]).T
+    by_hand = columns if not missing else np.column_stack([columns, [v is None for v in X[:, 0]]])
+    same = OptimalTreeClassifier(max_depth=4).fit(by_hand.astype(int), y)
+    assert model.certificate_.cost == same.certificate_.cost
+
+
+def test_dropped_categories_are_of_binary_splits() -> None:
+    with pytest.raises(ValueError, match="category_tests='drop-first' needs splits='binary'"):
+        OptimalTreeClassifier(splits="both", category_tests="drop-first").fit(
+            [["a"], ["b"]], [0, 1]
+        )
+    with pytest.raises(ValueError, match="category_tests must be one of"):
+        TableEncoder(category_tests="drop").fit([["a"], ["b"]])

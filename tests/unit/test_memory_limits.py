@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from certree import (
     CostSensitiveTreeClassifier,
@@ -17,6 +19,7 @@ from certree import (
     PolicyTree,
     SPOTree,
     _core,
+    engine,
     oracles,
     pareto_front,
     regularization_path,
@@ -121,3 +124,31 @@ def test_what_the_core_throws_is_an_error_of_python() -> None:
         for _ in range(2):
             assert len(session.solve(matrix, options).test) > 0
             assert len(session.solve_path(matrix, options).entries) > 0
+
+
+def balance_scale() -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Weights and distances on both sides, one-hot without the first category of each column."""
+    codes = np.array(list(product(range(5), repeat=4)))
+    torque = (codes[:, 0] + 1) * (codes[:, 1] + 1) - (codes[:, 2] + 1) * (codes[:, 3] + 1)
+    columns = [codes[:, j] == value for j in range(4) for value in range(1, 5)]
+    return np.array(columns, dtype=np.uint8).T, np.sign(torque)
+
+
+def test_best_first_finishes_in_little_memory() -> None:
+    """The search hands over to depth-first once its table forgets more than it holds."""
+    X, y = balance_scale()
+    model = OptimalTreeClassifier(max_depth=None, complexity=0.005, memory_limit="4MB").fit(X, y)
+    assert model.certificate_.status == "optimal"
+    assert float(model.certificate_.cost) == 204.25
+    assert model.certificate_.counters["peak_bytes"] <= 4_000_000
+    # Without the change of search it takes 2.6 million evaluations in so much memory.
+    problem = engine.Problem(
+        np.asfortranarray(X), (y + 1).astype(np.int32), 1 - np.eye(3, dtype=np.int64)
+    )
+    options = engine.Options(
+        error_scale=100, split_penalty=625, memory_limit=990_000, extra={"work_limit": 1_500_000}
+    )
+    result = engine.solve(problem, options)
+    assert result.status == "optimal"
+    assert result.upper_bound == 22850
+    assert result.counters["table_evictions"] > result.counters["table_entries"]

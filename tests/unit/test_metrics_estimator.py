@@ -287,7 +287,7 @@ def test_probabilities_are_shares_whatever_the_label(data: tuple[Any, Any]) -> N
             {"pos_label": "c"},
             "pos_label='c', for the metric 'f1'.*'a', 'b'",
         ),
-        ([0, 1, 0, 1], {"splits": "multiway"}, "metric 'f1' needs splits='binary'"),
+        ([0, 1, 0, 1], {"splits": "multiway"}, "needs columns of categories"),
         ([0, 1, 0, 1], {"class_weight": {0: 0, 1: 1}}, "class_weight gives the class 0 no weight"),
     ],
 )

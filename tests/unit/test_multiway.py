@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from certree import (
+    CostSensitiveTreeClassifier,
+    Measurement,
     OptimalTreeClassifier,
     TreeCV,
     metrics,
@@ -391,3 +393,92 @@ class TestCollapsing:
             classes=["no", "yes"],
         )
         assert tree.collapsed().to_text() == "class: yes (5 of 6, 83.3%)"
+
+
+class TestCosts:
+    COSTS = ((0, 2, 7), (5, 0, 1), (9, 3, 0))
+
+    @pytest.mark.parametrize("splits", ["multiway", "both"])
+    @pytest.mark.parametrize("limits", [{}, {"max_splits": 2}, {"complexity": 0.1}])
+    def test_the_least_cost_is_proven_again_by_brute_force(self, splits: str, limits: Any) -> None:
+        X, y = table(1, 14)
+        weights = np.random.default_rng(1).integers(1, 4, 14)
+        model = CostSensitiveTreeClassifier(
+            self.COSTS, max_depth=2, splits=splits, thresholds=2, **limits
+        ).fit(X, y, weights)
+        assert model.certificate_.is_optimal
+        assert verify(model, X, y, weights, exhaustive=True).exhaustive
+
+    @pytest.mark.parametrize("splits", ["multiway", "both"])
+    @pytest.mark.parametrize("seed", range(6))
+    def test_prices_are_proven_again_by_brute_force(self, splits: str, seed: int) -> None:
+        """A multiway test has one price; what is asked again on a path is free or discounted."""
+        X, y = table(seed, 14)
+        rng = np.random.default_rng(seed)
+        weights = rng.integers(1, 4, 14) if seed % 2 else None
+        prices: Any = rng.integers(0, 3, 4).tolist()
+        if seed > 2:
+            prices = [
+                Measurement([0], price=0.9, group="g", discounted=0.2),
+                Measurement([1, 2], price=0.5, group="g", discounted=0.1),
+            ]
+        limits: Any = [{}, {"max_splits": 3}, {"complexity": 0.05}][seed % 3]
+        model = CostSensitiveTreeClassifier(
+            self.COSTS,
+            test_costs=prices,
+            max_depth=3 if seed % 2 else 2,
+            splits=splits,
+            thresholds=1,
+            **limits,
+        ).fit(X, y, weights, path=True)
+        assert model.certificate_.is_optimal
+        assert verify(model, X, y, weights, exhaustive=True).exhaustive
+        penalty = 0.05 * model.tree_.n_splits if "complexity" in limits else 0
+        mean = model.certificate_.objective
+        assert model.expected_cost(X, y, weights) + penalty == pytest.approx(mean)
+
+    def test_free_prices_change_nothing_and_high_ones_leave_a_leaf(self) -> None:
+        X, y = table(0)
+        settings: Any = {"max_depth": 3, "splits": "both", "categorical_features": [2]}
+        plain = CostSensitiveTreeClassifier(self.COSTS, **settings).fit(X, y)
+        free = CostSensitiveTreeClassifier(self.COSTS, [0, 0, 0, 0], **settings).fit(X, y)
+        dear = CostSensitiveTreeClassifier(self.COSTS, [99, 99, 99, 99], **settings).fit(X, y)
+        assert free.certificate_.cost == plain.certificate_.cost
+        assert dear.tree_.n_splits == 0
+
+    def test_paths_and_sizes(self) -> None:
+        X, y = table(0, 90)
+        settings: Any = {"splits": "both", "categorical_features": [2]}
+        model = CostSensitiveTreeClassifier(self.COSTS, max_depth=2, **settings)
+        assert model.fit(X, y, path=True).path_.is_optimal
+        assert verify(model, X, y)
+        costs = [
+            CostSensitiveTreeClassifier(self.COSTS, max_depth=2, max_splits=k, **settings)
+            .fit(X, y)
+            .certificate_.cost
+            for k in range(5)
+        ]
+        assert {e.splits: e.errors for e in model.path_ if e.splits < 5} == {
+            costs.index(cost): cost for cost in costs
+        }
+        chosen = TreeCV(clone(model), depths=(1, 2), sizes=range(6), cv=3).fit(X, y)
+        assert chosen.best_estimator_.splits == "both"
+
+    @pytest.mark.parametrize(
+        ("parameters", "message"),
+        [
+            ({"capacity": {"no": 3}}, "trees within limits are searched over binary tests"),
+            ({"complexity": 1, "complexity_per": "leaf"}, "leaves are not one more"),
+        ],
+    )
+    def test_what_needs_binary_tests(self, parameters: Any, message: str) -> None:
+        X, y = table(0)
+        model = CostSensitiveTreeClassifier(self.COSTS, splits="multiway", **parameters)
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y)
+
+    def test_costs_of_single_rows_are_refused(self) -> None:
+        X, y = table(0, 200)
+        costs = np.random.default_rng(0).random((200, 3))
+        with pytest.raises(ValueError, match="give a cost_matrix, or use splits='binary'"):
+            CostSensitiveTreeClassifier(splits="multiway").fit(X, y, costs=costs)

@@ -193,12 +193,6 @@ def test_a_path_without_end_is_refused() -> None:
         OptimalTreeClassifier(max_depth=None, complexity=0.01).fit(X, y, path=True)
 
 
-def test_multiway_tests_have_no_path() -> None:
-    X, y = datasets.load_credit(return_X_y=True)
-    with pytest.raises(ValueError, match="path needs splits='binary', got 'multiway'"):
-        OptimalTreeClassifier(max_depth=2, splits="multiway").fit(X, y, path=True)
-
-
 def test_parameters_are_checked_as_by_fit() -> None:
     X, y = table()
     with pytest.raises(ValueError, match="max_depth must be an integer of at least 0"):

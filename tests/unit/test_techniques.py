@@ -150,3 +150,40 @@ def test_the_ablation_table_covers_every_kind_of_search() -> None:
     assert lines == ["use_table", "use_front_merge", "use_chain_dominance", "use_limit_planes"]
     for search in searches:
         assert f"{search}:" in run.stderr
+
+
+def test_the_bound_on_branches_by_hand() -> None:
+    """Four columns of three categories, two classes: 1 / (2 * 0.15) is 3.3, so up to two tests."""
+    by_hand = 4 * 3 + 3 * 9 * 4 + 2 * 27 * 6
+    assert certree.most_branches(4, 3, 0.15) == by_hand
+    # Three classes: (2 / 3) / 0.15 is 4.4, so up to three tests.
+    assert certree.most_branches(4, 3, 0.15, n_classes=3) == by_hand + 1 * 81 * 4
+    assert certree.most_branches(4, 3, 0.6) == 0
+    assert certree.most_branches(2, 2, 1e-9) == 4 + 8
+
+
+@pytest.mark.parametrize("splits", ["binary", "multiway"])
+def test_the_search_evaluates_fewer_branches_than_the_bound(splits: Any) -> None:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (60, 4))
+    y = (codes[:, 0] == codes[:, 1]) ^ (rng.random(60) < 0.1)
+    model = certree.OptimalTreeClassifier(
+        max_depth=None, complexity=0.03, splits=splits, categorical_features="all"
+    ).fit(codes.astype(str), y)
+    counted = model.certificate_.counters["branches_evaluated"]
+    q, c = (4, 3) if splits == "multiway" else (12, 2)
+    assert 0 < counted <= certree.most_branches(q, c, 0.03)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0, 2, 0.1), "n_features must be an integer of at least 1"),
+        ((2, 1, 0.1), "n_categories must be an integer of at least 2"),
+        ((2, 2, 0), "complexity must be above 0"),
+        ((2, 2, 0.1, 1), "n_classes must be an integer of at least 2"),
+    ],
+)
+def test_a_bound_on_nothing_is_refused(arguments: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        certree.most_branches(*arguments)

@@ -23,11 +23,12 @@ struct EmptyOutcomes {
   bool only_binary = true;  // every test has two outcomes
   Cost leaf_penalty = 0;
   std::int64_t min_leaf = 1;
+  bool has_prices = false;  // the other rows would pay for the tests of the tree
 
   // A subset of B: nested sets, leaf support.
-  bool extends_to_supersets() const { return only_binary || (leaf_penalty == 0 && min_leaf <= 1); }
+  bool extends_to_supersets() const { return !has_prices && (only_binary || (leaf_penalty == 0 && min_leaf <= 1)); }
   // Any A and B: similarity.
-  bool extends_to_all() const { return min_leaf <= 1 && (only_binary || leaf_penalty == 0); }
+  bool extends_to_all() const { return !has_prices && min_leaf <= 1 && (only_binary || leaf_penalty == 0); }
 };
 
 }  // namespace certree

@@ -45,6 +45,11 @@ void Worker::look_children_up(std::size_t level, std::int32_t split) {
   }
 }
 
+// Leaving a node for a better one pays off if what was found there is still known on return.  Never leaving one before its
+// lower bound reaches its ceiling is depth-first branch and bound, which finishes in any memory: the search hands over to it
+// once the table has forgotten more than it holds.
+bool Worker::may_leave_early() const { return context_.table.n_evictions() <= context_.table.n_entries(); }
+
 bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& record) {
   Frame& f = frame(level);
   const Objective& objective = context_.objective;
@@ -71,7 +76,8 @@ bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& recor
   if (!f.looked_up[s]) {
     look_children_up(level, best);
   } else {
-    const Cost until = std::min(bound, second + kOverestimate * objective.split_penalty);
+    const Cost until =
+        may_leave_early() ? std::min(bound, second + kOverestimate * objective.split_penalty) : bound;
     const auto width = [&](int holds) { return f.child_upper[holds][s] - f.child_lower[holds][s]; };
     const int holds = width(1) > width(0) ? 1 : 0;
     descend(level, best, holds != 0);

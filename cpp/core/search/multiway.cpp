@@ -8,7 +8,7 @@ namespace certree {
 
 MultiwaySearch::MultiwaySearch(const MultiwayContext& context)
     : context_(context),
-      nodes_(context.data, context.tests, context.settings.options, context.memory),
+      nodes_(context.data, context.tests, context.settings, context.memory),
       pass_(make_multiway_pass(context.data, context.task, context.settings, context.budget, context.memory)),
       rows_(context.memory) {
   find_parts();
@@ -52,11 +52,12 @@ void MultiwaySearch::remember(const Fingerprint& key, std::int32_t depth, const 
 bool MultiwaySearch::expand(MultiwayFrame& f) {
   f.is_open = false;
   ++counters_.nodes_expanded;
+  counters_.branches_evaluated += static_cast<std::int64_t>(f.parts.size());
   return pass_->expand(f);
 }
 
 Cost MultiwaySearch::sum(const MultiwayFrame& f, const NodeTest& test, const std::vector<Cost>& values) const {
-  Cost total = context_.settings.objective.split_penalty;
+  Cost total = context_.settings.objective.split_penalty + test.price;
   for (std::int32_t o = test.first; o < test.last; ++o)
     total += values[static_cast<std::size_t>(f.outcomes[static_cast<std::size_t>(o)].part)];
   return total;

@@ -83,7 +83,7 @@ void MultiwaySearch::add_greedy_tree(std::size_t level, std::int32_t depth, Gree
     const NodeTest test = f.tests[static_cast<std::size_t>(best)];
     const Fingerprint key = f.node.rows.key;
     const std::int32_t first = split(f, test, tree, slot);
-    Cost total = context_.settings.objective.split_penalty;
+    Cost total = context_.settings.objective.split_penalty + test.price;
     for (std::int32_t o = test.first; o < test.last; ++o) {
       const Outcome outcome = f.outcomes[static_cast<std::size_t>(o)];
       nodes_.make_child(f, outcome.part, frame(level + 1));

@@ -13,10 +13,13 @@ std::size_t area(std::int32_t words, std::int32_t stride) {
 
 }  // namespace
 
-MultiwayNodes::MultiwayNodes(const Dataset& data, const ColumnTests& tests, const Options& options,
+MultiwayNodes::MultiwayNodes(const Dataset& data, const ColumnTests& tests, const MultiwaySettings& settings,
                              MemoryBudget& memory)
-    : kernels_(bit_kernels_for(options.isa)),
-      drops_duplicates_(options.use_column_reduction),
+    : data_(data),
+      prices_(settings.prices),
+      kernels_(bit_kernels_for(settings.options.isa)),
+      // Of two tests that part the rows in the same way one may be the cheaper.
+      drops_duplicates_(settings.options.use_column_reduction && settings.prices == nullptr),
       factory_(data, kernels_, memory, false),
       full_(memory),
       hashes_(memory),
@@ -47,17 +50,27 @@ void MultiwayNodes::make_root(MultiwayFrame& out) {
   factory_.make_root(full_);
   std::swap(out.node.rows.key, full_.rows.key);
   out.node.rows.words.swap(full_.rows.words);
+  if (prices_ != nullptr) prices_->costs.start(out.paid);
   reduce({root_parts_, root_tests_, root_outcomes_}, out);
 }
 
 void MultiwayNodes::child_rows(const MultiwayFrame& parent, std::int32_t part, RowSet& out) const {
   const Part& p = parent.parts[static_cast<std::size_t>(part)];
   factory_.child_rows(parent.node, p.column, p.holds, out);
+  Paid after;
+  pay(parent, p, out, after);
+}
+
+void MultiwayNodes::pay(const MultiwayFrame& parent, const Part& part, RowSet& rows, Paid& after) const {
+  if (prices_ == nullptr) return;
+  prices_->costs.pay(parent.paid, parent.node.column[static_cast<std::size_t>(part.column)], after);
+  rows.key = prices_->costs.key(data_, rows.words.data(), rows.key, after);
 }
 
 void MultiwayNodes::make_child(const MultiwayFrame& parent, std::int32_t part, MultiwayFrame& out) {
   const Part& p = parent.parts[static_cast<std::size_t>(part)];
   factory_.child_rows(parent.node, p.column, p.holds, out.node.rows);
+  pay(parent, p, out.node.rows, out.paid);
   factory_.make_child(parent.node, p.column, p.holds, false, full_);
   out.parent_part = part;
   reduce({parent.parts, parent.tests, parent.outcomes}, out);

@@ -14,6 +14,7 @@
 #include "base/memory.hpp"
 #include "bounds/empty_outcomes.hpp"
 #include "data/node.hpp"
+#include "data/test_costs.hpp"
 #include "search/multiway_tree.hpp"
 #include "search/options.hpp"
 
@@ -29,6 +30,7 @@ struct NodeTest {
   std::int32_t id = 0;  // the caller's
   std::int32_t first = 0;
   std::int32_t last = 0;
+  Cost price = 0;  // what the node's rows pay for it, once the node is expanded
 };
 
 struct Outcome {
@@ -40,6 +42,7 @@ struct MultiwayFrame {
   explicit MultiwayFrame(MemoryBudget& memory) : node(memory), common(memory) {}
 
   Node node;
+  Paid paid;  // where tests have prices
   std::vector<Part> parts;
   std::vector<std::int32_t> above;  // per part: the part of the frame above that it is cut out of
   std::vector<NodeTest> tests;
@@ -67,17 +70,31 @@ struct MultiwayFrame {
   }
 };
 
+// Prices of tests; a test looks at the feature of its columns (data/test_costs.hpp).
+struct MultiwayPrices {
+  TestCosts costs;
+  std::vector<Cost> type_weights;  // what a row of each type pays times
+
+  template <class Counts>
+  Cost weight(const Counts& counts) const {
+    Cost sum = 0;
+    for (std::size_t t = 0; t < type_weights.size(); ++t) sum += type_weights[t] * static_cast<Cost>(counts[t]);
+    return sum;
+  }
+};
+
 struct MultiwaySettings {
   MultiwayObjective objective;
   EmptyOutcomes outcomes;
   const Options& options;
+  const MultiwayPrices* prices = nullptr;
 };
 
 // Makes nodes: keeps the columns of tests that still have two outcomes with rows, and one of several tests that part the
 // rows in the same way.
 class MultiwayNodes {
  public:
-  MultiwayNodes(const Dataset& data, const ColumnTests& tests, const Options& options, MemoryBudget& memory);
+  MultiwayNodes(const Dataset& data, const ColumnTests& tests, const MultiwaySettings& settings, MemoryBudget& memory);
 
   void make_root(MultiwayFrame& out);
   void child_rows(const MultiwayFrame& parent, std::int32_t part, RowSet& out) const;
@@ -90,11 +107,15 @@ class MultiwayNodes {
     const std::vector<Outcome>& outcomes;
   };
   void reduce(const Source& source, MultiwayFrame& out);
+  // After the test that leads to a part: what is left to pay there, which is in the key of its rows.
+  void pay(const MultiwayFrame& parent, const Part& part, RowSet& rows, Paid& after) const;
   bool is_new_partition(const Source& source, const NodeTest& test);
   bool have_same_rows(Part a, Part b) const;
   bool has_rows(Part part) const;
   std::int32_t local_part(Part part, std::int32_t source_part, MultiwayFrame& out);
 
+  const Dataset& data_;
+  const MultiwayPrices* prices_;
   const BitKernels& kernels_;
   bool drops_duplicates_;
   NodeFactory factory_;

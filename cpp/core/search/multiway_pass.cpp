@@ -44,6 +44,8 @@ class Pass final : public MultiwayPass {
     budget_.add_work();
     if (!count(f.node)) return false;
     describe_parts(f);
+    price_tests(f, f.paid, f.node.totals);
+    for (std::size_t t = 0; t < f.tests.size(); ++t) f.tests[t].price = prices_[t];
     const auto& outcomes = settings_.outcomes;
     f.has_common = settings_.options.use_split_similarity && outcomes.extends_to_all() &&
                    f.parts.size() * f.parts.size() <= kMostCommon;
@@ -54,7 +56,7 @@ class Pass final : public MultiwayPass {
       if ((a & 63) == 63 && budget_.poll()) return false;
     }
     for (const NodeTest& test : f.tests) {
-      Cost one = settings_.objective.split_penalty, two = one;
+      Cost one = settings_.objective.split_penalty + test.price, two = one;
       bool is_feasible = true;
       for (std::int32_t o = test.first; o < test.last; ++o) {
         const auto part = static_cast<std::size_t>(f.outcomes[static_cast<std::size_t>(o)].part);
@@ -132,6 +134,20 @@ class Pass final : public MultiwayPass {
     }
   }
 
+  // What rows of these counts pay for each test.
+  template <class Counts>
+  void price_tests(const MultiwayFrame& f, const Paid& paid, const Counts& counts) {
+    prices_.assign(f.tests.size(), 0);
+    if (settings_.prices == nullptr) return;
+    const Cost weight = settings_.prices->weight(counts);
+    for (std::size_t t = 0; t < f.tests.size(); ++t) {
+      const Part& part = f.parts[static_cast<std::size_t>(f.outcomes[static_cast<std::size_t>(f.tests[t].first)].part)];
+      const std::int32_t feature =
+          settings_.prices->costs.feature(f.node.column[static_cast<std::size_t>(part.column)]);
+      prices_[t] = settings_.objective.errors(weight * paid.price[static_cast<std::size_t>(feature)]);
+    }
+  }
+
   // The best test below one part, hence its value up to depth one, and a first lower bound.
   void evaluate_part(MultiwayFrame& f, std::size_t a) {
     const auto stride = static_cast<std::size_t>(f.node.stride);
@@ -151,6 +167,10 @@ class Pass final : public MultiwayPass {
       V* rows = rows_.ensure(2 * stride);
       count_cell_rows(cells, type_stride_, f.node, rows);
       count_cell_rows(others, stride, f.node, rows + stride);
+    }
+    if (settings_.prices != nullptr) {
+      settings_.prices->costs.pay(f.paid, f.node.column[static_cast<std::size_t>(part.column)], after_);
+      price_tests(f, after_, totals_);
     }
     const Cost one = counts_rows ? best_test<true>(f) : best_test<false>(f);
     const MultiwayObjective& objective = settings_.objective;
@@ -225,7 +245,8 @@ class Pass final : public MultiwayPass {
     const auto stride = static_cast<std::size_t>(f.node.stride);
     const MultiwayObjective& objective = settings_.objective;
     Cost best = kInfinite;
-    for (const NodeTest& test : f.tests) {
+    for (std::size_t t = 0; t < f.tests.size(); ++t) {
+      const NodeTest& test = f.tests[t];
       Cost errors = 0, leaves = 0;
       bool is_feasible = true;
       for (std::int32_t o = test.first; o < test.last; ++o) {
@@ -239,7 +260,8 @@ class Pass final : public MultiwayPass {
         }
       }
       if (!is_feasible) continue;
-      best = std::min(best, objective.errors(errors) + objective.split_penalty + leaves * objective.leaf_penalty);
+      const Cost penalties = objective.split_penalty + leaves * objective.leaf_penalty;
+      best = std::min(best, objective.errors(errors) + penalties + prices_[t]);
     }
     return best;
   }
@@ -267,7 +289,8 @@ class Pass final : public MultiwayPass {
   std::vector<V> weights_, matrix_, worst_;
   AlignedArray<V> columns_, pairs_, cells_, errors_, rows_, scratch_;
   std::vector<V> totals_, largest_;
-  std::vector<Cost> counts_;
+  std::vector<Cost> counts_, prices_;
+  Paid after_;
   std::size_t type_stride_ = 0;
 };
 

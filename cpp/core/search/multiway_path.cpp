@@ -22,7 +22,7 @@ MultiwayPath::MultiwayPath(const MultiwayContext& context, std::int64_t max_spli
     : context_(context),
       settings_(without_split_penalty(context.settings)),
       max_splits_(static_cast<std::size_t>(max_splits)),
-      nodes_(context.data, context.tests, context.settings.options, context.memory),
+      nodes_(context.data, context.tests, context.settings, context.memory),
       pass_(make_multiway_pass(context.data, context.task, settings_, context.budget, context.memory)),
       known_(context.memory) {
   // No path has more tests than the tree.
@@ -65,6 +65,7 @@ bool MultiwayPath::is_closed(const Curve& curve, const Costs& need) const {
 
 bool MultiwayPath::expand(std::size_t level) {
   ++counters_.nodes_expanded;
+  counters_.branches_evaluated += static_cast<std::int64_t>(frame(level).parts.size());
   return pass_->expand(frame(level));
 }
 
@@ -97,7 +98,7 @@ void MultiwayPath::start_curve(const MultiwayFrame& f, std::int32_t depth, Curve
   for (const NodeTest& test : f.tests) {
     if (depth < 1 || !is_feasible(f, test)) continue;
     gains.clear();
-    Cost cost = 0;
+    Cost cost = test.price;
     for (std::int32_t o = test.first; o < test.last; ++o) {
       const auto part = static_cast<std::size_t>(f.outcomes[static_cast<std::size_t>(o)].part);
       cost += f.leaf[part];
@@ -142,7 +143,7 @@ void MultiwayPath::start_parts(std::size_t level, std::int32_t depth, const Curv
 
 MultiwayPath::Costs MultiwayPath::sum(const MultiwayFrame& f, const NodeTest& test, const std::vector<Curve>& parts,
                                       End end, std::size_t width, std::int32_t without) const {
-  Costs total(width, 0), next(width);
+  Costs total(width, test.price), next(width);
   for (std::int32_t o = test.first; o < test.last; ++o) {
     const std::int32_t part = f.outcomes[static_cast<std::size_t>(o)].part;
     if (part == without) continue;
@@ -314,7 +315,7 @@ std::vector<std::size_t> MultiwayPath::share(const MultiwayFrame& f, const NodeT
         totals[i][k] = std::min(totals[i][k], totals[i + 1][k - a] + upper[a]);
     }
   }
-  if (totals[0][splits] > target) return {};
+  if (test.price + totals[0][splits] > target) return {};
   std::vector<std::size_t> shares;
   for (std::size_t i = 0; i < n; ++i) {
     const Costs& upper = upper_of(i);

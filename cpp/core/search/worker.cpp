@@ -136,6 +136,7 @@ Cost Worker::shallow_value(const SplitErrors& errors, std::int32_t depth) const 
 bool Worker::expand(Frame& frame) {
   frame.is_open = frame.is_expanded = false;
   ++counters_.nodes_expanded;
+  counters_.branches_evaluated += 2 * static_cast<std::int64_t>(frame.node.n_columns);
   if (!depth_two_->expand(frame.node, frame.expansion)) return false;
   frame.is_expanded = true;
   frame.unavoidable = unavoidable_errors(frame.expansion.unavoidable, context_.options.use_equivalent_points);

@@ -192,6 +192,7 @@ class Worker {
   void bound_children(Frame& frame, int holds, std::int32_t depth) const;
   void inherit_bounds(std::size_t level, std::int32_t depth);
   void look_children_up(std::size_t level, std::int32_t split);
+  bool may_leave_early() const;
   void look_ahead(std::size_t level, std::int32_t split, Cost bound, Scratch& s);
   void try_terminal(std::size_t level, std::int32_t split, std::int32_t depth, Cost bound, Scratch& s);
   bool evaluate_sides(Frame& frame, std::int32_t split, std::int32_t depth, bool want_yes, bool want_no, Scratch& s);

@@ -257,9 +257,9 @@ class TreeOptions:
         str,
         _option(
             "--category-tests",
-            help="one category against all others, or subsets of them.",
+            help="one category against all others, subsets of them, or all but the first or last.",
             panel=_TREE,
-            metavar="one|subsets",
+            metavar="one|subsets|drop-first|drop-last",
         ),
     ] = "one"
     pos_label: Annotated[

@@ -42,8 +42,8 @@ class ColumnRules:
         Whether one test asks for all categories at once.
     min_category_rows : int
         Categories of fewer rows are joined.
-    has_subsets : bool
-        Whether all sets of categories are asked for, and not single ones.
+    category_tests : str
+        What is asked of categories: "one", "subsets", "drop-first" or "drop-last".
     asked : AskedCuts
         The cut points.
     weights, most, counted
@@ -59,7 +59,7 @@ class ColumnRules:
     weights: NDArray[np.int64] | None
     is_multiway: bool = False
     min_category_rows: int = 1
-    has_subsets: bool = False
+    category_tests: str = "one"
     most: int | None = None
     counted: Counted | None = None
     ranks: dict[int, NDArray[np.int32]] | None = None
@@ -151,7 +151,7 @@ def _category_tests(
     """Return the tests of the categories of a column, or of the most frequent ones."""
     values, counts = _categories(name, column, rules.rows)
     tests = _one_by_one(index, name, values, counts, has_missing, rules)
-    if rules.has_subsets:
+    if rules.category_tests == "subsets":
         found = subset_tests(tests, has_missing)
         if found is not None:
             return found
@@ -160,7 +160,10 @@ def _category_tests(
             f"of them: trees ask for single ones. category_tests='subsets' takes {MOST_GROUPS} at "
             "most; join rare ones with min_category_rows."
         )
-    if not has_missing and len(tests) <= 2:
+    drops_first = rules.category_tests == "drop-first"
+    if rules.category_tests == "drop-last":
+        tests = tests[:-1]
+    elif drops_first or (not has_missing and len(tests) <= 2):
         # One category needs no test, and two categories need one.
         tests = tests[1:]
     elif len(tests) == 1:

@@ -31,6 +31,7 @@ from ._tests import Flag, Test
 __all__ = ["TableEncoder"]
 
 SPLITS = ("binary", "multiway", "both")
+CATEGORY_TESTS = ("one", "subsets", "drop-first", "drop-last")
 
 # So many tests are looked at one by one in an instant.
 _FEW_TESTS = 10_000
@@ -91,11 +92,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     min_category_rows : int, default=1
         Categories with fewer rows are joined: trees ask ``city is rare`` in place of one question
         for each. A category that training did not see is then rare, too.
-    category_tests : {"one", "subsets"}, default="one"
+    category_tests : {"one", "subsets", "drop-first", "drop-last"}, default="one"
         What binary splits ask of a category column. ``"one"``: one category against all others.
         ``"subsets"``: any set of categories against all others, such as ``city in {Bonn, Ulm}``,
         with missing values and rare categories on either side. Columns with more than ten
         categories, of which these two are one each, have single ones and give a warning.
+        ``"drop-first"``, ``"drop-last"``: one category against all others, for all but the first
+        or last one of each column, as one-hot encodings with a dropped category have it.
 
     Attributes
     ----------
@@ -378,14 +381,15 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         declared = declared_categories(self.categorical_features, table)
         if self.splits not in SPLITS:
             raise ValueError(f"splits must be one of {', '.join(SPLITS)}, got {self.splits!r}.")
-        if self.category_tests not in ("one", "subsets"):
+        if self.category_tests not in CATEGORY_TESTS:
             raise ValueError(
-                f"category_tests must be 'one' or 'subsets', got {self.category_tests!r}."
+                f"category_tests must be one of {', '.join(CATEGORY_TESTS)}, got "
+                f"{self.category_tests!r}."
             )
-        if self.category_tests == "subsets" and self.splits != "binary":
+        if self.category_tests != "one" and self.splits != "binary":
             raise ValueError(
-                f"category_tests='subsets' needs splits='binary', got splits={self.splits!r}: a "
-                "multiway test asks for all categories at once."
+                f"category_tests={self.category_tests!r} needs splits='binary', got "
+                f"splits={self.splits!r}: a multiway test asks for all categories at once."
             )
         if not is_index(self.min_category_rows) or self.min_category_rows < 1:
             raise ValueError(
@@ -439,7 +443,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 is_category=is_category,
                 is_multiway=is_multiway,
                 min_category_rows=self.min_category_rows,
-                has_subsets=self.category_tests == "subsets",
+                category_tests=self.category_tests,
                 asked=asked[i],
                 weights=weights if seen is None else seen[i].weights,
                 rows=None if seen is None else seen[i].rows,

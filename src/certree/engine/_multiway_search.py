@@ -10,7 +10,7 @@ exactly one holds in every row; a single column is a test with the outcomes "hol
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +34,9 @@ from ._scalar import (
 Tests = Sequence[NDArray[np.int32]]
 """The columns of each test."""
 
+Prices = Mapping[str, NDArray[Any]]
+"""Prices of features, with the feature of each column and the weight of each type of rows."""
+
 
 def solve_multiway(
     problem: Problem,
@@ -41,6 +44,8 @@ def solve_multiway(
     options: Options,
     leaf_penalty: int = 0,
     callback: Callback | None = None,
+    *,
+    prices: Prices | None = None,
 ) -> Result:
     """Find the best tree of these tests within the options.
 
@@ -57,31 +62,39 @@ def solve_multiway(
     callback : callable, optional
         Called now and then with an event; a true answer stops the search. What it raises is
         raised here once the search has stopped.
+    prices : mapping, optional
+        Prices of tests, as for `VectorProblem`, by the feature of each column; "weights" says what
+        rows of each type pay times.
 
     Returns
     -------
     Result
         Its nodes are over these tests.
     """
-    given = {**options.to_core(), "leaf_penalty": leaf_penalty}
+    given = {**options.to_core(), "leaf_penalty": leaf_penalty, **_priced(prices)}
     raw = call_core(_core.solve_multiway, _arguments(problem, tests, given), callback)
     result = read_result(raw, options, leaf_penalty)
     return replace(result, nodes=_over(result.nodes, tests))
 
 
 def solve_multiway_path(
-    problem: Problem, tests: Tests, options: Options, callback: Callback | None = None
+    problem: Problem,
+    tests: Tests,
+    options: Options,
+    callback: Callback | None = None,
+    *,
+    prices: Prices | None = None,
 ) -> PathResult:
     """Find the best tree of these tests for every number of splits.
 
     Parameters
     ----------
-    problem, tests, callback
-        As for `solve_multiway`.
+    problem, tests, callback, prices
+        As for `solve_multiway`; what is paid counts as cost of leaves.
     options : Options
         Limits, of which `max_depth` or `max_splits` is needed; the penalty is not used.
     """
-    arguments = _arguments(problem, tests, options.to_core())
+    arguments = _arguments(problem, tests, {**options.to_core(), **_priced(prices)})
     result = read_path(call_core(_core.solve_multiway_path, arguments, callback), options)
     entries = [replace(entry, nodes=_over(entry.nodes, tests)) for entry in result.entries]
     return replace(result, entries=entries)
@@ -142,6 +155,18 @@ class MultiwaySession:
 def _arguments(problem: Problem, tests: Tests, options: dict[str, Any]) -> tuple[Any, ...]:
     rows = problem.columns, problem.row_types, problem.cost_matrix, problem.weights
     return *rows, list(tests), options
+
+
+def _priced(prices: Prices | None) -> dict[str, Any]:
+    if prices is None:
+        return {}
+    narrow = ("feature", "group")
+    return {
+        "test_costs": {
+            name: np.ascontiguousarray(numbers, dtype=np.int32 if name in narrow else np.int64)
+            for name, numbers in prices.items()
+        }
+    }
 
 
 def _over(nodes: Nodes, tests: Tests) -> Nodes:

@@ -278,13 +278,14 @@ def paid_for_tests(
     made: dict[int, tuple[int, ...]] = {0: ()}
     total = 0
     for node in np.flatnonzero(nodes.test >= 0).tolist():
-        number = int(feature[nodes.test[node]])
+        test = int(nodes.test[node])
+        number = int(feature[test if nodes.outcomes is None else nodes.outcomes[test][0]])
         is_known = group[number] >= 0 and any(group[f] == group[number] for f in made[node])
         if number not in made[node]:
             price = prices["discounted" if is_known else "price"][number]
             total += int(price) * int(paying[node])
-        child = int(nodes.first_child[node])
-        made[child] = made[child + 1] = (*made[node], number)
+        children = nodes.children(node)
+        made |= dict.fromkeys(range(children.start, children.stop), (*made[node], number))
     return total
 
 

@@ -98,9 +98,10 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, S
         take no memory.
     min_category_rows : int, default=1
         Categories with fewer rows are joined: trees ask ``city is rare``.
-    category_tests : {"one", "subsets"}, default="one"
+    category_tests : {"one", "subsets", "drop-first", "drop-last"}, default="one"
         "subsets": tests may ask for any set of categories, such as ``city in {Bonn, Ulm}``, of
-        columns with up to ten of them; see :class:`TableEncoder`.
+        columns with up to ten of them. "drop-first", "drop-last": trees do not ask for the first
+        or last category of a column; see :class:`TableEncoder`.
     search : {"auto", "depth-first", "best-first"}, default="auto"
         How the search proceeds. The value found is the same.
     time_limit : float or None, default=60.0

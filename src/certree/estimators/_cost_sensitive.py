@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from certree.encoding import Reduced
 from certree.encoding._classes import check_labels
 from certree.encoding._reduced import CostSums
-from certree.numbers._exact import check_weights
+from certree.numbers._exact import check_weights, read_fraction
 from certree.numbers._fixed_point import check_numbers
 from certree.results._answer import Answer
 from certree.results._progress import Callback
@@ -32,12 +32,15 @@ from certree.tasks._task import Rows, Task
 
 from ._capacity import capacity_limits, split_limits, with_limits
 from ._measurements import Measurements
+from ._parameters import OneOf
 from ._reading import labels_of
 from ._sklearn_bases import ClassifierMixin
 from ._statement import Statement
 from ._task_statement import TaskStatement
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, parameter, with_parameters
+
+_WITHIN_LIMITS = "trees within limits are searched over binary tests only"
 
 
 class _LabelledCosts(RowCosts):
@@ -90,6 +93,9 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
     limits : tasks.Limit, tasks.LeafMinimum, a sequence of them, or None, default=None
         Further limits on the whole tree, such as budgets. With `test_costs`, limits and `capacity`
         need `max_depth`, and are kept by a slower search, in NumPy.
+    splits : {"binary", "multiway", "both"}, default="binary"
+        As for :class:`OptimalTreeClassifier`, with a cost matrix. A multiway test has the price of
+        its column. Limits on the whole tree and penalties per leaf need "binary".
     max_depth, max_splits, max_leaf_nodes, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
@@ -143,6 +149,9 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
     classes: Any = None
     capacity: Mapping[Any, Any] | None = None
     limits: Limit | LeafMinimum | Sequence[Any] | None = None
+    splits: Literal["binary", "multiway", "both"] = parameter(
+        default="binary", check=OneOf(("binary", "multiway", "both"))
+    )
 
     classes_: NDArray[Any] = fitted()
     n_classes_: int = fitted()
@@ -183,6 +192,22 @@ class CostSensitiveTreeClassifier(ClassifierMixin, BaseTaskTree):
         task = self._task(y, n_rows, sample_weight, costs)
         self._fit_and_report(task, X, y, sample_weight, callback, path)
         return self
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.splits == "binary":
+            return
+        per_leaf = self.complexity_per == "leaf" and read_fraction(self.complexity, "complexity")
+        reasons = {
+            "capacity": (self.capacity is not None, _WITHIN_LIMITS),
+            "limits": (bool(self.limits), _WITHIN_LIMITS),
+            "complexity_per": (per_leaf, "its leaves are not one more than its splits"),
+        }
+        for name, (is_given, reason) in reasons.items():
+            if is_given:
+                raise ValueError(
+                    f"{name} needs splits='binary', got splits={self.splits!r}: {reason}."
+                )
 
     def _fit_groups(self, reduced: Reduced, **more: Any) -> None:
         labels = reduced.target if reduced.costs is not None else labels_of(self, reduced)

@@ -21,7 +21,7 @@ class TableSettings(TypedDict, total=False):
     categorical_features: Any
     thresholds: Literal["auto", "all"] | int | Mapping[Any, Any]
     min_category_rows: int
-    category_tests: Literal["one", "subsets"]
+    category_tests: Literal["one", "subsets", "drop-first", "drop-last"]
     time_limit: float | None
     memory_limit: int | str | None
     n_jobs: int | None

@@ -16,6 +16,7 @@ from certree import engine
 from certree.encoding import RankedColumns, Reduced
 from certree.encoding._encoder import PrefersRanks
 from certree.engine import _vector
+from certree.engine._multiway_search import solve_multiway, solve_multiway_path
 from certree.engine._ordered import (
     OrderedVectors,
     RankLimits,
@@ -25,7 +26,7 @@ from certree.engine._ordered import (
     solve_ordered_vector,
     solve_ordered_vector_path,
 )
-from certree.engine._row_types import RowTypes, few_types
+from certree.engine._row_types import RowTypes, few_types, row_types
 from certree.engine._vector import LeafRule
 from certree.numbers._exact import check_weights, read_fraction, scale_weights
 from certree.numbers._fractions import shown
@@ -121,6 +122,10 @@ class TaskStatement(Statement):
         ranked = self.ranked_problem
         if ranked is not None:
             return solve_ordered_vector(ranked, options, watch)
+        tests = self.encoder.multiway_columns_
+        if tests is not None:
+            problem, prices = self._by_type()
+            return solve_multiway(problem, tests, options, 0, watch, prices=prices)
         return _vector.solve(self.engine_problem, options, watch)
 
     def solve_path(
@@ -129,7 +134,37 @@ class TaskStatement(Statement):
         ranked = self.ranked_problem
         if ranked is not None:
             return solve_ordered_vector_path(ranked, options, watch)
+        tests = self.encoder.multiway_columns_
+        if tests is not None:
+            problem, prices = self._by_type()
+            return solve_multiway_path(problem, tests, options, watch, prices=prices)
         return _vector.solve_path(self.engine_problem, options, watch)
+
+    def _by_type(self) -> tuple[engine.Problem, dict[str, NDArray[Any]] | None]:
+        """Return the rows as the search over multiway tests counts them, and prices of tests.
+
+        Raises
+        ------
+        ValueError
+            If the rows are of too many types.
+        """
+        vectors = vectors_of(self.problem)
+        if self.measurements is not None:
+            # What a row pays times is one more of its numbers.
+            by_row = vectors.by_row() if isinstance(vectors, RowTypes) else vectors
+            vectors = np.column_stack([by_row, self.rows.weights])
+        types = vectors if isinstance(vectors, RowTypes) else row_types(vectors)
+        if types is None:
+            raise ValueError(
+                f"splits={self.encoder.splits!r} counts rows by what labels cost them, but the "
+                "costs of these rows are of too many kinds, as costs of single rows are; give a "
+                "cost_matrix, or use splits='binary'."
+            )
+        costs, prices = types.values, None
+        if self.measurements is not None:
+            costs = np.ascontiguousarray(costs[:, :-1])
+            prices = {**self.measurements.for_engine(self.problem), "weights": types.values[:, -1]}
+        return engine.Problem(expand(self.columns), types.types, costs, types.weights), prices
 
     def leaf_cost(self, units: int) -> Fraction:
         return units * self.problem.unit + self.problem.constant
@@ -182,7 +217,7 @@ class TaskStatement(Statement):
     def payload(self, nodes: engine.Nodes, reached: Reached) -> Payload:
         """Return what the leaves predict: numbers, or labels, which other values are too."""
         leaf = nodes.is_leaf
-        predictions = self.problem.read(reached.sums, reached.leaves)
+        predictions = self.problem.read(_asked_sums(nodes, reached), reached.leaves)
         if isinstance(self.problem, OutputErrors):
             return self._several_labels(self.problem, nodes, reached.leaves, predictions)
         if predictions.ndim > 1:
@@ -249,6 +284,18 @@ class TaskStatement(Statement):
         if rows.given is not None or rows.quantum == 1:
             return counts
         return float_counts(counts, rows.quantum, rows.total_weight)
+
+
+def _asked_sums(nodes: engine.Nodes, reached: Reached) -> NDArray[np.int64]:
+    """Return the sums by which nodes predict: outcomes without rows do so as the node above."""
+    if nodes.outcomes is None:
+        return reached.sums
+    sums: NDArray[np.int64] = reached.sums.copy()
+    n_rows = nodes.add_up(reached.leaves, np.ones(len(reached.leaves), dtype=np.int64))
+    for node in np.flatnonzero(nodes.test >= 0).tolist():
+        children = np.arange(len(nodes))[nodes.children(node)]
+        sums[children[n_rows[children] == 0]] = sums[node]
+    return sums
 
 
 def first_problem(on_rows: LeafProblem | LimitedOnRows) -> LeafProblem:

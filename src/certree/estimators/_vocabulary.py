@@ -154,8 +154,8 @@ class TableParameters:
     categorical_features: Any = "auto"
     thresholds: Literal["auto", "all"] | int | Mapping[Any, Any] = "auto"
     min_category_rows: int = parameter(default=1, check=WholeNumber(1))
-    category_tests: Literal["one", "subsets"] = parameter(
-        default="one", check=OneOf(("one", "subsets"))
+    category_tests: Literal["one", "subsets", "drop-first", "drop-last"] = parameter(
+        default="one", check=OneOf(("one", "subsets", "drop-first", "drop-last"))
     )
 
 

@@ -122,7 +122,7 @@ def express(
     builder.descend()
     if merges:
         builder.merge()
-    places = _Places(encoder, problem.columns, {test.feature for test in tree.tests})
+    places = _TestPlaces(encoder, problem.columns, {test.feature for test in tree.tests})
     found = {i: places.of(tree.tests[i], builder.answers[i]) for i in builder.tests_in_use()}
     added = [_named(test, table) for test in places.added]
     candidates = {i: places.candidate(place) for i, place in found.items()}
@@ -140,7 +140,7 @@ class _Place(NamedTuple):
     is_multiway: bool = False
 
 
-class _Places:
+class _TestPlaces:
     """Looks tests of a tree up by how they divide the rows, and keeps those that are new."""
 
     def __init__(self, encoder: TableEncoder, columns: Columns, features: set[int]) -> None:

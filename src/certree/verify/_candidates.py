@@ -352,8 +352,11 @@ class Candidates:
             elif kind == "category" and self._has_sets(feature):
                 yield from self._all_sets(feature)
             elif kind == "category":
-                single = self._single_groups(feature)
-                if not seen.has_missing and len(single) <= 2:
+                single, asked = self._single_groups(feature), self.wishes.category_tests
+                is_told = not seen.has_missing and len(single) <= 2
+                if asked == "drop-last":
+                    single = single[:-1]
+                elif asked == "drop-first" or is_told:
                     single = single[1:]
                 elif len(single) == 1:
                     single = []

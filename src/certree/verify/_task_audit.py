@@ -244,11 +244,25 @@ def _check_unit(audit: Audit, data: Data, leaves: Leaves, charges: Charges | Non
         audit.compare("unit", certificate.unit, common_unit(multiples))
 
 
+def _children_of_multiway(walk: Walk) -> set[int]:
+    """Return the nodes that are outcomes of multiway tests, which may have no rows."""
+    tree = walk.tree
+    return {
+        child
+        for node, children in enumerate(tree.children)
+        if children and tree.tests[tree.asked[node]]["kind"] == "multiway"
+        for child in children
+    }
+
+
 def _leaf_cost(audit: Audit, leaves: Leaves, walk: Walk) -> tuple[Fraction, Fraction]:
     """Return the cost of the leaves of a tree, and how much lower it could be."""
     total = lost = Fraction(0)
+    several = _children_of_multiway(walk)
     for leaf in walk.leaves:
         rows, value = walk.rows[leaf], walk.tree.value(leaf)
+        if not rows and leaf in several:
+            continue  # an outcome that no row has at this node
         if not rows:
             raise CertificateError(f"leaf {leaf} of the tree has no rows.")
         cost, least = leaves.of(rows, value), leaves.least(rows)
