@@ -14,6 +14,7 @@
 
 #include "data/test_costs.hpp"
 #include "options.hpp"
+#include "ordered_solver.hpp"
 #include "solver.hpp"
 
 namespace certree {
@@ -23,6 +24,7 @@ template <class T>
 using Vector = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 using Matrix = nanobind::ndarray<const std::int64_t, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
 using MaybeVector = std::optional<Vector<std::int64_t>>;
+using Ranks = nanobind::ndarray<const std::int32_t, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
 
 // Signals are handled by Python's main thread only; elsewhere PyErr_CheckSignals does nothing.
 class PythonObserver {
@@ -78,6 +80,16 @@ inline TableView view_of(const Columns& columns) {
   table.row_stride = columns.stride(0);
   table.column_stride = columns.stride(1);
   return table;
+}
+
+inline OrderedView view_of(const Ranks& ranks, const Vector<std::int32_t>& n_ranks) {
+  OrderedView view;
+  view.ranks = ranks.data();
+  view.n_features = static_cast<std::int32_t>(ranks.shape(0));
+  view.n_rows = static_cast<std::int64_t>(ranks.shape(1));
+  view.n_ranks = n_ranks.data();
+  if (n_ranks.shape(0) != ranks.shape(0)) throw std::invalid_argument("n_ranks and ranks differ in length");
+  return view;
 }
 
 // The entries of an array with one row per row of the table.

@@ -25,24 +25,28 @@ MultiwayQuestion take_question(const IntArrays& tests, OptionDict& options) {
   return question;
 }
 
-MultiwayResult solve_from_python(const Columns& columns, const Vector<std::int32_t>& row_types,
-                                 const Matrix& cost_matrix, const MaybeVector& weights, const IntArrays& tests,
-                                 const OptionDict& given, nb::object callback) {
+template <auto kSolve>
+auto from_python(const Columns& columns, const Vector<std::int32_t>& row_types, const Matrix& cost_matrix,
+                 const MaybeVector& weights, const IntArrays& tests, const OptionDict& given, nb::object callback) {
   OptionDict options;
   options.update(given);
   const MultiwayQuestion question = take_question(tests, options);
   const Arguments a(columns, row_types, cost_matrix, weights, options);
   return run_without_gil(std::move(callback), [&](Observer observer) {
-    return solve_multiway(a.table, a.task, question, a.options, std::move(observer));
+    return kSolve(a.table, a.task, question, a.options, std::move(observer));
   });
 }
 
 }  // namespace
 
 void bind_multiway(nb::module_& m) {
-  m.def("solve_multiway", &solve_from_python, nb::arg("columns"), nb::arg("row_types"), nb::arg("cost_matrix"),
-        nb::arg("weights").none(), nb::arg("tests"), nb::arg("options"), nb::arg("callback") = nb::none(),
+  m.def("solve_multiway", &from_python<&solve_multiway>, nb::arg("columns"), nb::arg("row_types"),
+        nb::arg("cost_matrix"), nb::arg("weights").none(), nb::arg("tests"), nb::arg("options"),
+        nb::arg("callback") = nb::none(),
         "Least error_scale * cost + split_penalty * splits + leaf_penalty * leaves over all trees of these tests.");
+  m.def("solve_multiway_path", &from_python<&solve_multiway_path>, nb::arg("columns"), nb::arg("row_types"),
+        nb::arg("cost_matrix"), nb::arg("weights").none(), nb::arg("tests"), nb::arg("options"),
+        nb::arg("callback") = nb::none(), "Least leaf cost of trees of these tests for every number of splits.");
 }
 
 }  // namespace certree

@@ -133,9 +133,12 @@ PointHistory point_history(const PointsResult& result) {
   return out;
 }
 
-Entries entries(const PathResult& result) {
+const MultiwayTree& lay_out(const MultiwayTree& tree) { return tree; }
+
+template <class PathLike>
+Entries entries(const PathLike& result) {
   Entries out;
-  for (const PathEntry& e : result.entries) {
+  for (const auto& e : result.entries) {
     const MultiwayTree tree = lay_out(e.tree);
     const auto array = [&](Field field) { return array_of(tree, field).cast(nb::rv_policy::move); };
     out.append(nb::make_tuple(e.splits, e.lower, e.upper, array(&MultiwayTreeNode::test),
@@ -178,8 +181,10 @@ void bind_results(nb::module_& m) {
           [](const ChainResult& r) { return nb::typed<nb::tuple, Cost, Cost>(nb::make_tuple(1, r.loss_denominator)); },
           "(num, den): 1 - normalised area = loss * num / den.");
   nb::class_<PathResult, Report>(m, "PathResult", "The error-versus-splits curve.")
-      .def_prop_ro("entries", &entries,
+      .def_prop_ro("entries", &entries<PathResult>,
                    "(splits, lower, upper, test, first_child, label) for every number of splits that improves.");
+  nb::class_<MultiwayPathResult, Report>(m, "MultiwayPathResult", "The same for tests with any number of outcomes.")
+      .def_prop_ro("entries", &entries<MultiwayPathResult>);
   nb::class_<PointsResult, Report>(m, "PointsResult", "Trees with their points; tree i has nodes from offset i on.")
       .def_prop_ro("points", &points, move)
       .def_prop_ro("offsets", &offsets, move)

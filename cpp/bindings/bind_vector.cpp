@@ -1,4 +1,4 @@
-// solve_vector() and solve_vector_path() for Python.
+// solve_vector(), solve_ordered_vector() and their paths for Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
@@ -119,10 +119,10 @@ class PythonLeaf {
 };
 
 struct VectorArguments {
-  VectorArguments(const Columns& columns, const Matrix& statistics, const std::string& kind,
+  VectorArguments(const TableView& view, const Matrix& statistics, const std::string& kind,
                   const MaybeVector& row_counts, const OptionDict& given, const nb::dict& extra)
       : options(read_options(given)) {
-    table.table = view_of(columns);
+    table.table = view;
     n_vectors = static_cast<std::int64_t>(statistics.shape(0));
     table.statistics = extra.contains("row_types") ? statistics.data() : rows_of(statistics, "statistics", table.table);
     table.row_counts = rows_of(row_counts, "row_counts", table.table);
@@ -205,8 +205,25 @@ template <auto kSolve>
 auto from_python(const Columns& columns, const Matrix& statistics, const std::string& kind,
                  const MaybeVector& row_counts, const OptionDict& options, nb::object callback,
                  const OptionDict& extra) {
-  VectorArguments a(columns, statistics, kind, row_counts, options, extra);
+  VectorArguments a(view_of(columns), statistics, kind, row_counts, options, extra);
   return a.run(std::move(callback), kSolve);
+}
+
+// The same with ranks.
+template <class Solve>
+auto solve_ranks(const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Matrix& statistics,
+                 const std::string& kind, const OptionDict& options, nb::object callback, const nb::dict& extra,
+                 Solve solve) {
+  OrderedView view = view_of(ranks, n_ranks);
+  TableView rows;
+  rows.n_rows = view.n_rows;
+  VectorArguments a(rows, statistics, kind, std::nullopt, options, extra);
+  if (a.row_types || a.table.tests.price != nullptr)
+    throw std::invalid_argument("ordered features know neither row types nor test costs");
+  view.statistics = a.table.statistics;
+  view.row_worst = a.table.row_worst;
+  return a.run(std::move(callback), [&](const VectorTable&, const VectorTask& task, const Options& read,
+                                        Observer observer) { return solve(view, task, read, std::move(observer)); });
 }
 
 }  // namespace
@@ -220,6 +237,30 @@ void bind_vector(nb::module_& m) {
   m.def("solve_vector_path", &from_python<&solve_vector_path>, nb::arg("columns"), nb::arg("statistics"),
         nb::arg("kind"), nb::arg("row_counts").none(), nb::arg("options"), nb::arg("callback") = nb::none(),
         nb::arg("extra") = OptionDict(nb::dict()), "Least leaf cost for every number of splits, with trees.");
+  m.def(
+      "solve_ordered_vector",
+      [](const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Matrix& statistics, const std::string& kind,
+         const OptionDict& options, nb::object callback, const OptionDict& extra) {
+        return solve_ranks(ranks, n_ranks, statistics, kind, options, std::move(callback), extra,
+                           [](const OrderedView& view, const VectorTask& task, const Options& read, Observer observer) {
+                             return solve_ordered(view, task, read, std::move(observer));
+                           });
+      },
+      nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("statistics"), nb::arg("kind"), nb::arg("options"),
+      nb::arg("callback") = nb::none(), nb::arg("extra") = OptionDict(nb::dict()),
+      "As solve_vector(), for trees whose tests are thresholds of ranks; leaf costs must be superadditive.");
+  m.def(
+      "solve_ordered_vector_path",
+      [](const Ranks& ranks, const Vector<std::int32_t>& n_ranks, const Matrix& statistics, const std::string& kind,
+         const OptionDict& options, nb::object callback, const OptionDict& extra) {
+        return solve_ranks(ranks, n_ranks, statistics, kind, options, std::move(callback), extra,
+                           [](const OrderedView& view, const VectorTask& task, const Options& read, Observer observer) {
+                             return solve_ordered_path(view, task, read, std::move(observer));
+                           });
+      },
+      nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("statistics"), nb::arg("kind"), nb::arg("options"),
+      nb::arg("callback") = nb::none(), nb::arg("extra") = OptionDict(nb::dict()),
+      "As solve_vector_path(), for these trees.");
   m.def("rate_costs", &rate_costs, nb::arg("sums"), nb::arg("numbers"), nb::arg("costs"),
         "Write what leaves with these sums of events, exposure and own rates cost.");
   m.def("linear_costs", &linear_costs, nb::arg("sums"), nb::arg("numbers"), nb::arg("costs"),

@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "door.hpp"
 #include "search/multiway.hpp"
+#include "search/multiway_path.hpp"
 #include "search/worker.hpp"
 
 namespace certree {
@@ -45,50 +46,109 @@ std::int32_t effective_depth(const Dataset& data, const ColumnTests& tests, cons
   return options.max_depth < 0 || options.max_depth >= most ? kUnlimitedDepth : options.max_depth;
 }
 
-// Throws std::bad_alloc if not even the data fit.
-MultiwayResult solve_checked(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
-                             const Options& options, Observer observer) {
-  Budget budget(options.time_limit_s, options.work_limit);
-  MemoryBudget memory(options.memory_limit);
-  DatasetSettings settings = dataset_settings(table, options);
-  settings.reduces_columns = false;  // tests refer to all of them
-  const Dataset data(table, task, settings, memory);
-  const std::int32_t depth = effective_depth(data, question.tests, options);
-  Options inner = options;
+// What one solve works on.  Throws std::bad_alloc if not even the data fit.
+struct MultiwayRun {
+  MultiwayRun(const TableView& table, const CountTask& task, const MultiwayQuestion& question, const Options& options,
+              Observer observer)
+      : budget(options.time_limit_s, options.work_limit),
+        memory(options.memory_limit),
+        data(table, task, settings_of(table, options), memory),
+        depth(effective_depth(data, question.tests, options)),
+        inner(inner_options(question, options)),
+        scale(worst_total(data, task), with_all_penalties(question), data.n_groups()),
+        settings{objective_of(question, options), outcomes_of(question, options), inner},
+        progress(budget, std::move(observer), scale.factor),
+        subproblems(memory, options.memory_limit > 0 ? options.memory_limit / 2 : 0, false),
+        context{data, task, question.tests, settings, budget, memory, subproblems, progress, depth} {
+    inner.gap = scale.from_caller(options.gap);
+    if (options.known_value >= 0)
+      progress.assume(options.known_value * scale.factor + (inner.smallest ? options.known_splits : 0));
+  }
+
+  // No tree has more splits: each has two outcomes with rows.
+  std::int64_t most_splits() const {
+    const std::int64_t most = std::max<std::int64_t>(data.n_groups() - 1, 0);
+    return inner.max_splits >= 0 ? std::min(inner.max_splits, most) : most;
+  }
+
+  Budget budget;
+  MemoryBudget memory;
+  Dataset data;
+  std::int32_t depth;
+  Options inner;
+  Scale scale;
+  MultiwaySettings settings;
+  Progress progress;
+  Table subproblems;
+  MultiwayContext context;
+
+ private:
+  static DatasetSettings settings_of(const TableView& table, const Options& options) {
+    DatasetSettings settings = dataset_settings(table, options);
+    settings.reduces_columns = false;  // tests refer to all of them
+    return settings;
+  }
   // As in run.cpp: with nothing to limit its size, the smallest of the best trees is a question that nobody asked.
-  if (options.max_depth < 0 && options.split_penalty == 0 && question.leaf_penalty == 0) inner.smallest = false;
+  static Options inner_options(const MultiwayQuestion& question, const Options& options) {
+    Options inner = options;
+    const bool is_limited = options.max_depth >= 0 || options.max_splits >= 0;
+    if (!is_limited && options.split_penalty == 0 && question.leaf_penalty == 0) inner.smallest = false;
+    return inner;
+  }
   // Every split has two outcomes with rows, so there are fewer splits than leaves, and no more leaves than groups.  The
   // scale sees both penalties at once, which is the most that a split can add.
-  Options both = inner;
-  require(!__builtin_add_overflow(options.split_penalty, question.leaf_penalty, &both.split_penalty),
-          "the penalties overflow 64-bit integers; scale them down");
-  const Scale scale(worst_total(data, task), both, data.n_groups());
-  const MultiwayObjective objective{options.error_scale * scale.factor,
-                                    options.split_penalty * scale.factor + (inner.smallest ? 1 : 0),
-                                    question.leaf_penalty * scale.factor};
-  inner.gap = scale.from_caller(options.gap);
-  const bool only_binary =
-      std::all_of(question.tests.begin(), question.tests.end(), [](const auto& t) { return n_outcomes(t) == 2; });
-  const MultiwaySettings search_settings{objective, {only_binary, question.leaf_penalty, options.min_leaf}, inner};
-  Progress progress(budget, std::move(observer), scale.factor);
-  Table subproblems(memory, options.memory_limit > 0 ? options.memory_limit / 2 : 0, false);
+  Options with_all_penalties(const MultiwayQuestion& question) const {
+    Options both = inner;
+    require(!__builtin_add_overflow(inner.split_penalty, question.leaf_penalty, &both.split_penalty),
+            "the penalties overflow 64-bit integers; scale them down");
+    return both;
+  }
+  MultiwayObjective objective_of(const MultiwayQuestion& question, const Options& options) const {
+    return {options.error_scale * scale.factor, options.split_penalty * scale.factor + (inner.smallest ? 1 : 0),
+            question.leaf_penalty * scale.factor};
+  }
+  static EmptyOutcomes outcomes_of(const MultiwayQuestion& question, const Options& options) {
+    const bool only_binary =
+        std::all_of(question.tests.begin(), question.tests.end(), [](const auto& t) { return n_outcomes(t) == 2; });
+    return {only_binary, question.leaf_penalty, options.min_leaf};
+  }
+};
 
+MultiwayResult solve_checked(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
+                             const Options& options, Observer observer) {
+  MultiwayRun run(table, task, question, options, std::move(observer));
   MultiwayResult result;
-  run_within(budget, [&] {
-    MultiwaySearch search({data, task, question.tests, search_settings, budget, memory, subproblems, progress, depth});
-    search.run(result.counters);
-    result.tree = search.tree();
+  run_within(run.budget, [&] {
+    const auto search_with = [&](auto&& search) {
+      search.run(result.counters);
+      result.tree = search.tree();
+    };
+    if (options.max_splits >= 0 && options.max_splits <= run.most_splits())
+      search_with(MultiwayPath(run.context, options.max_splits));
+    else
+      search_with(MultiwaySearch(run.context));
   });
-  progress.observe();
-  if (result.tree.nodes.empty()) {
+  run.progress.observe();
+  if (result.tree.nodes.empty() && options.known_value < 0) {
     const Counters counters = result.counters;
     result = leaf_of(table, task, question, options);
     result.counters = counters;
   } else {
-    report_values(progress, budget, scale, options.gap, result);
+    report_values(run.progress, run.budget, run.scale, options.gap, result);
   }
-  report_work(budget, memory, data, result);
-  report_table(subproblems, result.counters);
+  report_work(run.budget, run.memory, run.data, result);
+  report_table(run.subproblems, result.counters);
+  return result;
+}
+
+MultiwayPathResult path_checked(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
+                                const Options& options, Observer observer) {
+  MultiwayRun run(table, task, question, options, std::move(observer));
+  MultiwayPathResult result;
+  MultiwayPath path(run.context, run.most_splits());
+  result.entries = path.run_whole(result.counters);
+  result.status = status_of(run.budget, path.is_whole());
+  report_work(run.budget, run.memory, run.data, result);
   return result;
 }
 
@@ -97,7 +157,6 @@ MultiwayResult solve_checked(const TableView& table, const CountTask& task, cons
 MultiwayResult solve_multiway(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
                               const Options& options, Observer observer) {
   check_options(table.n_rows, options);
-  require(options.max_splits == -1, "multiway tests and max_splits cannot be combined; use max_depth or a penalty");
   require(question.leaf_penalty >= 0, "leaf_penalty must not be negative");
   check_tests(table, question.tests);
   try {
@@ -105,6 +164,29 @@ MultiwayResult solve_multiway(const TableView& table, const CountTask& task, con
   } catch (const std::bad_alloc&) {
     return leaf_of(table, task, question, options);
   }
+}
+
+MultiwayPathResult solve_multiway_path(const TableView& table, const CountTask& task, const MultiwayQuestion& question,
+                                       const Options& options, Observer observer) {
+  check_path_options(table.n_rows, options);
+  check_tests(table, question.tests);
+  // Costs of leaves, for every number of splits: nothing else counts, and nothing is left to choose.
+  Options plain = options;
+  plain.error_scale = 1;
+  plain.split_penalty = 0;
+  plain.smallest = false;
+  const MultiwayQuestion asked{question.tests, 0};
+  MultiwayPathResult result;
+  try {
+    result = path_checked(table, task, asked, plain, std::move(observer));
+  } catch (const std::bad_alloc&) {
+    result.status = Status::memory_limit;
+  }
+  if (result.entries.empty()) {
+    MultiwayResult leaf = leaf_of(table, task, asked, plain);
+    result.entries.push_back({0, 0, leaf.upper_bound, std::move(leaf.tree)});
+  }
+  return result;
 }
 
 }  // namespace certree

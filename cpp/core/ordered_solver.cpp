@@ -8,6 +8,7 @@
 #include "door.hpp"
 #include "search/ordered_search.hpp"
 #include "search/ordered_shape.hpp"
+#include "tasks/quantile_loss.hpp"
 
 namespace certree {
 
@@ -43,6 +44,8 @@ Result leaf_of(const OrderedView& view, const CountTask& task, const Options& op
 
 Result leaf_of(const OrderedView& view, const VectorTask& task, const Options& options) {
   const auto n = static_cast<std::size_t>(task.n_statistics);
+  if (task.kind == VectorKind::quantile)
+    return single_leaf(quantile_loss(view.statistics, view.n_rows, task), 0, options);
   std::vector<Cost> sums(n, 0);
   for (std::size_t row = 0; row < static_cast<std::size_t>(view.n_rows); ++row)
     for (std::size_t s = 0; s < n; ++s) sums[s] += view.statistics[row * n + s];
@@ -58,7 +61,7 @@ struct Solve {
         MemoryBudget& shared_memory, Observer observer)
       : budget(shared_budget),
         memory(shared_memory),
-        data(view, task, memory),
+        data(view, task, budget, memory),
         shape(shape_of(data, options)),
         scale(data.worst_total(), options, most_splits(data, shape)),
         inner(options),

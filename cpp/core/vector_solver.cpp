@@ -83,22 +83,9 @@ void check(const VectorTable& table, const VectorTask& task) {
       throw std::invalid_argument("row_types has a value outside 0 .. n_types - 1");
 }
 
-// All rows in one leaf, sorted by their targets.
-Cost quantile_loss(const VectorTable& table, const VectorTask& task) {
-  std::vector<std::pair<Cost, Cost>> rows;
-  Cost weight = 0;
-  for (std::size_t row = 0; row < static_cast<std::size_t>(table.table.n_rows); ++row) {
-    rows.emplace_back(table.statistics[2 * row + 1], table.statistics[2 * row]);
-    weight += rows.back().second;
-  }
-  std::sort(rows.begin(), rows.end());
-  QuantileLoss loss(task, weight);
-  for (const auto& [target, of_row] : rows) loss.add(target, of_row);
-  return loss.cost();
-}
-
 Result leaf_of(const VectorTable& table, const VectorTask& task, const Options& options) {
-  if (task.kind == VectorKind::quantile) return single_leaf(quantile_loss(table, task), 0, options);
+  if (task.kind == VectorKind::quantile)
+    return single_leaf(quantile_loss(table.statistics, table.table.n_rows, task), 0, options);
   const auto n = static_cast<std::size_t>(task.n_statistics);
   std::vector<Cost> sums(n, 0);
   for (std::int64_t row = 0; row < table.table.n_rows; ++row) {

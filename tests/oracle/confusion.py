@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.oracle.brute_force import BruteForce, binary_tests
+from tests.oracle.brute_force import BruteForce, Test, binary_tests
 
 Triple = tuple[int, int, int]
 """False positives, false negatives, splits."""
@@ -28,6 +28,8 @@ class Confusions:
         Weight of each row.
     min_leaf : int
         Fewest rows in a leaf of a tree that has a split.
+    tests : sequence of tuple of int, optional
+        Row sets of the outcomes of each test, in place of the columns.
     """
 
     def __init__(
@@ -36,10 +38,10 @@ class Confusions:
         row_types: Sequence[int],
         weights: Sequence[int] | None = None,
         min_leaf: int = 1,
+        tests: Sequence[Test] | None = None,
     ) -> None:
-        self.splitter = BruteForce(
-            binary_tests(columns), row_types, [[0, 1], [1, 0]], weights, min_leaf=min_leaf
-        )
+        asked = binary_tests(columns) if tests is None else tests
+        self.splitter = BruteForce(asked, row_types, [[0, 1], [1, 0]], weights, min_leaf=min_leaf)
         self._known: dict[tuple[int, int], frozenset[Triple]] = {}
 
     def triples(
@@ -57,9 +59,13 @@ class Confusions:
             found = set(self._leaves(rows))
             for test in self.splitter.tests if depth > 0 else ():
                 parts = self.splitter.parts(rows, test)
-                if parts is not None:
-                    one, two = (self._all(p, min(depth - 1, p.bit_count() - 1)) for p in parts)
-                    found |= {(a + d, b + e, c + f + 1) for a, b, c in one for d, e, f in two}
+                if parts is None:
+                    continue
+                whole = {(0, 0, 1)}
+                for part in parts:
+                    below = self._all(part, min(depth - 1, part.bit_count() - 1))
+                    whole = {(a + d, b + e, c + f) for a, b, c in whole for d, e, f in below}
+                found |= whole
             self._known[key] = frozenset(found)
         return self._known[key]
 

@@ -28,6 +28,7 @@ class MultiwayProblem:
     leaf_penalty: int = 0
     max_depth: int = -1
     min_leaf: int = 1
+    max_splits: int = -1
 
     def but(self, **changes: Any) -> MultiwayProblem:
         """Return a copy with some fields changed."""
@@ -35,15 +36,21 @@ class MultiwayProblem:
 
     def solve(self, callback: Any = None, /, **options: Any) -> Any:
         """Run the engine; ``options`` come on top of the problem's own."""
+        return _core.solve_multiway(*self._arguments(options), callback)
+
+    def solve_path(self, **options: Any) -> Any:
+        """Run the engine for all numbers of splits; penalties do not count."""
+        return _core.solve_multiway_path(*self._arguments(options))
+
+    def _arguments(self, options: dict[str, Any]) -> tuple[Any, ...]:
         names = ("error_scale", "split_penalty", "leaf_penalty", "max_depth", "min_leaf")
-        return _core.solve_multiway(
+        return (
             self.columns,
             self.row_types,
             self.cost_matrix,
             self.weights,
             [np.array(test, dtype=np.int32) for test in self.tests],
-            {**{name: getattr(self, name) for name in names}, **options},
-            callback,
+            {**{name: getattr(self, name) for name in (*names, "max_splits")}, **options},
         )
 
     def row_sets(self) -> list[tuple[int, ...]]:
@@ -57,9 +64,9 @@ class MultiwayProblem:
             for test in self.tests
         ]
 
-    def optimum(self) -> tuple[int, int]:
-        """Least value, and the fewest splits that reach it, by brute force."""
-        oracle = BruteForce(
+    def oracle(self) -> BruteForce:
+        """All trees, for this problem's costs."""
+        return BruteForce(
             self.row_sets(),
             self.row_types.tolist(),
             self.cost_matrix.tolist(),
@@ -69,7 +76,11 @@ class MultiwayProblem:
             leaf_penalty=self.leaf_penalty,
             min_leaf=self.min_leaf,
         )
-        return oracle.optimum(None if self.max_depth < 0 else self.max_depth)[:2]
+
+    def optimum(self) -> tuple[int, int]:
+        """Least value, and the fewest splits that reach it, by brute force."""
+        limits = (None if limit < 0 else limit for limit in (self.max_depth, self.max_splits))
+        return self.oracle().optimum(*limits)[:2]
 
     def check(self, result: Any, optimum: int | None = None, about: Any = "") -> tuple[int, int]:
         """Check what every result promises; return value and splits of its tree.
@@ -77,7 +88,7 @@ class MultiwayProblem:
         The value is computed from the labels that the tree carries, not from the best labels.
         """
         where = f"{self!r} {about}"
-        value, splits = self._tree_value(result)
+        value, splits = self.tree_value(result)
         assert value == result.upper_bound, (
             f"a tree of {value} claims {result.upper_bound}; {where}"
         )
@@ -89,7 +100,8 @@ class MultiwayProblem:
             assert bounds[0] <= optimum <= bounds[1], f"{optimum} not in {bounds}; {where}"
         return value, splits
 
-    def _tree_value(self, result: Any) -> tuple[int, int]:
+    def tree_value(self, result: Any) -> tuple[int, int]:
+        """Value and splits of a tree, with the labels that it carries."""
         test, first_child, label = (
             [int(v) for v in array] for array in (result.test, result.first_child, result.label)
         )
@@ -118,6 +130,7 @@ class MultiwayProblem:
                 weight = 1 if self.weights is None else int(self.weights[i])
                 cost += weight * int(self.cost_matrix[self.row_types[i], label[node]])
         assert len(rows) == len(test), "some node is not reached"
+        assert self.max_splits < 0 or splits <= self.max_splits
         value = self.error_scale * cost + self.split_penalty * splits + self.leaf_penalty * leaves
         return value, splits
 

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import cycle
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from certree import _core
+from certree import _core, engine, metrics
+from certree.engine._multiway_search import MultiwaySession
+from certree.proofs._metric_search import solve_metric, solve_metric_path
+from tests.oracle.confusion import Confusions
 from tests.oracle.multiway import MultiwayProblem, random_multiway_problems
 from tests.problems import random_problems
 from tests.registry import all_isas, all_switches, settings_one_by_one, solve
@@ -95,6 +102,132 @@ def test_a_work_limit_keeps_the_optimum_between_the_bounds(seed: int) -> None:
             assert all(low <= value <= up for low, up in zip(lowers, uppers, strict=True))
 
 
+def limited(seed: int, count: int, **ranges: Any) -> Iterator[MultiwayProblem]:
+    """Problems with a limit on the number of splits."""
+    for i, problem in enumerate(random_multiway_problems(seed, count, **ranges)):
+        yield problem.but(max_splits=i % 7)
+
+
+@pytest.mark.parametrize("seed", range(700, 704))
+def test_a_limit_on_splits_is_kept(seed: int) -> None:
+    """With and without a depth limit, penalties per split and per leaf, and leaf sizes."""
+    for problem in limited(seed, 200, rows=(1, 18), features=(1, 4)):
+        result = problem.solve()
+        value, splits = problem.optimum()
+        assert result.status == "optimal", problem
+        assert problem.check(result, value)[1] == splits, problem
+
+
+@pytest.mark.parametrize("seed", range(710, 712))
+def test_every_switch_alone_leaves_the_optimum_within_a_split_limit(seed: int) -> None:
+    """Each technique off by itself, and on by itself."""
+    for problem in limited(seed, 50, rows=(4, 12), features=(1, 3)):
+        value = problem.optimum()[0]
+        for setting in settings_one_by_one():
+            result = problem.solve(**setting)
+            assert result.status == "optimal", (problem, setting)
+            problem.check(result, value, setting)
+
+
+@pytest.mark.parametrize("seed", range(720, 722))
+def test_limits_of_work_and_memory_keep_the_bounds_within_a_split_limit(seed: int) -> None:
+    """Stopped anywhere, or short of memory, the tree is worth its value and the bound holds."""
+    for problem in limited(seed, 40, rows=(12, 18), features=(3, 4)):
+        value = problem.optimum()[0]
+        for limits in ({"work_limit": 1}, {"work_limit": 5}, {"work_limit": 13}):
+            problem.check(problem.solve(**limits), value, limits)
+        for memory in (1, 30_000, 60_000):
+            problem.check(problem.solve(memory_limit=memory, work_limit=3000), value, memory)
+
+
+@pytest.mark.parametrize("seed", range(730, 734))
+def test_every_entry_of_a_path_is_the_least_cost_for_its_number_of_splits(seed: int) -> None:
+    """All numbers of splits, with a depth limit, a split limit or both."""
+    settings = cycle([{}, *({name: bool(on) for name in all_switches()} for on in (0, 1))])
+    for problem in limited(seed, 100, rows=(1, 16), features=(1, 4)):
+        plain = problem.but(error_scale=1, split_penalty=0, leaf_penalty=0)
+        if plain.max_splits == 6 and plain.max_depth >= 0:
+            plain = plain.but(max_splits=-1)
+        depth = None if plain.max_depth < 0 else plain.max_depth
+        most = len(plain.row_types) if plain.max_splits < 0 else plain.max_splits
+        costs = plain.oracle().costs_by_splits(most, depth)
+        found = plain.solve_path(**next(settings))
+        assert found.status == "optimal", plain
+        improving = [k for k, cost in enumerate(costs) if k == 0 or cost < costs[k - 1]]
+        assert [entry[0] for entry in found.entries] == improving, plain
+        for splits, lower, upper, *tree in found.entries:
+            assert lower == upper == costs[splits]
+            nodes = SimpleNamespace(test=tree[0], first_child=tree[1], label=tree[2])
+            assert plain.tree_value(nodes) == (upper, splits)
+
+
+@pytest.mark.parametrize("seed", range(740, 742))
+def test_a_stopped_path_keeps_the_bounds(seed: int) -> None:
+    """Whatever is found in time are trees of their cost, and the bounds hold."""
+    for problem in limited(seed, 60, rows=(12, 18), features=(3, 4)):
+        plain = problem.but(error_scale=1, split_penalty=0, leaf_penalty=0)
+        depth = None if plain.max_depth < 0 else plain.max_depth
+        costs = plain.oracle().costs_by_splits(plain.max_splits, depth)
+        for work in (1, 3, 9, 27):
+            for splits, lower, upper, *tree in plain.solve_path(work_limit=work).entries:
+                nodes = SimpleNamespace(test=tree[0], first_child=tree[1], label=tree[2])
+                assert plain.tree_value(nodes) == (upper, splits)
+                assert lower <= costs[splits] <= upper
+
+
+@pytest.mark.parametrize("seed", range(750, 752))
+def test_a_known_tree_is_only_beaten_by_better_ones(seed: int) -> None:
+    """With the value of a best tree, nothing is returned; with a worse one, a best tree is."""
+    for problem in [*random_multiway_problems(seed, 80), *limited(seed, 80, rows=(1, 16))]:
+        value, splits = problem.optimum()
+        none = problem.solve(known_value=value, known_splits=splits)
+        assert none.status == "optimal"
+        assert none.lower_bound == none.upper_bound == value, problem
+        assert len(none.test) == 0
+        better = problem.solve(known_value=value + 1, known_splits=splits)
+        assert better.upper_bound == value
+        problem.check(better, value)
+
+
+METRICS: list[metrics.Metric] = [metrics.F1(), metrics.MCC(), metrics.FBeta(2)]
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=repr)
+def test_metrics_are_the_greatest_of_all_trees(metric: metrics.Metric) -> None:
+    """With and without a penalty per split; and for every number of splits."""
+    penalties = cycle([Fraction(0), Fraction(1, 50), Fraction(0), Fraction(1, 9)])
+    for problem in limited(760, 60, rows=(4, 11), features=(1, 3)):
+        types = (problem.row_types > 0).astype(np.int32)
+        if len(set(types.tolist())) < 2 or problem.max_depth > 3:
+            continue
+        tests = [np.array(test, dtype=np.int32) for test in problem.tests]
+        session = MultiwaySession(problem.columns, types, problem.weights, tests)
+        weights = problem.weights if problem.weights is None else problem.weights.tolist()
+        row_sets = problem.row_sets()
+        oracle = Confusions([], types.tolist(), weights, problem.min_leaf, tests=row_sets)
+        depth = problem.max_depth if problem.max_depth >= 0 else None
+        triples = oracle.triples(depth, problem.max_splits)
+        by_class = np.bincount(types, problem.weights, 2).astype(int).tolist()
+        totals = by_class[1], by_class[0]
+        options = engine.Options(
+            max_depth=depth, max_splits=problem.max_splits, min_leaf=problem.min_leaf
+        )
+        penalty = next(penalties)
+        value = max(metric.exact(fp, fn, *totals) - penalty * k for fp, fn, k in triples)
+        result = solve_metric(session, metric, options, complexity=penalty)
+        assert result.status == "optimal", problem
+        assert result.objective == result.bound == value, (problem, penalty)
+        assert (result.fp, result.fn, result.nodes.n_splits) in triples, problem
+        predicted = result.nodes.label[result.nodes.route(problem.columns)]
+        counted = np.ones(len(types), dtype=int) if problem.weights is None else problem.weights
+        assert result.fp == counted[(predicted == 1) & (types == 0)].sum()
+        path = solve_metric_path(session, metric, options)
+        assert path.status == "optimal"
+        for entry in path.entries:
+            small = [t for t in triples if t[2] <= entry.tree.n_splits]
+            assert entry.value == max(metric.exact(fp, fn, *totals) for fp, fn, _ in small)
+
+
 @pytest.mark.parametrize("seed", range(500, 502))
 def test_a_gap_is_kept(seed: int) -> None:
     """The search may stop once the bounds are this close."""
@@ -146,7 +279,7 @@ def test_empty_outcomes_are_leaves_with_the_best_label() -> None:
         ([[0, 1]], {}, "must partition the rows"),
         ([[]], {}, "has no columns"),
         ([[7]], {}, "outside of the table"),
-        ([[0]], {"max_splits": 3}, "max_splits"),
+        ([[0]], {"max_splits": -2}, "max_splits"),
         ([[0]], {"leaf_penalty": -1}, "leaf_penalty"),
         ([[0]], {"no_such": 1}, "unknown option"),
     ],

@@ -166,6 +166,6 @@ before = peak()
 if sys.argv[1] == "labels":
     found = _core.solve_ordered(ranks, n_ranks, labels, errors, None, options, None)
 else:
-    found = _core.solve_ordered_vector(ranks, n_ranks, costs, "min_label", 1, [], options, None)
+    found = _core.solve_ordered_vector(ranks, n_ranks, costs, "min_label", options)
 print(found.counters["peak_bytes"], peak() - before)
 """

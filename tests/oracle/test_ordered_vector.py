@@ -14,20 +14,21 @@ import pytest
 from numpy.typing import NDArray
 
 from certree import _core
-from certree.engine._ordered import ORDERED_KINDS
 from tests.oracle.ordered import expand, random_ranks
 from tests.oracle.test_ordered_medium import numbers, random_setting
 from tests.oracle.vector_problems import (
     VectorCase,
     check_optimal,
     check_tree,
-    leaf_cost,
     random_statistics,
 )
 from tests.problems import FUZZ
 from tests.registry import settings_one_by_one
 
-KINDS = (*ORDERED_KINDS, "label_outputs", "square_outputs")
+SUMS = ("min_label", "squares", "label_outputs", "square_outputs")
+ASKED = ("callback", "rates", "linear", "quantile")
+KINDS = (*SUMS, *ASKED)
+SCALES = {"rates": 50}
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,9 @@ class OrderedCase:
             self.n_ranks,
             case.statistics,
             case.core_kind,
-            case.scale,
-            case.extra().get("outputs", []),
             {**case.options(), **options},
             None,
+            case.extra(),
         )
 
     def __repr__(self) -> str:
@@ -58,8 +58,7 @@ class OrderedCase:
 
 def random_limits(rng: np.random.Generator, case: VectorCase) -> VectorCase:
     """Draw penalty, scale, and the least size of a leaf."""
-    whole = case.statistics.sum(axis=0).tolist()
-    leaf = max(leaf_cost(case.kind, whole, case.scale), 1)
+    leaf = max(case.whole, 1)
     return case.but(
         error_scale=int(rng.choice([1, 1, 3])),
         split_penalty=int(rng.choice([0, 0, 1, max(1, leaf // 50), max(1, leaf // 10)])),
@@ -81,8 +80,9 @@ def make_case(
         expand(ranks, n_ranks),
         random_statistics(rng, kind, n_rows, weights),
         kind,
-        scale=int(rng.choice([1, 1, 7])) if kind.startswith("square") else 1,
+        scale=int(rng.choice([1, 1, 7])) if kind.startswith("square") else SCALES.get(kind, 1),
         max_depth=depth,
+        laws=("superadditive", "worst")[: int(rng.integers(1, 3))] if kind == "callback" else (),
     )
     return OrderedCase(ranks, n_ranks, random_limits(rng, case))
 
@@ -98,7 +98,7 @@ def medium(rng: np.random.Generator, kind: str, n_rows: int, ties: int, depth: i
     """Draw a problem of dependent features, whose vectors depend on these; ties 0: none."""
     ranks = numbers(rng, n_rows, int(rng.integers(3, 6)), ties)
     ordered = make_case(rng, kind, ranks, ranks.max(axis=1) + 1, depth)
-    if rng.random() < 0.3 or kind == "square_outputs":
+    if rng.random() < 0.3 or kind in ("square_outputs", "linear"):
         return ordered
     # Rows on one side of two cuts have other vectors.
     chosen = rng.integers(0, len(ranks), 2)
@@ -107,6 +107,11 @@ def medium(rng: np.random.Generator, kind: str, n_rows: int, ties: int, depth: i
     if kind == "squares":
         w, y = statistics[:, 0], statistics[:, 1] // statistics[:, 0] + 5 * side
         statistics = np.stack([w, w * y, w * y * y], axis=1)
+    elif kind == "quantile":
+        statistics[:, 1] += 5 * side
+    elif kind == "rates":
+        # With rare events on one side.
+        statistics[side & (statistics[:, 1] > 2)] *= [[0, 1, 0]]
     else:
         statistics[side] = statistics[side][:, ::-1]
     statistics = np.ascontiguousarray(statistics)
@@ -192,7 +197,7 @@ def check_interval(ordered: OrderedCase, optimum: int, limits: dict[str, Any]) -
         assert result.lower_bound == result.upper_bound == optimum, (ordered, limits)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SUMS)
 @pytest.mark.parametrize("bits", [31, 33, 45])
 def test_sums_beyond_32_bits(kind: str, bits: int) -> None:
     """Sums of any size that fits 64 bits are exact."""
@@ -210,7 +215,7 @@ def test_sums_beyond_32_bits(kind: str, bits: int) -> None:
         check_equal(OrderedCase(ranks, n_ranks, case), {})
 
 
-@pytest.mark.parametrize("kind", ORDERED_KINDS)
+@pytest.mark.parametrize("kind", ["min_label", "squares"])
 def test_arguments_that_make_no_sense_are_refused(kind: str) -> None:
     """The door checks shapes, signs and names before it searches."""
     ranks, n_ranks = np.array([[0, 1, 2]], dtype=np.int32), np.array([3], dtype=np.int32)
@@ -219,9 +224,7 @@ def test_arguments_that_make_no_sense_are_refused(kind: str) -> None:
     def ask(
         given: NDArray[np.int32] = ranks, costs: NDArray[np.int64] = good, name: str = kind
     ) -> Any:
-        return _core.solve_ordered_vector(
-            given, n_ranks, costs, name, 1, [], {"max_depth": 1}, None
-        )
+        return _core.solve_ordered_vector(given, n_ranks, costs, name, {"max_depth": 1})
 
     assert ask().status == "optimal"
     with pytest.raises(ValueError):

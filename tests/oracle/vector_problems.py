@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
+from certree.engine._vector import LinearLoss
 from tests.oracle.brute_force import BruteForce, Optimum, Test, binary_tests
 from tests.problems import FUZZ, random_columns
 
@@ -25,8 +27,37 @@ def outputs_of(kind: str, n_statistics: int, scale: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
+OWN = 1 / 64  # what one unit of the third statistic of rates stands for
+ABOVE, BELOW = 3, 2  # what a quantile's targets above and below it pay
+
+
+def rate_cost(sums: Sequence[int], scale: int) -> int:
+    """Cost of one rate of events for rows with these events, exposure and own rates."""
+    events, exposure, own = sums
+    loss = own * OWN - (events * math.log(events / exposure) if events else 0.0)
+    return max(math.floor(loss * scale), 0)
+
+
+def linear_loss(most: int) -> LinearLoss:
+    """The squared error around a line of one column, in whole units."""
+    return LinearLoss(True, (0.0,), (0.0,), 1.0, most)
+
+
+def quantile_cost(vectors: Sequence[Sequence[int]]) -> int:
+    """Least loss around any target."""
+
+    def loss(value: int) -> int:
+        return sum(w * max(ABOVE * (y - value), BELOW * (value - y)) for w, y in vectors)
+
+    return min(loss(y) for _, y in vectors)
+
+
 def leaf_cost(kind: str, sums: Sequence[int], scale: int = 1) -> int:
     """Cost of a leaf with these sums, by definition."""
+    if kind == "rates":
+        return rate_cost(sums, scale)
+    if kind == "linear":
+        return int(linear_loss(2**50).costs(np.array([sums], dtype=np.int64))[0])
     outputs = outputs_of(kind, len(sums), scale)
     if kind == "square_outputs":
         w, *totals, q = sums
@@ -76,8 +107,7 @@ class VectorBruteForce(BruteForce):
         known = self._leaf.get(rows)
         if known is None:
             members = [v for i, v in enumerate(self.vectors) if rows >> i & 1]
-            sums = [sum(column) for column in zip(*members, strict=True)]
-            known = self.error_scale * self.problem.leaf_cost(sums)
+            known = self.error_scale * self.problem.leaf_cost(members)
             self._leaf[rows] = known
         return known
 
@@ -109,9 +139,17 @@ class VectorCase:
         """Return a copy with some fields changed."""
         return replace(self, **changes, _oracles={})
 
-    def leaf_cost(self, sums: Sequence[int]) -> int:
-        """Cost of a leaf with these sums."""
+    def leaf_cost(self, vectors: Sequence[Sequence[int]]) -> int:
+        """Cost of a leaf with rows of these vectors."""
+        if self.kind == "quantile":
+            return quantile_cost(vectors)
+        sums = [sum(column) for column in zip(*vectors, strict=True)]
         return leaf_cost(self.kind, sums, self.scale)
+
+    @property
+    def whole(self) -> int:
+        """Cost of all rows in one leaf."""
+        return self.leaf_cost(self.statistics.tolist())
 
     def oracle(self) -> VectorBruteForce:
         """The brute force for this problem, made once."""
@@ -154,6 +192,13 @@ class VectorCase:
         if self.kind.endswith("_outputs"):
             outputs = list(outputs_of(self.kind, self.statistics.shape[1], self.scale))
             return {"scale": self.scale, "outputs": outputs}
+        if self.kind == "quantile":
+            return {"above": ABOVE, "below": BELOW}
+        if self.kind == "rates":
+            loss = (1.0, 1.0, OWN, 1.0, float(self.scale), self.whole)
+            return {"rate_loss": loss, "superadditive": True}
+        if self.kind == "linear":
+            return {"linear_loss": linear_loss(self.whole), "superadditive": True}
         if self.core_kind != "callback":
             return {}
         extra: dict[str, Any] = {"leaf_function": lambda sums: ask(self.kind, sums)}
@@ -168,6 +213,8 @@ class VectorCase:
         """The kind as the core knows it."""
         names = {
             "unlawful": "callback",
+            "rates": "callback",
+            "linear": "callback",
             "label_outputs": "min_label",
             "square_outputs": "squares",
         }
@@ -227,7 +274,7 @@ def check_tree(result: Any, problem: VectorCase) -> TreeFacts:
         if column < 0:
             vectors = [problem.statistics[i].tolist() for i in rows]
             sums = [sum(column) for column in zip(*vectors, strict=True)]
-            cost += problem.leaf_cost(sums)
+            cost += problem.leaf_cost(vectors)
             if problem.kind in ("min_label", "callback"):
                 label = int(result.label[node])
                 assert label == sums.index(min(sums)), "the label is not the first of the best"
@@ -269,6 +316,20 @@ def random_statistics(
         w, factors = weights[:, None], np.arange(1, len(spreads) + 1)
         q = (factors * w * y * y).sum(axis=1, keepdims=True)
         return np.ascontiguousarray(np.hstack([w, w * y, q]), dtype=np.int64)
+    if kind == "quantile":
+        spread = int(rng.choice([1, 3, 20, 1000]))
+        y = rng.integers(-spread, spread + 1, n_rows)
+        return np.stack([weights, y], axis=1).astype(np.int64)
+    if kind == "rates":
+        events = weights * rng.poisson(float(rng.choice([0.3, 2.0])), n_rows)
+        exposure = weights * rng.integers(1, 9, n_rows)
+        rates = np.maximum(events, 1) / exposure
+        own = np.ceil(events * np.log(rates) / OWN)
+        return np.stack([events, exposure, own], axis=1).astype(np.int64)
+    if kind == "linear":
+        x, y = rng.integers(-4, 5, n_rows), rng.integers(-20, 21, n_rows)
+        parts = [np.ones_like(x), y, y * y, x, x * x, x * y]
+        return np.stack([weights * part for part in parts], axis=1).astype(np.int64)
     m = int(rng.integers(1, 9 if kind == "label_outputs" else 6))
     most = int(rng.choice([1, 3, 10, 1000, 2**17 if kind in ("callback", "unlawful") else 2**33]))
     costs = rng.integers(0, most + 1, (n_rows, m))

@@ -372,7 +372,7 @@ def test_a_path_and_all_folds_take_a_few_times_the_work_of_one_fit(
         (TreeCV(3), {}, "estimator must be a tree of certree"),
         (TreeCV(SPOForest()), {}, "estimator must be a tree of certree"),
         (TreeCV(OptimalTreeClusterer()), {}, "TreeCV chooses max_splits, which OptimalTreeCl"),
-        (TreeCV(OptimalTreeClassifier(splits="multiway")), {}, "set sizes=None"),
+        (TreeCV(OptimalTreeClassifier(splits="multiway")), {}, "needs columns of categories"),
         (TreeCV(CostSensitiveTreeClassifier()), {"costs": [[0, 1]]}, "costs must have one value"),
         (TreeCV(FairTreeClassifier()), {"sensitive_features": "sex"}, "sensitive_features must"),
         (TreeCV(PolicyTree()), {}, "PolicyTree needs outcomes"),

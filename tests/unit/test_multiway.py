@@ -9,8 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from certree import OptimalTreeClassifier, verify
+from certree import (
+    OptimalTreeClassifier,
+    TreeCV,
+    metrics,
+    optimality_gap,
+    regularization_path,
+    verify,
+)
 from certree.encoding import Category, Flag, Missing, Multiway, TableEncoder
 from certree.encoding import test_from_dict as read_test
 from certree.tree import Tree
@@ -199,7 +207,7 @@ class TestTheEstimator:
     @pytest.mark.parametrize(
         ("parameters", "message"),
         [
-            ({"max_splits": 3}, "max_splits=3 is not supported with splits='multiway'"),
+            ({"max_leaf_nodes": 3}, "max_leaf_nodes=3 needs splits='binary'.* give max_splits"),
             ({"categorical_features": "all"}, "not whole"),
         ],
     )
@@ -207,12 +215,104 @@ class TestTheEstimator:
         with pytest.raises(ValueError, match=message):
             fit(**parameters)
 
-    def test_paths_and_warm_starts_need_binary_splits(self) -> None:
-        model, X, y = fit()
-        with pytest.raises(ValueError, match="splits"):
-            model.fit(X, y, path=True)
-        with pytest.raises(ValueError, match="splits='binary'"):
-            model.fit(X, y, warm_start_tree=model.tree_)
+    @pytest.mark.parametrize("splits", ["multiway", "both"])
+    def test_a_limit_on_splits(self, splits: str) -> None:
+        costs = []
+        for most in range(6):
+            model, X, y = fit(splits=splits, max_depth=None, max_splits=most, complexity=0)
+            assert model.certificate_.is_optimal
+            assert model.certificate_.max_splits == most >= model.tree_.n_splits
+            assert verify(model, X, y)
+            costs.append(model.certificate_.cost)
+        path = regularization_path(
+            *table(0), max_depth=None, max_splits=5, splits=splits, categorical_features=[2]
+        )
+        assert path.is_optimal
+        assert {entry.splits: entry.errors for entry in path} == {
+            costs.index(cost): cost for cost in costs
+        }
+        assert costs == sorted(costs, reverse=True)
+        assert costs[0] > costs[5]
+
+    @pytest.mark.parametrize("per", ["split", "leaf"])
+    def test_the_path_of_a_model_is_verified(self, per: str) -> None:
+        X, y = table(0)
+        model = OptimalTreeClassifier(
+            max_depth=2,
+            complexity=0.01,
+            complexity_per=per,
+            splits="multiway",
+            categorical_features=[2],
+        ).fit(X, y, path=True)
+        assert model.path_.is_optimal
+        assert verify(model, X, y)
+        if per == "split":
+            assert model.path_.tree(complexity=0.01).n_splits == model.tree_.n_splits
+
+    @pytest.mark.parametrize("splits", ["multiway", "both"])
+    @pytest.mark.parametrize("objective", ["f1", "mcc", "balanced_accuracy"])
+    @pytest.mark.parametrize("complexity", [0, 0.02])
+    def test_metrics_are_proven_again_by_brute_force(
+        self, splits: str, objective: str, complexity: float
+    ) -> None:
+        X, y = table(3, 14)
+        model = OptimalTreeClassifier(
+            max_depth=2, objective=objective, complexity=complexity, splits=splits, thresholds=2
+        ).fit(X, y == "no")
+        assert model.certificate_.is_optimal
+        assert verify(model, X, y == "no", exhaustive=True).exhaustive
+
+    @pytest.mark.parametrize(
+        "objective", ["auc", lambda fp, fn, *_: -max(fp, fn), metrics.ErrorFront()]
+    )
+    def test_metrics_of_fronts_are_refused(self, objective: Any) -> None:
+        X, y = table(0)
+        with pytest.raises(ValueError, match=r"whole fronts of trees.* binary tests only"):
+            OptimalTreeClassifier(2, objective=objective, splits="both").fit(X, y == "no")
+        with pytest.raises(ValueError, match="use complexity_per='split'"):
+            OptimalTreeClassifier(
+                2, objective="f1", splits="both", complexity=0.1, complexity_per="leaf"
+            ).fit(X, y == "no")
+
+    @pytest.mark.parametrize("splits", ["multiway", "both"])
+    @pytest.mark.parametrize("per", ["split", "leaf"])
+    def test_a_search_starts_from_a_known_tree(self, splits: str, per: str) -> None:
+        model, X, y = fit(splits=splits, complexity_per=per)
+        again = fit(splits=splits, complexity_per=per)[0]
+        again.fit(X, y, warm_start_tree=model)
+        assert again.certificate_.cost == model.certificate_.cost
+        assert (again.predict(X) == model.predict(X)).all()
+        assert verify(again, X, y)
+        greedy = OptimalTreeClassifier(1, categorical_features=[2]).fit(X, y)
+        again.fit(X, y, warm_start_tree=greedy)
+        assert again.certificate_.cost == model.certificate_.cost
+        assert verify(again, X, y)
+
+    def test_a_known_tree_of_other_categories_is_refused(self) -> None:
+        model, X, y = fit(complexity=0)
+        with pytest.raises(ValueError, match="outcomes, but splits='binary' has no test"):
+            OptimalTreeClassifier(3).fit(X, y, warm_start_tree=model)
+
+    @pytest.mark.parametrize("per", ["split", "leaf"])
+    def test_the_gap_of_a_multiway_tree(self, per: str) -> None:
+        model, X, y = fit(complexity_per=per, max_depth=2)
+        settings = {"complexity": 0.01, "complexity_per": per, "categorical_features": [2]}
+        own = optimality_gap(model, X, y, splits="multiway", max_splits=None, **settings)
+        assert own.is_optimal
+        assert own.cost == model.certificate_.cost
+        both = optimality_gap(model, X, y, splits="both", max_splits=None, **settings)
+        assert both.cost == own.cost
+        assert both.gap >= 0
+
+    def test_sizes_are_chosen_by_cross_validation(self) -> None:
+        X, y = table(0, 90)
+        tree = OptimalTreeClassifier(splits="both", categorical_features=[2])
+        model = TreeCV(tree, depths=(1, 2), sizes=range(9), cv=3).fit(X, y)
+        assert {one["max_splits"] for one in model.cv_results_["params"]} == set(range(9))
+        assert model.best_estimator_.splits == "both"
+        assert verify(model.best_estimator_, X, y)
+        by_metric = TreeCV(clone(tree).set_params(objective="f1"), depths=(1, 2), cv=3)
+        assert by_metric.fit(X, y == "no").tree_.n_splits >= 1
 
 
 class TestExports:

@@ -160,7 +160,7 @@ class TestLeaves:
             regularization_path(X, Y, max_splits=3, max_leaf_nodes=3)
         with pytest.raises(ValueError, match="max_splits=4 and max_leaf_nodes=4 disagree"):
             OptimalTreeClassifier(max_splits=4, max_leaf_nodes=4).fit(X, Y)
-        with pytest.raises(ValueError, match="max_leaf_nodes=4 is not supported with"):
+        with pytest.raises(ValueError, match="max_leaf_nodes=4 needs splits='binary'"):
             OptimalTreeClassifier(splits="multiway", max_leaf_nodes=4).fit([["a"], ["b"]], [0, 1])
         with pytest.raises(ValueError, match="max_leaf_nodes must be an integer of at least 1"):
             OptimalTreeClassifier(max_leaf_nodes=0).fit(X, Y)

@@ -231,7 +231,7 @@ def test_a_chain_of_any_depth() -> None:
     columns = encoder.fit_transform(np.arange(-1.0, n_rows - 1)[:, None])
     types = np.arange(n_rows, dtype=np.int32) % 2
     problem = Problem(columns, types, np.array([[0, 1], [1, 0]], dtype=np.int64))
-    warm, added, _ = express(chain(n_rows - 2, holds=True), table, encoder.tests_, problem)
+    warm, added, _ = express(chain(n_rows - 2, holds=True), table, encoder, problem)
     # The first test holds for all rows, and two rows of different classes reach the last leaf.
     assert not added
     assert (warm.nodes.depth, warm.leaf_cost) == (n_rows - 3, 1)
@@ -284,16 +284,6 @@ def test_what_is_no_tree_is_refused() -> None:
     several = DecisionTreeClassifier().fit(X, np.column_stack([y, y]))
     with pytest.raises((ValueError, TypeError)):
         fit(X, y, warm_start_tree=several)
-
-
-def test_multiway_trees_and_searches_are_refused() -> None:
-    X, y = datasets.load_credit(return_X_y=True)
-    model = OptimalTreeClassifier(max_depth=2, splits="multiway").fit(X, y)
-    with pytest.raises(ValueError, match="warm_start_tree needs splits='binary'"):
-        OptimalTreeClassifier(splits="multiway").fit(X, y, warm_start_tree=model)
-    if any(test.n_outcomes > 2 for test in model.tree_.tests):
-        with pytest.raises(ValueError, match=r"with \d outcomes; only trees whose tests all have"):
-            optimality_gap(model, X, y)
 
 
 @pytest.mark.parametrize("label", [0, 1])

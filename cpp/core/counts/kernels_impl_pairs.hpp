@@ -47,6 +47,7 @@ class PairScan {
     };
     below_ = take(planes_ * width_);
     all_ = take(planes_ * width_);
+    if (table.rule.form == PlaneForm::asked) asked_ = take((table.rule.n_planes + 1) * kAskedAtOnce);
     for (int c = 0; c < kCorners; ++c) {
       cost_[c] = take(width_ + kLead) + kLead;
       before_[c] = take(width_ + kLead) + kLead;
@@ -59,13 +60,11 @@ class PairScan {
 
   void run() {
     start();
+    if constexpr (sizeof(V) == 8)
+      if (t_.rule.form == PlaneForm::asked) return run_asked();
     for (int i = 0; i < t_.n_first; ++i) {
       add_bin(i);
-      for (int c = 0; c < kCorners; ++c) {
-        V* spare = before_[c];
-        before_[c] = cost_[c];
-        cost_[c] = spare;
-      }
+      next_edge();
       set_costs();
       if (t_.min_leaf > 1) limit_sizes();
       fold_first(i);
@@ -74,8 +73,50 @@ class PairScan {
   }
 
  private:
-  V cell(const V* cells, const V* less, int k) const {
-    return less != nullptr ? static_cast<V>(cells[k] - less[k]) : cells[k];
+  void next_edge() {
+    for (int c = 0; c < kCorners; ++c) {
+      V* spare = before_[c];
+      before_[c] = cost_[c];
+      cost_[c] = spare;
+    }
+  }
+
+  // Costs that are asked for, about all corners of some edges at once.
+  void run_asked() {
+    const int corners_of_edge = kCorners * n_, most = kAskedAtOnce / corners_of_edge;
+    V* costs = asked_ + t_.rule.n_planes * kAskedAtOnce;
+    for (int first = 0; first < t_.n_first; first += most) {
+      const int edges = t_.n_first - first < most ? t_.n_first - first : most, n = edges * corners_of_edge;
+      for (int k = 0; k < edges; ++k) {
+        add_bin(first + k);
+        for (int d = 0; d < t_.rule.n_planes; ++d) {
+          V* sums = asked_ + d * kAskedAtOnce + k * corners_of_edge;
+          corners(d, [=, this](int j, V w, V x, V y, V z) {
+            if (j >= n_) return;
+            sums[j] = w;
+            sums[n_ + j] = x;
+            sums[2 * n_ + j] = y;
+            sums[3 * n_ + j] = z;
+          });
+        }
+      }
+      t_.rule.costs->ask(asked_, static_cast<std::size_t>(n), kAskedAtOnce, costs);
+      const V* sizes = asked_ + (t_.rule.n_planes - 1) * kAskedAtOnce;
+      for (int k = 0; k < edges; ++k) {
+        next_edge();
+        take_answers(costs + k * corners_of_edge, sizes + k * corners_of_edge);
+        fold_first(first + k);
+        fold_second(first + k);
+      }
+    }
+  }
+  void take_answers(const V* costs, const V* sizes) {
+    for (int c = 0; c < kCorners; ++c)
+      for (int j = 0; j < width_; ++j) {
+        const int at = c * n_ + (j < n_ ? j : n_ - 1);
+        cost_[c][j] = costs[at];
+        limited_[c][j] = sizes[at] < t_.min_leaf ? kInfeasible<V> : costs[at];
+      }
   }
 
   // Sums over all bins of the first feature, as prefix sums over the second.
@@ -277,7 +318,7 @@ class PairScan {
 
   const PairTable<V>& t_;
   int n_, width_, planes_;
-  V *below_, *all_;
+  V *below_, *all_, *asked_ = nullptr;
   V* cost_[kCorners];    // of this bin's edge
   V* before_[kCorners];  // of the edge before it
   V* limited_[kCorners];

@@ -19,6 +19,15 @@ enum class PlaneForm : std::uint8_t {
   costs,    // rows add their cost under each label: the least plane
   outputs,  // the same for several outputs with labels of their own: the sum of the least planes of all outputs
   squares,  // rows add w, w y of each output, and w y^2: the squared error around the means (tasks/vector_task.hpp)
+  asked,    // rows add a vector, and 1 to the last plane: what AskedCosts says
+  rows,     // no function of sums, and no pair table: rows add 1 to the only plane
+};
+
+// Costs that are asked for, many at once: plane d of sum k is at sums[d * stride + k].  No rows cost nothing.
+class AskedCosts {
+ public:
+  virtual ~AskedCosts() = default;
+  virtual void ask(const std::int64_t* sums, std::size_t n, std::size_t stride, std::int64_t* costs) = 0;
 };
 
 struct PlaneRule {
@@ -28,6 +37,7 @@ struct PlaneRule {
   bool is_narrow = false;     // squares: scale w^2 < 2^52 and |w y| < 2^50 for all sums, so that doubles will do
   std::int32_t n_outputs = 1;
   const std::int64_t* outputs = nullptr;  // outputs: how many planes each has.  squares: the scale of each
+  AskedCosts* costs = nullptr;            // asked
 };
 
 inline constexpr std::int32_t kMostBins = 255;
@@ -95,9 +105,14 @@ struct PairKernels {
   SecondSplit<V> (*scan_second)(const SecondRows<V>&, V* scratch);
 };
 
+// Costs are asked for about so many at once: few stay in the cache, and fewer make calls of functions dear.
+inline constexpr std::int32_t kAskedAtOnce = 4096;
+
 // The scratch of scan_pair and of scan_second.
-inline std::size_t pair_scratch_size(std::int32_t n_planes) {
-  return static_cast<std::size_t>(4 * (n_planes + 1) + 24) * (kMostBins + 33);
+inline std::size_t pair_scratch_size(const PlaneRule& rule) {
+  const auto planes = static_cast<std::size_t>(rule.n_planes + 1);
+  const std::size_t asked = rule.form == PlaneForm::asked ? planes * kAskedAtOnce : 0;
+  return (4 * planes + 24) * (kMostBins + 33) + asked;
 }
 
 template <class V>

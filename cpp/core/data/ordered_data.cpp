@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
 #include "base/check.hpp"
+#include "tasks/quantile_loss.hpp"
 
 namespace certree {
 
@@ -52,11 +54,11 @@ OrderedData::OrderedData(const OrderedView& view, MemoryBudget& memory) : view_(
   }
 }
 
-OrderedData::OrderedData(const OrderedView& view, const CountTask& task, MemoryBudget& memory)
+OrderedData::OrderedData(const OrderedView& view, const CountTask& task, Budget&, MemoryBudget& memory)
     : OrderedData(view, memory) {
   const bool is_matrix = task.form() == LeafForm::matrix;
   rule_.form = is_matrix ? PlaneForm::costs : PlaneForm::labels;
-  rule_.n_planes = task.n_labels();
+  rule_.n_planes = n_statistics_ = task.n_labels();
   worst_.assign(task.worst().begin(), task.worst().end());
   for (std::int32_t t = 0; t < task.n_types(); ++t)
     for (std::int32_t l = 0; l < task.n_labels(); ++l)
@@ -74,25 +76,48 @@ OrderedData::OrderedData(const OrderedView& view, const CountTask& task, MemoryB
   largest_ = std::max<Cost>(worst_total_, view.n_rows);
 }
 
-OrderedData::OrderedData(const OrderedView& view, const VectorTask& task, MemoryBudget& memory)
+OrderedData::OrderedData(const OrderedView& view, const VectorTask& task, Budget& budget, MemoryBudget& memory)
     : OrderedData(view, memory) {
-  require(task.kind != VectorKind::callback, "ordered features need a task of kind 'min_label' or 'squares'");
-  rule_.form = task.kind == VectorKind::squares ? PlaneForm::squares
-               : task.outputs.size() > 1        ? PlaneForm::outputs
-                                                : PlaneForm::costs;
-  rule_.n_planes = task.n_statistics;
+  require(task.superadditive, "ordered features need leaf costs that are superadditive");
+  n_statistics_ = rule_.n_planes = task.n_statistics;
   rule_.scale = task.scale;
-  outputs_ = task.kind == VectorKind::squares ? SquareScales(task).outputs : task.outputs;
+  worst_.resize(static_cast<std::size_t>(view.n_rows));
+  leaves_ = make_ordered_leaves(view, task, budget, memory);
+  switch (task.kind) {
+    case VectorKind::least:
+      rule_.form = task.outputs.size() > 1 ? PlaneForm::outputs : PlaneForm::costs;
+      outputs_ = task.outputs;
+      bound_rows(task);
+      break;
+    case VectorKind::squares:
+      rule_.form = PlaneForm::squares;
+      outputs_ = SquareScales(task).outputs;
+      bound_squares(task);
+      break;
+    case VectorKind::quantile:
+      rule_.form = PlaneForm::rows;
+      rule_.n_planes = 1;
+      n_statistics_ = 0;
+      bound_quantiles(task);
+      break;
+    case VectorKind::callback:
+      rule_.form = PlaneForm::asked;
+      rule_.n_planes = task.n_statistics + 1;
+      rule_.costs = leaves_.get();
+      take_worst(task);
+      break;
+  }
   rule_.n_outputs = static_cast<std::int32_t>(std::max<std::size_t>(outputs_.size(), 1));
   rule_.outputs = outputs_.data();
-  worst_.resize(static_cast<std::size_t>(view.n_rows));
-  if (task.kind == VectorKind::squares) {
-    bound_squares(task);
-  } else {
-    bound_rows(task);
-  }
   for (const Cost worst : worst_) add_checked(worst_total_, worst);
-  largest_ = task.kind == VectorKind::squares ? kLargest : std::max<Cost>(worst_total_, view.n_rows);
+  largest_ = task.kind == VectorKind::least ? std::max<Cost>(worst_total_, view.n_rows) : kLargest;
+  if (leaves_ == nullptr) return;
+  // A tree never costs more than one leaf: superadditivity again.
+  std::vector<std::int32_t> rows(static_cast<std::size_t>(view.n_rows));
+  std::iota(rows.begin(), rows.end(), 0);
+  std::int32_t label = 0;
+  worst_total_ = std::max(worst_total_, leaves_->leaf(rows.data(), n_rows(), &label));
+  require(worst_total_ <= kLargest, "the total cost overflows 64-bit integers; scale statistics down");
 }
 
 void OrderedData::bound_rows(const VectorTask& task) {
@@ -118,6 +143,39 @@ void OrderedData::bound_squares(const VectorTask& task) {
   for (std::size_t row = 0; row < worst_.size(); ++row)
     worst_[row] = worst_square(range, view_.statistics + row * n, scales, kLargest);
   rule_.is_narrow = scales.are_narrow(sizes.data());
+}
+
+// The loss is convex in the leaf's value, which is one of the targets: it is greatest at one of the two ends.
+void OrderedData::bound_quantiles(const VectorTask& task) {
+  Cost least = kInfinite, most = -kInfinite, weight = 0;
+  for (std::size_t row = 0; row < worst_.size(); ++row) {
+    const Cost w = view_.statistics[2 * row], y = view_.statistics[2 * row + 1];
+    require(w >= 1, "statistics of kind 'quantile' need weights of at least 1");
+    require(y >= -kLargest && y <= kLargest, "the losses need more than 52 bits; scale targets or weights down");
+    add_checked(weight, w);
+    least = std::min(least, y);
+    most = std::max(most, y);
+  }
+  const Cost slopes = checked_product(task.above + task.below, weight);
+  require(checked_product(checked_product(slopes, std::max<Cost>(most - least, 1)), 2) < kLargestLoss,
+          "the losses need more than 52 bits; scale targets or weights down");
+  for (std::size_t row = 0; row < worst_.size(); ++row) {
+    const Cost w = view_.statistics[2 * row], y = view_.statistics[2 * row + 1];
+    worst_[row] = w * std::max(task.above * (y - least), task.below * (most - y));
+  }
+}
+
+void OrderedData::take_worst(const VectorTask& task) {
+  std::vector<Cost> sizes(static_cast<std::size_t>(task.n_statistics), 0);
+  for (std::size_t row = 0; row < worst_.size(); ++row)
+    for (std::size_t s = 0; s < sizes.size(); ++s) {
+      const Cost value = view_.statistics[row * sizes.size() + s];
+      add_checked(sizes[s], value < 0 ? -value : value);
+    }
+  has_worst_ = view_.row_worst != nullptr;
+  if (!has_worst_) return;
+  worst_.assign(view_.row_worst, view_.row_worst + view_.n_rows);
+  require(*std::min_element(worst_.begin(), worst_.end()) >= 0, "row_worst must not be negative");
 }
 
 std::int32_t OrderedData::feature_of(std::int32_t test) const {

@@ -6,12 +6,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/bits.hpp"
+#include "base/budget.hpp"
 #include "base/cost.hpp"
 #include "base/memory.hpp"
 #include "counts/pair_kernels.hpp"
+#include "data/ordered_leaves.hpp"
 #include "tasks/count_task.hpp"
 #include "tasks/vector_task.hpp"
 
@@ -26,6 +29,7 @@ struct OrderedView {
   const std::int32_t* row_types = nullptr;   // with a count task
   const std::int64_t* weights = nullptr;     // with a count task; null: all 1
   const std::int64_t* statistics = nullptr;  // with a vector task: [row][statistic]
+  const std::int64_t* row_worst = nullptr;   // with a callback: the worst change of each row; null: unknown
 
   std::int64_t weight(std::int64_t row) const { return weights != nullptr ? weights[row] : 1; }
   const std::int32_t* feature(std::int32_t f) const { return ranks + static_cast<std::int64_t>(f) * n_rows; }
@@ -36,8 +40,8 @@ void check_ranks(const OrderedView& view);
 
 class OrderedData {
  public:
-  OrderedData(const OrderedView& view, const CountTask& task, MemoryBudget& memory);
-  OrderedData(const OrderedView& view, const VectorTask& task, MemoryBudget& memory);
+  OrderedData(const OrderedView& view, const CountTask& task, Budget& budget, MemoryBudget& memory);
+  OrderedData(const OrderedView& view, const VectorTask& task, Budget& budget, MemoryBudget& memory);
 
   std::int32_t n_rows() const { return static_cast<std::int32_t>(view_.n_rows); }
   std::int32_t n_features() const { return view_.n_features; }
@@ -58,17 +62,21 @@ class OrderedData {
   // Where rows add to one plane: which.
   std::int32_t plane(std::int32_t row) const { return view_.row_types[row]; }
   Cost value(std::int32_t row, std::int32_t plane) const {
-    if (view_.statistics != nullptr) return view_.statistics[static_cast<std::int64_t>(row) * rule_.n_planes + plane];
+    if (plane >= n_statistics_) return 1;
+    if (view_.statistics != nullptr) return view_.statistics[static_cast<std::int64_t>(row) * n_statistics_ + plane];
     return view_.weight(row) * unit_[static_cast<std::size_t>(view_.row_types[row] * rule_.n_planes + plane)];
   }
   // Every row adds 1 to one plane.
   bool has_unit_values() const { return has_unit_values_; }
-  // No leaf costs less by more than this without the row.
+  // What is known of leaf costs that planes do not tell; null: they do.
+  OrderedLeaves* leaves() const { return leaves_.get(); }
+  // No leaf costs less by more than this without the row; where nothing is known of it, the bounds that need it are off.
+  bool has_worst() const { return has_worst_; }
   Cost worst(std::int32_t row) const {
     if (view_.statistics != nullptr) return worst_[static_cast<std::size_t>(row)];
     return view_.weight(row) * worst_[static_cast<std::size_t>(view_.row_types[row])];
   }
-  // The cost of a leaf with these sums, and the first label that attains it (squares: 0).
+  // The cost of a leaf with these sums, and the first label that attains it (squares: 0).  Not with `leaves`.
   Cost leaf_cost(const Cost* sums, std::int32_t* label) const;
   // No tree costs more, and neither a sum of a plane nor a cost is larger.
   Cost worst_total() const { return worst_total_; }
@@ -80,9 +88,14 @@ class OrderedData {
   OrderedData(const OrderedView& view, MemoryBudget& memory);
   void bound_rows(const VectorTask& task);
   void bound_squares(const VectorTask& task);
+  void bound_quantiles(const VectorTask& task);
+  void take_worst(const VectorTask& task);
 
   OrderedView view_;
   PlaneRule rule_;
+  std::int32_t n_statistics_ = 0;  // planes that rows have values for
+  std::unique_ptr<OrderedLeaves> leaves_;
+  bool has_worst_ = true;
   bool has_unit_values_ = false;
   Cost largest_ = 0, worst_total_ = 0;
   std::vector<std::int32_t> offset_;

@@ -48,4 +48,11 @@ struct MultiwayTree {
   }
 };
 
+// One point of the error-versus-splits curve.
+struct MultiwayPathEntry {
+  std::int64_t splits = 0;
+  Cost lower = 0, upper = 0;  // leaf cost
+  MultiwayTree tree;
+};
+
 }  // namespace certree

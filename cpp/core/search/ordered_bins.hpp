@@ -16,7 +16,7 @@ namespace certree {
 // A row set with so few bins keeps all of them, however few rows it has.
 inline constexpr std::int32_t kFewBins = 40;
 
-// The least cost of a leaf with these sums.
+// The least cost of a leaf with these sums.  Not for costs that are asked for.
 template <class V>
 inline V plane_cost(const PlaneRule& rule, const V* sums) {
   const auto n_outputs = static_cast<std::size_t>(rule.n_outputs);
@@ -81,6 +81,7 @@ class RowSetBins {
       if (target > 0) add_line(own);
       set_leaves(own);
     }
+    is_complete_ = is_complete_ && !is_cut();
   }
 
   // The rows of `whole` that `part` lacks, both in the bins of their node, as sums alone: there is no row to look at.
@@ -89,6 +90,7 @@ class RowSetBins {
     worst_ = whole.worst_ - part.worst_;
     totals_.resize(whole.totals_.size());
     for (std::size_t d = 0; d < totals_.size(); ++d) totals_[d] = static_cast<V>(whole.totals_[d] - part.totals_[d]);
+    set_leaf_cost();
     live_.clear();
     has_inner_ = false;
     is_complete_ = true;
@@ -113,6 +115,7 @@ class RowSetBins {
       for (std::size_t k = 0; k < all.line.size(); ++k) own.line[k] = static_cast<V>(all.line[k] - less.line[k]);
       set_leaves(own);
     }
+    is_complete_ = is_complete_ && !is_cut();
   }
 
   std::int32_t n_rows() const { return given_.n_rows; }
@@ -120,7 +123,7 @@ class RowSetBins {
   const OrderedData& data() const { return data_; }
   const OrderedRows& given() const { return given_; }
   std::int32_t n_planes() const { return n_planes_; }
-  V leaf_cost() const { return plane_cost(data_.rule(), totals_.data()); }
+  V leaf_cost() const { return leaf_cost_; }
   const std::vector<V>& totals() const { return totals_; }
   Cost worst() const { return worst_; }
   // Features whose tests part the rows.
@@ -202,6 +205,7 @@ class RowSetBins {
       add_totals(rows[k], 1, totals_.data());
       worst_ += data_.worst(rows[k]);
     }
+    set_leaf_cost();
     if (data_.has_unit_values()) return;
     const bool by_label = data_.adds_to_one_plane();
     const std::int32_t planes = by_label ? 1 : data_.rule().n_planes;
@@ -280,7 +284,16 @@ class RowSetBins {
     for (std::size_t k = 0; k < n; ++k) line[own.bins[k]] = static_cast<V>(line[own.bins[k]] + 1);
   }
 
+  bool is_cut() const { return data_.leaves() != nullptr && data_.leaves()->is_cut(); }
+
+  void set_leaf_cost() {
+    std::int32_t label = 0;
+    leaf_cost_ = data_.leaves() != nullptr ? static_cast<V>(data_.leaves()->leaf(given_.rows, given_.n_rows, &label))
+                                           : plane_cost(data_.rule(), totals_.data());
+  }
+
   void set_leaves(SetFeature<V>& own) {
+    if (data_.leaves() != nullptr) return ask_leaves(own);
     left_.assign(static_cast<std::size_t>(n_planes_), 0);
     right_ = totals_;
     for (std::int32_t b = 0; b < own.n_bins; ++b) {
@@ -291,10 +304,37 @@ class RowSetBins {
       }
       own.leaf[0][b] = plane_cost(data_.rule(), left_.data());
       own.leaf[1][b] = plane_cost(data_.rule(), right_.data());
-      const std::int64_t below = own.start[b + 1];
-      const bool fits = below >= min_leaf_ && given_.n_rows - below >= min_leaf_;
-      for (int side = 0; side < 2; ++side) own.limited[side][b] = fits ? own.leaf[side][b] : kInfeasible<V>;
+      for (int side = 0; side < 2; ++side) own.limited[side][b] = fits(own, b) ? own.leaf[side][b] : kInfeasible<V>;
     }
+  }
+
+  bool fits(const SetFeature<V>& own, std::int32_t b) const {
+    const std::int64_t below = own.start[b + 1];
+    return below >= min_leaf_ && given_.n_rows - below >= min_leaf_;
+  }
+
+  // The same where costs are asked for.  What has no answer bounds nothing, and is no leaf of a tree.
+  void ask_leaves(SetFeature<V>& own) {
+    const auto n = static_cast<std::size_t>(own.n_bins), planes = static_cast<std::size_t>(data_.rule().n_planes);
+    asked_.assign(2 * n, 0);
+    asked_[n - 1] = leaf_cost_;
+    if (n > 1) {
+      sums_.resize(2 * n * planes);
+      for (std::size_t d = 0; d < planes; ++d) {
+        Cost sum = 0, *sums = sums_.data() + d * 2 * n;
+        for (std::size_t b = 0; b < n; ++b) {
+          sums[b] = sum += own.line[d * static_cast<std::size_t>(own.stride) + b];
+          sums[n + b] = totals_[d] - sum;
+        }
+      }
+      data_.rule().costs->ask(sums_.data(), 2 * n, 2 * n, asked_.data());
+    }
+    for (std::int32_t b = 0; b < own.n_bins; ++b)
+      for (std::size_t side = 0; side < 2; ++side) {
+        const Cost cost = asked_[side * n + static_cast<std::size_t>(b)];
+        own.leaf[side][b] = static_cast<V>(cost < kNoCost ? cost : 0);
+        own.limited[side][b] = cost < kNoCost && fits(own, b) ? static_cast<V>(cost) : kInfeasible<V>;
+      }
   }
 
   const OrderedData& data_;
@@ -307,7 +347,9 @@ class RowSetBins {
   std::vector<std::int32_t> begin_, next_;
   ChargedVector<V> values_;
   std::vector<V> totals_, left_, right_;
+  std::vector<Cost> sums_, asked_;
   std::vector<std::int32_t> live_;
+  V leaf_cost_ = 0;
   Cost worst_ = 0;
   bool has_inner_ = false, is_complete_ = true;
 };

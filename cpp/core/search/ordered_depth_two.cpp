@@ -44,11 +44,11 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         siblings_(data, options, budget, memory),
         stump_(data, memory),
         lows_(memory),
-        crew_(std::max(options.threads, 1)),
+        crew_(data.leaves() != nullptr ? 1 : std::max(options.threads, 1)),  // functions are asked by one thread
         root_(data, options, objective, memory) {
     for (int worker = 0; worker < crew_.size(); ++worker) {
       lanes_.push_back(std::make_unique<Lane>(memory));
-      lanes_.back()->scratch.ensure(pair_scratch_size(data.rule().n_planes));
+      lanes_.back()->scratch.ensure(pair_scratch_size(data.rule()));
     }
   }
 
@@ -57,19 +57,23 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     budget_.add_work();
     set_ = siblings_.fits(rows) ? siblings_.take(rows, own_) : nullptr;
     if (set_ == nullptr) {
-      own_.take(rows, bins_for(rows.n_rows), kFewBins);
+      if (has_pairs()) {
+        own_.take(rows, bins_for(rows.n_rows), kFewBins);
+      } else {
+        own_.take(rows, 1, 1);
+      }
       set_ = &own_;
     }
     stump_.start_set(*set_);
-    slack_ = objective_.leaf(set_->worst()) / kSlackShare;
+    slack_ = objective_.leaf(data_.has_worst() ? set_->worst() : Cost{set_->leaf_cost()}) / kSlackShare;
     start(splits, ceiling, by_root, split);
-    has_pairs_ = false;
+    is_scanned_all_ = false;
     if (is_leaf_best()) return {best_, best_, best_};
     try_single_splits();
-    if (!set_->is_complete()) return {0, 0, best_};
+    if (!set_->is_complete() || is_cut()) return {0, 0, best_};
     list_roots();
     if (!scan_pairs()) return {0, 0, best_};  // the trees found so far count
-    has_pairs_ = true;
+    is_scanned_all_ = true;
     return close();
   }
 
@@ -77,7 +81,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     start(splits, ceiling, by_root, split);
     if (is_leaf_best()) return {best_, best_, best_};
     try_single_splits();
-    if (!has_pairs_) return {0, 0, best_};
+    if (!is_scanned_all_) return {0, 0, best_};
     for (const std::int32_t f : roots_)
       if (is_scanned_[static_cast<std::size_t>(f)]) offer_edges(f);
     return close();
@@ -85,8 +89,9 @@ class DepthTwoSearch final : public OrderedDepthTwo {
 
   OrderedFound best_split(const OrderedRows& rows, OrderedSplit* split) override {
     set_ = &own_;
-    has_pairs_ = false;
-    own_.take(rows, kMostBins, kMostBins);
+    is_scanned_all_ = false;
+    const std::int32_t bins = data_.leaves() == nullptr ? kMostBins : 1;  // all thresholds are asked about at once
+    own_.take(rows, bins, bins);
     stump_.start_set(*set_);
     *split = {};
     best_ = objective_.leaf(set_->leaf_cost());
@@ -104,11 +109,12 @@ class DepthTwoSearch final : public OrderedDepthTwo {
         loose = std::min(loose, try_thresholds(f));
       }
     }
-    if (!is_whole) return {0, 0, best_};
+    if (!is_whole || is_cut()) return {0, 0, best_};
     return {best_, loose, best_};
   }
 
   Cost leaf_value(const OrderedRows& rows, std::int32_t* label) override {
+    if (data_.leaves() != nullptr) return objective_.leaf(data_.leaves()->leaf(rows.rows, rows.n_rows, label));
     std::vector<Cost> sums(static_cast<std::size_t>(data_.rule().n_planes), 0);
     for (std::int32_t k = 0; k < rows.n_rows; ++k) {
       const std::int32_t row = rows.rows[k];
@@ -137,6 +143,10 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     ceiling_ = ceiling;
     is_short_ = splits == 2;
   }
+  // Cells of pair tables tell what leaves cost.  Where they do not, all thresholds are in one bin.
+  bool has_pairs() const { return data_.rule().form != PlaneForm::rows; }
+  // Costs that are asked for have no answer any more.
+  bool is_cut() const { return data_.leaves() != nullptr && data_.leaves()->is_cut(); }
   bool is_leaf_best() const { return best_ <= objective_.split_penalty || best_ == 0; }
 
   // What pair tables leave open.
@@ -203,7 +213,9 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   }
 
   void try_single_splits() {
-    for (const std::int32_t f : set_->live()) try_edges(f);
+    single_ = kInfinite;
+    for (const std::int32_t f : set_->live())
+      single_ = std::min(single_, has_pairs() ? try_edges(f) : try_thresholds(f));
   }
   // Single splits at the edges of bins.  Returns the value of the best for leaves of any size.
   Cost try_edges(std::int32_t f) {
@@ -223,6 +235,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     const std::int32_t* ranks = data_.ranks(f);
     Cost loose = kInfinite;
     stump_.start_root(f);
+    if (is_cut()) return 0;
     for (std::int32_t k = 0; k + 1 < set_->n_rows(); ++k) {
       if (ranks[order[k]] == ranks[order[k + 1]]) continue;
       stump_.part(k + 1);
@@ -255,6 +268,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
       is_scanned_[static_cast<std::size_t>(roots_[a])] = 1;
       for (std::size_t b = a; b < roots_.size(); ++b) pairs_.emplace_back(roots_[a], roots_[b]);
     }
+    if (!has_pairs()) return leave_open();
     counters.pair_tables += static_cast<std::int64_t>(pairs_.size());
     const std::int64_t n = static_cast<std::int64_t>(pairs_.size()), steps = n * set_->n_rows();
     const std::size_t lanes = crew_.size() > 1 && steps >= kSharedSteps ? lanes_.size() : 1;
@@ -279,7 +293,15 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     // Where the budget ended on the way, trees of the pairs that were scanned count.
     for (const std::int32_t f : roots_)
       if (is_scanned_[static_cast<std::size_t>(f)]) offer_edges(f);
-    return is_whole;
+    return is_whole && !is_cut();
+  }
+  // Nothing is known of second splits.
+  bool leave_open() {
+    prepare(*lanes_[0]);
+    for (const std::int32_t f : roots_)
+      for (int side = 0; side < 2 && is_scanned_[static_cast<std::size_t>(f)]; ++side)
+        std::fill_n(folded(f, side).inner, kStride, V{0});
+    return true;
   }
 
   // Room for any pair of the set, and nothing known yet.
@@ -403,13 +425,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   void bound_roots() {
     low_.assign(by_, by_ + data_.n_features());
     true_low_ = low_;
-    one_level_ = objective_.leaf(set_->leaf_cost());
-    for (const std::int32_t f : set_->live()) {
-      const SetFeature<V>& own = set_->feature(f);
-      for (std::int32_t b = 0; b + 1 < own.n_bins; ++b)
-        one_level_ =
-            std::min(one_level_, objective_.split(objective_.leaf(own.leaf[0][b]) + objective_.leaf(own.leaf[1][b])));
-    }
+    one_level_ = std::min(objective_.leaf(set_->leaf_cost()), single_);
     for (const std::int32_t f : roots_)
       if (is_scanned_[static_cast<std::size_t>(f)]) bound_root(f);
     std::stable_sort(roots_.begin(), roots_.end(), [&](std::int32_t a, std::int32_t b) {
@@ -432,7 +448,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
       loose = std::min(loose, objective_.split(here.sum(is_short_)));
       lower = std::min(lower, edge_value(f, b, true));
     }
-    one_level_ = std::min(one_level_, before.best(is_short_, 0));
+    if (has_pairs()) one_level_ = std::min(one_level_, before.best(is_short_, 0));
     low_[static_cast<std::size_t>(f)] = std::max(by_[f], loose);
     true_low_[static_cast<std::size_t>(f)] = std::max(by_[f], lower);
   }
@@ -451,7 +467,7 @@ class DepthTwoSearch final : public OrderedDepthTwo {
     Cost loose = kInfinite, lower = kInfinite;
     stack_.assign(1, {{0, {}}, {set_->n_rows(), {}}});
     while (!stack_.empty()) {
-      if (poll()) return false;
+      if (poll() || is_cut()) return false;
       const RootInterval at = stack_.back();
       stack_.pop_back();
       const Cost bound = root_.bound_of(at);
@@ -560,9 +576,10 @@ class DepthTwoSearch final : public OrderedDepthTwo {
   std::vector<std::uint8_t> is_scanned_;
   // [feature]: bounds of the trees with a root test that parts the rows; for leaves of any size, and for large enough ones.
   std::vector<Cost> low_, true_low_;
+  Cost single_ = 0;     // value of the single splits that were tried, for leaves of any size
   Cost one_level_ = 0;  // bound of the trees of depth one, for leaves of any size
   Cost best_ = 0, ceiling_ = 0, slack_ = 0;
-  bool has_pairs_ = false;  // of the rows at hand: they are scanned as far as they mattered
+  bool is_scanned_all_ = false;  // pairs of the rows at hand, as far as they mattered
   OrderedSplit* split_ = nullptr;
   Cost* by_ = nullptr;
   bool is_short_ = false;   // two splits at most, where three fit

@@ -40,7 +40,10 @@ void OrderedGrower::add_totals(const OrderedNode& node) {
 }
 
 Cost OrderedGrower::leaf(std::size_t level, std::int32_t* label) {
-  add_totals(search_.level(level).node);
+  const OrderedNode& node = search_.level(level).node;
+  if (data_.leaves() != nullptr)
+    return search_.objective_.leaf(data_.leaves()->leaf(node.rows(), node.n_rows(), label));
+  add_totals(node);
   return search_.objective_.leaf(data_.leaf_cost(total_.data(), label));
 }
 
@@ -73,6 +76,23 @@ void OrderedGrower::scan_order(OrderedNode& node, std::int32_t f, Use use) {
   }
 }
 
+// Costs that are asked for, of all thresholds at once.
+template <class Use>
+void OrderedGrower::scan_asked(OrderedNode& node, std::int32_t f, Use use) {
+  const std::int32_t* order = node.order(f);
+  const std::int32_t* ranks = data_.ranks(f);
+  first_.resize(static_cast<std::size_t>(node.n_rows()) + 1);
+  others_.resize(first_.size());
+  data_.leaves()->start(node.rows(), node.n_rows());
+  data_.leaves()->along(order, node.n_rows(), ranks, first_.data(), others_.data());
+  for (std::int32_t k = 1; k < node.n_rows(); ++k) {
+    const auto at = static_cast<std::size_t>(k);
+    if (first_[at] >= kNoCost || others_[at] >= kNoCost) continue;
+    asked_ = first_[at] + others_[at];
+    use(ranks[order[k - 1]], k);
+  }
+}
+
 template <class Use>
 void OrderedGrower::for_each_threshold(OrderedNode& node, std::int32_t f, Use use) {
   std::fill(left_.begin(), left_.end(), Cost{0});
@@ -80,7 +100,9 @@ void OrderedGrower::for_each_threshold(OrderedNode& node, std::int32_t f, Use us
   const auto use_large = [&](std::int32_t rank, std::int32_t n_left) {
     if (n_left >= least && node.n_rows() - n_left >= least && n_left < node.n_rows()) use(rank, n_left);
   };
-  if (data_.n_ranks(f) <= kMostBins) {
+  if (data_.leaves() != nullptr) {
+    scan_asked(node, f, use_large);
+  } else if (data_.n_ranks(f) <= kMostBins) {
     scan_bins(node, f, use_large);
   } else {
     scan_order(node, f, use_large);
@@ -113,6 +135,7 @@ double OrderedGrower::purity(Impurity impurity) {
 }
 
 double OrderedGrower::cheapness() {
+  if (data_.leaves() != nullptr) return -static_cast<double>(asked_);
   set_right();
   std::int32_t label = 0;
   return -static_cast<double>(data_.leaf_cost(left_.data(), &label) + data_.leaf_cost(right_.data(), &label));

@@ -39,6 +39,8 @@ class OrderedGrower final : public Grower {
   void scan_bins(const OrderedNode& node, std::int32_t f, Use use);
   template <class Use>
   void scan_order(OrderedNode& node, std::int32_t f, Use use);
+  template <class Use>
+  void scan_asked(OrderedNode& node, std::int32_t f, Use use);
   template <class Score>
   Scored best_test(std::size_t level, Score score);
   void add_row(std::int32_t row, Cost* sums) const;
@@ -53,6 +55,8 @@ class OrderedGrower final : public Grower {
   const OrderedData& data_;
   std::size_t planes_;
   std::vector<Cost> total_, left_, right_, sums_of_bin_;
+  std::vector<Cost> first_, others_;  // costs that are asked for, by position
+  Cost asked_ = 0;                    // of both sides of the threshold at hand
 };
 
 }  // namespace certree

@@ -91,8 +91,9 @@ class RootThresholds {
 
   Cost bound_of(const RootInterval& at) const {
     if (!options_.use_threshold_intervals) return 0;
-    const Cost between =
-        worst_[static_cast<std::size_t>(at.b.position)] - worst_[static_cast<std::size_t>(at.a.position)];
+    const Cost between = data_.has_worst() ? worst_[static_cast<std::size_t>(at.b.position)] -
+                                                 worst_[static_cast<std::size_t>(at.a.position)]
+                                           : kInfinite;
     return interval_bound(objective_, at.a.sides.divided(is_short_), at.b.sides.divided(is_short_), between);
   }
 
@@ -104,7 +105,7 @@ class RootThresholds {
   // closed.
   std::int32_t open_middle(const RootInterval& at, Cost limit, Inside* inside) const {
     std::int32_t low = at.a.position + 1, high = at.b.position - 1;
-    if (options_.use_threshold_margins) {
+    if (options_.use_threshold_margins && data_.has_worst()) {
       low = std::max(low, first_beyond(at.a.position, margin(objective_, at.a.sides.divided(is_short_), limit)));
       high = std::min(high, last_before(at.b.position, margin(objective_, at.b.sides.divided(is_short_), limit)));
     }

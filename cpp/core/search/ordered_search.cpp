@@ -80,6 +80,13 @@ const ChargedVector<Cost>& OrderedSearch::worst(std::size_t k, std::int32_t f) {
   return sums;
 }
 
+// Of the rows between two positions; where nothing is known of it, more than any tree costs.
+Cost OrderedSearch::worst_between(std::size_t k, std::int32_t f, std::int32_t from, std::int32_t to) {
+  if (!data_.has_worst()) return from < to ? kInfinite : 0;
+  const ChargedVector<Cost>& sums = worst(k, f);
+  return sums[static_cast<std::size_t>(to)] - sums[static_cast<std::size_t>(from)];
+}
+
 // The whole range of thresholds of every feature.  A tree with one level less is one of these.
 void OrderedSearch::start(std::size_t k, const Cost* by) {
   Level& here = level(k);
@@ -109,10 +116,7 @@ void OrderedSearch::push(std::size_t k, std::int32_t f, std::int32_t a, std::int
     Cost between = 0;
     bool matters = false;
     for (std::size_t j = 0; j < first.sides.size(); ++j) matters |= first.sides[j].right + last.sides[j].left > 0;
-    if (matters) {
-      const ChargedVector<Cost>& sums = worst(k, f);
-      between = sums[static_cast<std::size_t>(last.position)] - sums[static_cast<std::size_t>(first.position)];
-    }
+    if (matters) between = worst_between(k, f, first.position, last.position);
     bound = std::max(bound, interval_bound(objective_, DividedSides(first.sides), DividedSides(last.sides), between));
   }
   here.open.push({bound, f, a, b, last.position - first.position});
@@ -124,7 +128,7 @@ std::int32_t OrderedSearch::choose(std::size_t k, const OpenInterval& at, bool* 
   Level& here = level(k);
   const Point &a = here.points[static_cast<std::size_t>(at.a)], &b = here.points[static_cast<std::size_t>(at.b)];
   std::int32_t low = a.position + 1, high = b.position - 1;
-  if (options_.use_threshold_margins) {
+  if (options_.use_threshold_margins && data_.has_worst()) {
     const ChargedVector<Cost>& sums = worst(k, at.feature);
     const Cost before = margin(objective_, DividedSides(a.sides), limit(k)),
                after = margin(objective_, DividedSides(b.sides), limit(k));
@@ -245,9 +249,8 @@ OrderedSearch::Side OrderedSearch::side_of(std::size_t k, std::int32_t f, std::i
 OrderedSearch::Point OrderedSearch::between(std::size_t k, const OpenInterval& at, std::int32_t position) {
   Level& here = level(k);
   const Point &a = here.points[static_cast<std::size_t>(at.a)], &b = here.points[static_cast<std::size_t>(at.b)];
-  const ChargedVector<Cost>& sums = worst(k, at.feature);
-  const Cost from_a = sums[static_cast<std::size_t>(position)] - sums[static_cast<std::size_t>(a.position)];
-  const Cost to_b = sums[static_cast<std::size_t>(b.position)] - sums[static_cast<std::size_t>(position)];
+  const Cost from_a = worst_between(k, at.feature, a.position, position);
+  const Cost to_b = worst_between(k, at.feature, position, b.position);
   Point point;
   point.position = position;
   point.sides.assign(here.divisions.size(), {});

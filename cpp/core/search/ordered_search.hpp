@@ -114,6 +114,7 @@ class OrderedSearch {
   OrderedFound recall(const Fingerprint& key, Shape shape, std::int32_t* test);
   void remember(const Fingerprint& key, Shape shape, const OrderedFound& found, std::int32_t test, std::int64_t effort);
   const ChargedVector<Cost>& worst(std::size_t k, std::int32_t f);
+  Cost worst_between(std::size_t k, std::int32_t f, std::int32_t from, std::int32_t to);
   Side side_of(std::size_t k, std::int32_t f, std::int32_t position, bool holds, const Fingerprint& key) const;
   // Valid until the next call.
   OrderedRows part_of(OrderedNode& node, const std::int32_t* rows, std::int32_t n_rows);

@@ -18,7 +18,7 @@ class SiblingTables {
  public:
   SiblingTables(const OrderedData& data, const Options& options, Budget& budget, MemoryBudget& memory)
       : data_(data),
-        is_on_(options.use_sibling_subtraction),
+        is_on_(options.use_sibling_subtraction && data.rule().form != PlaneForm::rows),
         n_planes_(data.rule().n_planes + (options.min_leaf > 1 ? 1 : 0)),
         whole_(data, options.min_leaf, budget, memory),
         part_(data, options.min_leaf, budget, memory),

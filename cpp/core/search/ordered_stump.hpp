@@ -20,8 +20,12 @@ class Stump {
         lines_(static_cast<std::size_t>(data.n_features()), Line(memory)),
         position_(static_cast<std::size_t>(data.n_rows()), V{0}, memory),
         sums_(memory),
-        scratch_(memory) {
-    scratch_.ensure(pair_scratch_size(data.rule().n_planes));
+        scratch_(memory),
+        first_(memory),
+        others_(memory),
+        below_(memory),
+        above_(memory) {
+    scratch_.ensure(pair_scratch_size(data.rule()));
   }
 
   // A new set of rows.
@@ -29,10 +33,12 @@ class Stump {
     set_ = &set;
     length_ = (set.n_rows() + kLanes<V> - 1) / kLanes<V>;
     for (Line& line : lines_) line.has_order = line.has_rows = line.has_positions = false;
+    if (data_.leaves() != nullptr) data_.leaves()->start(set.given().rows, set.n_rows());
   }
   // The positions of all rows along a root feature, and the sums up to each position.
   void start_root(std::int32_t root) {
     const std::int32_t* rows = order(root);
+    if (data_.leaves() != nullptr) return ask_root(root, rows);
     const auto planes = static_cast<std::size_t>(set_->n_planes());
     sums_.resize((static_cast<std::size_t>(set_->n_rows()) + 1) * planes);
     std::fill_n(sums_.begin(), planes, V{0});
@@ -49,6 +55,7 @@ class Stump {
   void part(std::int32_t position) {
     const auto planes = static_cast<std::size_t>(set_->n_planes());
     n_left_ = position;
+    if (data_.leaves() != nullptr) return;
     totals_[0] = sums_.data() + static_cast<std::size_t>(position) * planes;
     for (std::size_t d = 0; d < planes; ++d) rest_[d] = static_cast<V>(set_->totals()[d] - totals_[0][d]);
     totals_[1] = rest_.data();
@@ -66,13 +73,17 @@ class Stump {
   }
 
   std::int64_t side_rows(int side) const { return side == 0 ? n_left_ : set_->n_rows() - n_left_; }
-  V side_cost(int side) const { return plane_cost(data_.rule(), totals_[side]); }
+  V side_cost(int side) const {
+    if (data_.leaves() == nullptr) return plane_cost(data_.rule(), totals_[side]);
+    return static_cast<V>((side == 0 ? first_ : others_)[static_cast<std::size_t>(n_left_)]);
+  }
   V cost(bool limited) const {
     if (limited && (side_rows(0) < set_->min_leaf() || side_rows(1) < set_->min_leaf())) return kInfeasible<V>;
     return static_cast<V>(side_cost(0) + side_cost(1));
   }
 
   SecondSplit<V> split(const PairKernels<V>& kernels, std::int32_t f) {
+    if (data_.leaves() != nullptr) return ask_split(f);
     Line& line = lines_[static_cast<std::size_t>(f)];
     if (!line.has_rows) lay_out(f, line);
     if (!line.has_positions) place(f, line);
@@ -101,6 +112,35 @@ class Stump {
     ChargedVector<V> position, values, label, parts;
     bool has_order = false, has_rows = false, has_positions = false;
   };
+
+  // Where costs are asked for: those of both sides of all thresholds of the root.
+  void ask_root(std::int32_t root, const std::int32_t* rows) {
+    for (std::int32_t k = 0; k < set_->n_rows(); ++k) position_[static_cast<std::size_t>(rows[k])] = static_cast<V>(k);
+    first_.resize(static_cast<std::size_t>(set_->n_rows()) + 1);
+    others_.resize(first_.size());
+    data_.leaves()->along(rows, set_->n_rows(), data_.ranks(root), first_.data(), others_.data());
+  }
+  // And those of the splits of each side by another feature.
+  SecondSplit<V> ask_split(std::int32_t f) {
+    const std::int32_t* rows = order(f);
+    SecondSplit<V> out;
+    for (int side = 0; side < 2; ++side) {
+      side_.clear();
+      for (std::int32_t k = 0; k < set_->n_rows(); ++k)
+        if ((position_[static_cast<std::size_t>(rows[k])] < n_left_) == (side == 0)) side_.push_back(rows[k]);
+      const auto n = static_cast<std::int64_t>(side_.size());
+      below_.resize(side_.size() + 1);
+      above_.resize(side_.size() + 1);
+      data_.leaves()->along(side_.data(), static_cast<std::int32_t>(n), data_.ranks(f), below_.data(), above_.data());
+      for (std::int64_t k = 1; k < n; ++k) {
+        if (below_[static_cast<std::size_t>(k)] >= kNoCost) continue;
+        const auto cost = static_cast<V>(below_[static_cast<std::size_t>(k)] + above_[static_cast<std::size_t>(k)]);
+        out.loose[side] = std::min(out.loose[side], cost);
+        if (k >= set_->min_leaf() && n - k >= set_->min_leaf()) out.limited[side] = std::min(out.limited[side], cost);
+      }
+    }
+    return out;
+  }
 
   // Calls use(k, place) for every row of an order: run by run, one per lane.
   template <class Use>
@@ -157,6 +197,9 @@ class Stump {
   const V* totals_[2] = {};  // [side][plane]
   std::int32_t n_left_ = 0;
   AlignedArray<V> scratch_;
+  // Costs that are asked for: [position] along the root feature, and of one side along a second feature.
+  ChargedVector<Cost> first_, others_, below_, above_;
+  std::vector<std::int32_t> side_;
 };
 
 }  // namespace certree

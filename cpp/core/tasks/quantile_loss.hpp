@@ -6,7 +6,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "base/cost.hpp"
 #include "tasks/vector_task.hpp"
@@ -48,5 +51,19 @@ class QuantileLoss {
   Cost left_;        // above times the weight to come
   Cost last_ = 0, value_ = 0, cost_ = 0;
 };
+
+// Of all rows of a table in one leaf: statistics are w and y of each.
+inline Cost quantile_loss(const Cost* statistics, std::int64_t n_rows, const VectorTask& task) {
+  std::vector<std::pair<Cost, Cost>> rows;
+  Cost weight = 0;
+  for (std::size_t row = 0; row < static_cast<std::size_t>(n_rows); ++row) {
+    rows.emplace_back(statistics[2 * row + 1], statistics[2 * row]);
+    weight += rows.back().second;
+  }
+  std::sort(rows.begin(), rows.end());
+  QuantileLoss loss(task, weight);
+  for (const auto& [target, of_row] : rows) loss.add(target, of_row);
+  return loss.cost();
+}
 
 }  // namespace certree

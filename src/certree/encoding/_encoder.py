@@ -479,15 +479,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _asked(self) -> list[tuple[Test, NDArray[np.int32]]]:
         """Return the tests that trees may ask, each with its columns."""
-        hidden: set[int] = set()
-        if self.splits == "multiway":
-            hidden = {int(c) for _, columns in self._multiway for c in columns}
+        hidden = self._hidden_columns()
         single: list[tuple[Test, NDArray[np.int32]]] = [
             (test, np.array([c], dtype=np.int32))
             for c, test in enumerate(self.tests_)
             if c not in hidden
         ]
         return [*single, *self._multiway]
+
+    def _hidden_columns(self) -> set[int]:
+        """Return the columns that are only outcomes of multiway tests."""
+        if self.splits != "multiway":
+            return set()
+        return {int(c) for _, columns in self._multiway for c in columns}
 
     def _add_tests(self, tests: Sequence[Test]) -> None:
         """Append tests that a user's tree asks."""

@@ -25,6 +25,7 @@ from ._scalar import (
     read_path,
     read_result,
 )
+from ._vector import LeafRule
 
 Columns = NDArray[np.uint8] | RankedColumns
 """Answers of rows to tests: zeros and ones with a column per test, or ranks."""
@@ -168,24 +169,21 @@ class OrderedSession:
 
 
 @dataclass(frozen=True)
-class OrderedVectors:
-    """Rows, their vectors, and what a sum of vectors costs, as in `VectorProblem`; tests are ranks.
+class OrderedVectors(LeafRule):
+    """Rows, their vectors, and what a leaf costs, as in `VectorProblem`; tests are ranks.
 
-    Python functions, prices of tests and rows that stand for several are not known.
+    Leaf costs must be superadditive. Prices of tests and rows that stand for several are not known.
     """
 
     columns: RankedColumns
     statistics: NDArray[np.int64] | RowTypes
-    kind: str = "min_label"
-    scale: int = 1
-    outputs: tuple[int, ...] = ()
 
     @property
     def costs(self) -> tuple[Any, ...]:
         """What the core takes beside the ranks."""
         given = self.statistics
         by_row = given.by_row() if isinstance(given, RowTypes) else given
-        return np.ascontiguousarray(by_row), self.kind, self.scale, list(self.outputs)
+        return np.ascontiguousarray(by_row), self.kind
 
     @property
     def by_type(self) -> OrderedProblem | None:
@@ -196,6 +194,13 @@ class OrderedVectors:
             return None
         costs = np.ascontiguousarray(types.values)
         return OrderedProblem(self.columns, types.types, costs, types.weights)
+
+    def ask(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the core's function with what it needs to know of leaf costs."""
+        extra = self.extra()
+        if self.kind == "callback" and self.worst_change is not None:
+            extra["row_worst"] = np.ascontiguousarray(self.worst_change, dtype=np.int64)
+        return lambda *given: function(*given, extra)
 
 
 def solve_ordered_vector(
@@ -213,7 +218,8 @@ def solve_ordered_vector(
     by_type = problem.by_type
     if by_type is not None:
         return solve_ordered(by_type, options, callback)
-    return _call(_core.solve_ordered_vector, problem.columns, problem.costs, options, callback)
+    function = problem.ask(_core.solve_ordered_vector)
+    return _call(function, problem.columns, problem.costs, options, callback)
 
 
 def solve_ordered_vector_path(
@@ -229,7 +235,7 @@ def solve_ordered_vector_path(
     by_type = problem.by_type
     if by_type is not None:
         return solve_ordered_path(by_type, options, callback)
-    function = _core.solve_ordered_vector_path
+    function = problem.ask(_core.solve_ordered_vector_path)
     return _call_path(function, problem.columns, problem.costs, options, callback)
 
 

@@ -107,17 +107,12 @@ class LinearLoss(NamedTuple):
         return costs
 
 
-@dataclass(frozen=True)
-class VectorProblem:
-    """Rows, the vector that each adds to its leaf, and what a sum of vectors costs.
+@dataclass(frozen=True, kw_only=True)
+class LeafRule:
+    """What a leaf costs, given the vectors of its rows.
 
     Attributes
     ----------
-    columns : uint8 array of shape (n_rows, n_columns)
-        Zeros and ones, one column per test; Fortran order is read fastest.
-    statistics : int64 array of shape (n_rows, m), or RowTypes
-        The vector of each row, weights multiplied in. Rows whose vectors are multiples of a few
-        are counted instead of added up, whether or not the caller knows their types.
     kind : {"min_label", "squares", "quantile", "callback"}
         What a leaf with the sum s costs. "min_label": the least of s, which holds the cost of each
         label and is not negative; the label is the first that attains it. "squares": the whole part
@@ -125,8 +120,6 @@ class VectorProblem:
         no function of a sum, but the least over v of the sum of ``above * w * (y - v)`` where y is
         above v and ``below * w * (v - y)`` where it is below, for statistics w and y of every row.
         "callback": what `leaf_function` says. What several outputs cost is added up.
-    row_counts : int64 array of shape (n_rows,), optional
-        How many rows each row stands for, for the minimum leaf size; None: one each.
     scale : int
         For "squares".
     outputs : tuple of int
@@ -145,6 +138,59 @@ class VectorProblem:
         For "callback": a leaf costs at least as much as any two leaves that it could be split into.
     worst_change : int64 array of shape (n_rows,), optional
         For "callback": a row added to any leaf raises its cost by no more than this.
+    """
+
+    kind: str = "min_label"
+    scale: int = 1
+    outputs: tuple[int, ...] = ()
+    above: int = 1
+    below: int = 1
+    leaf_function: LeafFunction | None = None
+    rate_loss: RateLoss | None = None
+    linear_loss: LinearLoss | None = None
+    superadditive: bool = False
+    worst_change: NDArray[np.int64] | None = None
+
+    def extra(self) -> dict[str, Any]:
+        """Return what the core needs to know beside the kind."""
+        extra: dict[str, Any] = {}
+        if self.kind == "squares":
+            extra["scale"] = self.scale
+        if self.outputs:
+            extra["outputs"] = list(self.outputs)
+        if self.kind == "quantile":
+            extra |= {"above": self.above, "below": self.below}
+        if self.kind == "callback":
+            extra |= self._function()
+        return extra
+
+    def _function(self) -> dict[str, Any]:
+        for name in ("rate_loss", "linear_loss"):
+            if getattr(self, name) is not None:
+                return {name: getattr(self, name), "superadditive": bool(self.superadditive)}
+        if self.leaf_function is None:
+            raise ValueError("A problem of kind 'callback' needs a leaf_function.")
+        stop = Guard(None)
+        return {
+            "leaf_function": _Leaf(self.leaf_function),
+            "goes_on": lambda: not stop({}),
+            "superadditive": bool(self.superadditive),
+        }
+
+
+@dataclass(frozen=True)
+class VectorProblem(LeafRule):
+    """Rows, the vector that each adds to its leaf, and what a sum of vectors costs.
+
+    Attributes
+    ----------
+    columns : uint8 array of shape (n_rows, n_columns)
+        Zeros and ones, one column per test; Fortran order is read fastest.
+    statistics : int64 array of shape (n_rows, m), or RowTypes
+        The vector of each row, weights multiplied in. Rows whose vectors are multiples of a few
+        are counted instead of added up, whether or not the caller knows their types.
+    row_counts : int64 array of shape (n_rows,), optional
+        How many rows each row stands for, for the minimum leaf size; None: one each.
     test_costs : mapping, optional
         For "min_label": what tests cost, in units of the statistics. "feature" (n_columns,) is the
         feature that each column looks at; "group", "price" and "discounted" (n_features,) are the
@@ -156,31 +202,13 @@ class VectorProblem:
 
     columns: NDArray[np.uint8]
     statistics: NDArray[np.int64] | RowTypes
-    kind: str = "min_label"
     row_counts: NDArray[np.int64] | None = None
-    scale: int = 1
-    outputs: tuple[int, ...] = ()
-    above: int = 1
-    below: int = 1
-    leaf_function: LeafFunction | None = None
-    rate_loss: RateLoss | None = None
-    linear_loss: LinearLoss | None = None
-    superadditive: bool = False
-    worst_change: NDArray[np.int64] | None = None
     test_costs: Mapping[str, NDArray[Any]] | None = None
     weights: NDArray[np.int64] | None = None
 
     def to_core(self, options: Options) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return the arguments of the core's functions, and what some kinds need besides."""
-        extra: dict[str, Any] = {}
-        if self.kind == "squares":
-            extra["scale"] = self.scale
-        if self.outputs:
-            extra["outputs"] = list(self.outputs)
-        if self.kind == "quantile":
-            extra |= {"above": self.above, "below": self.below}
-        if self.kind == "callback":
-            extra |= self._function()
+        extra = self.extra()
         if self.test_costs is not None:
             extra |= self._prices()
         numbers, types = self._numbers()
@@ -218,19 +246,6 @@ class VectorProblem:
         if types is None or not types.are_few:
             return numbers, None
         return _parts(types.values, numbers), types
-
-    def _function(self) -> dict[str, Any]:
-        for name in ("rate_loss", "linear_loss"):
-            if getattr(self, name) is not None:
-                return {name: getattr(self, name), "superadditive": bool(self.superadditive)}
-        if self.leaf_function is None:
-            raise ValueError("A problem of kind 'callback' needs a leaf_function.")
-        stop = Guard(None)
-        return {
-            "leaf_function": _Leaf(self.leaf_function),
-            "goes_on": lambda: not stop({}),
-            "superadditive": bool(self.superadditive),
-        }
 
     def _prices(self) -> dict[str, Any]:
         types = {"feature": np.int32, "group": np.int32, "price": np.int64, "discounted": np.int64}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from certree import engine
 from certree.encoding import RankedColumns
 from certree.engine._equal_rows import added_up
+from certree.engine._multiway_search import MultiwaySession
 from certree.engine._ordered import OrderedSession, expand
 from certree.numbers._fractions import to_float
 from certree.results._answer import Answer
@@ -58,8 +59,11 @@ class BinaryStatement(ErrorStatement):
         return engine.Problem(columns, self.row_types, _ERRORS, self.type_weights)
 
     @property
-    def session(self) -> engine.Problem | OrderedSession:
+    def session(self) -> engine.Problem | OrderedSession | MultiwaySession:
         """The rows for searches that solve for one pair of weights after the other."""
+        tests = self.encoder.multiway_columns_
+        if tests is not None:
+            return MultiwaySession(expand(self.columns), self.row_types, self.type_weights, tests)
         if isinstance(self.columns, RankedColumns):
             return OrderedSession(self.columns, self.row_types, self.type_weights)
         return self.problem

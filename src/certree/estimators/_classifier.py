@@ -15,6 +15,7 @@ from certree.encoding._classes import check_labels
 from certree.encoding._named import read_outputs
 from certree.engine._ordered import RankLimits
 from certree.metrics import Metric
+from certree.numbers._exact import read_fraction
 from certree.results._answer import Answer
 from certree.results._certificate import Certificate
 from certree.results._pareto import ParetoFront
@@ -88,7 +89,7 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
     splits : {"binary", "multiway", "both"}, default="binary"
         "binary": every test has two outcomes. "multiway": tests of category columns have one
         outcome for each category, and a path asks each such column at most once. "both": the
-        search chooses. A limit on splits needs "binary".
+        search chooses. A limit on leaves needs "binary".
     categorical_features : "auto", "all" or list, default="auto"
         Columns whose values are names and not numbers; see :class:`TableEncoder`.
     thresholds : "auto", "all", int or dict, default="auto"
@@ -336,7 +337,9 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
     def _state_path(
         self, X: Any, y: Any, sample_weight: Any = None, **more: Any
     ) -> Statement | None:
-        if not is_direct(self.objective) or self.splits != "binary":
+        # A path counts splits. A penalty per leaf is another one if tests have many outcomes.
+        counts_leaves = self.splits != "binary" and self.complexity_per == "leaf"
+        if not is_direct(self.objective) or counts_leaves:
             return None
         limits = self._rank_limits(path=True)
         if np.ndim(y) > 1:
@@ -358,18 +361,13 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         self, start: WarmStart, X: Any, statement: ErrorStatement
     ) -> tuple[WarmTree | None, ErrorStatement]:
         """Return a user's tree over the columns, and the statement with columns for its tests."""
-        if self.splits != "binary":
-            raise ValueError(
-                f"warm_start_tree needs splits='binary', got splits={self.splits!r}; fit without "
-                "it."
-            )
         table = read_table(X)
         tree = read_tree(start.tree, table, statement.classes)
         counted = table if statement.rows is None else table.select(statement.rows)
         # A metric may want other labels, with which leaves of the same label here differ.
         merges = is_direct(self.objective)
-        tests, problem = self.encoder_.tests_, statement.ranked_problem or statement.problem
-        warm, added, columns = express(tree, counted, tests, problem, merges=merges)
+        problem = statement.ranked_problem or statement.problem
+        warm, added, columns = express(tree, counted, self.encoder_, problem, merges=merges)
         self.encoder_._add_tests(added)
         broken = broken_limits(warm, self.max_depth, self._split_limit, self._least_rows)
         if broken and start.must_keep_limits:
@@ -399,16 +397,28 @@ class OptimalTreeClassifier(PredictsClasses, DepthByPosition, ClassParameters, B
         """Refuse what only searches that count errors can do."""
         instead = "use objective='accuracy' or 'balanced_accuracy'"
         if self.splits != "binary":
-            raise ValueError(
-                f"The metric {metric.name!r} needs splits='binary', got splits={self.splits!r}; or "
-                f"{instead}."
-            )
+            self._refuse_multiway_metric(metric, instead)
         if warm_start_tree is not None and metric.kind in ("front", "chain"):
             raise ValueError(
                 f"warm_start_tree is of no use to the metric {metric.name!r}; {instead}."
             )
         if path:
             raise ValueError(f"There is no path for the metric {metric.name!r}; {instead}.")
+
+    def _refuse_multiway_metric(self, metric: Metric, instead: str) -> None:
+        """Refuse what takes more than solves for one pair of weights after the other."""
+        if metric.kind in ("monotone", "front", "chain"):
+            raise ValueError(
+                f"The metric {metric.name!r} needs splits='binary', got splits={self.splits!r}: "
+                "its proof compares whole fronts of trees, which are searched over binary tests "
+                f"only. Metrics such as 'f1' and 'mcc' can be used; or {instead}."
+            )
+        if self.complexity_per == "leaf" and read_fraction(self.complexity, "complexity"):
+            raise ValueError(
+                f"complexity_per='leaf' and the metric {metric.name!r} need splits='binary', got "
+                f"splits={self.splits!r}: its proof counts splits, and with tests of any number of "
+                "outcomes leaves are not one more; use complexity_per='split'."
+            )
 
     def _engine_options(self, share: float = 1.0) -> engine.Options:
         return replace(super()._engine_options(share), executor=self.executor)

@@ -311,11 +311,6 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
             if depths == [None]:
                 raise ValueError("Nothing to choose: give depths, sizes or complexities.")
             return [{"max_depth": depth} for depth in depths]
-        if getattr(model, "splits", "binary") != "binary":
-            raise ValueError(
-                f"Numbers of splits need splits='binary', got {model.splits!r}; set sizes=None to "
-                "choose the depth alone."
-            )
         n_rows = self._row_count(data.X)
         return [
             {"max_depth": depth, "max_splits": size}
@@ -326,6 +321,8 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
     def _sizes(self, model: BaseOptimalTree, depth: int | None, n_rows: int) -> list[int]:
         """Return the numbers of splits to try for a depth."""
         limit = n_rows - 1 if depth is None else min(2**depth - 1, n_rows - 1)
+        if model.splits != "binary" and not _is_text(self.sizes, "all"):
+            limit = n_rows - 1  # a test may have many outcomes with further tests
         if model.max_splits is not None:
             limit = min(limit, int(model.max_splits))
         if _is_text(self.sizes, "all"):

@@ -16,8 +16,8 @@ from certree import engine
 from certree.encoding import RankedColumns, Reduced, TableEncoder
 from certree.encoding._classes import check_labels, encode_labels
 from certree.encoding._encoder import PrefersRanks
-from certree.engine import _multiway_search
 from certree.engine._equal_rows import added_up
+from certree.engine._multiway_search import solve_multiway, solve_multiway_path
 from certree.engine._ordered import (
     Columns,
     OrderedProblem,
@@ -152,9 +152,10 @@ class ErrorStatement(Statement):
         outcomes = self.encoder.multiway_columns_
         if outcomes is None:
             return engine.solve(self.problem, options, watch)
-        return _multiway_search.solve_multiway(
-            self.problem, outcomes, options, self.leaf_penalty, watch
-        )
+        return solve_multiway(self.problem, outcomes, options, self.leaf_penalty, watch)
+
+    def paid_for_leaves(self, nodes: engine.Nodes) -> int:
+        return self.leaf_penalty * self.n_paid(nodes, "leaf") if self.leaf_penalty else 0
 
     def solve_path(
         self, options: engine.Options, watch: engine.Callback | None
@@ -162,6 +163,9 @@ class ErrorStatement(Statement):
         ranked = self.ranked_problem
         if ranked is not None:
             return solve_ordered_path(ranked, options, watch)
+        outcomes = self.encoder.multiway_columns_
+        if outcomes is not None:
+            return solve_multiway_path(self.problem, outcomes, options, watch)
         return engine.solve_path(self.problem, options, watch)
 
     def leaf_cost(self, units: int) -> Fraction:

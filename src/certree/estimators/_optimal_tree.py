@@ -70,22 +70,15 @@ class BaseOptimalTree(
     def _check_parameters(self) -> None:
         check_parameters(self)
         self._check_leaf_nodes()
-        if self.splits == "binary":
-            return
-        for name in ("max_splits", "max_leaf_nodes"):
-            if getattr(self, name) is not None:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r} is not supported with splits={self.splits!r}, "
-                    "whose tests have any number of outcomes; leave it at None, or use "
-                    "splits='binary'."
-                )
+        if self.splits != "binary" and self.max_leaf_nodes is not None:
+            raise ValueError(
+                f"max_leaf_nodes={self.max_leaf_nodes!r} needs splits='binary', got "
+                f"splits={self.splits!r}: with tests of any number of outcomes, leaves are not one "
+                "more than splits; give max_splits."
+            )
 
     def _check_size_limits(self, path: bool = False) -> None:
         """Warn if nothing limits the size of the tree and that makes the search endless."""
-        if path and self.splits != "binary":
-            raise ValueError(
-                f"The path needs splits='binary', got {self.splits!r}; fit without path=True."
-            )
         if self.max_depth is not None or self._split_limit is not None:
             return
         if path:
@@ -154,21 +147,27 @@ class BaseOptimalTree(
     ) -> Observer | None:
         """Find and keep the best tree, and the path; return what watched the search."""
         scale = statement.scale
+        known = None
+        if warm is not None:
+            value = warm.value(scale) + statement.paid_for_leaves(warm.nodes)
+            known = (value, warm.nodes.n_splits)
         options = replace(
             self._engine_options(SHARE_BEFORE_PATH if path else 1.0),
             error_scale=scale.error_scale,
             split_penalty=scale.split_penalty,
             gap=scale.gap(read_fraction(self.gap, "gap"), statement.most_cost),
-            known=None if warm is None else (warm.value(scale), warm.nodes.n_splits),
+            known=known,
         )
         watch = self._watch(scale.cost, statement.measure, callback)
         result = statement.solve(options, watch)
-        if warm is not None:
-            result = better_of(result, warm, warm.value(scale))
+        if warm is not None and known is not None:
+            result = better_of(result, warm, known[0])
         self._keep(statement, Answer.of(result, scale))
-        self._path = (
-            find_path(self, statement, callback, known=[options.sized(result)]) if path else None
-        )
+        self._path = None
+        if path:
+            paid = statement.paid_for_leaves(result.nodes)
+            found = options.sized(replace(result, upper_bound=result.upper_bound - paid))
+            self._path = find_path(self, statement, callback, known=[found])
         return watch
 
     @abstractmethod

@@ -150,7 +150,7 @@ def optimality_gap(
         What the cost of a tree is, as for :class:`OptimalTreeClassifier`.
     sample_weight : array-like of shape (n_rows,), optional
         Weights of the rows.
-    categorical_features, thresholds, min_category_rows, category_tests
+    splits, categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     search, time_limit, memory_limit, gap, n_jobs, verbose
         As for :class:`OptimalTreeClassifier`. The bounds are valid also when a budget ends the
@@ -236,7 +236,10 @@ def _cost(tree: Tree, model: OptimalTreeClassifier, statement: ErrorStatement, X
     metric = read_metric(model.objective)
     predicted = tree.predict(X)
     predicted = predicted if statement.rows is None else predicted[statement.rows]
-    n_paid = tree.n_leaves if model.complexity_per == "leaf" else tree.n_splits
+    n_paid = tree.n_splits
+    if model.complexity_per == "leaf":
+        # Where tests have any number of outcomes, leaves without rows are free.
+        n_paid = len(np.unique(tree.apply(X))) if model.splits != "binary" else tree.n_leaves
     penalty = n_paid * Fraction(model.certificate_.split_penalty)
     multipliers = np.array(statement.weights.multipliers, dtype=np.int64)[statement.codes]
     units = statement.row_weights

@@ -41,6 +41,7 @@ class FrontSettings(TableSettings, total=False):
 class PathSettings(TableSettings, total=False):
     """What `regularization_path` takes."""
 
+    splits: Literal["binary", "multiway", "both"]
     max_depth: int | None
     max_splits: int | None
     max_leaf_nodes: int | None
@@ -51,6 +52,7 @@ class PathSettings(TableSettings, total=False):
 class GapSettings(TableSettings, total=False):
     """What `optimality_gap` takes, beside limits of its own."""
 
+    splits: Literal["binary", "multiway", "both"]
     complexity: float
     complexity_per: Literal["split", "leaf"]
     objective: Any

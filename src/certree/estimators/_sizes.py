@@ -160,7 +160,7 @@ def _by_metric(
         model.max_splits = _widest(one["max_splits"] for one in here)
         with step(_place(depth)):
             path = solve_metric_path(
-                statement.problem,
+                statement.session,
                 in_units(metric, statement.unit),
                 path_options(model._engine_options(1 / (len(depths) - number))),
                 known=known,

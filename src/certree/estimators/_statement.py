@@ -82,6 +82,10 @@ class Statement(ABC):
     ) -> engine.PathResult:
         """Find the best tree for every number of splits."""
 
+    def paid_for_leaves(self, nodes: engine.Nodes) -> int:
+        """Return what the search adds to the value of a tree beside leaf costs and splits."""
+        return 0
+
     @abstractmethod
     def leaf_cost(self, units: int) -> Fraction:
         """Return the cost of leaves that cost so many units of the search, without penalty."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -245,7 +245,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
         As for :class:`TreeCV`.
     objective, pos_label, class_weight, min_samples_leaf
         As for :class:`OptimalTreeClassifier`.
-    categorical_features, thresholds, min_category_rows, category_tests
+    splits, categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
     time_limit, memory_limit, n_jobs, verbose
         As for :class:`TreeCV`.
@@ -281,6 +281,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
     """
 
     depths: Sequence[int] | None = parameter(default=(1, 2, 3), kw_only=False)
+    splits: Literal["binary", "multiway", "both"] = "binary"
 
     classes_ = _held("classes_", "The class labels.")
     n_classes_ = _held("n_classes_", "Number of classes.")

@@ -9,14 +9,21 @@ side, and splits between leaves of the same label. Leaves get the best label for
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree import engine
-from certree.encoding import RankedColumns, SidedTest, Table, Test, check_columns
+from certree.encoding import (
+    RankedColumns,
+    SidedTest,
+    Table,
+    TableEncoder,
+    Test,
+    check_columns,
+)
 from certree.encoding._tests import is_missing
 from certree.engine._ordered import Columns, OrderedProblem
 from certree.numbers._scale import Scale
@@ -82,12 +89,12 @@ def read_tree(given: Any, table: Table, classes: NDArray[Any]) -> Tree:
 def express(
     tree: Tree,
     table: Table,
-    tests: Sequence[Test],
+    encoder: TableEncoder,
     problem: engine.Problem | OrderedProblem,
     *,
     merges: bool = True,
 ) -> tuple[WarmTree, list[Test], Columns]:
-    """Return a tree over encoded columns, without what the rows do not need.
+    """Return a tree over the candidates of an encoder, without what the rows do not need.
 
     Parameters
     ----------
@@ -95,47 +102,127 @@ def express(
         The tree.
     table : Table
         The rows that count.
-    tests : sequence of Test
-        The tests of the encoder.
+    encoder : TableEncoder
+        Whose tests may be asked.
     problem : Problem or OrderedProblem
-        The same rows encoded by these tests, and what labels cost.
+        The same rows encoded by its tests, and what labels cost.
     merges : bool, default=True
         Whether leaves of the same label are made one.
 
     Returns
     -------
     warm : WarmTree
-        The tree.
+        The tree, over the candidates that the encoder has once `added` are appended.
     added : list of Test
         Tests of it that no column stands for; they come after all columns.
     columns : uint8 array or RankedColumns
         The columns of the problem with those of the tests added.
     """
-    answers = [_answer(test, table) for test in tree.tests]
-    builder = _Builder(tree, answers, problem)
+    builder = _Builder(tree, [_answer(test, table) for test in tree.tests], problem)
     builder.descend()
     if merges:
         builder.merge()
-    places: dict[int, tuple[int, bool]] = {}
-    added: list[Test] = []
-    new_columns: list[NDArray[np.uint8]] = []
-    columns = problem.columns
-    known: dict[tuple[int, bytes], tuple[int, bool]] = {}
-    if not isinstance(columns, RankedColumns):
-        known = _columns_by_feature(columns, tests, {test.feature for test in tree.tests})
-    for position in builder.tests_in_use():
-        test, bits = tree.tests[position], np.packbits(answers[position]).tobytes()
-        if isinstance(columns, RankedColumns) and (test.feature, bits) not in known:
-            found = _ranked_place(columns, test.feature, answers[position])
-            known |= {} if found is None else {(test.feature, bits): found}
-        new = len(tests) + len(added)
-        places[position] = known.setdefault((test.feature, bits), (new, False))
-        if places[position][0] == new:
-            added.append(_named(test, table))
-            new_columns.append(answers[position])
-    if added:
-        columns = _with_answers(columns, new_columns, added)
-    return builder.lay_out(places), added, columns
+    places = _Places(encoder, problem.columns, {test.feature for test in tree.tests})
+    found = {i: places.of(tree.tests[i], builder.answers[i]) for i in builder.tests_in_use()}
+    added = [_named(test, table) for test in places.added]
+    candidates = {i: places.candidate(place) for i, place in found.items()}
+    return builder.lay_out(candidates, places.outcomes()), added, places.columns()
+
+
+class _Place(NamedTuple):
+    """Where a test is among columns, or among multiway tests, and the order of its outcomes.
+
+    Outcome j is the tree's outcome ``order[j]``; None if no row has it.
+    """
+
+    number: int
+    order: tuple[int | None, ...]
+    is_multiway: bool = False
+
+
+class _Places:
+    """Looks tests of a tree up by how they divide the rows, and keeps those that are new."""
+
+    def __init__(self, encoder: TableEncoder, columns: Columns, features: set[int]) -> None:
+        self.encoder = encoder
+        self.given = columns
+        self.added: list[Test] = []
+        self._answers: list[NDArray[np.uint8]] = []
+        self._hidden = encoder._hidden_columns()
+        self._known: dict[tuple[int, bytes], _Place] = {}
+        if isinstance(columns, RankedColumns):
+            return
+        for exchanged in (False, True):
+            for position, test in enumerate(encoder.tests_):
+                if test.feature in features and position not in self._hidden:
+                    key = _key(test.feature, columns[:, position] == exchanged)
+                    self._known.setdefault(key, _binary_place(position, exchanged))
+
+    def of(self, test: Test, answers: NDArray[np.uint8]) -> _Place:
+        """Return the place of a test with these outcomes; a new one if there is none."""
+        if test.n_outcomes != 2:
+            return self._multiway(test, answers)
+        key = _key(test.feature, answers)
+        if isinstance(self.given, RankedColumns) and key not in self._known:
+            found = _ranked_place(self.given, test.feature, answers)
+            self._known |= {} if found is None else {key: found}
+        new = _binary_place(len(self.encoder.tests_) + len(self.added), exchanged=False)
+        place = self._known.setdefault(key, new)
+        if place is new:
+            self.added.append(test)
+            self._answers.append((answers == 0).astype(np.uint8))
+        return place
+
+    def _multiway(self, test: Test, answers: NDArray[np.uint8]) -> _Place:
+        for number, (known, places) in enumerate(self.encoder._multiway):
+            if known.feature != test.feature:
+                continue
+            assert isinstance(self.given, np.ndarray)
+            outcome = self.given[:, places].argmax(axis=1)
+            pairs = sorted(set(zip(outcome.tolist(), answers.tolist(), strict=True)))
+            order: list[int | None] = [None] * len(places)
+            for j, mine in pairs:
+                order[j] = mine
+            is_same = len(pairs) == len({j for j, _ in pairs}) == len({mine for _, mine in pairs})
+            if is_same:
+                return _Place(number, tuple(order), is_multiway=True)
+        raise ValueError(
+            f"The tree asks {test.name!r} with {test.n_outcomes} outcomes, but splits="
+            f"{self.encoder.splits!r} has no test that divides the rows in this way; use "
+            "splits='multiway' or 'both', and the same categories."
+        )
+
+    def candidate(self, place: _Place) -> tuple[int, tuple[int | None, ...]]:
+        """Return a place as a candidate of the encoder, and the order of its outcomes."""
+        number = place.number
+        if place.is_multiway:
+            number += len(self.encoder.tests_) + len(self.added) - len(self._hidden)
+        else:
+            number -= sum(hidden < number for hidden in self._hidden)
+        return number, place.order
+
+    def outcomes(self) -> list[NDArray[np.int32]] | None:
+        """Return the columns of all candidates, if some test is multiway."""
+        if not self.encoder._multiway:
+            return None
+        n_columns = len(self.encoder.tests_) + len(self.added)
+        single = [c for c in range(n_columns) if c not in self._hidden]
+        several = [columns for _, columns in self.encoder._multiway]
+        return [*(np.array([c], dtype=np.int32) for c in single), *several]
+
+    def columns(self) -> Columns:
+        """Return the columns with those of the tests added."""
+        if not self.added:
+            return self.given
+        return _with_answers(self.given, self._answers, self.added)
+
+
+def _key(feature: int, answers: NDArray[Any]) -> tuple[int, bytes]:
+    return feature, np.packbits(answers != 0).tobytes()
+
+
+def _binary_place(number: int, exchanged: bool) -> _Place:
+    return _Place(number, (1, 0) if exchanged else (0, 1))
 
 
 def _with_answers(
@@ -149,23 +236,19 @@ def _with_answers(
 
 def _ranked_place(
     columns: RankedColumns, feature: int, answers: NDArray[np.uint8]
-) -> tuple[int, bool] | None:
-    """Return the test of a raw column with these answers, and whether they are exchanged."""
+) -> _Place | None:
+    """Return the place of a test of a raw column with these outcomes."""
     for exchanged in (False, True):
-        place = columns.find((answers != 0) ^ exchanged, feature)
+        place = columns.find((answers == 0) ^ exchanged, feature)
         if place is not None:
-            return place, exchanged
+            return _binary_place(place, exchanged)
     return None
 
 
 def _answer(test: Test, table: Table) -> NDArray[np.uint8]:
-    if test.n_outcomes != 2:
-        raise ValueError(
-            f"The tree asks {test.name!r} with {test.n_outcomes} outcomes; only trees whose tests "
-            "all have two can be used here."
-        )
+    """Return the outcome of each row."""
     try:
-        return test.holds(test.column_of(table)).astype(np.uint8)
+        return test.outcome(test.column_of(table)).astype(np.uint8)
     except ValueError as error:
         raise ValueError(f"The tree does not fit the columns of X: {error}") from None
 
@@ -179,36 +262,18 @@ def _named(test: Test, table: Table) -> Test:
     return cast(Test, replace(cast(Any, test), **changes))
 
 
-def _columns_by_feature(
-    columns: NDArray[np.uint8], tests: Sequence[Test], features: set[int]
-) -> dict[tuple[int, bytes], tuple[int, bool]]:
-    """Return the first column for each division of the rows by a test of some raw columns.
-
-    With it comes whether its outcomes are exchanged, for divisions that only the complement of a
-    column makes.
-    """
-    known: dict[tuple[int, bytes], tuple[int, bool]] = {}
-    for exchanged in (False, True):
-        for position, test in enumerate(tests):
-            if test.feature in features:
-                column = columns[:, position] ^ exchanged
-                key = (test.feature, np.packbits(column).tobytes())
-                known.setdefault(key, (position, exchanged))
-    return known
-
-
 @dataclass
 class _PartialNode:
     """A node in the making: the rows that reach it, and its test; -1 for a leaf."""
 
     rows: NDArray[np.intp]
     test: int = -1
-    children: tuple[int, int] = (-1, -1)
+    children: dict[int, int] = field(default_factory=dict)  # by outcome, where there are rows
     label: int = -1
 
 
 class _Builder:
-    """The tree that the rows need: `answers` are those of its tests, 1 where they hold."""
+    """The tree that the rows need: `answers` are the outcomes of its tests."""
 
     def __init__(
         self,
@@ -222,7 +287,7 @@ class _Builder:
         self.parts: list[_PartialNode] = []
 
     def descend(self) -> None:
-        """Send the rows down; a node with an empty side is passed by. Parents come first."""
+        """Send the rows down; a node with rows in one outcome is passed by. Parents come first."""
         n_rows = self.problem.columns.shape[0]
         self.parts = [_PartialNode(np.arange(n_rows, dtype=np.intp))]
         stack = [(0, 0)]
@@ -230,63 +295,74 @@ class _Builder:
             number, node = stack.pop()
             part = self.parts[number]
             while (test := int(self.tree.test[node])) >= 0:
-                holds = self.answers[test][part.rows] != 0
-                yes = int(self.tree.first_child[node])
-                if holds.all() or not holds.any():
-                    node = yes if holds.all() else yes + 1
+                outcome = self.answers[test][part.rows]
+                present = np.unique(outcome).tolist()
+                first = int(self.tree.first_child[node])
+                if len(present) == 1:
+                    node = first + present[0]
                     continue
-                child = len(self.parts)
-                part.test, part.children = test, (child, child + 1)
-                self.parts.append(_PartialNode(part.rows[holds]))
-                self.parts.append(_PartialNode(part.rows[~holds]))
-                stack += [(child + 1, yes + 1), (child, yes)]
+                part.test = test
+                for one in present:
+                    part.children[one] = len(self.parts)
+                    stack.append((len(self.parts), first + one))
+                    self.parts.append(_PartialNode(part.rows[outcome == one]))
                 break
             else:
-                part.label = int(np.argmin(self._costs(part.rows)))
+                part.label = self._best_label(part.rows)
 
     def merge(self) -> None:
-        """Make a leaf of each split between two leaves of the same label, from below."""
+        """Make a leaf of each split between leaves of the same label, from below."""
         for part in reversed(self.parts):
             if part.test < 0:
                 continue
-            yes, no = (self.parts[child] for child in part.children)
-            if yes.test < 0 and no.test < 0 and yes.label == no.label:
-                part.test, part.label = -1, yes.label
+            below = [self.parts[child] for child in part.children.values()]
+            labels = {child.label for child in below}
+            if all(child.test < 0 for child in below) and len(labels) == 1:
+                part.test, part.label = -1, labels.pop()
 
     def tests_in_use(self) -> list[int]:
         """Return the tests that are still asked, in the order of the tree's list."""
-        return sorted({self.parts[number].test for number in self._order()} - {-1})
-
-    def lay_out(self, places: Mapping[int, tuple[int, bool]]) -> WarmTree:
-        """Number the nodes that are left, children side by side, and replace tests by columns."""
-        test, first_child, label, leaves = [], [], [], []
-        next_child = 1
-        for number in self._order(places):
+        used, pending = set(), [0]
+        for number in pending:  # grows while it is read
             part = self.parts[number]
+            if part.test >= 0:
+                used.add(part.test)
+                pending += part.children.values()
+        return sorted(used)
+
+    def lay_out(
+        self,
+        candidates: Mapping[int, tuple[int, tuple[int | None, ...]]],
+        outcomes: Sequence[NDArray[np.int32]] | None,
+    ) -> WarmTree:
+        """Number the nodes that are left, children side by side, and replace tests by candidates.
+
+        Outcomes without rows are leaves with the best label of the node above.
+        """
+        test, first_child, label, leaves = [], [], [], []
+        order = [self.parts[0]]
+        for part in order:  # grows while it is read
             is_leaf = part.test < 0
-            test.append(-1 if is_leaf else places[part.test][0])
+            test.append(-1 if is_leaf else candidates[part.test][0])
             label.append(part.label if is_leaf else -1)
-            first_child.append(-1 if is_leaf else next_child)
+            first_child.append(-1 if is_leaf else len(order))
             if is_leaf:
-                leaves.append(part)
-            else:
-                next_child += 2
+                leaves += [part] if len(part.rows) else []
+                continue
+            for outcome in candidates[part.test][1]:
+                below = None if outcome is None else part.children.get(outcome)
+                if below is None:
+                    empty = _PartialNode(part.rows[:0], label=self._best_label(part.rows))
+                order.append(empty if below is None else self.parts[below])
+        nodes = engine.Nodes.of(test, first_child, label)
         return WarmTree(
-            engine.Nodes.of(test, first_child, label),
+            nodes if outcomes is None else replace(nodes, outcomes=outcomes),
             leaf_cost=sum(int(self._costs(leaf.rows)[leaf.label]) for leaf in leaves),
             smallest_leaf=min(len(leaf.rows) for leaf in leaves),
         )
 
-    def _order(self, places: Mapping[int, tuple[int, bool]] | None = None) -> list[int]:
-        """Return the parts that are left, level by level; exchanged where `places` says so."""
-        order = [0]
-        for number in order:
-            part = self.parts[number]
-            if part.test >= 0:
-                yes, no = part.children
-                exchanged = places is not None and places[part.test][1]
-                order += [no, yes] if exchanged else [yes, no]
-        return order
+    def _best_label(self, rows: NDArray[np.intp]) -> int:
+        return int(np.argmin(self._costs(rows)))
 
     def _costs(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
         """Return what each label would cost these rows."""

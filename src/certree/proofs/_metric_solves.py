@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.engine._budget import Spending, current
+from certree.engine._multiway_search import MultiwaySession
 from certree.engine._ordered import OrderedSession
 from certree.numbers._exact import cost_budget
 
@@ -22,7 +23,8 @@ _BETWEEN_EVENTS = 0.2
 _TO_FINISH = 0.2
 
 
-Weighable = engine.Session | OrderedSession | LimitedSession | engine.Problem
+Sessions = engine.Session | OrderedSession | MultiwaySession | LimitedSession
+Weighable = Sessions | engine.Problem
 """Rows of two types, to be solved with weights of their errors."""
 
 
@@ -138,9 +140,9 @@ def _splits_left(nodes: engine.Nodes, order: NDArray[np.intp]) -> NDArray[np.int
     # A child is numbered after its parent.
     for node in range(len(first) - 1, -1, -1):
         if nodes.test[node] >= 0:
-            child = nodes.first_child[node]
-            first[node] = min(first[child], first[child + 1])
-            last[node] = max(last[child], last[child + 1])
+            children = nodes.children(node)
+            first[node] = first[children].min()
+            last[node] = last[children].max()
             # With j positive leaves its first one is positive and its last one negative
             # for first < j <= last.
             change[first[node] + 1] += 1
@@ -163,7 +165,7 @@ class WeightedSolves(Spending):
         if isinstance(problem, engine.Problem):
             problem = engine.Session(problem.columns, problem.row_types, problem.weights)
         super().__init__(options)
-        self.session: engine.Session | OrderedSession | LimitedSession = problem
+        self.session: Sessions = problem
         self.rows = BinaryRows(problem)
         self.cuts: list[Cut] = []
         self.is_proven = False
@@ -171,7 +173,10 @@ class WeightedSolves(Spending):
         self._next_event = _BETWEEN_EVENTS
         self._end: float | None = None
         n_rows = len(self.rows.columns)
-        most = options.most_splits(n_rows)
+        if isinstance(problem, MultiwaySession):
+            most = problem.most_splits(options)
+        else:
+            most = options.most_splits(n_rows)
         self.max_splits = most if options.max_splits is None else min(most, options.max_splits)
         total = max(self.rows.positives + self.rows.negatives, 1)
         # Weights up to this keep every cost within the 64 bits of the core.

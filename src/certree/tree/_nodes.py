@@ -154,7 +154,7 @@ class Nodes:
     def cut(self, becomes_leaf: NDArray[np.bool_]) -> tuple[Nodes, NDArray[np.intp]]:
         """Return the tree that ends at the first marked nodes of each path, and its nodes' origin.
 
-        Labels are those of the nodes where it ends. Only for trees of binary tests.
+        Labels are those of the nodes where it ends.
         """
         origin, test, first_child = [0], [], []
         ends = (self.is_leaf | becomes_leaf).tolist()
@@ -162,17 +162,18 @@ class Nodes:
             test.append(-1 if ends[node] else int(self.test[node]))
             first_child.append(-1 if ends[node] else len(origin))
             if not ends[node]:
-                child = int(self.first_child[node])
-                origin += [child, child + 1]
+                children = self.children(node)
+                origin += range(children.start, children.stop)
         kept = np.array(origin, dtype=np.intp)
-        return Nodes.of(test, first_child, self.label[kept].tolist()), kept
+        labels = self.label[kept].tolist()
+        return replace(Nodes.of(test, first_child, labels), outcomes=self.outcomes), kept
 
     def merged(self) -> Nodes:
         """Return the tree without splits between leaves of the same label."""
         only = self.label.copy()
         for node in np.flatnonzero(self.test >= 0)[::-1].tolist():
-            child = self.first_child[node]
-            only[node] = only[child] if only[child] == only[child + 1] else -1
+            below = only[self.children(node)]
+            only[node] = below[0] if (below == below[0]).all() else -1
         return replace(self, label=only).cut(only >= 0)[0]
 
 
