@@ -29,7 +29,10 @@ bool LimitCrew::share(std::size_t n, const Task& task) {
         if (!is_stopped && !task(*searches_[static_cast<std::size_t>(worker)], static_cast<std::size_t>(number)))
           is_stopped = true;
       },
-      [&] { watch_.observe(); });
+      [&] {
+        const std::lock_guard lock(shared_.mutex);
+        watch_.observe();
+      });
   return !is_stopped;
 }
 

@@ -43,7 +43,10 @@ LimitSearch::Level& LimitSearch::level_at(std::size_t level) {
 bool LimitSearch::poll() {
   if (budget_.poll()) return true;
   charge();
-  if (worker_ == 0) watch_.observe();
+  if (worker_ == 0) {
+    const std::lock_guard lock(shared_->mutex);  // others record what they find
+    watch_.observe();
+  }
   return budget_.stopped();
 }
 
