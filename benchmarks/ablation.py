@@ -51,6 +51,7 @@ _KINDS = {
     "use_root_feature_bounds": ("numbers",),
     "use_weight_reuse": ("f1", "fair"),
     "use_leaf_table": ("leaf function",),
+    "use_saving_estimates": ("regression", "survival"),
     "use_rising_bound": ("deep",),
 }
 
@@ -77,6 +78,7 @@ def tables(quick: bool) -> dict[str, Any]:
         # Half of the patients, hard to tell from the others: errors of both kinds trade off.
         "rough blood bits": _bits(blood, 1 if quick else 6),
         "progress": progress,
+        "patients": certree.datasets.make_heart_failure(60 if quick else 400),
         "deep": random_instance(80 if quick else 300, 12 if quick else 25, seed=3, noise=0.3),
         # Few columns and many rows: most rows have equals, and some of them another class.
         "narrow": random_instance(300 if quick else 60_000, 8 if quick else 12, seed=5, noise=0.25),
@@ -143,6 +145,11 @@ def searches(quick: bool) -> dict[str, Callable[[], Any]]:
         "regression": lambda: (
             certree.OptimalTreeRegressor(max_depth=depth, **shared)
             .fit(data["blood bits"], data["progress"])
+            .certificate_
+        ),
+        "survival": lambda: (
+            certree.SurvivalTree(max_depth=3, thresholds=5 if quick else 10, **shared)
+            .fit(data["patients"].data, data["patients"].target)
             .certificate_
         ),
         "leaf function": leaf_function,

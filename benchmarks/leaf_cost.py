@@ -3,6 +3,7 @@
     python benchmarks/leaf_cost.py                 # accuracy, depth 3, all sets of the folder
     python benchmarks/leaf_cost.py --only monk1 --depth 4
     python benchmarks/leaf_cost.py --linear        # lines and ridge models in the leaves
+    python benchmarks/leaf_cost.py --survival      # the loss of survival trees, on sets of SurvSet
     python benchmarks/leaf_cost.py --criteria      # absolute error and others beside squared error
     python benchmarks/leaf_cost.py --composed      # what composition costs, on bundled data
 
@@ -30,6 +31,7 @@ from certree import (
     Measurement,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
+    SurvivalTree,
     datasets,
     solve,
     tasks,
@@ -40,7 +42,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness.instances import Instance, accuracy_instances
 from harness.report import markdown
-from harness.task_suites import linear_instances, regression_instances
+from harness.task_suites import linear_instances, regression_instances, survival_instances
 
 REPEATS = 3
 
@@ -239,6 +241,19 @@ def compare_linear(instance: Instance, depth: int, form: str) -> tuple[float, fl
     return built_in, seconds, alone
 
 
+def compare_survival(instance: Instance, depth: int) -> tuple[float, float]:
+    """Give the seconds of a survival tree, and of the same loss as a function in NumPy."""
+    columns, y = instance.columns, np.stack([instance.extra["time"], instance.extra["event"]], 1)
+    own = tasks.SurvivalLoss().leaf_costs(y, len(y))
+    task = tasks.LeafCost(own.statistics, own.cost, bounds="superadditive")
+    model = SurvivalTree(depth, n_jobs=1)
+    built_in, known = timed(lambda: model.fit(columns, y).certificate_)
+    seconds, found = timed(lambda: solve(task, columns, max_depth=depth, n_jobs=1).certificate)
+    if not math.isclose(known.cost, found.cost, rel_tol=1e-6):
+        raise SystemExit(f"{instance.name}: cost {float(found.cost)}, but {float(known.cost)}")
+    return built_in, seconds
+
+
 def main() -> None:
     """Print a line per set, and the greatest ratio."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -246,6 +261,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=3)
     parser.add_argument("--criteria", action="store_true")
     parser.add_argument("--composed", action="store_true")
+    parser.add_argument("--survival", action="store_true")
     parser.add_argument("--linear", nargs="*", help="linear models (simple, ridge), not accuracy")
     chosen = parser.parse_args()
     if chosen.criteria:
@@ -256,17 +272,19 @@ def main() -> None:
         return
     lines, ratios = [], []
     is_linear = chosen.linear is not None
-    forms = (chosen.linear or ("simple", "ridge")) if is_linear else ("accuracy",)
-    for instance, form in itertools.product(
-        linear_instances() if is_linear else accuracy_instances(), forms
-    ):
+    forms = ("survival",) if chosen.survival else ("accuracy",)
+    if is_linear:
+        forms = chosen.linear or ("simple", "ridge")
+    instances = survival_instances() if chosen.survival else accuracy_instances()
+    for instance, form in itertools.product(linear_instances() if is_linear else instances, forms):
         if chosen.only and instance.name not in chosen.only:
             continue
         alone = math.nan
         if is_linear:
             built_in, seconds, alone = compare_linear(instance, chosen.depth, form)
         else:
-            built_in, seconds = compare(instance, chosen.depth)
+            timing = compare_survival if chosen.survival else compare
+            built_in, seconds = timing(instance, chosen.depth)
         ratios.append(seconds / built_in)
         times = [f"{built_in:.4f}", f"{seconds:.4f}", f"{ratios[-1]:.1f}", f"{alone:.0f}"]
         lines.append([instance.name, form, *times])

@@ -44,7 +44,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--solvers",
         nargs="+",
-        choices=sorted({*SOLVERS, *NUMBER_SOLVERS}),
+        choices=sorted({*SOLVERS, *NUMBER_SOLVERS, "osrt"}),
         help="first: the reference",
     )
     parser.add_argument("--memory", type=float, default=12, metavar="GB", help="per process")

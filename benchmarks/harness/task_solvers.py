@@ -1,4 +1,4 @@
-"""Solvers for costs, policies and regression, beside those of :mod:`worker`.
+"""Solvers for costs, policies, regression and survival, beside those of :mod:`worker`.
 
 Like the worker this runs in the project's environment and in the peers', so it imports nothing of
 the harness but the worker. What a tree costs is computed here from the tree, row by row, by the
@@ -55,10 +55,13 @@ def total_cost(node: Node, columns: Array, data: dict[str, Any]) -> float:
 
     def visit(node: Node, rows: Array, made: tuple[int, ...]) -> float:
         if not isinstance(node, tuple):
+            if "time" in data:
+                return survival_loss(data["hazard"][rows], data["event"][rows])
             if "models" in data:
                 return line_error(data["models"][rows], data["target"][rows])
             if "target" in data:
-                return float(np.square(data["target"][rows] - node).sum())
+                target = data["target"][rows]
+                return float(np.square(target - (target.mean() if node is None else node)).sum())
             return float(data["costs"][rows, int(node)].sum())
         column, yes, no = node
         holds = columns[rows, column] == 1
@@ -84,6 +87,24 @@ def line_error(models: Array, target: Array) -> float:
             rest = around - column * (column @ around) / (column @ column)
             best = min(best, float(np.square(rest).sum()))
     return best
+
+
+def hazard_of_all(time: Array, event: Array) -> Array:
+    """Give the cumulative hazard of all rows at the time of each (Nelson and Aalen)."""
+    order = np.argsort(time, kind="stable")
+    _, first, group = np.unique(time[order], return_index=True, return_inverse=True)
+    events = np.bincount(group, weights=event[order])
+    hazard = np.empty(len(time))
+    hazard[order] = np.cumsum(events / (len(time) - first))[group]
+    return np.where(hazard > 0, hazard, 1 / (len(time) + 1))
+
+
+def survival_loss(hazard: Array, event: Array) -> float:
+    """Give the least loss of a leaf whose hazard is that of all rows times one number."""
+    events = int(event.sum())
+    if events == 0:
+        return 0.0
+    return float(-np.log(hazard[event]).sum() - events * np.log(events / hazard.sum()))
 
 
 class _Certree(TaskSolver):
@@ -333,6 +354,44 @@ class StreedRegression(_Streed):
         return model.fit(columns, labels["target"])
 
 
+class OsrtRegression(TaskSolver):
+    """OSRT, without a penalty; its depth counts nodes. Predictions of six digits become means."""
+
+    package = "osrt"
+    tiny = CertreeRegression.tiny
+
+    def prepare(self, columns: Array, labels: Any) -> tuple[Any, Any]:
+        import pandas as pd
+
+        names = [str(number) for number in range(columns.shape[1])]
+        return pd.DataFrame(columns.astype(np.int64), columns=names), labels
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        import pandas as pd
+        from osrt import OSRT
+
+        depth = 0 if self.depth is None else self.depth + 1
+        setting = {"depth_budget": depth, "time_limit": round(self.limit), "worker_limit": 1}
+        free = {"regularization": 0.0, "allow_small_reg": True}
+        model = OSRT({**setting, **free, **self.options})
+        model.fit(columns, pd.Series(labels["target"]))
+        return model
+
+    def tree(self, model: Any) -> Node:
+        def visit(node: Any) -> Node:
+            if "prediction" in node:
+                return None
+            return int(node["feature"]), visit(node["true"]), visit(node["false"])
+
+        return visit(model.tree.source)
+
+    def describe(self, model: Any) -> Answer:
+        def splits(node: Any) -> int:
+            return 1 + splits(node[1]) + splits(node[2]) if isinstance(node, tuple) else 0
+
+        return {"proven": not model.timeout, "splits": splits(self.tree(model))}
+
+
 class CertreeLinear(_Certree):
     """Squared error around the best line over one column in each leaf; five rows at least."""
 
@@ -383,6 +442,39 @@ class StreedLinear(_Streed):
         return model.fit(columns, labels["target"], continuous_columns=labels["models"])
 
 
+class CertreeSurvival(_Certree):
+    """The likelihood of censored times."""
+
+    def tiny(self, labels: Array) -> dict[str, Any]:
+        time = 1.0 + np.arange(len(labels)) + 5 * labels
+        return {"time": time, "event": time % 3 > 0, "setting": {}}
+
+    def prepare(self, columns: Array, labels: Any) -> tuple[Any, Any]:
+        pairs = list(zip(labels["event"].tolist(), labels["time"].tolist(), strict=True))
+        y = np.array(pairs, dtype=[("event", bool), ("time", np.float64)])
+        hazard = hazard_of_all(labels["time"], labels["event"])
+        return columns, {**labels, "y": y, "hazard": hazard}
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from certree import SurvivalTree
+
+        return SurvivalTree(**self.settings()).fit(columns, labels["y"])
+
+
+class StreedSurvival(_Streed):
+    """The same."""
+
+    tiny = CertreeSurvival.tiny
+
+    def prepare(self, columns: Array, labels: Any) -> tuple[Any, Any]:
+        return CertreeSurvival.prepare(self, *super().prepare(columns, labels))  # type: ignore[arg-type]
+
+    def fit(self, columns: Any, labels: Any) -> Any:
+        from pystreed import STreeDSurvivalAnalysis
+
+        return STreeDSurvivalAnalysis(**self.settings()).fit(columns, labels["y"])
+
+
 TASK_SOLVERS: dict[str, type[TaskSolver]] = {
     "certree-costs": CertreeCosts,
     "pystreed-costs": StreedCosts,
@@ -392,6 +484,9 @@ TASK_SOLVERS: dict[str, type[TaskSolver]] = {
     "pystreed-policy": StreedPolicy,
     "certree-regression": CertreeRegression,
     "pystreed-regression": StreedRegression,
+    "osrt-regression": OsrtRegression,
     "certree-linear": CertreeLinear,
     "pystreed-linear": StreedLinear,
+    "certree-survival": CertreeSurvival,
+    "pystreed-survival": StreedSurvival,
 }

@@ -1,4 +1,4 @@
-"""Suites of costs, policies and regression: their data, and the settings of their comparisons."""
+"""Suites of costs, policies, regression and survival: their data, and what they compare."""
 
 from __future__ import annotations
 
@@ -25,14 +25,22 @@ LARGE = ((28_000, 18), (13_000, 5))
 SHAPES = ((10, 3), (9, 5), (10, 6))
 PRICES = {"free": 0.0, "cheap": 1.0, "dear": 10.0}
 
+SURVIVAL_SETS = (
+    *("flchain", "rott2", "hdfail", "Framingham", "Aids2", "GBSG2", "LeukSurv", "TRACE"),
+    *("actg", "colon", "grace", "prostate", "uis", "whas500"),
+)
 
-def compare(kind: str, choice: Choice, depth: int, limit: float) -> tuple[Entry, ...]:
-    """Make one entry per solver of a kind of task; the command line names the packages alone."""
-    entries = (
+
+def compare(kind: str, choice: Choice, depth: int, limit: float, *others: str) -> tuple[Entry, ...]:
+    """Make one entry per solver of a kind of task; the command line names the packages alone.
+
+    The `others` run only if it names them.
+    """
+    entries = tuple(
         Entry(name, f"{name}-{kind}", depth, limit=choice.limit or limit)
-        for name in ("certree", "pystreed")
+        for name in ("certree", "pystreed", *others)
     )
-    return of_solvers(choice, tuple(entries))
+    return entries[:2] if choice.solvers is None else of_solvers(choice, entries)
 
 
 def costs(choice: Choice) -> Iterator[Case]:
@@ -61,11 +69,13 @@ def instance(choice: Choice) -> Iterator[Case]:
 
 
 def regression(choice: Choice) -> Iterator[Case]:
-    """Squared error against STreeD."""
+    """Squared error against STreeD, and against OSRT if it is named."""
     for found in (*regression_instances(), *linear_instances()):
         for depth in (4, 5) if choice.depth is None else (choice.depth,):
             if choice.wants(found.name):
-                yield Case(found, f"depth {depth}", compare("regression", choice, depth, 300.0))
+                yield Case(
+                    found, f"depth {depth}", compare("regression", choice, depth, 300.0, "osrt")
+                )
 
 
 def linear(choice: Choice) -> Iterator[Case]:
@@ -74,6 +84,14 @@ def linear(choice: Choice) -> Iterator[Case]:
         for depth in (3, 4) if choice.depth is None else (choice.depth,):
             if choice.wants(found.name):
                 yield Case(found, f"depth {depth}", compare("linear", choice, depth, 300.0))
+
+
+def survival(choice: Choice) -> Iterator[Case]:
+    """The likelihood of censored times against STreeD."""
+    for found in survival_instances():
+        for depth in (3, 4) if choice.depth is None else (choice.depth,):
+            if choice.wants(found.name):
+                yield Case(found, f"depth {depth}", compare("survival", choice, depth, 300.0))
 
 
 def cost_instances() -> Iterator[Instance]:
@@ -257,10 +275,38 @@ def linear_instances() -> Iterator[Instance]:
         yield Instance(name, columns, np.zeros(len(target), dtype=np.int64), extra)
 
 
+def survival_instances() -> Iterator[Instance]:
+    """Yield the sets of the SurvSet package: ten cut points per number, a column per category.
+
+    Rows with missing numbers or without any time are left out.
+    """
+    try:
+        from SurvSet.data import SurvLoader
+    except ImportError:
+        raise SystemExit(
+            "the survival suite needs the package SurvSet; install it first."
+        ) from None
+    loader = SurvLoader()
+    for name in SURVIVAL_SETS:
+        frame = loader.load_dataset(ds_name=name)["df"].drop(columns=["pid"])
+        # The chapter of flchain is the cause of death.
+        frame = frame.drop(columns=["fac_chapter"], errors="ignore")
+        frame = frame[(frame["time"] > 0) & frame.notna().all(axis=1)]
+        table = frame.drop(columns=["time", "event"])
+        columns = TableEncoder(thresholds=10).fit_transform(table)
+        extra = {
+            "time": frame["time"].to_numpy(np.float64),
+            "event": frame["event"].to_numpy() == 1,
+            "setting": np.array("{}"),
+        }
+        yield Instance(name, columns, np.zeros(len(frame), dtype=np.int64), extra)
+
+
 TASK_SUITES = {
     "linear": linear,
     "costs": costs,
     "policy": policy,
     "instance": instance,
     "regression": regression,
+    "survival": survival,
 }

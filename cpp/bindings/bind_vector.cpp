@@ -24,30 +24,28 @@ VectorKind read_kind(const std::string& name) {
   if (name == "min_label") return VectorKind::least;
   if (name == "squares") return VectorKind::squares;
   if (name == "quantile") return VectorKind::quantile;
+  if (name == "rates") return VectorKind::rates;
   if (name == "callback") return VectorKind::callback;
-  throw std::invalid_argument("kind must be 'min_label', 'squares', 'quantile' or 'callback', got '" + name + "'");
+  throw std::invalid_argument("kind must be 'min_label', 'squares', 'quantile', 'rates' or 'callback', got '" + name +
+                              "'");
 }
 
-// The numbers of a RateLoss: three quanta, the factor, the scale and the largest cost.
+// The two numbers of a RateLoss.
 RateLoss read_rate_loss(nb::handle value) {
   const auto numbers = nb::cast<nb::tuple>(value);
-  if (numbers.size() != 6) throw std::invalid_argument("'rate_loss' needs three quanta, a factor, a scale and a limit");
-  RateLoss loss;
-  for (std::size_t k = 0; k < loss.quanta.size(); ++k) loss.quanta[k] = nb::cast<double>(numbers[k]);
-  loss.factor = nb::cast<double>(numbers[3]);
-  loss.scale = nb::cast<double>(numbers[4]);
-  loss.most = nb::cast<Cost>(numbers[5]);
-  return loss;
+  if (numbers.size() != 2) throw std::invalid_argument("'rate_loss' needs a gain and a ratio");
+  return RateLoss(nb::cast<double>(numbers[0]), nb::cast<double>(numbers[1]));
 }
 
-void rate_costs(const Matrix& sums, const nb::object& numbers,
-                nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> costs) {
+// What rates save, of events and exposures in each line.
+void rate_savings(const Matrix& sums, const nb::object& numbers,
+                  nb::ndarray<std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> saved) {
   const RateLoss loss = read_rate_loss(numbers);
-  if (sums.shape(1) != static_cast<std::size_t>(RateLoss::kStatistics) || costs.shape(0) != sums.shape(0))
-    throw std::invalid_argument("rate_costs needs three sums and room for one cost in each line");
+  if (sums.shape(1) < 2 || saved.shape(0) != sums.shape(0))
+    throw std::invalid_argument("rate_savings needs two sums and room for one number in each line");
   for (std::size_t k = 0; k < sums.shape(0); ++k) {
-    const Cost* line = sums.data() + 3 * k;
-    costs.data()[k] = loss.cost(line[0], line[1], line[2]);
+    const Cost* line = sums.data() + sums.shape(1) * k;
+    saved.data()[k] = saved_by_rate(loss, line[0], line[1]);
   }
 }
 
@@ -128,7 +126,8 @@ struct VectorArguments {
     table.row_counts = rows_of(row_counts, "row_counts", table.table);
     task.kind = read_kind(kind);
     task.n_statistics = static_cast<std::int32_t>(statistics.shape(1));
-    if (task.kind == VectorKind::callback) task.superadditive = task.has_worst = false;
+    if (task.kind == VectorKind::callback) task.superadditive = false;
+    if (task.kind == VectorKind::callback || task.kind == VectorKind::rates) task.has_worst = false;
     for (auto [key, value] : extra) read_extra(nb::cast<std::string>(key), value);
     prices.check();
     table.tests = prices.tests;
@@ -149,8 +148,8 @@ struct VectorArguments {
         return (*leaf)(sums, n, stride, costs, labels);
       };
     } else if (name == "rate_loss") {
-      if (task.n_statistics != RateLoss::kStatistics) throw std::invalid_argument("'rate_loss' needs three statistics");
-      task.leaf = read_rate_loss(value);
+      task.rates = read_rate_loss(value);
+      task.leaf = task.rates;
       task.is_native = true;
     } else if (name == "linear_loss") {
       const LinearLoss loss = read_linear_loss(value);
@@ -261,8 +260,8 @@ void bind_vector(nb::module_& m) {
       nb::arg("ranks"), nb::arg("n_ranks"), nb::arg("statistics"), nb::arg("kind"), nb::arg("options"),
       nb::arg("callback") = nb::none(), nb::arg("extra") = OptionDict(nb::dict()),
       "As solve_vector_path(), for these trees.");
-  m.def("rate_costs", &rate_costs, nb::arg("sums"), nb::arg("numbers"), nb::arg("costs"),
-        "Write what leaves with these sums of events, exposure and own rates cost.");
+  m.def("rate_savings", &rate_savings, nb::arg("sums"), nb::arg("numbers"), nb::arg("saved"),
+        "Write what rates save in leaves with these sums of events and exposure.");
   m.def("linear_costs", &linear_costs, nb::arg("sums"), nb::arg("numbers"), nb::arg("costs"),
         "Write what leaves cost that hold a linear model each; a line of sums for each statistic.");
 }

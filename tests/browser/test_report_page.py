@@ -13,6 +13,7 @@ import pytest
 
 from certree import (
     FairTreeClassifier,
+    LinearTreeRegressor,
     OptimalTreeClassifier,
     OptimalTreeRegressor,
     SPOTree,
@@ -107,6 +108,22 @@ def test_the_form_shows_the_way_that_the_model_takes(page: Page, splits: str) ->
     page.one("#forget").click()
     assert not page.all(".node.on")
     assert page.text("#answer") == ""
+
+
+def test_the_form_computes_what_linear_models_say(page: Page) -> None:
+    """The leaves use columns that no test asks for."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame({"rooms": rng.integers(1, 6, 80), "area": rng.integers(20, 150, 80)})
+    y = np.where(X["rooms"] > 3, 2.5 * X["area"], 400 - X["area"])
+    model = LinearTreeRegressor(1, model_features=["area"]).fit(X, y)
+    page.open(str(report(model, X, y)))
+    assert len(page.all("#form label")) == 2
+    for i in (0, 1, 7, 33):
+        fill(page, X.iloc[i])
+        assert f"Prediction: {model.predict(X[i : i + 1])[0]:g} = " in page.text("#answer")
+    fill(page, {"rooms": 2, "area": None})
+    assert "no number without area" in page.text("#answer")
 
 
 def test_dates_and_sets_of_categories(page: Page) -> None:

@@ -1,9 +1,12 @@
-"""Regression by medians, quantiles and deviances against brute force over all trees."""
+"""Regression by medians, quantiles and deviances against brute force over all trees.
+
+Also every tree with such leaves, models, curves or clusters where a penalty alone limits its size.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +14,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from certree import OptimalTreeRegressor, solve, tasks, verify
+from certree import (
+    LinearTreeRegressor,
+    OptimalTreeClassifier,
+    OptimalTreeClusterer,
+    OptimalTreeRegressor,
+    SurvivalTree,
+    solve,
+    tasks,
+    verify,
+)
 from certree.engine import Options
 from certree.engine._vector import VectorProblem
 from certree.engine._vector import solve as solve_vector
+from tests.oracle.test_survival import baseline, loss
 from tests.oracle.vector import Limits, best_cost
 
 Leaf = Callable[[Sequence[int]], Any]
@@ -28,6 +41,21 @@ def pinball_leaf(y: Sequence[Any], w: Sequence[Any], above: Any, below: Any) -> 
             sum(w[i] * max(above * (y[i] - y[k]), below * (y[k] - y[i])) for i in rows)
             for k in rows
         )
+
+    return leaf
+
+
+def deviance_leaf(y: Any, w: Any, criterion: str) -> Leaf:
+    """The deviance from the mean, by its definition."""
+
+    def leaf(rows: Sequence[int]) -> Fraction:
+        rows = list(rows)
+        mean = float((w[rows] * y[rows]).sum() / w[rows].sum())
+        if criterion == "gamma":
+            own = [math.log(mean / y[i]) for i in rows]
+        else:
+            own = [y[i] * math.log(y[i] / mean) if y[i] else 0.0 for i in rows]
+        return Fraction(2 * math.fsum(w[rows] * own))
 
     return leaf
 
@@ -135,15 +163,7 @@ def test_deviances_of_an_estimator(seed: int) -> None:
     for criterion in ("poisson", "gamma"):
         y = rng.integers(0, 6, 9).astype(float) if criterion == "poisson" else rng.gamma(2, 5, 9)
 
-        def leaf(rows: Sequence[int], criterion: str = criterion, y: Any = y) -> Fraction:
-            rows = list(rows)
-            mean = float((w[rows] * y[rows]).sum() / w[rows].sum())
-            if criterion == "gamma":
-                own = [math.log(mean / y[i]) for i in rows]
-            else:
-                own = [y[i] * math.log(y[i] / mean) if y[i] else 0.0 for i in rows]
-            return Fraction(2 * math.fsum(w[rows] * own))
-
+        leaf = deviance_leaf(y, w, criterion)
         limits = {"max_depth": 2 + seed % 2, "min_samples_leaf": 1 + seed % 2}
         best = best_cost(table.tolist(), leaf, Limits(limits["max_depth"], None, 1 + seed % 2))
         model = OptimalTreeRegressor(criterion=criterion, **limits)
@@ -153,3 +173,80 @@ def test_deviances_of_an_estimator(seed: int) -> None:
         if criterion == "gamma":
             one = solve(tasks.gamma_deviance(y), table, sample_weight=weights, **limits)
             assert abs(one.certificate.cost - best) <= one.certificate.rounding + 1e-9
+
+
+def _squares(x: NDArray[np.float64], y: NDArray[np.float64], ridge: float = 0.0) -> float:
+    """The least squared error of a linear model, the ridge included."""
+    x, y = x - x.mean(axis=0), y - y.mean()
+    slopes = np.linalg.pinv(x.T @ x + ridge * np.eye(x.shape[1])) @ (x.T @ y)
+    return float(((y - x @ slopes) ** 2).sum() + ridge * (slopes**2).sum())
+
+
+def _sparse_cases(rng: np.random.Generator, X: NDArray[Any]) -> Iterator[tuple[Any, Any, Leaf]]:
+    """Every tree with other leaves than one class, what it learns, and what a leaf costs."""
+    n_rows = len(X)
+    y = rng.integers(1, 9, n_rows).astype(float)
+    ones = [Fraction(1)] * n_rows
+    exact = [Fraction(int(x)) for x in y]
+    yield OptimalTreeRegressor(criterion="absolute_error"), y, pinball_leaf(exact, ones, 1, 1)
+    quantile = OptimalTreeRegressor(criterion="quantile", quantile="1/3")
+    yield quantile, y, pinball_leaf(exact, ones, Fraction(1, 3), Fraction(2, 3))
+    for criterion in ("poisson", "gamma"):
+        yield (
+            OptimalTreeRegressor(criterion=criterion),
+            y,
+            deviance_leaf(y, np.ones(n_rows), criterion),
+        )
+    yield (
+        OptimalTreeRegressor(),
+        np.c_[y, X[:, 0] - y % 3],
+        lambda r: sum(
+            _squares(np.zeros((len(r), 1)), one[list(r)]) for one in (y, X[:, 0] - y % 3)
+        ),
+    )
+    labels = np.c_[y > 4, y % 2 == 0]
+    yield (
+        OptimalTreeClassifier(),
+        labels,
+        lambda r: sum(min(int(of.sum()), int((~of).sum())) for of in labels[list(r)].T),
+    )
+    times = np.c_[y, rng.random(n_rows) < 0.7]
+    yield SurvivalTree(), times, loss(times, ones, baseline(times, ones))
+    yield (
+        OptimalTreeClusterer(None, scale=None),
+        None,
+        lambda r: float(((X[list(r)] - X[list(r)].mean(axis=0)) ** 2).sum()),
+    )
+    lines = LinearTreeRegressor(min_samples_leaf=1)
+    yield (
+        lines,
+        y,
+        lambda r: min(_squares(X[list(r)][:, [k]], y[list(r)]) for k in range(X.shape[1])),
+    )
+    models = LinearTreeRegressor(min_samples_leaf=1, leaf_model="ridge", ridge=0.5)
+    yield models, y, lambda r: _squares(X[list(r)], y[list(r)], 0.5)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_without_a_depth_limit_a_penalty_decides(seed: int) -> None:
+    """Trees of all depths are searched, and none is cheaper with the price of its splits."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (18, 4)).astype(float)
+    complexity = Fraction(1, [50, 20, 8][seed % 3])
+    for model, y, leaf in _sparse_cases(rng, X):
+        coefficients = {"simple": 1, "ridge": 4}.get(getattr(model, "leaf_model", ""), 0)
+        unit = Fraction(leaf(range(18)))
+        if isinstance(model, OptimalTreeClassifier):
+            unit = Fraction(2 * 18)  # one error for each output
+        elif isinstance(model, LinearTreeRegressor):
+            unit = Fraction(_squares(np.zeros((18, 1)), y))
+        # A path asks for each of four columns once at most.
+        limits = Limits(4, None, 1 + coefficients, complexity * unit)
+        best = best_cost(X.astype(int).tolist(), leaf, limits)
+        per = ["split", "leaf"][seed % 2]  # a tree has one leaf more than splits
+        best += limits.penalty if per == "leaf" else 0
+        model.set_params(max_depth=None, complexity=str(complexity), complexity_per=per).fit(X, y)
+        certificate = model.certificate_
+        assert certificate.is_optimal, model
+        assert float(certificate.cost) == pytest.approx(float(best), abs=1e-6), model
+        verify(model, X, y)

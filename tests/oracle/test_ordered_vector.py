@@ -17,6 +17,7 @@ from certree import _core
 from tests.oracle.ordered import expand, random_ranks
 from tests.oracle.test_ordered_medium import numbers, random_setting
 from tests.oracle.vector_problems import (
+    RATE_SCALE,
     VectorCase,
     check_optimal,
     check_tree,
@@ -28,7 +29,7 @@ from tests.registry import settings_one_by_one
 SUMS = ("min_label", "squares", "label_outputs", "square_outputs")
 ASKED = ("callback", "rates", "linear", "quantile")
 KINDS = (*SUMS, *ASKED)
-SCALES = {"rates": 50}
+SCALES = {"rates": RATE_SCALE}
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -18,8 +19,11 @@ from sksurv.nonparametric import kaplan_meier_estimator, nelson_aalen_estimator
 from sksurv.util import Surv
 
 from certree import SurvivalTree, check_task, datasets, solve, tasks, verify
-from certree.engine._vector import RateLoss
+from certree.engine import Options
+from certree.engine._vector import RateLoss, VectorProblem
+from certree.engine._vector import solve as solve_vector
 from tests.oracle.test_vector_tasks import Problem
+from tests.registry import all_isas
 
 SEEDS = range(16)
 
@@ -110,10 +114,86 @@ def test_the_core_and_numpy_compute_the_same_loss(weights: Any) -> None:
     costs = [float(one.certificate.cost) for one in found]
     assert costs[0] == pytest.approx(costs[1], abs=slack)
     assert found[0].predict(X).tolist() == found[1].predict(X).tolist()
-    empty = RateLoss(1.0, 1.0, 1.0, 1.0, 1000.0, 10**6)
-    sums = np.array([[0, 5, 0], [0, 0, 0], [2, 4, 0], [4, 2, 0], [1, 1, 7], [1, 1, 10**6]])
-    wanted = [0, 0, int(2000 * np.log(2)), 0, 7000, 10**6]
-    assert empty.costs(sums).tolist() == wanted
+    loss = RateLoss(1000.0, 1.0)
+    sums = np.array([[0, 5, 0], [0, 0, 0], [2, 4, 0], [4, 2, 3000], [1, 1, 7]])
+    wanted = [0, 0, int(2000 * np.log(2)), 3000 - math.ceil(4000 * np.log(2)), 7]
+    assert loss.costs(sums).tolist() == wanted
+
+
+def test_logarithms_of_the_core_are_those_of_decimals() -> None:
+    rng = np.random.default_rng(3)
+    sizes = 2.0 ** rng.uniform(0, 50, (2, 3000))
+    near = np.abs(sizes[0] * rng.uniform(0.999, 1.001, 3000))
+    events = np.concatenate([sizes[0], sizes[0], sizes[0]]).astype(np.int64)
+    exposure = np.concatenate([sizes[1], near, np.floor(sizes[0])]).astype(np.int64) + 1
+    unit = 2.0**45 / events.max()
+    for e, s in zip(events.tolist(), exposure.tolist(), strict=True):
+        loss = RateLoss(unit, 1.0)
+        found = -int(loss.costs(np.array([[e, s, 0]]))[0])
+        with localcontext(prec=40):
+            true = Decimal(unit) * e * (Decimal(e) / s).ln()
+            off = (abs(true) + Decimal(unit) * e) / 2**48
+        # Rounded up, from a number that is a little too small.
+        assert true - off <= found < true + 1
+
+
+def best_of_depth_two(columns: Any, sums: Any, cost: Any, least: int) -> int:
+    """The least cost of all trees of depth two, each of their leaves with enough rows."""
+
+    def one_split(rows: Any) -> int:
+        found = [cost(sums[rows].sum(axis=0, keepdims=True))[0]]
+        for column in columns.T == 1:
+            sides = rows & column, rows & ~column
+            if min(side.sum() for side in sides) >= least:
+                found.append(sum(cost(sums[s].sum(axis=0, keepdims=True))[0] for s in sides))
+        return int(min(found))
+
+    every = np.ones(len(columns), dtype=bool)
+    found = [one_split(every)]
+    for column in columns.T == 1:
+        if min(column.sum(), (~column).sum()) >= least:
+            found.append(one_split(column) + one_split(~column))
+    return min(found)
+
+
+def squares(sums: Any) -> Any:
+    return [1000 * q - -(-1000 * u * u // w) for w, u, q in sums.tolist()]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_estimates_and_instruction_sets_change_nothing(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(30, 200)), int(rng.integers(3, 40))
+    numbers = rng.integers(0, 6, (n, 8))
+    cuts = [(numbers[:, k] <= c) for k in range(8) for c in range(5)]
+    columns = np.asfortranarray(np.column_stack(cuts)[:, :m].astype(np.uint8))
+    loss = RateLoss(1e6, 2.0**-40)
+    rates = np.zeros((n, 3), dtype=np.int64)
+    rates[:, 0] = rng.integers(0, 3, n)
+    rates[:, 1] = rng.integers(1, 2 ** (40 if seed % 2 else 44), n)
+    rates[:, 2] = 1 - loss.costs(rates)
+    y = rng.integers(-99, 100, n) if seed % 2 else rng.integers(10**6, 10**6 + 50, n)
+    moments = np.stack([np.ones(n, dtype=np.int64), y, y * y], axis=1)
+    least = 1 + seed % 3
+    for sums, cost, setting in (
+        (rates, loss.costs, {"kind": "rates", "rate_loss": loss}),
+        (moments, squares, {"kind": "squares", "scale": 1000}),
+    ):
+        problem = VectorProblem(columns, sums, **setting)
+        values = {
+            tuple(
+                solve_vector(problem, Options(depth, None, least, extra=extra)).upper_bound
+                for depth in (2, 3)
+            )
+            for isa in all_isas()
+            for extra in (
+                {"isa": isa},
+                {"isa": isa, "use_saving_estimates": False},
+                {"isa": isa, "use_sibling_subtraction": False},
+            )
+        }
+        assert len(values) == 1
+        assert values.pop()[0] == best_of_depth_two(columns, sums, cost, least)
 
 
 def test_risks_are_events_by_expected_events() -> None:

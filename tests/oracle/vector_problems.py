@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree import _core
-from certree.engine._vector import LinearLoss
+from certree.engine._vector import LinearLoss, RateLoss
 from tests.oracle.brute_force import BruteForce, Optimum, Test, binary_tests
 from tests.problems import FUZZ, random_columns
 
@@ -27,15 +27,14 @@ def outputs_of(kind: str, n_statistics: int, scale: int) -> tuple[int, ...]:
     return tuple(sizes)
 
 
-OWN = 1 / 64  # what one unit of the third statistic of rates stands for
+RATE_SCALE = 50  # units of cost of rates
 ABOVE, BELOW = 3, 2  # what a quantile's targets above and below it pay
 
 
 def rate_cost(sums: Sequence[int], scale: int) -> int:
     """Cost of one rate of events for rows with these events, exposure and own rates."""
     events, exposure, own = sums
-    loss = own * OWN - (events * math.log(events / exposure) if events else 0.0)
-    return max(math.floor(loss * scale), 0)
+    return own - (math.ceil(scale * events * math.log(events / exposure) - 1e-9) if events else 0)
 
 
 def linear_loss(most: int) -> LinearLoss:
@@ -195,8 +194,7 @@ class VectorCase:
         if self.kind == "quantile":
             return {"above": ABOVE, "below": BELOW}
         if self.kind == "rates":
-            loss = (1.0, 1.0, OWN, 1.0, float(self.scale), self.whole)
-            return {"rate_loss": loss, "superadditive": True}
+            return {"rate_loss": RateLoss(float(self.scale), 1.0)}
         if self.kind == "linear":
             return {"linear_loss": linear_loss(self.whole), "superadditive": True}
         if self.core_kind != "callback":
@@ -213,7 +211,6 @@ class VectorCase:
         """The kind as the core knows it."""
         names = {
             "unlawful": "callback",
-            "rates": "callback",
             "linear": "callback",
             "label_outputs": "min_label",
             "square_outputs": "squares",
@@ -324,7 +321,7 @@ def random_statistics(
         events = weights * rng.poisson(float(rng.choice([0.3, 2.0])), n_rows)
         exposure = weights * rng.integers(1, 9, n_rows)
         rates = np.maximum(events, 1) / exposure
-        own = np.ceil(events * np.log(rates) / OWN)
+        own = np.ceil(RATE_SCALE * events * np.log(rates) + 1e-9) * (events > 0)
         return np.stack([events, exposure, own], axis=1).astype(np.int64)
     if kind == "linear":
         x, y = rng.integers(-4, 5, n_rows), rng.integers(-20, 21, n_rows)

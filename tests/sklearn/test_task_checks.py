@@ -10,10 +10,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from certree import (
     CostSensitiveTreeClassifier,
     LinearTreeRegressor,
+    OptimalTreeClusterer,
     OptimalTreeRegressor,
     OptimalTreeRegressorCV,
     PolicyTree,
     SPOTree,
+    SurvivalTree,
     TreeCV,
     estimators,
 )
@@ -37,6 +39,10 @@ ESTIMATORS = [
     OptimalTreeRegressorCV(depths=(1, 2), cv=3, thresholds=8),
     TreeCV(OptimalTreeRegressor(thresholds=8), depths=(2,), cv=3, complexities="auto"),
     TreeCV(CostSensitiveTreeClassifier(thresholds=8), depths=(1, 2), cv=3),
+    OptimalTreeRegressorCV((2,), cv=2, criterion="absolute_error", thresholds=8),
+    TreeCV(SurvivalTree(thresholds=8), depths=(1,), cv=2),
+    TreeCV(LinearTreeRegressor(thresholds=8), depths=(1,), cv=2),
+    TreeCV(OptimalTreeClusterer(3, thresholds=8), depths=(1,), cv=2),
 ]
 
 

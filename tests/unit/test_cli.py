@@ -146,6 +146,8 @@ def test_a_column_of_weights_counts_rows(certree: Run, folder: Path) -> None:
         (["-t", "outcome", "--cv", "3", "--max-splits", "2"], "OptimalTreeClassifierCV"),
         (["-t", "amount", "--cv", "3"], "OptimalTreeRegressorCV"),
         (["-t", "outcome", "--sensitive", "housing"], "FairTreeClassifier"),
+        (["-t", "duration", "--task", "ordinal", "--cv", "3"], "TreeCV"),
+        (["-t", "outcome", "--sensitive", "housing", "--cv", "2", "-d", "1"], "TreeCV"),
     ],
 )
 def test_every_kind_of_tree_is_fitted_used_and_verified(
@@ -474,7 +476,6 @@ def test_a_bad_table_gives_one_line_and_two(certree: Run, folder: Path, text: st
         ("fit credit.csv -t outcome --thresholds some", "thresholds must be"),
         ("fit credit.csv -t outcome --encoding klingon", "--encoding klingon is unknown"),
         ("fit credit.csv -t outcome --task fair", "--sensitive"),
-        ("fit credit.csv -t outcome --task ordinal --cv 3", "--cv has no meaning"),
         ("fit credit.csv -t outcome -o nowhere/model.json", "does not exist; create it first"),
         ("path credit.csv -t outcome --plot nowhere/path.png", "does not exist"),
         ("compare credit.csv -t outcome --task ordinal", "use classifier or regressor"),

@@ -371,7 +371,7 @@ def test_a_path_and_all_folds_take_a_few_times_the_work_of_one_fit(
     [
         (TreeCV(3), {}, "estimator must be a tree of certree"),
         (TreeCV(SPOForest()), {}, "estimator must be a tree of certree"),
-        (TreeCV(OptimalTreeClusterer()), {}, "TreeCV chooses max_splits, which OptimalTreeCl"),
+        (TreeCV(OptimalTreeClusterer(), sizes=range(2)), {}, "numbers of clusters such as"),
         (TreeCV(OptimalTreeClassifier(splits="multiway")), {}, "needs columns of categories"),
         (TreeCV(CostSensitiveTreeClassifier()), {"costs": [[0, 1]]}, "costs must have one value"),
         (TreeCV(FairTreeClassifier()), {"sensitive_features": "sex"}, "sensitive_features must"),

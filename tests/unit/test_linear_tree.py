@@ -367,6 +367,11 @@ def test_too_many_columns() -> None:
         LinearTreeRegressor(leaf_model="ridge").fit(X, X[:, 0])
 
 
+def test_several_targets_are_refused_with_a_way_out() -> None:
+    with pytest.raises(ValueError, match=r"takes one\. Fit a tree for each column, or use Optimal"):
+        LinearTreeRegressor().fit([[0.0], [1]], [[1, 2], [3, 4]])
+
+
 def test_large_weights_and_large_numbers() -> None:
     X, y = table(40)
     for weights in (np.arange(1, 41) * 10**9 + 1, np.linspace(1e-6, 1, 40)):

@@ -335,6 +335,16 @@ def test_constant_targets_are_one_leaf() -> None:
     assert classes.predict([[5]]).tolist() == [["a", "b"]]
 
 
+def test_numbers_whose_squares_overflow_are_refused() -> None:
+    rows = np.array([[1.0], [3], [7]]) * 1e160
+    for fit in (
+        lambda: OptimalTreeClusterer().fit(rows),
+        lambda: OptimalTreeRegressor(output_weights="balanced").fit(rows, np.hstack([rows, rows])),
+    ):
+        with pytest.raises(ValueError, match="divide the column by one number"):
+            fit()
+
+
 def test_tables_without_numbers_have_no_clusters() -> None:
     with pytest.raises(ValueError, match="needs columns of numbers, but there is none"):
         OptimalTreeClusterer().fit([["a"], ["b"]])

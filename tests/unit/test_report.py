@@ -20,9 +20,11 @@ from certree import (
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
     InfeasibleError,
+    LinearTreeRegressor,
     OptimalityWarning,
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
+    OptimalTreeClusterer,
     OptimalTreeRegressor,
     PolicyTree,
     Report,
@@ -427,12 +429,44 @@ def test_a_criterion_has_its_own_figure(criterion: str) -> None:
         assert float(found["D2"]) == pytest.approx(model.certificate_.objective, rel=1e-3)
 
 
-def test_several_outputs_have_no_section_without_figures() -> None:
+def test_every_output_has_its_figures() -> None:
     X = np.arange(8.0).reshape(-1, 1)
-    page = report(OptimalTreeRegressor(1).fit(X, np.hstack([X, X])), X, np.hstack([X, X]))
-    assert shown(page)["quality"] == []
+    y = np.hstack([X, X**2])
+    page = report(OptimalTreeRegressor(1).fit(X, y), X, y)
+    found = metrics_of(shown(page))
+    said = OptimalTreeRegressor(1).fit(X, y).predict(X)
+    for k, name in enumerate(("y0", "y1")):
+        assert float(found[f"R2 of {name}"]) == pytest.approx(r2_score(y[:, k], said[:, k]), 1e-3)
     assert "predicts several outputs from" in str(page)
-    assert "flatter" not in str(page)
+    labels = np.column_stack([X[:, 0] > 3, X[:, 0] % 2 == 0])
+    found = metrics_of(shown(report(OptimalTreeClassifier(1).fit(X, labels), X, labels)))
+    said = OptimalTreeClassifier(1).fit(X, labels).predict(X)
+    assert float(found["Accuracy of y0"]) == accuracy_score(labels[:, 0], said[:, 0])
+    assert float(found["All right"]) == (said == labels).all(axis=1).mean()
+    with pytest.raises(ValueError, match="y must have a column for each output"):
+        report(OptimalTreeClassifier(1).fit(X, labels), X, labels[:, 0])
+
+
+def test_clusters_are_counted_and_need_no_target() -> None:
+    X = np.array([[0.0], [1], [2], [10], [11], [30]])
+    model = OptimalTreeClusterer(2, max_depth=1).fit(X[:5])
+    page = shown(report(model, X[:5], X_test=X))
+    assert [set_["name"] for set_ in page["quality"]] == ["Held-out rows", "Training rows"]
+    assert page["quality"][0]["counts"]["rows"] == [["cluster 0", 3], ["cluster 1", 3]]
+    explained = 1 - model.inertia_ / 5  # of five rows that are divided by their deviation
+    assert float(page["quality"][1]["metrics"][0][1]) == pytest.approx(explained, rel=1e-3)
+
+
+def test_columns_of_formulas_are_fields_without_rows_too() -> None:
+    X = np.column_stack([np.arange(20) % 2, np.arange(20.0)])
+    y = np.where(X[:, 0] > 0, X[:, 1], 5 - X[:, 1])
+    model = LinearTreeRegressor(1, model_features=[1]).fit(X, y)
+    form = data_of(report(model))["form"]
+    assert [field["name"] for field in form["fields"]] == ["x0", "x1"]
+    lines = {
+        (round(a, 9), *(round(slope, 9) for _, slope in terms)) for a, terms in form["formulas"][0]
+    }
+    assert lines == {(0, 1), (5, -1)}
 
 
 # ---- bad input -----------------------------------------------------------------------------------

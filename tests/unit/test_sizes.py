@@ -1,4 +1,7 @@
-"""Limits on the size of trees, in the words of scikit-learn: shares of rows, numbers of leaves."""
+"""Limits on the size of trees, in the words of scikit-learn: shares of rows, numbers of leaves.
+
+Also the choice of such limits by folds, for trees whose leaves hold more than a class.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,31 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import KFold
 
 import certree
 from certree import (
     CostSensitiveTreeClassifier,
     FairTreeClassifier,
+    LinearTreeRegressor,
     OptimalTreeClassifier,
     OptimalTreeClassifierCV,
+    OptimalTreeClusterer,
     OptimalTreeRegressor,
+    OptimalTreeRegressorCV,
     PolicyTree,
     SPOForest,
     SPOTree,
+    SurvivalTree,
+    TreeCV,
     pareto_front,
     regularization_path,
     solve,
     tasks,
+    verify,
 )
 
 RNG = np.random.default_rng(0)
@@ -164,3 +175,107 @@ class TestLeaves:
             OptimalTreeClassifier(splits="multiway", max_leaf_nodes=4).fit([["a"], ["b"]], [0, 1])
         with pytest.raises(ValueError, match="max_leaf_nodes must be an integer of at least 1"):
             OptimalTreeClassifier(max_leaf_nodes=0).fit(X, Y)
+
+
+def _people() -> tuple[Any, Any]:
+    """A raw table, and a time that its columns explain."""
+    rng = np.random.default_rng(3)
+    X = pd.DataFrame({"age": rng.integers(20, 80, 90), "ward": rng.choice(["a", "b"], 90)})
+    X["dose"] = np.where(rng.random(90) < 0.1, np.nan, rng.integers(0, 5, 90))
+    return X, (X.age / 10 + 4 * (X.ward == "a") + rng.integers(1, 3, 90)).round(1)
+
+
+@pytest.mark.parametrize(
+    ("model", "measure"),
+    [
+        (SurvivalTree(), "concordance"),
+        (LinearTreeRegressor(), "R2"),
+        (LinearTreeRegressor(leaf_model="ridge", ridge=1.0), "R2"),
+        (OptimalTreeClusterer(features=["age"], categorical_features=["ward"]), "share of the"),
+        (OptimalTreeRegressor(criterion="absolute_error"), "D2"),
+        (OptimalTreeRegressor(criterion="quantile", quantile=0.8), "D2"),
+        (OptimalTreeRegressor(criterion="poisson"), "D2"),
+        (OptimalTreeRegressor(criterion="gamma"), "D2"),
+        (OptimalTreeRegressor(output_weights=[2, 1]), "R2"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else type(one).__name__,
+)
+def test_trees_of_all_leaves_have_their_size_chosen(model: Any, measure: str) -> None:
+    """Raw tables, weights: the scores are those of a fit within the limits in each fold."""
+    X, time = _people()
+    y: Any = time
+    if isinstance(model, SurvivalTree):
+        y = pd.DataFrame({"time": time, "event": X.age < 70})
+    elif isinstance(model, OptimalTreeClusterer):
+        y = None
+    elif getattr(model, "output_weights", None) is not None:
+        y = np.column_stack([time, X.age])
+    weights, folds = np.arange(90) % 3 + 1, KFold(3)
+    chosen = TreeCV(model, depths=(1, 2), cv=folds).fit(X, y, weights)
+    assert chosen.curve_.measure.startswith(measure)
+    for place, params in enumerate(chosen.cv_results_["params"]):
+        train, test = next(iter(folds.split(X)))
+        part = clone(model).set_params(**params)
+        part.fit(X.iloc[train], None if y is None else _some(y, train), weights[train])
+        score = part._score_part(
+            X.iloc[test],
+            part._read_target(_some(y, test), len(test)) if y is not None else None,
+            sample_weight=weights[test],
+        )
+        assert chosen.curve_.scores[place, 0] == pytest.approx(score)
+    assert verify(chosen, X, y, weights)
+
+
+def _some(y: Any, rows: Any) -> Any:
+    return y.iloc[rows] if hasattr(y, "iloc") else y[rows]
+
+
+def test_the_number_of_clusters_is_chosen() -> None:
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(k * 10, 1, (30, 2)) for k in range(3)]).round(2)
+    tried = TreeCV(OptimalTreeClusterer(5), depths=(1, 2), sizes=(1, 2, 3), rule="one_se", cv=3)
+    model = tried.fit(rng.permutation(X))
+    assert model.best_params_ == {"max_depth": 2, "n_clusters": 3}
+    assert [one["n_clusters"] for one in model.cv_results_["params"]] == [1, 2, 1, 2, 3]
+    assert model.best_score_ > 0.9
+    assert set(model.predict(X)) == {0, 1, 2}
+    assert "n_clusters=3" in model.curve_.statement()
+    assert model.curve_.plot().get_xlabel() == "most clusters"
+
+
+def test_columns_that_are_complete_in_a_fold_alone_are_in_no_model() -> None:
+    X = np.column_stack([np.arange(40.0), np.arange(40.0) % 7])
+    y = X[:, 0] * 2
+    X[1, 0] = np.nan  # in the first fold
+    chosen = TreeCV(LinearTreeRegressor(), depths=(1,), cv=KFold(2)).fit(X, y)
+    assert chosen.model_features_.tolist() == [1]
+    assert np.isfinite(chosen.curve_.scores).all()
+    X[30, 1] = np.nan
+    with pytest.warns(UserWarning, match="leaves hold constants"):
+        chosen = TreeCV(LinearTreeRegressor(), depths=(1,), cv=KFold(2)).fit(X, y)
+    assert chosen.model_features_.tolist() == []
+    with pytest.raises(ValueError, match="The column 'x0' contains NaN"):
+        TreeCV(OptimalTreeClusterer(3), depths=(1,), cv=KFold(2)).fit(X)
+
+
+def test_weights_of_outputs_hold_in_the_choice_of_a_size() -> None:
+    X, y = _people()
+    for kinds, targets in (
+        ((OptimalTreeRegressorCV, OptimalTreeRegressor), np.column_stack([y, X.age])),
+        ((OptimalTreeClassifierCV, OptimalTreeClassifier), np.column_stack([y > 8, X.age > 50])),
+    ):
+        chosen = kinds[0]((1,), sizes=None, cv=2, output_weights=[5, 1]).fit(X, targets)
+        tree = kinds[1](1, output_weights=[5, 1]).fit(X, targets)
+        assert chosen.certificate_.cost == tree.certificate_.cost
+        assert chosen.certificate_.cost != kinds[1](1).fit(X, targets).certificate_.cost
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "quantile", "poisson"])
+def test_the_regressor_takes_the_criteria_of_its_tree(criterion: str) -> None:
+    X, y = _people()
+    settings = {"criterion": criterion, "quantile": 0.9}
+    model = OptimalTreeRegressorCV((1, 2), cv=3, **settings).fit(X, y)
+    tree = OptimalTreeRegressor(**settings, **model.best_params_).fit(X, y)
+    assert model.certificate_.cost == tree.certificate_.cost
+    assert model.curve_.measure == ("R2" if criterion == "squared_error" else "D2")
+    assert model.__sklearn_tags__().target_tags.positive_only == (criterion == "poisson")

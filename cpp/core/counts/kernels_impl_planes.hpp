@@ -15,21 +15,11 @@ void plane_totals(const PlaneRows<V>& in, std::int32_t n_statistics, V* totals) 
   }
 }
 
-// The set bits of `among` where the column holds, or does not, whichever are fewer; which, is returned.
-bool list_rarer(const BitColumns& columns, const Word* among, std::int32_t n_words, std::int32_t column,
-                std::int32_t* list, std::int32_t* n) {
-  const Word* bits = columns.bits + column;
-  const auto stride = static_cast<std::size_t>(columns.stride);
-  std::int64_t held = 0, all = 0;
+// Appends the rows that are set in word(w) for all w; gives the end of the list.
+template <class WordAt>
+inline std::int32_t list_rows(std::int32_t n_words, WordAt word, std::int32_t* list, std::int32_t count) {
   for (std::int32_t w = 0; w < n_words; ++w) {
-    held += popcount(bits[static_cast<std::size_t>(w) * stride] & among[w]);
-    all += popcount(among[w]);
-  }
-  const bool holds = 2 * held <= all;
-  const Word flip = holds ? 0 : ~Word{0};
-  std::int32_t count = 0;
-  for (std::int32_t w = 0; w < n_words; ++w) {
-    Word rest = among[w] & (bits[static_cast<std::size_t>(w) * stride] ^ flip);
+    Word rest = word(w);
 #if defined(__AVX512BW__)
     __m512i place = _mm512_add_epi32(_mm512_set1_epi32(w * kWordBits),
                                      _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15));
@@ -43,8 +33,35 @@ bool list_rarer(const BitColumns& columns, const Word* among, std::int32_t n_wor
     for (; rest != 0; rest &= rest - 1) list[count++] = w * kWordBits + __builtin_ctzll(rest);
 #endif
   }
-  *n = count;
-  return holds;
+  return count;
+}
+
+PairBase list_change(const BitColumns& columns, const Word* among, std::int32_t n_words, std::int32_t column,
+                     bool knows_previous, std::int32_t* list, RowChange& change) {
+  const auto stride = static_cast<std::size_t>(columns.stride);
+  const Word* bits = columns.bits + column;
+  const Word* before = knows_previous ? bits - 1 : bits;
+  const auto at = [stride](const Word* of, std::int32_t w) { return of[static_cast<std::size_t>(w) * stride]; };
+  std::int64_t held = 0, all = 0, different = 0;
+  for (std::int32_t w = 0; w < n_words; ++w) {
+    held += popcount(at(bits, w) & among[w]);
+    all += popcount(among[w]);
+    different += popcount((at(bits, w) ^ at(before, w)) & among[w]);
+  }
+  change = {list, 0, 0};
+  if (knows_previous && different < held && different < all - held) {
+    const auto added = [&](std::int32_t w) { return at(bits, w) & ~at(before, w) & among[w]; };
+    const auto taken = [&](std::int32_t w) { return at(before, w) & ~at(bits, w) & among[w]; };
+    change.n_added = list_rows(n_words, added, list, 0);
+    change.n = change.n_added == different ? change.n_added : list_rows(n_words, taken, list, change.n_added);
+    return PairBase::previous;
+  }
+  if (2 * held <= all) {
+    change.n_added = change.n = list_rows(n_words, [&](std::int32_t w) { return at(bits, w) & among[w]; }, list, 0);
+    return PairBase::nothing;
+  }
+  change.n = list_rows(n_words, [&](std::int32_t w) { return ~at(bits, w) & among[w]; }, list, 0);
+  return PairBase::columns;
 }
 
 #if defined(__AVX512VPOPCNTDQ__) && defined(__AVX512BW__)

@@ -18,6 +18,7 @@ template <>
 struct Sums<std::int32_t> {
   __m512i all;
   void clear() { all = _mm512_setzero_si512(); }
+  void load(const std::int32_t* from) { all = _mm512_loadu_si512(from); }
   void add(std::uint16_t holds, std::int32_t value) {
     all = _mm512_mask_add_epi32(all, holds, all, _mm512_set1_epi32(value));
   }
@@ -28,6 +29,10 @@ template <>
 struct Sums<std::int64_t> {
   __m512i low, high;
   void clear() { low = high = _mm512_setzero_si512(); }
+  void load(const std::int64_t* from) {
+    low = _mm512_loadu_si512(from);
+    high = _mm512_loadu_si512(from + 8);
+  }
   void add(std::uint16_t holds, std::int64_t value) {
     const __m512i v = _mm512_set1_epi64(value);
     low = _mm512_mask_add_epi64(low, static_cast<__mmask8>(holds), low, v);
@@ -48,6 +53,9 @@ template <>
 struct Sums<std::int32_t> {
   __m256i part[2];
   void clear() { part[0] = part[1] = _mm256_setzero_si256(); }
+  void load(const std::int32_t* from) {
+    for (int k = 0; k < 2; ++k) part[k] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 8 * k));
+  }
   void add(std::uint16_t holds, std::int32_t value) {
     const __m256i v = _mm256_set1_epi32(value);
     const __m256i bit = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
@@ -67,6 +75,9 @@ struct Sums<std::int64_t> {
   void clear() {
     for (__m256i& p : part) p = _mm256_setzero_si256();
   }
+  void load(const std::int64_t* from) {
+    for (int k = 0; k < 4; ++k) part[k] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + 4 * k));
+  }
   void add(std::uint16_t holds, std::int64_t value) {
     const __m256i v = _mm256_set1_epi64x(value);
     const __m256i bit = _mm256_setr_epi64x(1, 2, 4, 8);
@@ -84,57 +95,64 @@ struct Sums<std::int64_t> {
 
 // `Blocks` blocks of columns from `block` on and `Statistics` statistics: all their sums stay in registers.
 template <class V, int Blocks, int Statistics>
-inline void add_tile(const VectorRows<V>& rows, const std::int32_t* list, std::int32_t n, std::int32_t block,
-                     std::int32_t statistic, V* out, std::size_t stride) {
+inline void add_tile(const VectorRows<V>& rows, const RowChange& change, std::int32_t block, std::int32_t statistic,
+                     const V* known, V* out, std::size_t stride) {
+  const auto place = [&](int b, int s) {
+    return static_cast<std::size_t>(statistic + s) * stride + static_cast<std::size_t>(block + b) * 16;
+  };
   Sums<V> sums[Blocks][Statistics];
-  for (auto& of_block : sums)
-    for (Sums<V>& s : of_block) s.clear();
-  for (std::int32_t k = 0; k < n; ++k) {
-    const auto row = static_cast<std::size_t>(list[k]);
-    const char* holds = reinterpret_cast<const char*>(rows.holds + row * static_cast<std::size_t>(rows.words));
-    const V* values = rows.values + row * static_cast<std::size_t>(rows.value_stride) + statistic;
-    for (int b = 0; b < Blocks; ++b) {
-      std::uint16_t of_block;
-      std::memcpy(&of_block, holds + 2 * (block + b), 2);
-      for (int s = 0; s < Statistics; ++s) sums[b][s].add(of_block, values[s]);
-    }
-  }
   for (int b = 0; b < Blocks; ++b)
-    for (int s = 0; s < Statistics; ++s)
-      sums[b][s].store(out + static_cast<std::size_t>(statistic + s) * stride +
-                       static_cast<std::size_t>(block + b) * 16);
+    for (int s = 0; s < Statistics; ++s) known != nullptr ? sums[b][s].load(known + place(b, s)) : sums[b][s].clear();
+  const auto visit = [&](std::int32_t begin, std::int32_t end, V sign) {
+    for (std::int32_t k = begin; k < end; ++k) {
+      const auto row = static_cast<std::size_t>(change.rows[k]);
+      const char* holds = reinterpret_cast<const char*>(rows.holds + row * static_cast<std::size_t>(rows.words));
+      const V* values = rows.values + row * static_cast<std::size_t>(rows.value_stride) + statistic;
+      for (int b = 0; b < Blocks; ++b) {
+        std::uint16_t of_block;
+        std::memcpy(&of_block, holds + 2 * (block + b), 2);
+        for (int s = 0; s < Statistics; ++s) sums[b][s].add(of_block, static_cast<V>(sign * values[s]));
+      }
+    }
+  };
+  visit(0, change.n_added, V{1});
+  visit(change.n_added, change.n, V{-1});
+  for (int b = 0; b < Blocks; ++b)
+    for (int s = 0; s < Statistics; ++s) sums[b][s].store(out + place(b, s));
 }
 
 template <class V, int Statistics>
-inline void add_strip(const VectorRows<V>& rows, const std::int32_t* list, std::int32_t n, std::int32_t first,
-                      std::int32_t statistic, V* out, std::size_t stride) {
+inline void add_strip(const VectorRows<V>& rows, const RowChange& change, std::int32_t first, std::int32_t statistic,
+                      const V* known, V* out, std::size_t stride) {
   const std::int32_t n_blocks = (rows.n_columns + 15) / 16;
   std::int32_t block = first / 16;
-  for (; block + 4 <= n_blocks; block += 4) add_tile<V, 4, Statistics>(rows, list, n, block, statistic, out, stride);
+  for (; block + 4 <= n_blocks; block += 4)
+    add_tile<V, 4, Statistics>(rows, change, block, statistic, known, out, stride);
   switch (n_blocks - block) {
     case 3:
-      return add_tile<V, 3, Statistics>(rows, list, n, block, statistic, out, stride);
+      return add_tile<V, 3, Statistics>(rows, change, block, statistic, known, out, stride);
     case 2:
-      return add_tile<V, 2, Statistics>(rows, list, n, block, statistic, out, stride);
+      return add_tile<V, 2, Statistics>(rows, change, block, statistic, known, out, stride);
     case 1:
-      return add_tile<V, 1, Statistics>(rows, list, n, block, statistic, out, stride);
+      return add_tile<V, 1, Statistics>(rows, change, block, statistic, known, out, stride);
     default:
       return;
   }
 }
 
 template <class V>
-void add_rows(const VectorRows<V>& rows, const std::int32_t* list, std::int32_t n, std::int32_t first,
-              std::int32_t n_statistics, V* out, std::size_t stride) {
+void add_rows(const VectorRows<V>& rows, const RowChange& change, std::int32_t first, std::int32_t n_statistics,
+              const V* known, V* out, std::size_t stride) {
   std::int32_t statistic = 0;
-  for (; statistic + 4 <= n_statistics; statistic += 4) add_strip<V, 4>(rows, list, n, first, statistic, out, stride);
+  for (; statistic + 4 <= n_statistics; statistic += 4)
+    add_strip<V, 4>(rows, change, first, statistic, known, out, stride);
   switch (n_statistics - statistic) {
     case 3:
-      return add_strip<V, 3>(rows, list, n, first, statistic, out, stride);
+      return add_strip<V, 3>(rows, change, first, statistic, known, out, stride);
     case 2:
-      return add_strip<V, 2>(rows, list, n, first, statistic, out, stride);
+      return add_strip<V, 2>(rows, change, first, statistic, known, out, stride);
     case 1:
-      return add_strip<V, 1>(rows, list, n, first, statistic, out, stride);
+      return add_strip<V, 1>(rows, change, first, statistic, known, out, stride);
     default:
       return;
   }
@@ -144,13 +162,17 @@ void add_rows(const VectorRows<V>& rows, const std::int32_t* list, std::int32_t 
 
 // Without masks: column by column of those that hold.
 template <class V>
-void add_rows(const VectorRows<V>& rows, const std::int32_t* list, std::int32_t n, std::int32_t first,
-              std::int32_t n_statistics, V* out, std::size_t stride) {
+void add_rows(const VectorRows<V>& rows, const RowChange& change, std::int32_t first, std::int32_t n_statistics,
+              const V* known, V* out, std::size_t stride) {
   const std::int32_t begin = first & ~15;
   for (std::int32_t s = 0; s < n_statistics; ++s)
-    for (std::int32_t j = begin; j < rows.n_columns; ++j) out[static_cast<std::size_t>(s) * stride + j] = 0;
-  for (std::int32_t k = 0; k < n; ++k) {
-    const auto row = static_cast<std::size_t>(list[k]);
+    for (std::int32_t j = begin; j < ((rows.n_columns + 15) & ~15); ++j) {
+      const std::size_t place = static_cast<std::size_t>(s) * stride + static_cast<std::size_t>(j);
+      out[place] = known != nullptr ? known[place] : V{0};
+    }
+  for (std::int32_t k = 0; k < change.n; ++k) {
+    const auto row = static_cast<std::size_t>(change.rows[k]);
+    const V sign = k < change.n_added ? V{1} : V{-1};
     const Word* holds = rows.holds + row * static_cast<std::size_t>(rows.words);
     const V* values = rows.values + row * static_cast<std::size_t>(rows.value_stride);
     for (std::int32_t w = begin / kWordBits; w < rows.words; ++w) {
@@ -158,7 +180,8 @@ void add_rows(const VectorRows<V>& rows, const std::int32_t* list, std::int32_t 
       if (w * kWordBits < begin) rest &= ~Word{0} << (begin - w * kWordBits);
       for (; rest != 0; rest &= rest - 1) {
         const std::size_t j = static_cast<std::size_t>(w) * kWordBits + static_cast<std::size_t>(__builtin_ctzll(rest));
-        for (std::int32_t s = 0; s < n_statistics; ++s) out[static_cast<std::size_t>(s) * stride + j] += values[s];
+        for (std::int32_t s = 0; s < n_statistics; ++s)
+          out[static_cast<std::size_t>(s) * stride + j] += static_cast<V>(sign * values[s]);
       }
     }
   }

@@ -3,7 +3,9 @@
 // Rows are stored row by row, as the set of columns that hold and the row's vector.  To pair column i with all others the
 // rows where i holds are listed, and every one adds its vector to the sums of the columns that hold in it: the lanes of a
 // vector register are different columns, the row's set is the mask, and sums stay in registers while the list streams by.
-// The cost is the number of rows in the list, not of all rows, so whoever calls lists the rarer side of i.
+// The cost is the number of rows in the list, not of all rows, so the shortest list is taken: the rows where i holds; those where
+// it does not, taken from the sums of all; or those in which i differs from the column before it, whose pairs are known.  With
+// cut points of one feature as columns, each row is then in one list of the feature.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +14,7 @@
 
 #include "base/bits.hpp"
 #include "counts/kernels.hpp"
+#include "tasks/rate_loss.hpp"
 
 namespace certree {
 
@@ -23,6 +26,16 @@ struct VectorRows {
   std::int32_t value_stride = 0;
   std::int32_t n_columns = 0;
 };
+
+// Rows that change known sums: the first `n_added` of them are added, the others are taken away.
+struct RowChange {
+  const std::int32_t* rows = nullptr;
+  std::int32_t n_added = 0;
+  std::int32_t n = 0;
+};
+
+// Which sums of pairs a list of rows changes: none, those of all rows with every column, those of the column before.
+enum class PairBase : std::uint8_t { nothing, columns, previous };
 
 // Rows by the vector that they have: words word[k] of the node's columns, with the rows mask[k] of plane[p] for k from
 // begin[p] to begin[p + 1], which is greater.
@@ -78,20 +91,26 @@ struct VectorInput {
 };
 
 // The same for squared errors: statistic 0 is the weight w, those after it are the weighted targets u of all outputs, and what
-// a leaf saves by its means is the sum of all ceil(scale u^2 / w).  The rest of its cost does not depend on the tree.
+// a leaf saves by its means is the sum of all ceil(scale u^2 / w).  The rest of its cost does not depend on the tree.  So it is
+// with rates, of w events in the exposure u.
 template <class V>
-struct SquareInput {
+struct SavingInput {
   std::int32_t n_columns = 0;
   std::int32_t stride = 0;
   std::int32_t count_statistic = -1;
   V min_leaf = 1;
   const std::int64_t* scales = nullptr;  // [output]
   std::int32_t n_outputs = 1;
-  bool is_narrow = true;  // scale w^2 < 2^52 and |u| < 2^50 for all sums: doubles will do
+  const RateLoss* rates = nullptr;  // null: squares
+  bool is_narrow = true;            // scale w^2 < 2^52 and |u| < 2^50 for all sums: doubles will do
   const V* totals = nullptr;
   const V* columns = nullptr;
   std::int64_t* yes1 = nullptr;  // the most that one split saves; kNoSaving: none is feasible
   std::int64_t* no1 = nullptr;
+  // What a rough estimate must exceed for a split to save more than that; null: everything is computed exactly.  As many as
+  // there are lanes, infinite beyond the columns.
+  double* yes_bar = nullptr;
+  double* no_bar = nullptr;
 };
 
 // The same for costs from a table: the only statistic is the place in it.
@@ -189,10 +208,10 @@ inline constexpr std::int64_t kNoSaving = -(std::int64_t{1} << 60);
 
 template <class V>
 struct VectorKernels {
-  // Sums of the listed rows over columns [first & ~15, n_columns): out[statistic * stride + j], which has room for whole
-  // blocks of 16 columns.
-  void (*add_rows)(const VectorRows<V>&, const std::int32_t* list, std::int32_t n, std::int32_t first,
-                   std::int32_t n_statistics, V* out, std::size_t stride);
+  // Known sums (null: zeros), changed by rows, over columns [first & ~15, n_columns): out[statistic * stride + j], which has
+  // room for whole blocks of 16 columns.  Both may be the same.
+  void (*add_rows)(const VectorRows<V>&, const RowChange& change, std::int32_t first, std::int32_t n_statistics,
+                   const V* known, V* out, std::size_t stride);
   // The same for rows in planes and columns [first & ~7, n_columns); null: not with these instructions.
   void (*add_planes)(const PlaneRows<V>&, std::int32_t first, std::int32_t n_statistics, V* out, std::size_t stride);
   // Adds the sums of all rows in planes to `totals`.
@@ -205,16 +224,16 @@ struct VectorKernels {
   void (*add_wide_types)(const V* counts, std::size_t type_stride, std::int32_t n_types, const V* values,
                          std::int32_t value_stride, std::int32_t first, std::int32_t n_columns,
                          std::int32_t n_statistics, V* out, std::size_t stride);
-  // Lists the rows among those of a set where a column holds, or does not, whichever are fewer; which, is returned.  The
-  // list has room for 16 more.
-  bool (*list_rarer)(const BitColumns&, const Word* among, std::int32_t n_words, std::int32_t column,
-                     std::int32_t* list, std::int32_t* n);
+  // Lists the fewest rows among those of a set that sums of pairs of a column follow from, and says which sums they change;
+  // those of the column before it only if they are known.  The list has room for 32 more.
+  PairBase (*list_change)(const BitColumns&, const Word* among, std::int32_t n_words, std::int32_t column,
+                          bool knows_previous, std::int32_t* list, RowChange& change);
   // A leaf costs the least of its first n_costs sums: both sides of every column, and the pairs (i, j), j > i.
   void (*least_of_sides)(const VectorInput<V>&, V* yes0, V* no0);
   void (*least_of_pairs)(const VectorInput<V>&, std::int32_t i, const PairRow<V>&);
-  // What means save, likewise.
-  void (*squares_of_sides)(const SquareInput<V>&, std::int64_t* yes0, std::int64_t* no0);
-  void (*squares_of_pairs)(const SquareInput<V>&, std::int32_t i, const PairRow<V>&);
+  // What means or rates save, likewise.
+  void (*savings_of_sides)(const SavingInput<V>&, std::int64_t* yes0, std::int64_t* no0);
+  void (*savings_of_pairs)(const SavingInput<V>&, std::int32_t i, const PairRow<V>&);
   // Losses around quantiles, likewise; the rows of both sides of i are listed.
   void (*quantiles_of_sides)(const QuantileInput<V>&, const TargetList<TargetLane<V>>& all, TargetLane<V>* yes0,
                              TargetLane<V>* no0);
@@ -223,6 +242,9 @@ struct VectorKernels {
                              QuantileGoal goal);
   // Costs from a table.  False: some are not known yet, and count as infeasible.
   bool (*table_of_pairs)(const TableInput<V>&, std::int32_t i, const PairRow<V>&);
+  // What rates save, of events and exposures that are not negative and less than 2^52.
+  void (*rate_savings)(const RateLoss&, const std::int64_t* events, const std::int64_t* exposure, std::int64_t n,
+                       std::int64_t* saved);
   // Squared errors around the best line.
   void (*line_errors)(const LineInput&, double* out);
 };

@@ -100,6 +100,7 @@ OrderedData::OrderedData(const OrderedView& view, const VectorTask& task, Budget
       n_statistics_ = 0;
       bound_quantiles(task);
       break;
+    case VectorKind::rates:
     case VectorKind::callback:
       rule_.form = PlaneForm::asked;
       rule_.n_planes = task.n_statistics + 1;

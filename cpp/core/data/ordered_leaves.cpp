@@ -17,7 +17,7 @@ bool parts(const std::int32_t* rows, const std::int32_t* ranks, std::int32_t k) 
   return ranks[rows[k - 1]] != ranks[rows[k]];
 }
 
-// A function of the sums of vectors (VectorKind::callback).
+// A function of the sums of vectors (VectorKind::callback and VectorKind::rates).
 class SumLeaves final : public OrderedLeaves {
  public:
   SumLeaves(const OrderedView& view, const VectorTask& task, Budget& budget, MemoryBudget& memory)
@@ -278,7 +278,8 @@ class QuantileLeaves final : public OrderedLeaves {
 
 std::unique_ptr<OrderedLeaves> make_ordered_leaves(const OrderedView& view, const VectorTask& task, Budget& budget,
                                                    MemoryBudget& memory) {
-  if (task.kind == VectorKind::callback) return std::make_unique<SumLeaves>(view, task, budget, memory);
+  if (task.kind == VectorKind::callback || task.kind == VectorKind::rates)
+    return std::make_unique<SumLeaves>(view, task, budget, memory);
   if (task.kind == VectorKind::quantile) return std::make_unique<QuantileLeaves>(view, task, memory);
   return nullptr;
 }

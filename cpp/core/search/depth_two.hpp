@@ -93,6 +93,7 @@ struct DepthTwoSettings {
   std::int64_t min_leaf = 1;
   std::size_t pair_bytes = std::size_t{64} << 20;  // above this, pairs are recounted instead of stored
   bool subtracts_sibling = true;
+  bool estimates_savings = true;
   bool counts_pairs = true;  // counts: false makes the child of every column and counts it, to see what pairs save
   std::size_t leaf_table_bytes = std::size_t{256} << 20;  // vector statistics: for what leaf functions have answered
   Isa isa = Isa::baseline;

@@ -10,7 +10,7 @@
 #include "search/vector_callback_leaves.hpp"
 #include "search/vector_leaves.hpp"
 #include "search/vector_quantile_leaves.hpp"
-#include "search/vector_square_leaves.hpp"
+#include "search/vector_saving_leaves.hpp"
 #include "search/vector_sums.hpp"
 #include "search/vector_table_leaves.hpp"
 
@@ -378,13 +378,13 @@ PartValues<V> narrow_parts(const VectorData& data, const Order& order, const Lea
     values[order.worst] = static_cast<V>((data.worst(part) + out.worst_unit - 1) / out.worst_unit);
   }
   const auto n_groups = static_cast<std::size_t>(data.groups().n_groups());
-  const bool has_squares = data.task().kind == VectorKind::squares;
+  const bool has_savings = data.task().has_savings();
   bool has_conflicts = false;
   for (std::size_t g = 0; g < n_groups; ++g) has_conflicts |= data.unavoidable(g) > 0;
-  out.n_wide = has_squares ? 2 : has_conflicts ? 1 : 0;
+  out.n_wide = has_savings ? 2 : has_conflicts ? 1 : 0;
   for (std::size_t g = 0; out.n_wide > 0 && g < n_groups; ++g) {
     out.wide.push_back(data.unavoidable(g));
-    if (has_squares) out.wide.push_back(data.sums(g)[data.n_statistics() - 1]);
+    if (has_savings) out.wide.push_back(data.sums(g)[data.n_statistics() - 1]);
   }
   return out;
 }
@@ -434,11 +434,12 @@ std::unique_ptr<DepthTwo> make_for(const VectorData& data, const Order& order, c
   const LeafSize size{order.rows, order.rows < order.n_in_child, in.settings.min_leaf};
   const auto make = [&]<class Leaves>() -> std::unique_ptr<DepthTwo> {
     return make_with_sums<V, Leaves>(data, order, narrow_parts<V>(data, order),
-                                     Leaves(data, size, in.settings.isa, in.budget, in.memory), in);
+                                     Leaves(data, size, in.settings, in.budget, in.memory), in);
   };
   switch (data.task().kind) {
     case VectorKind::squares:
-      return make.template operator()<SquareLeaves<V>>();
+    case VectorKind::rates:
+      return make.template operator()<SavingLeaves<V>>();
     case VectorKind::quantile:
       return make.template operator()<QuantileLeaves<V>>();
     case VectorKind::callback:
@@ -477,10 +478,10 @@ std::unique_ptr<DepthTwo> VectorDepthTwo::make(const DepthTwoSettings& settings,
       return is_narrow ? make_with_table(data_, *places, narrow_table_, in)
                        : make_with_table(data_, *places, wide_table_, in);
   }
-  // The sum of squares is not summed for pairs, and targets are not summed at all; a function of the caller is not asked about
+  // What does not depend on the tree is not summed for pairs, and targets are not summed at all; a function of the caller is not asked about
   // cells without rows.
   const bool is_quantile = task.kind == VectorKind::quantile;
-  const std::int32_t n_costs = is_quantile ? 1 : task.n_statistics - (task.kind == VectorKind::squares ? 1 : 0);
+  const std::int32_t n_costs = is_quantile ? 1 : task.n_statistics - (task.has_savings() ? 1 : 0);
   const bool has_prices = data_.tests() != nullptr;
   const Order order(n_costs, settings.min_leaf > 1 || task.kind == VectorKind::callback, task.has_worst, has_prices);
   return fits<std::int32_t>(data_, order) ? make_for<std::int32_t>(data_, order, in)

@@ -23,7 +23,7 @@ class CallbackLeaves {
     Cost leaf = kInfinite;
   };
 
-  CallbackLeaves(const VectorData& data, const LeafSize& size, Isa, Budget& budget, MemoryBudget&)
+  CallbackLeaves(const VectorData& data, const LeafSize& size, const DepthTwoSettings&, Budget& budget, MemoryBudget&)
       : task_(data.task()),
         questions_(data.task(), budget),
         n_(data.n_statistics()),

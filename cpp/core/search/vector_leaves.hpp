@@ -53,12 +53,12 @@ class LeastLeaves {
     V leaf = 0;
   };
 
-  LeastLeaves(const VectorData& data, const LeafSize& size, Isa isa, Budget&, MemoryBudget&)
+  LeastLeaves(const VectorData& data, const LeafSize& size, const DepthTwoSettings& settings, Budget&, MemoryBudget&)
       : n_costs_(data.task().n_statistics),
         outputs_(data.task().outputs),
         size_(size),
-        kernels_(vector_kernels_for<V>(isa)),
-        common_(kernels_for<V>(isa)) {
+        kernels_(vector_kernels_for<V>(settings.isa)),
+        common_(kernels_for<V>(settings.isa)) {
     constexpr Cost kLarge = Cost{1} << 31;
     has_small_prices_ = data.tests() != nullptr && data.tests()->highest() < kLarge && data.weight() < kLarge;
   }

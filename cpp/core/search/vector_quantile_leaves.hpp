@@ -33,8 +33,14 @@ class QuantileLeaves {
     std::vector<V> pairs;  // [column][statistic][stride]: sums of pairs with later columns, for exact losses
   };
 
-  QuantileLeaves(const VectorData& data, const LeafSize& size, Isa isa, Budget&, MemoryBudget& memory)
-      : data_(data), size_(size), kernels_(vector_kernels_for<V>(isa)), bytes_(memory), holds_(memory), bits_(memory) {}
+  QuantileLeaves(const VectorData& data, const LeafSize& size, const DepthTwoSettings& settings, Budget&,
+                 MemoryBudget& memory)
+      : data_(data),
+        size_(size),
+        kernels_(vector_kernels_for<V>(settings.isa)),
+        bytes_(memory),
+        holds_(memory),
+        bits_(memory) {}
 
   // Lays out the rows of a node, unless they are there.
   void use(const Node& node) {

@@ -92,10 +92,12 @@ class VectorSums {
   void use(const Node& node, const std::byte* bytes) {
     node_ = &node;
     bytes_ = bytes;
+    previous_ = {};
   }
 
   // From now on sums are over the rows where the column does or does not hold.
   void choose(std::int32_t column, bool holds) {
+    previous_ = {};
     if (has_planes()) {
       choose_in_planes([&](Word mask, std::int32_t w) {
         const Word bits = word(w, column);
@@ -119,6 +121,7 @@ class VectorSums {
   // All statistics of the chosen rows, for every column and for all of them together.  Wide ones are not known of planes.
   void add_columns(V* columns, std::size_t stride, V* totals, Cost* wide) {
     const std::int32_t n_values = groups_.n_values;
+    previous_ = {};
     std::fill_n(totals, n_values, V{0});
     if (has_planes()) {
       kernels_.add_planes(plane_rows(chosen_words_), 0, n_values, columns, stride);
@@ -126,7 +129,7 @@ class VectorSums {
       return;
     }
     const NodeRows<V> laid = rows();
-    kernels_.add_rows(laid.narrow(), chosen_, n_chosen_, 0, n_values, columns, stride);
+    kernels_.add_rows(laid.narrow(), {chosen_, n_chosen_, n_chosen_}, 0, n_values, nullptr, columns, stride);
     for (std::int32_t k = 0; k < n_chosen_; ++k) {
       const V* values = laid.values(chosen_[k]);
       for (std::int32_t s = 0; s < n_values; ++s) totals[s] += values[s];
@@ -134,26 +137,25 @@ class VectorSums {
     }
   }
 
-  // Pair sums of column i with those from i on, over the chosen rows, whose column sums are `columns`.
+  // Pair sums of column i with those from i on, over the chosen rows, whose column sums are `columns`.  The row of the column
+  // before it must still be where it was written, or it is overwritten now.
   void add_pairs(std::int32_t i, std::int32_t n_statistics, const V* columns, std::size_t stride, V* out) {
     if (has_planes()) return add_pairs_in_planes(i, n_statistics, stride, out);
-    std::int32_t* list = list_.ensure(static_cast<std::size_t>(node_->n_words) * kWordBits + 16);
-    std::int32_t n = 0;
-    const bool holds = kernels_.list_rarer(node_->view(), among_, node_->n_words, i, list, &n);
-    kernels_.add_rows(rows().narrow(), list, n, i, n_statistics, out, stride);
-    if (holds) return;
-    for (std::int32_t s = 0; s < n_statistics; ++s) {
-      const V* column = columns + static_cast<std::size_t>(s) * stride;
-      V* row = out + static_cast<std::size_t>(s) * stride;
-      for (std::size_t j = static_cast<std::size_t>(i) & ~std::size_t{15}; j < stride; ++j) row[j] = column[j] - row[j];
-    }
+    std::int32_t* list = list_.ensure(static_cast<std::size_t>(node_->n_words) * kWordBits + 32);
+    const bool knows_previous = i > 0 && previous_.column == i - 1 && previous_.n_statistics == n_statistics;
+    RowChange change;
+    const PairBase base = kernels_.list_change(node_->view(), among_, node_->n_words, i, knows_previous, list, change);
+    const V* known = base == PairBase::nothing ? nullptr : base == PairBase::columns ? columns : previous_.row;
+    kernels_.add_rows(rows().narrow(), change, i, n_statistics, known, out, stride);
+    previous_ = {i, n_statistics, out};
   }
 
   // The wide statistics of all rows that were laid out last, for every column: [statistic][stride].  `totals`: of all of them.
   void add_wide(Cost* columns, std::size_t stride, Cost* totals) const {
     if (groups_.n_wide == 0) return;
     if (!has_planes()) {
-      wide_kernels_.add_rows(rows().wide(), all_rows_.data(), rows().size(), 0, groups_.n_wide, columns, stride);
+      const RowChange all{all_rows_.data(), rows().size(), rows().size()};
+      wide_kernels_.add_rows(rows().wide(), all, 0, groups_.n_wide, nullptr, columns, stride);
       return;
     }
     std::fill_n(columns, stride, Cost{0});
@@ -256,6 +258,13 @@ class VectorSums {
     kernels_.add_planes(plane_rows(pair_words_), i, n_statistics, out, stride);
   }
 
+  // The row of pair sums that was written last.
+  struct Written {
+    std::int32_t column = -1;
+    std::int32_t n_statistics = 0;
+    const V* row = nullptr;
+  };
+
   const VectorKernels<V>& kernels_;
   const VectorKernels<Cost>& wide_kernels_;
   PartValues<V> groups_;
@@ -270,6 +279,7 @@ class VectorSums {
   const Word* among_ = nullptr;
   const std::int32_t* chosen_ = nullptr;
   std::int32_t n_chosen_ = 0;
+  Written previous_;
   // In planes.
   Words chosen_words_, pair_words_;
   std::vector<std::pair<std::int32_t, Cost>> wide_rows_;

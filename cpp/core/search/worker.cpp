@@ -21,6 +21,7 @@ DepthTwoSettings depth_two_settings(const Options& options) {
   DepthTwoSettings settings;
   settings.min_leaf = options.min_leaf;
   settings.subtracts_sibling = options.use_sibling_subtraction;
+  settings.estimates_savings = options.use_saving_estimates;
   settings.counts_pairs = options.use_pair_counts;
   settings.isa = options.isa;
   // Pair counts may take a part of a tight memory limit, not all of it.

@@ -1,25 +1,27 @@
 #include "tasks/rate_loss.hpp"
 
-#include <algorithm>
 #include <cmath>
+
+#include "counts/vector_kernels.hpp"
 
 namespace certree {
 
-Cost RateLoss::cost(Cost events, Cost exposure, Cost own) const {
-  double loss = static_cast<double>(own) * quanta[2];
-  if (events > 0) {
-    const double number = static_cast<double>(events) * quanta[0];
-    const double length = std::max(static_cast<double>(exposure) * quanta[1], 1e-300);
-    loss -= number * std::log(number / length);
-  }
-  const double units = std::floor(factor * loss * scale);
-  if (!(units > 0)) return 0;
-  return units >= static_cast<double>(most) ? most : static_cast<Cost>(units);
+RateLoss::RateLoss(double units_of_cost, double units_of_events)
+    : gain(units_of_cost),
+      ratio(units_of_events),
+      per_gain(1 / (units_of_cost * std::log(2.0))),
+      log_ratio(std::log2(units_of_events)) {}
+
+Cost saved_by_rate(const RateLoss& loss, Cost events, Cost exposure) {
+  if (events <= 0) return 0;
+  return static_cast<Cost>(
+      std::ceil(rate_saving<PlainNumbers>(loss, static_cast<double>(events), static_cast<double>(exposure))));
 }
 
 bool RateLoss::operator()(const Cost* sums, std::int64_t n, std::int64_t stride, Cost* costs, std::int32_t*) const {
-  const Cost *events = sums, *exposure = sums + stride, *own = sums + 2 * stride;
-  for (std::int64_t k = 0; k < n; ++k) costs[k] = cost(events[k], exposure[k], own[k]);
+  vector_kernels_for<Cost>(best_isa()).rate_savings(*this, sums, sums + stride, n, costs);
+  const Cost* own = sums + 2 * stride;
+  for (std::int64_t k = 0; k < n; ++k) costs[k] = own[k] - costs[k];
   return true;
 }
 

@@ -27,6 +27,7 @@ void VectorTask::check() const {
   if (kind == VectorKind::least && !outputs.empty())
     require(std::accumulate(outputs.begin(), outputs.end(), Cost{0}) == n_statistics,
             "statistics needs a column for each label of each output");
+  require(kind != VectorKind::rates || n_statistics == 3, "statistics needs three columns: events, exposure, own");
   require(kind != VectorKind::callback || leaf != nullptr, "a task of kind 'callback' needs a leaf_function");
 }
 
@@ -106,6 +107,9 @@ Cost VectorTask::leaf_cost(const Cost* sums, std::int32_t* label) const {
       break;
     case VectorKind::quantile:
       require(false, "the loss around a quantile is not a function of sums");
+      break;
+    case VectorKind::rates:
+      cost = sums[2] - saved_by_rate(rates, sums[0], sums[1]);
       break;
     case VectorKind::callback:
       leaf(sums, 1, 1, &cost, &chosen);

@@ -7,15 +7,17 @@
 //              the floors of all scale f_k (squared error of y_k); `outputs` has scale f_k.
 //   quantile   no function of a sum: the least over v of sum w (above (y - v) where y > v, below (v - y) where y < v), with the
 //              statistics (w, y) of every row (tasks/quantile_loss.hpp).
+//   rates      g(s) = s[2] - ceil(what a rate of s[0] events in the exposure s[1] saves) (tasks/rate_loss.hpp).
 //   callback   g is a function of the caller's, asked about many sums at once.
 //
 // Laws, used by the bounds (docs/theory/vector-statistics.md):
 //   superadditive   g(a + b) >= g(a) + g(b).  least: a minimum of linear functions.  squares: two means fit better than one,
 //                   and rounding down keeps it.  Sums over outputs keep it, too.  quantile: two values fit better than one.
+//                   rates: two rates fit better than one, up to the last bits of float64.
 //                   callback: if the caller says so.
 //   worst change    a row added to a leaf raises its cost by at most the row's worst.  least: its dearest label.  squares: its
 //                   squared distance from the farther end of the targets.  Outputs add up.  quantile: its loss there.
-//                   callback: what the caller says.
+//                   rates: not known.  callback: what the caller says.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +27,11 @@
 #include <vector>
 
 #include "base/cost.hpp"
+#include "tasks/rate_loss.hpp"
 
 namespace certree {
 
-enum class VectorKind : std::uint8_t { least, squares, quantile, callback };
+enum class VectorKind : std::uint8_t { least, squares, quantile, rates, callback };
 
 // Costs and labels of `n` sums; statistic s of sum k is at sums[s * stride + k].  False: the function asks the search to
 // stop; the answers are still valid.
@@ -42,6 +45,7 @@ struct VectorTask {
   std::vector<Cost> outputs;  // least: how many labels each has.  squares: see above.  Empty: one output
   Cost above = 1;     // quantile: what a unit of weight pays for each unit that its target is above the leaf's value
   Cost below = 1;     // the same where it is below
+  RateLoss rates;     // rates
   LeafFunction leaf;  // callback
   bool is_native = false;  // callback: questions cost little, so that few at a time, which stay in the cache, are best
   // callback, if the leaf cost is not superadditive: a superadditive function that is nowhere above it, or nothing.
@@ -52,6 +56,8 @@ struct VectorTask {
   void check() const;
   // What all rows with the same answers cost at least is known: by the leaf cost itself, or by one below it.
   bool has_floor() const { return superadditive || floor != nullptr; }
+  // A leaf costs its last statistic, whose sum does not depend on the tree, less what it saves, a function of all others.
+  bool has_savings() const { return kind == VectorKind::squares || kind == VectorKind::rates; }
   // Exact cost of the sums of one leaf, and its label (squares and several outputs have none: 0).  Not for quantiles.
   Cost leaf_cost(const Cost* sums, std::int32_t* label = nullptr) const;
 };

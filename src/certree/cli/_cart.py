@@ -72,12 +72,13 @@ def compare_with_cart(
 ) -> CartComparison:
     """Grow a greedy tree, and find the best one with the same limits."""
     tables = _numbers([given.X] if held is None else [given.X, held.X], given.weights, settings)
+    most = settings.get("max_splits")
     limits = {
         "max_depth": settings["max_depth"],
-        "min_samples_leaf": settings["min_samples_leaf"],
-        "max_leaf_nodes": None if settings["max_splits"] is None else settings["max_splits"] + 1,
+        "min_samples_leaf": settings.get("min_samples_leaf", 1),
+        "max_leaf_nodes": None if most is None else most + 1,
     }
-    if settings["max_splits"] == 0:
+    if most == 0:
         limits |= {"max_depth": 1, "max_leaf_nodes": None, "min_samples_leaf": len(given.X)}
     # The columns are numbers now, whatever they were.
     settings = {**settings, "categorical_features": "auto", "category_tests": "one"}
@@ -98,7 +99,7 @@ def compare_with_cart(
 
 def _classes(train: Any, limits: dict[str, Any], settings: dict[str, Any]) -> Any:
     X, y, weights = train
-    weighting = settings["class_weight"]
+    weighting = settings.get("class_weight")
     cart = DecisionTreeClassifier(random_state=0, class_weight=weighting, **limits)
     cart.fit(np.asarray(X), y, sample_weight=weights)
     found = optimality_gap(cart, X, y, sample_weight=weights, **settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Annotated, Any
 
@@ -11,10 +11,17 @@ import typer
 from numpy.typing import NDArray
 
 from certree import estimators
+from certree.encoding._named import NamedArray
 from certree.estimators import (
     FairTreeClassifier,
+    LinearTreeRegressor,
     OptimalTreeClassifier,
+    OptimalTreeClassifierCV,
+    OptimalTreeClusterer,
     OptimalTreeRegressor,
+    OptimalTreeRegressorCV,
+    SurvivalTree,
+    TreeCV,
     pareto_front,
     regularization_path,
 )
@@ -22,7 +29,15 @@ from certree.estimators import (
 from ._cart import compare_with_cart
 from ._files import read_file
 from ._models import check_output, save_model
-from ._options import SearchOptions, TableOptions, TreeOptions, names, number, takes
+from ._options import (
+    LeafOptions,
+    SearchOptions,
+    TableOptions,
+    TreeOptions,
+    names,
+    number,
+    takes,
+)
 from ._printing import remark, say, say_json, say_result
 from ._problems import FAILURE, PROVEN, STOPPED, UsageProblem, listed
 from ._tables import LearningData, is_number, read_data
@@ -39,6 +54,19 @@ class TaskName(str, Enum):
     regressor = "regressor"
     ordinal = "ordinal"
     fair = "fair"
+    survival = "survival"
+    linear = "linear"
+    clusters = "clusters"
+
+
+_KINDS: dict[TaskName, type] = {
+    TaskName.classifier: OptimalTreeClassifier,
+    TaskName.regressor: OptimalTreeRegressor,
+    TaskName.fair: FairTreeClassifier,
+    TaskName.survival: SurvivalTree,
+    TaskName.linear: LinearTreeRegressor,
+    TaskName.clusters: OptimalTreeClusterer,
+}
 
 
 @dataclass(frozen=True)
@@ -83,11 +111,14 @@ PlotFile = Annotated[
 ]
 
 
-@takes(table=TableOptions, tree=TreeOptions, search=SearchOptions, fair=FairOptions)
+@takes(
+    table=TableOptions, tree=TreeOptions, leaves=LeafOptions, search=SearchOptions, fair=FairOptions
+)
 def fit(
     data: DataFile,
     table: TableOptions,
     tree: TreeOptions,
+    leaves: LeafOptions,
     search: SearchOptions,
     fair: FairOptions,
     output: Annotated[
@@ -108,8 +139,9 @@ def fit(
 ) -> int:
     """Learn the best tree, and write it to a model file with its certificate."""
     check_output(output)
-    given = _read(data, table, fair)
-    model = _make(_task(task, given, fair), given, tree, search, fair, cv)
+    given = _read(data, table, task, fair)
+    asked = _Asked(given, tree, search, leaves, fair)
+    model = _make(_task(task, given, leaves, fair), asked, cv)
     if cv is None:
         model.set_params(gap=gap)
     _fit(model, given)
@@ -131,11 +163,12 @@ def fit(
     return PROVEN if certificate.is_optimal or certificate.status == "gap" else STOPPED
 
 
-@takes(table=TableOptions, tree=TreeOptions, search=SearchOptions)
+@takes(table=TableOptions, tree=TreeOptions, leaves=LeafOptions, search=SearchOptions)
 def path(
     data: DataFile,
     table: TableOptions,
     tree: TreeOptions,
+    leaves: LeafOptions,
     search: SearchOptions,
     task: AsTask = TaskName.auto,
     plot: PlotFile = None,
@@ -143,15 +176,16 @@ def path(
 ) -> int:
     """Find the best tree for every number of splits, in one search."""
     _check_plot(plot)
-    given = _read(data, table)
-    learned = _task(task, given)
-    if learned is TaskName.classifier:
-        settings = _settings(learned, given, tree, search)
+    given = _read(data, table, task)
+    learned = _task(task, given, leaves)
+    asked = _Asked(given, tree, search, leaves)
+    if learned is TaskName.classifier and len(given.layout.target) == 1:
+        settings = _settings(learned, asked)
         for name in ("complexity", "pos_label"):
-            settings.pop(name)
+            settings.pop(name, None)
         found = regularization_path(given.X, given.y, sample_weight=given.weights, **settings)
     else:
-        model = _make(learned, given, tree, search)
+        model = _make(learned, asked)
         model.fit(given.X, given.y, given.weights, path=True)
         found = model.path_
     return _show_many(found, plot, json, quiet=search.quiet)
@@ -169,14 +203,16 @@ def front(
 ) -> int:
     """Find all trees that no other beats: in false positives and negatives, or in fairness."""
     _check_plot(plot)
-    given = _read(data, table, fair)
+    given = _read(data, table, TaskName.classifier, fair)
+    asked = _Asked(given, tree, search, fair=fair)
+    _one_target("front", given)
     if given.groups is not None:
-        model = _make(TaskName.fair, given, tree, search, fair)
+        model = _make(TaskName.fair, asked)
         found: Any = model.fairness_curve(given.X, given.y, given.groups, given.weights)
     else:
-        settings = _settings(TaskName.classifier, given, tree, search)
+        settings = _settings(TaskName.classifier, asked)
         for name in ("complexity", "objective"):
-            settings.pop(name)
+            settings.pop(name, None)
         found = pareto_front(given.X, given.y, sample_weight=given.weights, **settings)
     return _show_many(found, plot, json, quiet=search.quiet)
 
@@ -194,7 +230,8 @@ def compare(
     json: AsJson = False,
 ) -> int:
     """Compare scikit-learn's greedy tree (CART) with the best tree of the same limits."""
-    given = _read(data, table)
+    given = _read(data, table, task)
+    _one_target("compare", given)
     learned = _task(task, given)
     if learned not in (TaskName.classifier, TaskName.regressor):
         raise UsageProblem(f"compare has no --task {learned.value}; use classifier or regressor.")
@@ -202,7 +239,7 @@ def compare(
     if test is not None:
         raw = read_file(test, table.style)
         held = read_data(raw, given.layout, features=list(given.X.columns or ()))
-    settings = _settings(learned, given, tree, search)
+    settings = _settings(learned, _Asked(given, tree, search))
     found = compare_with_cart(learned is TaskName.classifier, given, held, settings)
     if json:
         say_json(found.to_dict())
@@ -214,75 +251,156 @@ def compare(
 # ---- from options to estimators ------------------------------------------------------------------
 
 
-def _read(path: str, table: TableOptions, fair: FairOptions | None = None) -> LearningData:
+@dataclass(frozen=True)
+class _Asked:
+    """The rows, and all that was said of the estimator."""
+
+    given: LearningData
+    tree: TreeOptions
+    search: SearchOptions
+    leaves: LeafOptions = field(default_factory=LeafOptions)
+    fair: FairOptions | None = None
+
+
+def _read(
+    path: str, table: TableOptions, task: TaskName, fair: FairOptions | None = None
+) -> LearningData:
     raw = read_file(path, table.style)
-    if table.target is None:
+    layout = table.layout()
+    if task is TaskName.clusters:
+        if layout.target:
+            raise UsageProblem(
+                "--target has no meaning for --task clusters; leave the column out with --drop."
+            )
+    elif not layout.target:
         raise UsageProblem(
             f"Name the column to predict with --target; the columns of {raw.where} are "
             f"{listed(raw.names)}."
         )
     groups = () if fair is None else names(fair.sensitive or [])
-    return read_data(raw, replace(table.layout(), groups=groups))
+    given = read_data(raw, replace(layout, groups=groups))
+    if table.event is None and task is not TaskName.survival:
+        return given
+    return _with_events(given, table, task)
 
 
-def _task(task: TaskName, given: LearningData, fair: FairOptions | None = None) -> TaskName:
+def _with_events(given: LearningData, table: TableOptions, task: TaskName) -> LearningData:
+    """Return rows with time and event as their target."""
+    if task not in (TaskName.auto, TaskName.survival):
+        raise UsageProblem("--event is for survival trees, of fit and path; leave it out.")
+    columns = given.layout.target
+    if len(columns) > 2:
+        raise UsageProblem(f"A survival tree needs time and event, got {listed(columns)}.")
+    if len(columns) == 1:
+        remark(
+            f"every row counts as one whose event was seen at {columns[0]!r}; name the column that "
+            "says so with --event."
+        )
+    return replace(given, y=np.asarray(given.y))
+
+
+def _one_target(command: str, given: LearningData) -> None:
+    if len(given.layout.target) > 1:
+        raise UsageProblem(
+            f"{command} takes one target, got {listed(given.layout.target)}; name one of them."
+        )
+
+
+def _task(
+    task: TaskName,
+    given: LearningData,
+    leaves: LeafOptions | None = None,
+    fair: FairOptions | None = None,
+) -> TaskName:
     """Return what is learned, by the type of the target unless it is said."""
     if task is not TaskName.auto:
         return task
     if fair is not None and fair.sensitive:
         return TaskName.fair
-    target = given.layout.target
-    assert target is not None
     assert given.y is not None
-    kind = given.layout.types[target]
-    n_values = len(np.unique(given.y))
-    if kind in ("text", "flag") or (kind == "whole" and n_values <= _MOST_CLASSES):
-        return TaskName.classifier
-    remark(
-        f"{target!r} has {n_values} different numbers, so that a regression tree is learned; "
-        "--task classifier takes them as classes."
+    if given.y.ndim == 2 and not isinstance(given.y, NamedArray):
+        return TaskName.survival
+    wanted = set() if leaves is None else leaves.settings().keys()
+    if wanted & {"criterion", "quantile"}:
+        return TaskName.regressor
+    if wanted & {"leaf_model", "ridge", "model_features"}:
+        return TaskName.linear
+    return _by_type(given)
+
+
+def _by_type(given: LearningData) -> TaskName:
+    targets = np.asarray(given.y).reshape(len(given.X), -1).T
+    kinds = [
+        _kind_of(given.layout.types[name], values)
+        for name, values in zip(given.layout.target, targets, strict=True)
+    ]
+    if len(set(kinds)) > 1:
+        told = ", ".join(
+            f"{n} ({k.value})" for n, k in zip(given.layout.target, kinds, strict=True)
+        )
+        raise UsageProblem(
+            f"The targets are of different kinds: {told}; say with --task what to learn."
+        )
+    if kinds[0] is TaskName.regressor:
+        found = ", ".join(
+            f"{name!r} has {len(np.unique(values))} different numbers"
+            for name, values in zip(given.layout.target, targets, strict=True)
+        )
+        remark(
+            f"{found}, so that a regression tree is learned; --task classifier takes them as "
+            "classes."
+        )
+    return kinds[0]
+
+
+def _kind_of(kind: str, values: NDArray[Any]) -> TaskName:
+    is_class = kind in ("text", "flag") or (
+        kind == "whole" and len(np.unique(values)) <= _MOST_CLASSES
     )
-    return TaskName.regressor
+    return TaskName.classifier if is_class else TaskName.regressor
 
 
-def _settings(
-    task: TaskName, given: LearningData, tree: TreeOptions, search: SearchOptions
-) -> dict[str, Any]:
+def _kind(task: TaskName) -> Any:
+    """Return the estimator of a task; those that are not listed have their name from it."""
+    return _KINDS.get(task) or getattr(estimators, f"{task.value.title()}TreeClassifier")
+
+
+def _settings(task: TaskName, asked: _Asked) -> dict[str, Any]:
     """Return the options as parameters of an estimator."""
-    settings = {
-        "max_depth": tree.max_depth,
+    given, tree = asked.given, asked.tree
+    wishes = {
         "max_splits": tree.max_splits,
-        "complexity": tree.complexity,
         "min_samples_leaf": tree.min_samples_leaf,
-        "thresholds": tree.thresholds,
-        "categorical_features": _categories(given, tree) or "auto",
-        "min_category_rows": tree.min_category_rows,
-        "category_tests": tree.category_tests,
-        **search.settings(),
-    }
-    of_classes = {
         "objective": tree.objective,
         "pos_label": tree.pos_label,
         "class_weight": tree.class_weight,
     }
-    known = {
-        TaskName.classifier: tuple(of_classes),
-        TaskName.fair: ("pos_label", "class_weight"),
-    }.get(task, ())
-    for name, value in of_classes.items():
-        if value is not None and name not in known:
+    settings = {name: value for name, value in wishes.items() if value is not None}
+    settings |= asked.leaves.settings()
+    known = _kind(task)().get_params(deep=False)
+    for name in settings:
+        if name not in known:
             option = name.replace("_", "-")
             raise UsageProblem(f"--{option} has no meaning for --task {task.value}; leave it out.")
-    assert given.y is not None
-    if "objective" in known:
-        settings["objective"] = tree.objective or "accuracy"
-    if "pos_label" in known:
-        label, weight = tree.pos_label, tree.class_weight
-        settings["pos_label"] = None if label is None else _label(label, given.y, "--pos-label")
-        if isinstance(weight, dict):
-            weight = {_label(name, given.y, "--class-weight"): w for name, w in weight.items()}
-        settings["class_weight"] = weight
-    return settings
+    for name in {"pos_label", "class_weight"} & settings.keys():
+        settings[name] = _labels(settings[name], given.y, f"--{name.replace('_', '-')}")
+    return {
+        "max_depth": tree.max_depth,
+        "complexity": tree.complexity,
+        "thresholds": tree.thresholds,
+        "categorical_features": _categories(given, tree) or "auto",
+        "min_category_rows": tree.min_category_rows,
+        "category_tests": tree.category_tests,
+        **asked.search.settings(),
+        **settings,
+    }
+
+
+def _labels(named: Any, y: Any, option: str) -> Any:
+    """Return what an option says of classes, by the classes themselves."""
+    if isinstance(named, dict):
+        return {_label(name, y, option): weight for name, weight in named.items()}
+    return named if named == "balanced" else _label(named, y, option)
 
 
 def _categories(given: LearningData, tree: TreeOptions) -> list[str]:
@@ -307,35 +425,18 @@ def _label(text: str, y: NDArray[Any], option: str) -> Any:
     )
 
 
-def _make(
-    task: TaskName,
-    given: LearningData,
-    tree: TreeOptions,
-    search: SearchOptions,
-    fair: FairOptions | None = None,
-    cv: int | None = None,
-) -> Any:
+def _make(task: TaskName, asked: _Asked, cv: int | None = None) -> Any:
     """Return the estimator that the options ask for."""
-    settings = _settings(task, given, tree, search)
-    if cv is not None:
-        if cv < 2:
-            raise UsageProblem(f"--cv needs at least 2 folds, got {cv}.")
-        return _make_cv(task, settings, cv)
+    given, fair = asked.given, asked.fair
+    settings = _settings(task, asked)
     if task is TaskName.fair:
         if given.groups is None or fair is None:
             raise UsageProblem("--task fair compares groups; name their columns with --sensitive.")
-        kind: Any = FairTreeClassifier
-        return kind(
-            _one_or_all(fair.constraint or ["demographic_parity"]),
-            _one_or_all(fair.tolerance or ["0.01"]),
-            **settings,
-        )
-    if given.groups is not None:
+        settings["constraint"] = _one_or_all(fair.constraint or ["demographic_parity"])
+        settings["tolerance"] = _one_or_all(fair.tolerance or ["0.01"])
+    elif given.groups is not None:
         raise UsageProblem(f"--sensitive has no meaning for --task {task.value}; use --task fair.")
-    kinds = {TaskName.classifier: OptimalTreeClassifier, TaskName.regressor: OptimalTreeRegressor}
-    # All others have their name from the task.
-    kind = kinds.get(task) or getattr(estimators, f"{task.value.title()}TreeClassifier")
-    return kind(**settings)
+    return _kind(task)(**settings) if cv is None else _make_cv(task, settings, cv)
 
 
 def _one_or_all(given: list[str]) -> str | list[str]:
@@ -344,25 +445,24 @@ def _one_or_all(given: list[str]) -> str | list[str]:
 
 def _make_cv(task: TaskName, settings: dict[str, Any], cv: int) -> Any:
     """Return the estimator that chooses the size by cross-validation."""
-    kinds = {
-        TaskName.classifier: "OptimalTreeClassifierCV",
-        TaskName.regressor: "OptimalTreeRegressorCV",
-    }
-    kind = getattr(estimators, kinds.get(task, ""), None)
-    if kind is None:
-        raise UsageProblem(f"--cv has no meaning for --task {task.value}; give --max-splits.")
-    depth, splits = settings.pop("max_depth"), settings.pop("max_splits")
+    if cv < 2:
+        raise UsageProblem(f"--cv needs at least 2 folds, got {cv}.")
+    depth, splits = settings.pop("max_depth"), settings.pop("max_splits", None)
     if depth is None or settings.pop("complexity") != 0:
         raise UsageProblem("--cv chooses the size up to --max-depth, without --complexity.")
     sizes = "all" if splits is None else range(1, splits + 1)
-    return kind(range(1, depth + 1), sizes=sizes, cv=cv, **settings)
+    chosen: dict[str, Any] = {"depths": range(1, depth + 1), "sizes": sizes, "cv": cv}
+    if task is TaskName.classifier:
+        return OptimalTreeClassifierCV(**chosen, **settings)
+    if task is TaskName.regressor:
+        return OptimalTreeRegressorCV(**chosen, **settings)
+    limits = {name: settings.pop(name) for name in SearchOptions().settings()}
+    return TreeCV(_kind(task)(**settings), **chosen, **limits)
 
 
 def _fit(model: Any, given: LearningData) -> None:
-    if isinstance(model, FairTreeClassifier):
-        model.fit(given.X, given.y, given.groups, given.weights)
-    else:
-        model.fit(given.X, given.y, sample_weight=given.weights)
+    groups = {} if given.groups is None else {"sensitive_features": given.groups}
+    model.fit(given.X, given.y, sample_weight=given.weights, **groups)
 
 
 def _check_plot(plot: str | None) -> None:

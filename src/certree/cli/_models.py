@@ -62,7 +62,7 @@ def _read_layout(known: Any, model: Any, path: str) -> Layout:
         return Layout(types=_types_of(model))
     try:
         layout = Layout(**{one.name: _plain(known[one.name]) for one in fields(Layout)})
-        fine = set(layout.types.values()) <= set(_TYPES)
+        fine = set(layout.types.values()) <= set(_TYPES) and isinstance(layout.target, tuple)
     except (AttributeError, KeyError, TypeError):
         fine = False
     if not fine:

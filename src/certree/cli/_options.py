@@ -11,6 +11,7 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from ._files import FileFormat
+from ._problems import UsageProblem
 from ._tables import Layout
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,6 +27,12 @@ def whole_or_none(text: str) -> int | None:
         return int(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is neither a whole number nor {NONE!r}.") from None
+
+
+def text_or_whole(text: str) -> int | str:
+    """Read a number; that there is no limit stays a text, which differs from what is not given."""
+    found = whole_or_none(text)
+    return NONE if found is None else found
 
 
 def seconds_or_none(text: str) -> float | None:
@@ -77,6 +84,18 @@ def class_weights(text: str) -> str | dict[str, float]:
     return weights
 
 
+def output_weights(text: str) -> str | list[float]:
+    """Read ``balanced``, or one number for each target."""
+    if text == "balanced":
+        return text
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is not weights of targets; write balanced, or numbers such as 2,1."
+        ) from None
+
+
 def names(given: list[str]) -> tuple[str, ...]:
     """Return names that were given one by one or with commas."""
     parts = (part.strip() for text in given for part in text.split(","))
@@ -89,6 +108,7 @@ def _option(*flags: str, help: str, panel: str, **more: Any) -> Any:
 
 _TABLE = "Table"
 _TREE = "Tree"
+_LEAVES = "Leaves"
 _SEARCH = "Search"
 
 
@@ -97,7 +117,16 @@ class TableOptions:
     """What the columns of the table are."""
 
     target: Annotated[
-        str | None, _option("--target", "-t", help="The column to predict.", panel=_TABLE)
+        list[str] | None,
+        _option("--target", "-t", help="The column to predict; may be repeated.", panel=_TABLE),
+    ] = None
+    event: Annotated[
+        str | None,
+        _option(
+            "--event",
+            help="Survival: the column with 1 where the event was seen; --target has the times.",
+            panel=_TABLE,
+        ),
     ] = None
     weights: Annotated[
         str | None, _option("--weights", help="The column with row weights.", panel=_TABLE)
@@ -134,7 +163,7 @@ class TableOptions:
         """Return what the columns are; what is not given is as a model file knows it."""
         known = Layout() if known is None else known
         return Layout(
-            target=self.target or known.target,
+            target=self._target() or known.target,
             weights=self.weights or known.weights,
             drop=names(self.drop or []) or known.drop,
             groups=known.groups,
@@ -142,6 +171,14 @@ class TableOptions:
             decimal=self.decimal or known.decimal,
             types=known.types,
         )
+
+    def _target(self) -> tuple[str, ...]:
+        times = tuple(self.target or ())
+        if self.event is None:
+            return times
+        if not times:
+            raise UsageProblem("--event goes with the column of times; name it with --target.")
+        return (*times, self.event)
 
 
 @dataclass(frozen=True)
@@ -191,12 +228,13 @@ class TreeOptions:
         Any,
         _option(
             "--min-samples-leaf",
-            help="Fewest rows in a leaf: a number, or a share such as 0.05.",
+            help="Fewest rows in a leaf: a number, or a share such as 0.05. [default: 1, or 5 for "
+            "linear models]",
             panel=_TREE,
             parser=count_or_share,
             metavar="N|SHARE",
         ),
-    ] = "1"
+    ] = None
     thresholds: Annotated[
         Any,
         _option(
@@ -237,6 +275,98 @@ class TreeOptions:
             metavar="balanced|NAME=W,...",
         ),
     ] = None
+
+
+@dataclass(frozen=True)
+class LeafOptions:
+    """What leaves hold, beside classes; what is not given is as the estimator has it."""
+
+    criterion: Annotated[
+        str | None,
+        _option(
+            "--criterion",
+            help="regressor: squared_error, absolute_error, quantile, poisson or gamma.",
+            panel=_LEAVES,
+        ),
+    ] = None
+    quantile: Annotated[
+        Any,
+        _option(
+            "--quantile",
+            help="Which one, such as 0.9; asks for --criterion quantile.",
+            panel=_LEAVES,
+            parser=number,
+            metavar="NUMBER",
+        ),
+    ] = None
+    output_weights: Annotated[
+        Any,
+        _option(
+            "--output-weights",
+            help="What each target counts: balanced, or numbers such as 2,1.",
+            panel=_LEAVES,
+            parser=output_weights,
+            metavar="balanced|W,...",
+        ),
+    ] = None
+    leaf_model: Annotated[
+        str | None,
+        _option(
+            "--leaf-model",
+            help="linear: a line over the best column, or a ridge model of several.",
+            panel=_LEAVES,
+            metavar="simple|ridge|constant",
+        ),
+    ] = None
+    ridge: Annotated[
+        float | None,
+        _option("--ridge", help="linear: what squared coefficients cost.", panel=_LEAVES),
+    ] = None
+    model_features: Annotated[
+        list[str] | None,
+        _option(
+            "--model-features",
+            help="linear: columns of the models; may be repeated.",
+            panel=_LEAVES,
+        ),
+    ] = None
+    n_clusters: Annotated[
+        Any,
+        _option(
+            "--n-clusters",
+            help="clusters: most of them, or none for no limit. [default: 8]",
+            panel=_LEAVES,
+            parser=text_or_whole,
+            metavar="N|none",
+        ),
+    ] = None
+    features: Annotated[
+        list[str] | None,
+        _option(
+            "--features",
+            help="clusters: columns whose distances count; may be repeated.",
+            panel=_LEAVES,
+        ),
+    ] = None
+    scale: Annotated[
+        str | None,
+        _option(
+            "--scale",
+            help="clusters: divide columns by their standard deviation, or take them as they are.",
+            panel=_LEAVES,
+            metavar="standard|none",
+        ),
+    ] = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return the options that were given as parameters of an estimator."""
+        given = {one.name: getattr(self, one.name) for one in fields(self)}
+        settings = {name: value for name, value in given.items() if value is not None}
+        if "quantile" in settings:
+            settings.setdefault("criterion", "quantile")
+        for name in {"model_features", "features"} & settings.keys():
+            settings[name] = list(names(settings[name]))
+        return {name: None if value == NONE else value for name, value in settings.items()}
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,10 @@ class Layout:
 
     Attributes
     ----------
-    target, weights : str or None
-        The column to predict, and that of the weights.
+    target : tuple of str
+        The columns to predict; time and event of a survival tree.
+    weights : str or None
+        The column of the weights.
     drop : tuple of str
         Columns that are not used.
     groups : tuple of str
@@ -54,7 +56,7 @@ class Layout:
         The types of columns that are known already.
     """
 
-    target: str | None = None
+    target: tuple[str, ...] = ()
     weights: str | None = None
     drop: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
@@ -199,11 +201,12 @@ def read_data(
         The columns of the rows; by default all that are nothing else.
     """
     columns = Columns(raw, layout)
-    used = [name for name in (layout.target, layout.weights) if name is not None]
+    layout = replace(layout, target=_as_columns(layout.target, raw.names))
+    used = [*layout.target, *([] if layout.weights is None else [layout.weights])]
     for name in layout.drop:
         if features is None and name not in raw.names:
             raise no_column(name, raw.names, raw.where)
-    y = None if layout.target is None else _target(columns, layout.target, raw)
+    y = _target(columns, layout.target, raw) if layout.target else None
     weights = None if layout.weights is None else _weights(columns, layout.weights, raw)
     groups = None
     if layout.groups:
@@ -215,7 +218,8 @@ def read_data(
     if len(lacking) > 1:
         raise UsageProblem(f"{raw.where} lacks the columns {listed(lacking)} that the model needs.")
     if not features:
-        raise UsageProblem(f"{raw.where} has no columns to learn from beside {listed(used)}.")
+        beside = f" beside {listed(used)}" if used else ""
+        raise UsageProblem(f"{raw.where} has no columns to learn from{beside}.")
     X = np.column_stack([columns.read(name) for name in features])
     types = {**layout.types, **columns.types}
     return LearningData(
@@ -223,9 +227,20 @@ def read_data(
     )
 
 
-def _target(columns: Columns, name: str, raw: FileTable) -> NDArray[Any]:
-    target = _complete(columns, name, raw)
-    return np.array(target.tolist())
+def _as_columns(given: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that texts name: each is a column, or several with commas."""
+    parts = ([text] if text in known else text.split(",") for text in given)
+    return tuple(name.strip() for part in parts for name in part)
+
+
+def _target(columns: Columns, names: tuple[str, ...], raw: FileTable) -> NDArray[Any]:
+    """Return the target of each row; several have a column each."""
+    targets = [np.array(_complete(columns, name, raw).tolist()) for name in names]
+    if len(targets) == 1:
+        return targets[0]
+    if any(target.dtype.kind not in "if" for target in targets):
+        targets = [target.astype(object) for target in targets]
+    return NamedArray(np.stack(targets, axis=1), list(names))
 
 
 def _complete(columns: Columns, name: str, raw: FileTable) -> NDArray[Any]:

@@ -70,6 +70,12 @@ def predict(
     value: Values = None,
     output: OutputFile = None,
     proba: Annotated[bool, typer.Option("--proba", help="Also the share of each class.")] = False,
+    at: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--at", metavar="TIME", help="Survival: also the share without an event then."
+        ),
+    ] = None,
     keep: Annotated[
         bool, typer.Option("--keep", help="Also the columns of the table, as they are.")
     ] = False,
@@ -98,6 +104,12 @@ def predict(
                 columns[f"share of {name} {label}" if name else f"share of {label}"] = part[
                     :, place
                 ]
+    if at:
+        if not _has_curves(fitted):
+            raise UsageProblem(f"--at needs a survival tree, but the model is a {_kind(fitted)}.")
+        functions = fitted.predict_survival_function(given.X)
+        for time in at:
+            columns[f"survival at {time:g}"] = np.array([one(time) for one in functions])
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -271,7 +283,7 @@ def _rows(data: str | None, value: list[str] | None, table: TableOptions, model:
 
 def _features(raw: FileTable, layout: Layout, model: Any) -> LearningData:
     """Return the rows as the model takes them, without targets."""
-    alone = replace(layout, target=None, weights=None, groups=())
+    alone = replace(layout, target=(), weights=None, groups=())
     return read_data(raw, alone, features=feature_names(model))
 
 
@@ -280,16 +292,12 @@ def _training(path: str, table: TableOptions, known: Layout, model: Any) -> Lear
     layout = table.layout(known)
     raw, names = read_file(path, table.style), feature_names(model)
     if not get_tags(model).target_tags.required:
-        return read_data(raw, replace(layout, target=None), features=names)
-    if layout.target is None:
+        return read_data(raw, replace(layout, target=()), features=names)
+    if not layout.target:
         raise UsageProblem("The model file does not name its target; give it with --target.")
-    if layout.target in raw.names or "," not in layout.target:
-        return read_data(raw, layout, features=names)
-    # Several outputs, or time and event of a survival tree.
-    targets = [name.strip() for name in layout.target.split(",")]
-    parts = [read_data(raw, replace(layout, target=name), features=names) for name in targets]
-    columns = [np.array(part.y, dtype=object) for part in parts]
-    return replace(parts[0], y=np.stack(columns, axis=1))
+    given = read_data(raw, layout, features=names)
+    # Time and event have an order, whatever their names are.
+    return replace(given, y=np.asarray(given.y)) if _has_curves(model) else given
 
 
 def _check_seen(found: Any, raw: FileTable, places: list[int]) -> None:
@@ -309,6 +317,10 @@ def _check_seen(found: Any, raw: FileTable, places: list[int]) -> None:
 
 def _has_tree(model: Any) -> bool:
     return hasattr(model, "tree_")
+
+
+def _has_curves(model: Any) -> bool:
+    return hasattr(model, "predict_survival_function")
 
 
 def _tree(model: Any) -> Any:
@@ -351,7 +363,8 @@ def _model_facts(path: str) -> dict[str, Any]:
     given = {name: x for name, x in model.get_params(deep=False).items() if x != usual.get(name)}
     facts: dict[str, Any] = {"estimator": _kind(model)}
     facts["parameters"] = [f"{name}={x!r}" for name, x in given.items()] or "all as usual"
-    facts["target"] = layout.target or "not known"
+    if get_tags(model).target_tags.required:
+        facts["target"] = list(layout.target) or "not known"
     facts["columns"] = feature_names(model)
     certificate = getattr(model, "certificate_", None)
     if certificate is not None:

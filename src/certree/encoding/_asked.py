@@ -177,6 +177,13 @@ def _declared(given: Any, table: Table) -> list[bool]:
     return declared
 
 
+def number_columns(categorical_features: Any, table: Table) -> list[int]:
+    """Return the columns of numbers, without those that are declared to hold categories."""
+    declared = declared_categories(categorical_features, table)
+    kinds = zip(table.kinds, declared, strict=True)
+    return [k for k, (kind, is_name) in enumerate(kinds) if kind == "number" and not is_name]
+
+
 def asked_columns(given: Any, table: Table, where: str) -> list[int]:
     """Return the indices of columns that a user lists by name or index."""
     if isinstance(given, str) or not isinstance(given, Iterable):

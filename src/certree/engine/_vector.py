@@ -39,35 +39,29 @@ LeafFunction = Callable[[NDArray[np.int64]], Any]
 
 
 class RateLoss(NamedTuple):
-    """The loss of one rate of events per leaf, which the core computes itself.
+    """What one rate of events per leaf saves, in units of cost.
 
-    Rows add their events E, their exposure S and what they would contribute at rates of their own,
-    B. A leaf costs the whole part of ``scale * factor * (B - E * log(E / S))``, with 0 for
-    ``0 * log(0)``; at least 0 and at most `most`.
+    Rows add their events E, their exposure S, and what they would save at rates of their own, B. A
+    leaf saves ``gain * E * log(E / (ratio * S))``, with 0 for ``0 * log(0)``, less the most that
+    float64 may be off, rounded up; it costs B less that.
 
     Attributes
     ----------
-    events, exposure, own : float
-        What one unit of each of the three statistics stands for.
-    factor, scale : float
-        See above.
-    most : int
-        The cost of all rows in one leaf.
+    gain : float
+        Units of cost per unit of E.
+    ratio : float
+        Units of E per unit of S.
     """
 
-    events: float
-    exposure: float
-    own: float
-    factor: float
-    scale: float
-    most: int
+    gain: float
+    ratio: float
 
     def costs(self, sums: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return what leaves with these sums cost."""
         lines = np.ascontiguousarray(sums, dtype=np.int64)
-        costs = np.empty(len(lines), dtype=np.int64)
-        _core.rate_costs(lines, self, costs)
-        return costs
+        saved = np.empty(len(lines), dtype=np.int64)
+        _core.rate_savings(lines, self, saved)
+        return lines[:, 2] - saved
 
 
 class LinearLoss(NamedTuple):
@@ -113,13 +107,14 @@ class LeafRule:
 
     Attributes
     ----------
-    kind : {"min_label", "squares", "quantile", "callback"}
+    kind : {"min_label", "squares", "quantile", "rates", "callback"}
         What a leaf with the sum s costs. "min_label": the least of s, which holds the cost of each
         label and is not negative; the label is the first that attains it. "squares": the whole part
         of ``scale * (s[2] - s[1]**2 / s[0])``, for statistics w, w * y and w * y * y. "quantile":
         no function of a sum, but the least over v of the sum of ``above * w * (y - v)`` where y is
         above v and ``below * w * (v - y)`` where it is below, for statistics w and y of every row.
-        "callback": what `leaf_function` says. What several outputs cost is added up.
+        "rates": what `rate_loss` says. "callback": what `leaf_function` says. What several outputs
+        cost is added up.
     scale : int
         For "squares".
     outputs : tuple of int
@@ -131,9 +126,9 @@ class LeafRule:
         For "callback": called with many sums at once, as an array of shape (B, m); returns the
         costs, integers that are not negative, or a pair of costs and labels.
     rate_loss : RateLoss, optional
-        For "callback": a leaf cost that the core computes itself, in place of `leaf_function`.
+        For "rates".
     linear_loss : LinearLoss, optional
-        Another one.
+        For "callback": a leaf cost that the core computes itself, in place of `leaf_function`.
     superadditive : bool
         For "callback": a leaf costs at least as much as any two leaves that it could be split into.
     worst_change : int64 array of shape (n_rows,), optional
@@ -160,14 +155,15 @@ class LeafRule:
             extra["outputs"] = list(self.outputs)
         if self.kind == "quantile":
             extra |= {"above": self.above, "below": self.below}
+        if self.kind == "rates":
+            extra["rate_loss"] = self.rate_loss
         if self.kind == "callback":
             extra |= self._function()
         return extra
 
     def _function(self) -> dict[str, Any]:
-        for name in ("rate_loss", "linear_loss"):
-            if getattr(self, name) is not None:
-                return {name: getattr(self, name), "superadditive": bool(self.superadditive)}
+        if self.linear_loss is not None:
+            return {"linear_loss": self.linear_loss, "superadditive": bool(self.superadditive)}
         if self.leaf_function is None:
             raise ValueError("A problem of kind 'callback' needs a leaf_function.")
         stop = Guard(None)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import Table, read_table
-from certree.encoding._asked import asked_columns, declared_categories
+from certree.encoding._asked import asked_columns, number_columns
 from certree.encoding._named import NamedArray
 from certree.numbers._fractions import to_float
 from certree.results._answer import Answer
@@ -20,6 +20,7 @@ from certree.tree import Clusters
 
 from ._parameters import OneOf, WholeNumber
 from ._sklearn_bases import ClusterMixin
+from ._statement import Statement
 from ._task_statement import Reached, TaskStatement, state_task
 from ._task_tree import BaseTaskTree
 from ._vocabulary import fitted, fixed, parameter, with_parameters
@@ -145,6 +146,9 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     _scales: NDArray[np.float64] = fitted()
     _centre_columns: list[int] = fitted()
 
+    _size_parameter = "n_clusters"
+    _size_of_a_leaf = 1
+
     @property
     def _split_limit(self) -> int | None:
         return None if self.n_clusters is None else int(self.n_clusters) - 1
@@ -162,14 +166,10 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
-            As for :class:`OptimalTreeClassifier`.
+        X, sample_weight, callback, path
+            As for :meth:`OptimalTreeClassifier.fit`.
         y : None
             Not used; pipelines pass it.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights, not negative. Rows of weight zero are left out.
-        callback, path
-            As for :meth:`OptimalTreeClassifier.fit`.
 
         Returns
         -------
@@ -178,34 +178,24 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         """
         self._check_parameters()
         n_rows = self._row_count(X)
-        table = read_table(X)
-        self._centre_columns = self._choose_columns(table)
-        target = self._read_centres(table, self._centre_columns)
-        self.centre_names_ = list(target.columns or ())
+        target = self._find_centres(X)
         task = self._task(target, n_rows, sample_weight)
         self._fit_and_report(task, X, target, sample_weight, callback, path)
         self.labels_ = self.predict(X)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> NDArray[Any]:
-        """Find the clusters of the rows, and return the cluster of each.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for :meth:`fit`.
-        """
-        return self.fit(X, y, sample_weight).labels_
+    def _find_centres(self, X: Any) -> NamedArray:
+        """Choose the columns whose distances count, and return their numbers."""
+        table = read_table(X)
+        self._centre_columns = self._choose_columns(table)
+        found = self._read_centres(table, self._centre_columns)
+        self.centre_names_ = list(found.columns or ())
+        return found
 
     def _choose_columns(self, table: Table) -> list[int]:
         """Return the columns whose distances count."""
         if self.features is None:
-            declared = declared_categories(self.categorical_features, table)
-            chosen = [
-                k
-                for k, (kind, is_name) in enumerate(zip(table.kinds, declared, strict=True))
-                if kind == "number" and not is_name
-            ]
+            chosen = number_columns(self.categorical_features, table)
         else:
             chosen = asked_columns(self.features, table, "features")
         others = [table.names[k] for k in chosen if table.kinds[k] not in ("number", "flag")]
@@ -243,9 +233,40 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
     def _keep(self, statement: TaskStatement, answer: Answer, *args: Any, **more: Any) -> None:
         super()._keep(statement, answer, *args, **more)
         self.inertia_ = to_float(self.certificate_.leaf_cost)
+
+    def _hold(self, statement: TaskStatement, nodes: engine.Nodes) -> None:
+        super()._hold(statement, nodes)
         problem = statement.problem
         assert isinstance(problem, SquareProblem)
         self._scales = np.array(problem.output_weights, dtype=np.float64)
+
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        self._find_centres(X)  # raises if a number is missing in any row
+        return None, params
+
+    def _state_path(
+        self, X: Any, y: Any, sample_weight: Any = None, **more: Any
+    ) -> Statement | None:
+        return super()._state_path(X, self._find_centres(X), sample_weight, **more)
+
+    def _score_part(self, X: Any, y: Any, **params: Any) -> float:
+        weights = params.get("sample_weight")
+        rows = np.asarray(self._read_centres(read_table(X), self._centre_columns))
+        # What a single cluster of the training rows would leave.
+        leaves = self.tree_.payload
+        assert isinstance(leaves, Clusters)
+        at = np.flatnonzero(leaves.label >= 0)
+        shares = leaves.counts[at, 0]
+        middle = np.average(leaves.values[leaves.label[at]], axis=0, weights=shares)
+        around = self._distances(rows, middle, weights)
+        return 1 + self.score(X, sample_weight=weights) / around if around else float("nan")
+
+    def _distances(self, rows: NDArray[Any], centres: NDArray[Any], weights: Any) -> float:
+        squares = ((rows - centres) ** 2 * self._scales).sum(axis=1)
+        return float(squares.sum() if weights is None else squares @ weights)
+
+    def _measure_name(self) -> str:
+        return "share of the variance explained"
 
     @property
     def cluster_centers_(self) -> NDArray[np.float64]:
@@ -254,22 +275,11 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         centres: NDArray[np.float64] = self.tree_.payload.values  # type: ignore[attr-defined]
         return centres
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the cluster of each row, by the tests of the tree.
-
-        Parameters
-        ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-
-        Returns
-        -------
-        array of int, shape (n_rows,)
-            Line of ``cluster_centers_``.
-        """
-        clusters = super().predict(X)
-        self._read_centres(read_table(X), self._centre_columns)  # raises if a number is missing
-        return clusters
+    def _read(self, X: Any, method: str) -> Any:
+        found = super()._read(X, method)
+        if method == "predict":
+            self._read_centres(read_table(X), self._centre_columns)  # raises if one is missing
+        return found
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the negative squared distances of rows from the centres of their clusters.
@@ -285,8 +295,7 @@ class OptimalTreeClusterer(ClusterMixin, BaseTaskTree):
         """
         centres = self.cluster_centers_[self.predict(X)]
         rows = np.asarray(self._read_centres(read_table(X), self._centre_columns))
-        distances = ((rows - centres) ** 2 * self._scales).sum(axis=1)
-        return -float(distances.sum() if sample_weight is None else distances @ sample_weight)
+        return -self._distances(rows, centres, sample_weight)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

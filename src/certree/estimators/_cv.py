@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.model_selection import check_cv
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from certree.engine._budget import Budget, budget
@@ -161,8 +162,9 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
         """Choose the limits, and find the best tree for all rows within them."""
         check_parameters(self)
         model = self._tree()
-        # Both names of the limit on splits mean the same.
-        model.set_params(max_splits=model._split_limit, max_leaf_nodes=None)
+        if model._size_parameter == "max_splits":
+            # Both names of the limit on splits mean the same.
+            model.set_params(max_splits=model._split_limit, max_leaf_nodes=None)
         depths = self._depths()
         scorer = read_scorer(self.scoring, model)
         n_rows = self._row_count(X)
@@ -234,9 +236,10 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
 
     def _keep_scores(self, limits: list[Limits], found: list[_Fold]) -> None:
         scores = np.array([fold.scores for fold in found]).T
-        self.curve_ = ValidationCurve(limits, scores, rule=self.rule, measure=self._measure())
+        shown = [self._tree()._as_parameters(one) for one in limits]
+        self.curve_ = ValidationCurve(shown, scores, rule=self.rule, measure=self._measure())
         self.best_index_ = self.curve_.chosen
-        self.best_params_ = limits[self.best_index_]
+        self.best_params_ = shown[self.best_index_]
         self.best_score_ = float(self.curve_.mean[self.best_index_])
         self.n_splits_ = len(found)
 
@@ -274,6 +277,13 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
                 "trees found. Raise time_limit, or try smaller depths.",
                 OptimalityWarning,
             )
+
+    def __sklearn_tags__(self) -> Any:
+        tags, held = super().__sklearn_tags__(), get_tags(self._tree())
+        tags.estimator_type = held.estimator_type
+        tags.classifier_tags, tags.regressor_tags = held.classifier_tags, held.regressor_tags
+        tags.target_tags, tags.input_tags = held.target_tags, held.input_tags
+        return tags
 
     # ---- the limits to try -------------------------------------------------------------------
 
@@ -323,22 +333,24 @@ class ChoosesSize(BudgetParameters, PredictsByTree):
         limit = n_rows - 1 if depth is None else min(2**depth - 1, n_rows - 1)
         if model.splits != "binary" and not _is_text(self.sizes, "all"):
             limit = n_rows - 1  # a test may have many outcomes with further tests
-        if model.max_splits is not None:
-            limit = min(limit, int(model.max_splits))
+        if model._split_limit is not None:
+            limit = min(limit, model._split_limit)
         if _is_text(self.sizes, "all"):
-            if depth is None and model.max_splits is None:
+            if depth is None and model._split_limit is None:
                 raise ValueError("Without depths, list the sizes to try, such as range(1, 8).")
             return list(range(min(1, limit), limit + 1))
         try:
             sizes: list[Any] = list(self.sizes)  # type: ignore[arg-type]
         except TypeError:
             sizes = []
-        if not sizes or not all(is_whole(size) and size >= 0 for size in sizes):
+        more = model._size_of_a_leaf
+        if not sizes or not all(is_whole(size) and size >= more for size in sizes):
+            of = "clusters" if more else "splits"
             raise ValueError(
-                'sizes must be "all", numbers of splits such as range(1, 8), or None (choose the '
-                f"depth alone), got {self.sizes!r}."
+                f'sizes must be "all", numbers of {of} such as range({1 + more}, 8), or None '
+                f"(choose the depth alone), got {self.sizes!r}."
             )
-        return sorted({min(int(size), limit) for size in sizes})
+        return sorted({min(int(size) - more, limit) for size in sizes})
 
     def _complexities(
         self, model: BaseOptimalTree, data: Part, depths: list[int | None]

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from certree import engine
 from certree.encoding import Table, read_table
-from certree.encoding._asked import asked_columns, declared_categories
+from certree.encoding._asked import asked_columns, number_columns
+from certree.encoding._named import read_outputs
 from certree.exceptions import warn
 from certree.tasks._linear_error import LinearError, LinearProblem
 from certree.tasks._squares import SquaredError
@@ -180,17 +181,21 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         self.model_units_ = found.problem.units_of_columns
         return found
 
+    def _prepare(self, X: Any, y: Any, params: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        if self.leaf_model != "constant":
+            # A column without missing values in a fold may lack some in the rows left out.
+            chosen = self._choose_features(read_table(X))
+            if chosen:
+                self.model_features = chosen
+            else:
+                self.leaf_model = "constant"
+        return super()._prepare(X, y, params)
+
     def _choose_features(self, table: Table) -> list[int]:
         """Return the columns of models, and refuse those that hold no numbers."""
-        are_categories = declared_categories(self.categorical_features, table)
+        numbers = number_columns(self.categorical_features, table)
         if self.model_features is None:
-            found = [
-                k
-                for k, kind in enumerate(table.kinds)
-                if kind == "number"
-                and not are_categories[k]
-                and not np.isnan(table.column(k)).any()
-            ]
+            found = [k for k in numbers if not np.isnan(table.column(k)).any()]
             if not found:
                 warn(
                     "X has no column of numbers without missing values, which a linear model "
@@ -199,7 +204,7 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
                     UserWarning,
                 )
         else:
-            found = self._named_features(table, are_categories)
+            found = self._named_features(table, numbers)
         simple = self.leaf_model == "simple"
         most = _MOST_SIMPLE if simple else _MOST_TOGETHER
         if len(found) > most:
@@ -210,7 +215,7 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
             )
         return found
 
-    def _named_features(self, table: Table, are_categories: list[bool]) -> list[int]:
+    def _named_features(self, table: Table, numbers: list[int]) -> list[int]:
         found = asked_columns(self.model_features, table, "model_features")
         if not found:
             raise ValueError(
@@ -218,8 +223,8 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
             )
         for k in found:
             name = table.names[k]
-            if table.kinds[k] != "number" or are_categories[k]:
-                what = "category" if are_categories[k] else table.kinds[k]
+            if k not in numbers:
+                what = "category" if table.kinds[k] == "number" else table.kinds[k]
                 raise ValueError(
                     f"model_features names the column {name!r}, which is of the kind {what}, and "
                     "models need numbers; leave it to the tests, or give zeros and ones."
@@ -239,6 +244,11 @@ class LinearTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
         return min(n_columns, 1) if self.leaf_model == "simple" else n_columns
 
     def _read_target(self, y: Any, n_rows: int) -> NDArray[np.float64]:
+        if y is not None and read_outputs(y, n_rows) is not None:
+            raise ValueError(
+                f"y has several columns; {type(self).__name__} takes one. Fit a tree for each "
+                "column, or use OptimalTreeRegressor, which takes several."
+            )
         return read_numbers(y, n_rows, type(self).__name__)
 
     def _measure_name(self) -> str:

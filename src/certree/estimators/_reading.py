@@ -246,7 +246,8 @@ class PredictsByTree(ReadsTables):
         Returns
         -------
         array of shape (n_rows,) or (n_rows, n_outputs)
-            Labels from ``classes_``, treatments from ``treatments_``, or numbers.
+            Labels from ``classes_``, treatments from ``treatments_``, lines of
+            ``cluster_centers_``, or numbers: means, quantiles, what a linear model says.
         """
         predicted: NDArray[Any] = self._read(X, "predict")
         return predicted

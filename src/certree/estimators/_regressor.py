@@ -44,7 +44,20 @@ def refuse_targets(criterion: str, y: NDArray[np.float64]) -> None:
 
 
 @with_parameters
-class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
+class LossParameters:
+    """What a leaf of a regression tree minimises, and how outputs count."""
+
+    criterion: Literal["squared_error", "absolute_error", "quantile", "poisson", "gamma"] = (
+        parameter(default="squared_error", check=OneOf(CRITERIA))
+    )
+    quantile: float | Fraction | str = parameter(
+        default=0.5, check=Number(0, 1, minimum_allowed=False, maximum_allowed=False, text=True)
+    )
+    output_weights: Any = None
+
+
+@with_parameters
+class OptimalTreeRegressor(RegressorMixin, DepthByPosition, LossParameters, BaseTargetTree):
     r"""A regression tree with constant leaves that is proven best within its limits.
 
     Among all trees within the limits it finds one that maximises
@@ -132,14 +145,6 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, BaseTargetTree):
     array([[ 1.5, 30. ],
            [ 4. , 20. ]])
     """
-
-    criterion: Literal["squared_error", "absolute_error", "quantile", "poisson", "gamma"] = (
-        parameter(default="squared_error", check=OneOf(CRITERIA))
-    )
-    quantile: float | Fraction | str = parameter(
-        default=0.5, check=Number(0, 1, minimum_allowed=False, maximum_allowed=False, text=True)
-    )
-    output_weights: Any = parameter(default=None)
 
     n_outputs_: int = fitted()
     output_weights_: NDArray[np.float64] = fitted()

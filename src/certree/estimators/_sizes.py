@@ -27,7 +27,7 @@ from ._optimal_tree import BaseOptimalTree
 from ._statement import Statement
 
 Limits = dict[str, Any]
-"""Parameters that limit a tree: max_depth, and max_splits or complexity where they are tried."""
+"""What limits a tree: max_depth, and max_splits or complexity where they are tried."""
 
 
 @dataclass(frozen=True)
@@ -116,11 +116,11 @@ def _by_path(
     # Several limits, also of different depths, have the same tree.
     holders: dict[int, BaseOptimalTree] = {}
     kept: list[Nodes] = []
-    depths, most = _depths(limits), model.max_splits
+    depths, most = _depths(limits), model._split_limit
     for number, depth in enumerate(depths):
         here = [one for one in limits if one["max_depth"] == depth]
-        model.max_depth = depth
-        model.max_splits = _widest(one.get("max_splits", most) for one in here)
+        widest = _widest(one.get("max_splits", most) for one in here)
+        model.set_params(**model._as_parameters({"max_depth": depth, "max_splits": widest}))
         with step(_place(depth)):
             result = solve_path(model, statement, share=1 / (len(depths) - number), known=known)
         known = result.entries
@@ -188,7 +188,7 @@ def _one_by_one(model: BaseOptimalTree, rows: Part, limits: Sequence[Limits]) ->
         serving = [tried for tried in done if serves(tried, one)]
         known = min(serving, key=lambda tried: not tried.has_tree, default=None)
         if known is None:
-            fitted = copy.copy(model).set_params(**one)
+            fitted = copy.copy(model).set_params(**model._as_parameters(one))
             share = None if call is None else call.remaining(1 / (len(left) + 1))
             with budget(share, None), step(_place(one["max_depth"], one.get("max_splits"))):
                 fitted._fit_part(rows.X, rows.y, **rows.params)

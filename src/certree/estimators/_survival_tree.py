@@ -129,18 +129,13 @@ class SurvivalTree(DepthByPosition, BaseTargetTree):
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
-            As for :class:`OptimalTreeClassifier`.
         y : structured array, frame or array of shape (n_rows, 2)
             Event and time of each row: a structured array with a field of truth values for the
             event and one for the time, as scikit-survival has it; a frame with these columns; or an
             array with the columns time and event. An event is 1 (True) where it was seen, and 0
             where the row is censored. One column alone holds times that all ended with the event.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights, not negative: a row of weight 2 counts as two. Rows of weight zero are left
-            out.
-        callback, path
-            As for :meth:`OptimalTreeClassifier.fit`.
+        X, sample_weight, callback, path
+            As for :meth:`OptimalTreeClassifier.fit`; a row of weight 2 counts as two.
 
         Returns
         -------
@@ -234,15 +229,8 @@ class SurvivalTree(DepthByPosition, BaseTargetTree):
 
         Parameters
         ----------
-        X : table of shape (n_rows, n_features)
-            Raw rows, with the columns seen in `fit`.
-        return_array : bool, default=False
-            Return the values at ``unique_times_``, and not functions.
-
-        Returns
-        -------
-        array of StepFunction, or array of shape (n_rows, n_times)
-            Call a function with times for the values at these times.
+        X, return_array
+            As for :meth:`predict_survival_function`, which returns the same form.
         """
         return self._functions(X, return_array, lambda hazard: hazard, before=0.0)
 

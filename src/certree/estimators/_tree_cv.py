@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from sklearn.base import clone
-from sklearn.utils import get_tags
 
 from certree.results._progress import Callback
 
 from ._classifier import OptimalTreeClassifier
 from ._cv import ChoosesSize, _held
-from ._objective import is_direct
 from ._optimal_tree import BaseOptimalTree
 from ._reading import PredictsClasses
-from ._regressor import OptimalTreeRegressor
+from ._regressor import LossParameters, OptimalTreeRegressor
 from ._sklearn_bases import RegressorMixin
 from ._vocabulary import (
     ClassParameters,
@@ -42,11 +40,14 @@ class TreeCV(ChoosesSize):
         The tree whose size is chosen, with all its other parameters: an
         :class:`OptimalTreeClassifier` (also None), :class:`OptimalTreeRegressor`,
         :class:`CostSensitiveTreeClassifier`, :class:`FairTreeClassifier`, :class:`PolicyTree`,
-        :class:`SPOTree` or another. Its `max_splits`, if set, bounds all sizes.
+        :class:`SPOTree`, :class:`SurvivalTree`, :class:`LinearTreeRegressor`,
+        :class:`OptimalTreeClusterer` or another. Its `max_splits` or `n_clusters`, if set, bounds
+        all sizes.
     depths : sequence of int or None, default=(1, 2, 3)
         Depths to try, from 0 (a single leaf) to 20; None: no limit on the depth.
     sizes : "all", sequence of int or None, default="all"
-        Numbers of splits to try for each depth: "all" that the depth allows, from 1; a list such as
+        Numbers of splits to try for each depth, or of clusters for an
+        :class:`OptimalTreeClusterer`: "all" that the depth allows, from one split; a list such as
         ``range(6)``; None: only the depth is chosen.
     complexities : "auto", sequence of float or None, default=None
         Penalties per split to try in place of `sizes`. "auto": one for each tree that is best for
@@ -78,7 +79,8 @@ class TreeCV(ChoosesSize):
     Attributes
     ----------
     best_params_ : dict
-        The limits chosen: `max_depth`, and `max_splits` or `complexity` where they were tried.
+        The limits chosen: `max_depth`, and `max_splits`, `n_clusters` or `complexity` where they
+        were tried.
     best_score_ : float
         Their mean score on rows that were not trained on.
     best_index_ : int
@@ -177,11 +179,6 @@ class TreeCV(ChoosesSize):
                 "estimator must be a tree of certree, such as OptimalTreeRegressor(), got "
                 f"{given!r}."
             )
-        if "max_splits" not in given.get_params(deep=False):
-            raise TypeError(
-                f"TreeCV chooses max_splits, which {type(given).__name__} does not have; choose "
-                "among its path_, which fit(..., path=True) finds, or use GridSearchCV."
-            )
         tree: BaseOptimalTree = clone(given)
         return tree.set_params(time_limit=self.time_limit, memory_limit=self.memory_limit)
 
@@ -191,13 +188,6 @@ class TreeCV(ChoosesSize):
         if held is None or name.startswith(("_", "fit_")):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(held, name)
-
-    def __sklearn_tags__(self) -> Any:
-        tags, held = super().__sklearn_tags__(), get_tags(self._tree())
-        tags.estimator_type = held.estimator_type
-        tags.classifier_tags, tags.regressor_tags = held.classifier_tags, held.regressor_tags
-        tags.target_tags, tags.input_tags = held.target_tags, held.input_tags
-        return tags
 
 
 class _FitsTargets(ChoosesSize):
@@ -243,7 +233,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
     ----------
     depths, sizes, complexities, cv, rule, scoring, refit
         As for :class:`TreeCV`.
-    objective, pos_label, class_weight, min_samples_leaf
+    objective, pos_label, class_weight, output_weights, min_samples_leaf
         As for :class:`OptimalTreeClassifier`.
     splits, categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeClassifier`.
@@ -281,6 +271,7 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
     """
 
     depths: Sequence[int] | None = parameter(default=(1, 2, 3), kw_only=False)
+    output_weights: Any = None
     splits: Literal["binary", "multiway", "both"] = "binary"
 
     classes_ = _held("classes_", "The class labels.")
@@ -292,14 +283,9 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
             **{**same_parameters(self, OptimalTreeClassifier), "n_jobs": 1}
         )
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = is_direct(self.objective)
-        return tags
-
 
 @with_parameters
-class OptimalTreeRegressorCV(RegressorMixin, TableParameters, _FitsTargets):
+class OptimalTreeRegressorCV(RegressorMixin, LossParameters, TableParameters, _FitsTargets):
     """An optimal regression tree whose depth and number of splits are chosen by cross-validation.
 
     The same as :class:`TreeCV` with an :class:`OptimalTreeRegressor`.
@@ -307,7 +293,10 @@ class OptimalTreeRegressorCV(RegressorMixin, TableParameters, _FitsTargets):
     Parameters
     ----------
     depths, sizes, complexities, cv, rule, scoring, refit
-        As for :class:`TreeCV`; the score is R2 by default.
+        As for :class:`TreeCV`; the score is R2 by default, and D2 for other criteria than squared
+        errors.
+    criterion, quantile, output_weights
+        As for :class:`OptimalTreeRegressor`.
     min_samples_leaf, categorical_features, thresholds, min_category_rows, category_tests
         As for :class:`OptimalTreeRegressor`.
     time_limit, memory_limit, n_jobs, verbose

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from ._objective import check_objective
 from ._parameters import Check, Number, OneOf, RowsOrShare, WholeNumber, check_verbose
@@ -100,6 +100,18 @@ class SizeParameters:
     complexity_per: Literal["split", "leaf"] = parameter(
         default="split", check=OneOf(("split", "leaf"))
     )
+
+    # The parameter that a choice of sizes sets, and what it is for a tree without splits.
+    _size_parameter: ClassVar[str] = "max_splits"
+    _size_of_a_leaf: ClassVar[int] = 0
+
+    def _as_parameters(self, limits: Mapping[str, Any]) -> dict[str, Any]:
+        """Return limits on depth, splits and complexity as parameters."""
+        named = dict(limits)
+        if "max_splits" in named and self._size_parameter != "max_splits":
+            most = named.pop("max_splits")
+            named[self._size_parameter] = None if most is None else most + self._size_of_a_leaf
+        return named
 
     @property
     def _split_limit(self) -> int | None:

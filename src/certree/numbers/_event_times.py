@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,11 +55,11 @@ def nelson_aalen(
     Weights are integers or fractions, and every number returned is the float64 next to the exact
     one.
     """
-    found, total, hazards = event_steps(time, event, weights), 0, []
-    for events, at_risk in zip(found.events.tolist(), found.at_risk.tolist(), strict=True):
-        total += events * _UNIT // at_risk
-        hazards.append(total / _UNIT)
-    return found.time, np.array(hazards, dtype=np.float64)
+    found = event_steps(time, event, weights)
+    pairs = zip(found.events.tolist(), found.at_risk.tolist(), strict=True)
+    sums = accumulate(events * _UNIT // at_risk for events, at_risk in pairs)
+    # A division by a power of two rounds nothing.
+    return found.time, np.fromiter(map(float, sums), np.float64, len(found.time)) / float(_UNIT)
 
 
 class KaplanMeier(NamedTuple):

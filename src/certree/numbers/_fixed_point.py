@@ -42,6 +42,8 @@ _MAX_DIGITS = 15
 # 10**22 is the last power of ten that float64 holds exactly.
 _MAX_DECIMALS = 22
 
+# So many numbers tell almost always that a power of ten is too coarse for all.
+_FEW = 64
 
 # Beyond this power of ten, products leave the range of float64.
 _MAX_POWER = 280
@@ -162,10 +164,13 @@ def exact_decimals(numbers: NDArray[np.float64], total: float, most: int) -> Fix
     largest = float(np.abs(numbers).max(initial=0.0))
     if largest == 0.0:
         return FixedPoint(np.zeros(numbers.shape, dtype=np.int64), Fraction(1), Fraction(0))
+    few = numbers.ravel()[:_FEW]
     for decimals in range(min(finest(total or largest, most), _MAX_DECIMALS) + 1):
         if largest * 10.0**decimals >= 10.0**_MAX_DIGITS:
             break
         power = 10.0**decimals
+        if not np.array_equal(np.rint(few * power) / power, few):
+            continue
         units = np.rint(numbers * power)
         # The division is correctly rounded and both operands are exact, so equality says that the
         # number is the float64 that the decimal units / power is read as.

@@ -17,9 +17,11 @@ from certree.encoding._tests import is_missing
 from certree.estimators import PolicyTree
 from certree.tree import (
     ChosenDecisions,
+    Clusters,
     Labels,
     LinearLeaves,
     Numbers,
+    SeveralLabels,
     SeveralNumbers,
     SurvivalLeaves,
     Tree,
@@ -91,8 +93,10 @@ def kind_of(model: Any, tree: Tree) -> str:
         return "decisions"
     if isinstance(tree.payload, SurvivalLeaves):
         return "risks"
-    if isinstance(tree.payload, SeveralNumbers):
-        return "other"
+    if isinstance(tree.payload, Clusters):
+        return "clusters"
+    if isinstance(tree.payload, SeveralNumbers | SeveralLabels):
+        return "outputs"
     if isinstance(tree.payload, Numbers | LinearLeaves) or (
         model is not None and is_regressor(model)
     ):
@@ -140,9 +144,10 @@ def _read_target(y: Any, n_rows: int, kind: str, names: tuple[str, str]) -> NDAr
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
-    wanted = {"decisions": (1, 2), "treatments": (1, 2)}.get(kind, (1,))
+    wanted = {"decisions": (1, 2), "treatments": (1, 2), "outputs": (2,)}.get(kind, (1,))
     if kind != "other" and array.ndim not in wanted:
-        raise ValueError(f"{target} must have one value per row, got shape {array.shape}.")
+        what = "a column for each output" if kind == "outputs" else "one value per row"
+        raise ValueError(f"{target} must have {what}, got shape {array.shape}.")
     if len(array) != n_rows:
         raise ValueError(f"{called} has {n_rows} rows, but {target} has {len(array)} values.")
     if kind == "classes":

@@ -18,7 +18,7 @@ from sklearn.metrics import (
 from certree.estimators._regressor import explained_share
 from certree.estimators._task_tree import BaseTaskTree
 from certree.numbers._event_times import concordance
-from certree.tree import SurvivalLeaves, Tree
+from certree.tree import SeveralNumbers, SurvivalLeaves, Tree
 from certree.tree._wording import one_line, plain, shorten
 
 from ._choices import objective_name
@@ -47,8 +47,12 @@ def quality(model: Any, kind: str, tree: Tree, rows: ReportRows) -> dict[str, An
         found = _of_treatments(model, tree, rows)
     elif kind == "decisions":
         found = _of_decisions(model, tree, rows)
+    elif kind == "clusters":
+        found = _of_clusters(model, tree, rows)
     elif rows.y is None or kind == "other":
         found = None
+    elif kind == "outputs":
+        found = _of_outputs(tree, rows)
     elif kind == "numbers":
         found = _of_numbers(model, tree, rows)
     elif kind == "risks":
@@ -274,6 +278,42 @@ def _of_risks(tree: Tree, rows: ReportRows) -> dict[str, Any]:
         ("Expected events", expected, "by the curves that the tree predicts"),
     ]
     return {"metrics": metrics}
+
+
+def _of_outputs(tree: Tree, rows: ReportRows) -> dict[str, Any]:
+    """Return how good the predictions of each output are."""
+    y, said = rows.y, tree.predict(rows.table)
+    assert y is not None
+    names = [one_line(name) for name, _ in tree.payload.outputs()]
+    if y.shape != said.shape:
+        raise ValueError(f"y must have a column for each of {len(names)} outputs, got {y.shape}.")
+    metrics: list[Metric] = []
+    if isinstance(tree.payload, SeveralNumbers):
+        for name, true, got in zip(names, y.astype(np.float64).T, said.T, strict=True):
+            explained = float(r2_score(true, got)) if len(true) > 1 else float("nan")
+            metrics += [
+                (f"R2 of {name}", explained, "share of the squared deviations that is explained"),
+                (f"MAE of {name}", float(mean_absolute_error(true, got)), "mean absolute error"),
+            ]
+        return {"metrics": metrics}
+    right = y == said
+    metrics.append(("All right", float(right.all(axis=1).mean()), "rows with no wrong output"))
+    for name, of in zip(names, right.T, strict=True):
+        metrics.append((f"Accuracy of {name}", float(of.mean()), "share that is predicted right"))
+    return {"metrics": metrics}
+
+
+def _of_clusters(model: Any, tree: Tree, rows: ReportRows) -> dict[str, Any]:
+    """Return how many rows clusters have, and what their centres explain of the distances."""
+    said = tree.predict(rows.table)
+    sizes = np.bincount(said, minlength=tree.payload.n_contents)
+    counts = [[f"cluster {number}", int(size)] for number, size in enumerate(sizes)]
+    metrics: list[Metric] = []
+    if model is not None and tree is model.tree_:
+        share = model._score_part(rows.X, None)
+        told = "of the squared distances from one centre, what the centres of all clusters save"
+        metrics.append(("Variance explained", share, told))
+    return {"metrics": metrics, "counts": {"title": "Rows of each cluster", "rows": counts}}
 
 
 # ---- treatments and decisions --------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The form for one row: which columns trees ask about, and what each value answers."""
+"""The form for one row: the columns that trees use, what a value answers, what leaves compute."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from certree.encoding import (
     Test,
     Threshold,
 )
-from certree.tree import Tree
+from certree.tree import LinearLeaves, Tree
 from certree.tree._wording import shorten
 
 from ._given import MOST_LETTERS, distinct_values, text_of
@@ -34,18 +34,25 @@ def row_form(trees: list[Tree], table: Table | None) -> dict[str, Any]:
     """Return the fields of the form, and the tests of every tree in terms of them.
 
     A field is a number, or a choice among options. Tests on numbers are thresholds; other tests
-    come as the outcome of each option, so that the page need not know what they mean.
+    come as the outcome of each option, so that the page need not know what they mean. Where leaves
+    hold formulas, the columns of these are fields, too.
     """
     asked: dict[int, list[Test]] = {}
+    names: dict[int, str] = {}
     for tree in trees:
         for test in tree.tests:
             asked.setdefault(test.feature, []).append(test)
+            names[test.feature] = test.name
+        if isinstance(tree.payload, LinearLeaves):
+            used = zip(tree.payload.features, tree.payload.columns, strict=True)
+            names |= {feature: name for feature, name in used if feature in tree.payload.needs}
     if table is None and not all(isinstance(test, _KINDS) for test in chain(*asked.values())):
-        return {"fields": [], "tests": []}  # the values of such columns are not known
+        # The values of such columns are not known.
+        return {"fields": [], "tests": [], "formulas": []}
     fields = {}
-    for feature in sorted(asked):
+    for feature in sorted(names):
         column = None if table is None else table.column(feature)
-        fields[feature] = _field(asked[feature], column)
+        fields[feature] = _field(names[feature], asked.get(feature, []), column)
     places = {feature: place for place, feature in enumerate(fields)}
     return {
         "fields": [shown for shown, _ in fields.values()],
@@ -53,16 +60,26 @@ def row_form(trees: list[Tree], table: Table | None) -> dict[str, Any]:
             [_answers(test, places[test.feature], fields[test.feature][1]) for test in tree.tests]
             for tree in trees
         ],
+        "formulas": [_formulas(tree, places) for tree in trees],
     }
 
 
+def _formulas(tree: Tree, places: dict[int, int]) -> list[Any] | None:
+    """Return what the leaves of a tree compute, in terms of fields; None for constants."""
+    leaves = tree.payload
+    if not isinstance(leaves, LinearLeaves):
+        return None
+    found = [leaves.formula(content) for content in range(leaves.n_contents)]
+    return [[one.intercept, [[places[k], slope] for k, slope in one.terms]] for one in found]
+
+
 def _field(
-    tests: list[Test], column: NDArray[Any] | None
+    name: str, tests: list[Test], column: NDArray[Any] | None
 ) -> tuple[dict[str, Any], NDArray[Any] | None]:
     """Return a field, and the values of its options if it has such."""
-    name = shorten(tests[0].name, MOST_LETTERS)
+    name = shorten(name, MOST_LETTERS)
     kinds = {isinstance(test, Threshold) for test in tests if not isinstance(test, Missing)}
-    if kinds == {True}:
+    if kinds == {True} or not tests:
         return {"name": name, "kind": "number", **_number(tests, column)}, None
     values, texts = _options(tests, column)
     start = 0
@@ -78,7 +95,7 @@ def _number(tests: list[Test], column: NDArray[Any] | None) -> dict[str, Any]:
     known = np.array([]) if column is None else np.asarray(column, dtype=np.float64)
     known = known[np.isfinite(known)]
     if not known.size:
-        return {"value": cuts[0], "hint": ""}
+        return {"value": cuts[0] if cuts else 0, "hint": ""}
     middle = float(np.quantile(known, 0.5, method="lower"))
     hint = f"{known.min():.5g} to {known.max():.5g} in the data"
     return {"value": float(f"{middle:.5g}"), "hint": hint}

@@ -27,7 +27,7 @@ class ValidationCurve:
     Parameters
     ----------
     params : sequence of dict
-        The limits that were tried: max_depth, and max_splits or complexity.
+        The limits that were tried: max_depth, and max_splits, n_clusters or complexity.
     scores : array of shape (n_limits, n_folds)
         The score of each on the rows that each fold leaves out; greater is better. NaN where no
         tree keeps the limits.
@@ -99,9 +99,9 @@ class ValidationCurve:
     def _size(self, place: int) -> tuple[float, float, float]:
         """Return what orders limits from the smallest trees to the largest."""
         one = self.params[place]
-        most = (one.get(name) for name in ("max_splits", "max_depth"))
-        splits, depth = (math.inf if limit is None else limit for limit in most)
-        return -float(one.get("complexity", 0)), splits, depth
+        most = (one.get("max_splits", one.get("n_clusters")), one.get("max_depth"))
+        size, depth = (math.inf if limit is None else limit for limit in most)
+        return -float(one.get("complexity", 0)), size, depth
 
     def statement(self) -> str:
         """Return the choice as one sentence."""
@@ -195,7 +195,8 @@ class ValidationCurve:
 
         There is one line for each depth, if anything but the depth varies.
         """
-        across = next((n for n in ("max_splits", "complexity") if n in self.params[0]), "max_depth")
+        known = ("max_splits", "n_clusters", "complexity")
+        across = next((name for name in known if name in self.params[0]), "max_depth")
         given = [one[across] for one in self.params]
         # No limit comes after all others.
         last = max((float(limit) for limit in given if limit is not None), default=0.0) + 1
@@ -205,7 +206,8 @@ class ValidationCurve:
             depth = one["max_depth"]
             label = "any depth" if depth is None else f"depth {depth}"
             lines.setdefault("mean" if across == "max_depth" else label, []).append(place)
-        name = {"max_depth": "depth", "max_splits": "most splits"}.get(across, across)
+        names = {"max_depth": "depth", "max_splits": "most splits", "n_clusters": "most clusters"}
+        name = names.get(across, across)
         return name, x, list(lines.items())
 
     def __len__(self) -> int:

@@ -14,7 +14,7 @@ from certree.encoding._classes import check_labels, encode_labels
 from certree.numbers._fixed_point import check_numbers
 
 from ._label_costs import RowCosts
-from ._leaf_cost import FunctionProblem, LeafCost, Noise, call_cost
+from ._leaf_cost import LeafCost, Noise, RateProblem, call_cost
 from ._task import Laws, LeafCosts, Rows, Sums, Task
 
 __all__ = [
@@ -207,7 +207,7 @@ def rate_deviance(
     return task
 
 
-class DevianceProblem(FunctionProblem):
+class DevianceProblem(RateProblem):
     """A deviance on certain rows, around the mean of each leaf."""
 
     objective_name = "D2"
@@ -216,8 +216,8 @@ class DevianceProblem(FunctionProblem):
         super().__init__(task, rows)
         self.target, self.rows = rows.select(target), rows
         # A complexity of one costs as much as a single leaf: nothing, where all rows are equal.
-        is_constant = self.target.min() == self.target.max()
-        self.complexity_unit = Fraction(0) if is_constant else self.whole * self.unit
+        if self.target.min() == self.target.max():
+            self.complexity_unit = Fraction(0)
 
     @property
     def hidden(self) -> Fraction:

@@ -70,18 +70,8 @@ class FunctionProblem(LeafProblem):
         self.rounding = floors + self.noise
         self.cost_of_all = Fraction(largest)
         self.whole = int(self.cost_of_all * self.scale)
-        self.rate_loss = self._rate_loss(task.rate_factor, whole)
         self.largest = max(self.whole, 1) if is_bounded else _MOST_UNKNOWN
         self.worst_change = self._worst_change(task, rows)
-
-    def _rate_loss(self, factor: float | None, whole: Sums) -> RateLoss | None:
-        """Return the cost in the form that the core computes itself, if it has one."""
-        if factor is None:
-            return None
-        events, exposure, own = map(float, self.quanta)
-        found = RateLoss(events, exposure, own, factor, float(self.scale), 2**62)
-        self.whole = int(found.costs(whole)[0])
-        return found._replace(most=self.whole)
 
     @property
     def hidden(self) -> Fraction:
@@ -160,7 +150,6 @@ class FunctionProblem(LeafProblem):
     def engine_settings(self) -> dict[str, Any]:
         return {
             "leaf_function": self.leaf_units,
-            "rate_loss": self.rate_loss,
             "superadditive": self.task.laws.superadditive,
             "worst_change": self.worst_change,
         }
@@ -173,8 +162,6 @@ class FunctionProblem(LeafProblem):
 
     def leaf_units(self, sums: Sums) -> NDArray[np.int64]:
         """Return the cost of leaves in units of the search; called by it with batches."""
-        if self.rate_loss is not None:
-            return self.rate_loss.costs(sums)
         # Column by column: for few columns and many lines this is a hundred times faster in NumPy.
         costs, _ = call_cost(self.task.cost, self.sums(np.asfortranarray(sums)))
         if self.is_exact:
@@ -247,6 +234,57 @@ class FunctionProblem(LeafProblem):
         return float(cost)
 
 
+class RateProblem(FunctionProblem):
+    """The loss of one rate of events per leaf, which the core computes itself.
+
+    The third statistic becomes what rows save at rates of their own, in units of cost, rounded up.
+    That is no less than what any leaf saves, so no leaf costs less than nothing (docs/theory). What
+    it is above the true number, `constant` takes back.
+    """
+
+    kind: ClassVar[str] = "rates"
+
+    def __init__(self, task: LeafCost, rows: Rows) -> None:
+        super().__init__(task, rows)
+        events, exposure, own = self.quanta
+        factor = Fraction(task.rate_factor or 1)
+        gain, ratio = events * factor * self.scale, exposure / events
+        self.rate_loss = RateLoss(to_float(gain), to_float(ratio))
+        given = round(int(self.statistics[:, 2].sum()) * own * factor / self.unit)
+        self.statistics[:, 2] = self._own_units()
+        self.constant = (given - int(self.statistics[:, 2].sum())) * self.unit
+        self.rounding += self.unit
+        self.quanta[2] = self.unit / factor
+        self.whole = int(self.units(self.statistics.sum(axis=0, keepdims=True))[0])
+        self.largest = max(self.whole, 1)
+        # What a single leaf costs.
+        self.complexity_unit = self.whole * self.unit + self.constant
+
+    def _own_units(self) -> NDArray[np.float64]:
+        """Return what rows save at rates of their own, at least."""
+        events, exposure, _ = self.statistics.T.astype(np.float64)
+        gained = events * self.rate_loss.gain
+        rates = np.where(events > 0, events / (exposure * self.rate_loss.ratio), 1.0)
+        saved = gained * np.log(rates)
+        # Twice what the core takes away for the errors of float64.
+        more = saved + 2.0**-48 * (np.abs(saved) + gained)
+        return np.where(saved != 0, np.ceil(more), 0.0)
+
+    def _scale(self, largest: float, most_leaves: int) -> Fraction:
+        scale = super()._scale(largest, most_leaves)
+        sizes = np.abs(self.sums(self.statistics)).sum(axis=0)
+        # Savings are whole numbers of float64.
+        while 4 * float(sizes.max()) * float(scale) > 2**50:
+            scale /= 10
+        return scale
+
+    def engine_settings(self) -> dict[str, Any]:
+        return {"rate_loss": self.rate_loss}
+
+    def leaf_units(self, sums: Sums) -> NDArray[np.int64]:
+        return self.rate_loss.costs(sums)
+
+
 class LeafCost(Task):
     """A task of your own: what is summed over the rows of a leaf, and what the sums cost.
 
@@ -313,7 +351,7 @@ class LeafCost(Task):
         self.laws = _read_laws(bounds)
 
     def on(self, y: Any, rows: Rows) -> FunctionProblem:
-        return FunctionProblem(self, rows)
+        return (FunctionProblem if self.rate_factor is None else RateProblem)(self, rows)
 
     def table(self, n_rows: int) -> NDArray[Any]:
         """Return the statistics of every row."""

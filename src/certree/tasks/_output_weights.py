@@ -14,6 +14,9 @@ from certree.numbers._exact import read_fraction
 # Weights that are farther apart than this leave nothing of the smaller one.
 _MOST_RATIO = 10**100
 
+# Squares of larger differences, times their number, may be beyond float64.
+_MOST_SPREAD = 1e140
+
 
 def read_output_weights(given: Any, n_outputs: int) -> list[Fraction]:
     """Return the weight of each output; None counts all of them once.
@@ -71,6 +74,11 @@ def balanced_weights(
     weights, digits = [], 1.0
     for column in np.asarray(target).T:
         centred = column - (column.min() / 2 + column.max() / 2)
+        if np.abs(centred).max() > _MOST_SPREAD:
+            raise ValueError(
+                f"Numbers that differ by {2 * np.abs(centred).max():.2g} have no variance in "
+                "float64; divide the column by one number."
+            )
         mean = math.fsum(row_weights * centred) / total
         variance = math.fsum(row_weights * (centred - mean) ** 2) / total
         if variance > 0 and math.isfinite(1 / variance):

@@ -13,14 +13,14 @@ from certree.encoding._censored import read_censored
 from certree.numbers._event_times import nelson_aalen
 
 from ._examples import rate_deviance
-from ._leaf_cost import FunctionProblem, LeafCost
+from ._leaf_cost import LeafCost, RateProblem
 from ._task import Laws, LeafCosts, Rows, Sums, Task
 
 # The events, of the lightest row, that a leaf without any has in its prediction; it costs 0 anyway.
 _UNSEEN = 0.5
 
 
-class SurvivalProblem(FunctionProblem):
+class SurvivalProblem(RateProblem):
     """The loss on certain rows.
 
     Attributes
@@ -50,8 +50,6 @@ class SurvivalProblem(FunctionProblem):
         self.unseen = _UNSEEN * float(lightest)
         super().__init__(_loss(target["event"], hazard, self.unseen), rows)
         self.hazard = rows.select(hazard)
-        # A complexity of one costs as much as a single leaf.
-        self.complexity_unit = self.whole * self.unit
 
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
         risks = np.array(super().read(sums, leaves))

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+# So many columns of a formula fit the box of a leaf.
+_MOST_LINES = 5
+
+
 class Formula(NamedTuple):
     """What a leaf computes: a number plus coefficients times columns."""
 
@@ -30,11 +34,21 @@ class Formula(NamedTuple):
 
     def write(self, names: Mapping[int, str], number: Callable[[float], str]) -> str:
         """Return the formula as text, with these names of columns and numbers written so."""
+        return " ".join(self._parts(names, number))
+
+    def lines(self, names: Mapping[int, str]) -> list[str]:
+        """Return the formula as lines of text, one for each column, and not too many."""
+        first, *terms = self._parts(names, lambda number: f"{number:.4g}")
+        lines = [" ".join([first, *terms[:1]]), *terms[1:]]
+        left_out = len(lines) - _MOST_LINES
+        return [*lines[:_MOST_LINES], f"and {left_out} more"] if left_out > 1 else lines
+
+    def _parts(self, names: Mapping[int, str], number: Callable[[float], str]) -> list[str]:
         parts = [number(self.intercept)]
         for column, slope in self.terms:
             sign = "-" if slope < 0 else "+"
             parts.append(f"{sign} {number(abs(slope))} * {names[column]}")
-        return " ".join(parts)
+        return parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +131,10 @@ class LinearLeaves(Vectors):
     def name(self, content: int) -> str:
         names = dict(zip(self.features, map(one_line, self.columns), strict=True))
         return self.formula(content).write(names, lambda number: f"{number:.4g}")
+
+    def lines(self, content: int) -> list[str]:
+        names = dict(zip(self.features, map(one_line, self.columns), strict=True))
+        return self.formula(content).lines(names)
 
     def value(self, node: int) -> Any:
         return self.describe(node)

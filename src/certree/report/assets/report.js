@@ -266,6 +266,10 @@ function exchange(k) {
   }
   const tests = data.form.fields.length ? tree.tests.filter((test) => test >= 0) : [];
   const used = new Set(tests.map((test) => data.form.tests[k][test].field));
+  const formulas = data.form.formulas[k] || [];
+  for (const leaf of tree.view.nodes) {
+    for (const [field] of (formulas[leaf.label] || [0, []])[1]) used.add(field);
+  }
   document.querySelectorAll("#form label").forEach((label, field) => { label.hidden = !used.has(field); });
   byId("row").hidden = !used.size;
   if (isAsked) ask();
@@ -306,6 +310,15 @@ function outcomeOf(test, form) {
   return [Number(input.value) <= test.cut ? 0 : 1, input.value];
 }
 
+/* Return the number that the formula of a leaf gives for what the form holds, in words. */
+function computed([intercept, terms], form) {
+  const lacking = terms.find(([field]) => form.elements[`field-${field}`].value.trim() === "");
+  if (lacking) return `no number without ${data.form.fields[lacking[0]].name}, which its formula needs: `;
+  const sum = terms.reduce((total, [field, slope]) =>
+    total + slope * Number(form.elements[`field-${field}`].value), intercept);
+  return terms.length ? `${Number(sum.toPrecision(6))} = ` : "";
+}
+
 function ask() {
   isAsked = true;
   const tree = data.trees[shown], tests = data.form.tests[shown], form = byId("form");
@@ -328,7 +341,9 @@ function ask() {
     path.push(node);
   }
   const leaf = tree.view.nodes[node];
-  const prediction = element("strong", null, `Prediction: ${tree.view.contents[leaf.label]}`);
+  const formula = (data.form.formulas[shown] || [])[leaf.label];
+  const prediction = element("strong", null,
+    `Prediction: ${formula ? computed(formula, form) : ""}${tree.view.contents[leaf.label]}`);
   byId("answer").replaceChildren(
     element("p", null, prediction, leaf.told ? ` \u2013 ${leaf.told} in training` : ""),
     element("ol", null, ...steps));
