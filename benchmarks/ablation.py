@@ -38,12 +38,14 @@ MATTERS = 1.1
 
 _LIMIT = 60.0
 
+_LIMITED = ("fair", "fair, no planes", "two limits", "scarce, no planes", "loose, no planes")
+
 # Techniques of one kind of search; all others are tried in every search.
 _KINDS = {
-    "use_chain_": ("auc", "auc, penalty", "auc, no tangents"),
+    "use_chain_": ("auc", "auc, penalty", "auc, sparse", "auc, no tangents"),
     "use_front_": ("front", "front, many trees", "front, deep"),
-    "use_limit_": ("fair", "fair, no planes", "two limits", "scarce, no planes"),
-    "use_interval_tests": ("fair", "fair, no planes", "two limits", "scarce, no planes"),
+    "use_limit_": _LIMITED,
+    "use_interval_tests": _LIMITED,
     "use_dropped_rows": ("numbers",),
     "use_threshold_": ("numbers",),
     "use_root_feature_bounds": ("numbers",),
@@ -115,10 +117,15 @@ def searches(quick: bool) -> dict[str, Callable[[], Any]]:
         task = rewards & scarce[0] & scarce[1]
         return certree.solve(task, rough, max_depth=3, **shared).certificate
 
-    def scarce() -> Any:
-        # So deep that the same rows are reached on several ways.
+    def scarce(n_loose: int = 0) -> Any:
+        # So deep that the same rows are reached on several ways; some limits matter to few of them.
+        rng = np.random.default_rng(1)
         rewards = tasks.Rewards(np.stack([y, 1 - y], axis=1), [0, 1])
         task = rewards & tasks.Limit("second", {1: 1}, at_most=3 * len(y) // 10)
+        for k in range(n_loose):
+            amounts = rng.integers(0, 5, (len(y), 2))
+            most = int(0.97 * amounts.max(axis=1).sum())
+            task = task & tasks.Limit(f"loose {k}", amounts, at_most=most)
         return certree.solve(task, bits[:, : 6 if quick else 12], max_depth=5, **shared).certificate
 
     def leaf_function() -> Any:
@@ -161,6 +168,7 @@ def searches(quick: bool) -> dict[str, Callable[[], Any]]:
         ),
         "auc": lambda: classify(few, max_depth=3, objective="auc"),
         "auc, penalty": lambda: classify(rough, max_depth=4, objective="auc", complexity=0.003),
+        "auc, sparse": lambda: classify(rough, max_depth=None, objective="auc", complexity=0.03),
         # The bounds of areas and limits are so tight that others hardly count beside them.
         "auc, no tangents": _without(
             "use_chain_tangents", lambda: classify(rough, max_depth=3, objective="auc")
@@ -169,6 +177,7 @@ def searches(quick: bool) -> dict[str, Callable[[], Any]]:
         "fair, no planes": _without("use_limit_planes", lambda: fair(rough)),
         "two limits": limited,
         "scarce, no planes": _without("use_limit_planes", scarce),
+        "loose, no planes": _without("use_limit_planes", lambda: scarce(3)),
     }
 
 

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "data/test_costs.hpp"
 #include "options.hpp"
 #include "ordered_solver.hpp"
 #include "solver.hpp"
+#include "vector_solver.hpp"
 
 namespace certree {
 
@@ -119,7 +119,7 @@ Vector<T> read_vector(nanobind::handle value, const std::string& name, std::int6
 // Prices of tests, entry by entry; the arrays outlive the call.
 class PriceArguments {
  public:
-  // False: the entry is none of them.  `n_weights`: rows, or types of rows.
+  // True: the entry belongs to them.  `n_weights`: rows, or types of rows.
   bool read(const std::string& name, nanobind::handle value, std::int64_t n_columns, std::int64_t n_weights) {
     if (name == "feature") {
       tests.feature = keep(feature_, read_vector<std::int32_t>(value, name, n_columns));

@@ -313,7 +313,7 @@ class ChainSolve {
 
   void prove(const Dataset& data, Counters& counters) {
     const Options options = within_splits();
-    const ChainContext context{data, options, objective_, budget_, memory_, progress_, unit_};
+    const ChainContext context{data, options, objective_, budget_, memory_, progress_};
     const ChainIncumbent incumbent{incumbent_.value, incumbent_.chain, {}, incumbent_.splits};
     search_chains(context, incumbent, depth_of(data), tangents_, bound_, counters);
   }

@@ -5,7 +5,7 @@
 
 #include "base/check.hpp"
 #include "door.hpp"
-#include "search/limit_search.hpp"
+#include "search/limit_crew.hpp"
 
 namespace certree {
 
@@ -35,13 +35,12 @@ struct LimitSession {
 
   MemoryBudget memory;
   LimitData data;
-  LimitSearch search;
+  LimitCrew search;
 };
 
 std::vector<PointTree> trees_of(const LimitSession& session) {
   std::vector<PointTree> out;
-  for (const LimitEntry& entry : session.search.root().entries()) {
-    PointTree found{entry.point, session.search.tree(entry.plan)};
+  for (PointTree& found : session.search.trees()) {
     found.point.back() = found.tree.n_splits();
     name_columns(session.data.groups(), found.tree);
     out.push_back(std::move(found));
@@ -82,7 +81,6 @@ PointsResult solve_limited(const LimitTable& table, const LimitTask& given, cons
   result.trees = trees_of(*session);
   result.history = session->search.history();
   result.counters = session->search.counters();
-  result.counters.table_entries = session->search.n_table_entries();
   report_work(budget, session->memory, session->data.groups(), result);
   return result;
 }

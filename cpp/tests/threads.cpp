@@ -3,6 +3,8 @@
 #include <random>
 #include <vector>
 
+#include "chain_solver.hpp"
+#include "limit_solver.hpp"
 #include "ordered_solver.hpp"
 #include "solver.hpp"
 
@@ -26,7 +28,7 @@ struct Problem {
       types[row] = is_noise ? random() & 1 : bit(row, 0) ^ bit(row, 1) ^ (bit(row, 2) & bit(row, 3));
     }
   }
-  Result solve_with(std::int32_t threads, Cost penalty, std::int64_t memory_limit) const {
+  TableView view() const {
     TableView table;
     table.columns = columns.data();
     table.n_rows = kRows;
@@ -34,12 +36,40 @@ struct Problem {
     table.row_stride = 1;
     table.column_stride = kRows;
     table.row_types = types.data();
+    return table;
+  }
+  Result solve_with(std::int32_t threads, Cost penalty, std::int64_t memory_limit) const {
+    const TableView table = view();
     Options options;
     options.max_depth = 4;
     options.threads = threads;
     options.split_penalty = penalty;
     options.memory_limit = memory_limit;
     return solve(table, CountTask(2, 2, {0, 1, 1, 0}), options, [](const ProgressEvent&) { return false; });
+  }
+  ChainResult largest_area(std::int32_t threads) const {
+    Options options;
+    options.max_depth = 3;
+    options.threads = threads;
+    return solve_chain(view(), {}, options, [](const ProgressEvent&) { return false; });
+  }
+  // Errors, with a limit on the rows of label 1.
+  PointsResult within_limit(std::int32_t threads) const {
+    std::vector<std::int64_t> values;
+    for (const std::int32_t type : types)
+      for (const std::int32_t label : {0, 1}) values.insert(values.end(), {type != label ? 1 : 0, label});
+    LimitTable table;
+    table.table = view();
+    table.values = values.data();
+    LimitTask task;
+    task.n_labels = task.n_quantities = task.n_planes = 2;
+    task.planes = {1, 0, 0, 0, 1, 0};
+    task.multipliers = {2, 1};
+    task.corners = {kRows, kRows / 3};
+    Options options;
+    options.max_depth = 4;
+    options.threads = threads;
+    return solve_limited(table, task, options, [](const PointEvent&) { return false; });
   }
 };
 
@@ -77,11 +107,20 @@ bool same_tree(const Tree& a, const Tree& b) {
   return true;
 }
 
-bool report(const char* what, unsigned seed, const Result& one, const Result& four) {
+template <class Answer>
+bool report(const char* what, unsigned seed, const Answer& one, const Answer& four) {
   const bool agree = one.status == four.status && one.upper_bound == four.upper_bound &&
                      one.lower_bound == four.lower_bound && same_tree(one.tree, four.tree);
   std::printf("%s %u: %s, value %lld, %s\n", what, seed, status_name(four.status),
               static_cast<long long>(four.upper_bound), agree ? "as with one thread" : "NOT AS WITH ONE THREAD");
+  return agree;
+}
+
+bool report(const char* what, unsigned seed, const PointsResult& one, const PointsResult& four) {
+  const bool agree = one.status == four.status && one.trees.size() == 1 && four.trees.size() == 1 &&
+                     one.trees[0].point == four.trees[0].point && same_tree(one.trees[0].tree, four.trees[0].tree);
+  std::printf("%s %u: %s, %s\n", what, seed, status_name(four.status),
+              agree ? "as with one thread" : "NOT AS WITH ONE THREAD");
   return agree;
 }
 
@@ -95,6 +134,9 @@ int main() {
     const Result one = problem.solve_with(1, seed % 2 * 3, memory_limit);
     const Result four = problem.solve_with(4, seed % 2 * 3, memory_limit);
     agree = report("columns", seed, one, four) && agree;
+    if (seed > 1) continue;
+    agree = report("area", seed, problem.largest_area(1), problem.largest_area(4)) && agree;
+    agree = report("limit", seed, problem.within_limit(1), problem.within_limit(4)) && agree;
   }
   for (unsigned seed = 0; seed < 2; ++seed) {
     const Ranks problem(seed);

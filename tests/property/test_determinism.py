@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from certree import OptimalTreeClassifier, tasks
+from certree import solve as solve_task
 from tests.oracle.evaluate import check_result
 from tests.problems import FUZZ, Problem, random_problems
 from tests.registry import all_isas, all_searches, all_switches, settings_one_by_one, solve
@@ -86,3 +88,59 @@ def test_two_solves_at_once_do_not_disturb_each_other() -> None:
     expected = [answer(problem) for problem in drawn]
     with ThreadPoolExecutor(max_workers=2) as pool:
         assert list(pool.map(answer, drawn)) == expected
+
+
+def drawn(seed: int, number: int) -> tuple[np.random.Generator, Any, Any]:
+    """Columns with a rule and noise in the labels."""
+    rng = np.random.default_rng([seed, number])
+    n_rows, n_columns = int(rng.integers(20, 120)), int(rng.integers(4, 12))
+    columns = rng.integers(0, 2, (n_rows, n_columns))
+    noise = rng.random(n_rows) < (0.2 if number % 3 else 0.5)
+    return rng, columns, (columns[:, 0] & columns[:, 1]) ^ noise
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_threads_give_the_same_tree_of_the_largest_area(number: int) -> None:
+    rng, columns, y = drawn(8, number)
+    settings: dict[str, Any] = {
+        "max_depth": 3 + (number % 5 == 0),
+        "complexity": [0, 0.01][number % 2],
+        "min_samples_leaf": 1 + number % 3,
+        "max_splits": 4 if number % 6 == 1 else None,
+    }
+    weights = rng.integers(1, 4, len(y)) if number % 4 == 0 else None
+    found = [
+        OptimalTreeClassifier(objective="auc", n_jobs=n_jobs, **settings).fit(columns, y, weights)
+        for n_jobs in (1, 2, 3)
+    ]
+    assert found[0].certificate_.is_optimal
+    for other in found[1:]:
+        assert other.certificate_.cost == found[0].certificate_.cost
+        assert str(other.tree_) == str(found[0].tree_)
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_threads_give_the_same_tree_within_limits(number: int) -> None:
+    rng, columns, y = drawn(9, number)
+    tables = rng.integers(-2, 4, (2, len(y), 2))
+    middle = (tables.mean(axis=(1, 2)) * len(y)).astype(int).tolist()
+    task: Any = tasks.Misclassification() & tasks.Limit("a", tables[0], at_most=middle[0])
+    if number % 3 == 0:
+        limit = {"at_least": middle[1] - 5, "at_most": middle[1]}
+        task = task & tasks.Limit("b", tables[1], **limit)
+    settings: dict[str, Any] = {
+        "max_depth": 3 + (number % 4 == 0),
+        "complexity": [0, 0.01][number % 2],
+        "min_samples_leaf": 1 + number % 2,
+        "max_splits": 5 if number % 5 == 1 else None,
+        "test_costs": [0.01 * (c % 3) for c in range(columns.shape[1])]
+        if number % 3 == 1
+        else None,
+    }
+    found = [solve_task(task, columns, y, n_jobs=n_jobs, **settings) for n_jobs in (1, 2, 3)]
+    for solution in found:
+        assert solution.certificate.status in ("optimal", "infeasible")
+        assert solution.certificate.cost == found[0].certificate.cost
+        assert solution.certificate.limits == found[0].certificate.limits
+        if solution.certificate.has_tree:
+            assert str(solution.tree) == str(found[0].tree)

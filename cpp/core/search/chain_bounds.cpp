@@ -1,18 +1,10 @@
-// Bounds of the chain search: best scores under tangents, and tangents made for one root split.
+// Bounds of the chain search: best scores under tangents.
 #include <algorithm>
 #include <bit>
 
 #include "search/chain_search.hpp"
 
 namespace certree {
-
-namespace {
-
-constexpr int kRefinements = 12;
-// Tangents kept for the lists of a split: each one more filters, and costs an evaluation per pair of columns.
-constexpr std::size_t kActiveTangents = 4;
-
-}  // namespace
 
 // Scores that no tree exceeds: a leaf's, or after a split at best every group of equal rows in a leaf of its own, or, not
 // looking at groups, all positives apart from all negatives.  Splitting a leaf never lowers its score.
@@ -33,7 +25,7 @@ void ChainSearch::cap_scores(const Node& node, Scores& out) const {
 }
 
 bool ChainSearch::best_scores(Side& side, std::int32_t depth, std::size_t level, Scores& out) {
-  const bool uses_table = context_.options.use_table && shares_active_;
+  const bool uses_table = context_.options.use_table;
   const Fingerprint key = mix(side.node.rows.key, static_cast<std::uint64_t>(depth));
   if (uses_table) {
     const std::lock_guard lock(shared_.mutex);
@@ -98,89 +90,6 @@ bool ChainSearch::bound_root_split(const Node& root, std::int32_t column, std::i
   if (!best_scores(*at.sides[1], depth - 1, 0, yes) || !best_scores(*at.sides[0], depth - 1, 0, no)) return false;
   for (std::size_t r = 0; r < active_.size(); ++r)
     bound = std::min(bound, active_[r]->bound(yes[r] + no[r] - active_[r]->penalty()));
-  return true;
-}
-
-// The tree that attains the bound under the tangent, below a root split with counted sides.
-void ChainSearch::offer_best_tree(std::int32_t column, const Tangent& tangent, ReferenceChain& out) {
-  std::vector<Edge> leaves;
-  Plan origin{column, kChainLeaf, kChainLeaf};
-  std::int32_t splits = 1;
-  SideScores scores;
-  origins_.clear();
-  for (const int holds : {1, 0}) {
-    const Side& side = *level_at(0).sides[holds];
-    side.pairs->score(tangent, scores);
-    std::int32_t& made = holds ? origin.yes : origin.no;
-    if (scores.best_column < 0) {
-      leaves.push_back(side.pairs->total());
-      continue;
-    }
-    const auto i = static_cast<std::size_t>(scores.best_column);
-    Plan inner{side.node.column[i], kChainLeaf, kChainLeaf};
-    ++splits;
-    for (const bool inner_holds : {true, false}) {
-      const std::int32_t j = inner_holds ? scores.yes_column[i] : scores.no_column[i];
-      const Edge whole = inner_holds ? side.pairs->yes_side(scores.best_column)
-                                     : side.pairs->total() - side.pairs->yes_side(scores.best_column);
-      if (j < 0) {
-        leaves.push_back(whole);
-        continue;
-      }
-      ++splits;
-      const Edge both = side.pairs->both_hold(scores.best_column, j);
-      const Edge first = inner_holds ? both : side.pairs->yes_side(j) - both;
-      leaves.push_back(first);
-      leaves.push_back(whole - first);
-      (inner_holds ? inner.yes : inner.no) = chain_stump(side.node.column[static_cast<std::size_t>(j)]);
-    }
-    origins_.push_back(inner);
-    made = static_cast<std::int32_t>(origins_.size()) - 1;
-  }
-  sort_by_slope(leaves);
-  if (context_.options.max_splits < 0 || splits <= context_.options.max_splits)
-    offer(leaves.data(), leaves.size(), splits, origin);
-  out = {std::move(leaves), 1, splits};
-}
-
-// Lowers the bound of one root split by tangents of its own (docs/theory/auc.md): the tree that attains the bound is mixed
-// into the tangent's chain, in the share that makes the largest area.  Leaves the best tangents active, the best first.
-bool ChainSearch::refine(std::int32_t column, Cost& bound) {
-  Level& at = level_at(0);
-  std::vector<std::pair<Cost, const Tangent*>> found;
-  SideScores yes, no;
-  const auto measure = [&](const Tangent& tangent) {
-    at.sides[1]->pairs->score(tangent, yes);
-    at.sides[0]->pairs->score(tangent, no);
-    found.emplace_back(tangent.bound(yes.best + no.best - tangent.penalty()), &tangent);
-  };
-  const auto by_bound = [](const auto& a, const auto& b) { return a.first < b.first; };
-  const Tangent of_incumbent(context_.objective, {incumbent_.chain, 1});
-  tangents_.push_back(of_incumbent);
-  std::vector<const Tangent*> all = active_;
-  all.push_back(&tangents_.back());
-  for (const Tangent* tangent : all) measure(*tangent);
-  std::vector<ReferenceChain> trees{{incumbent_.chain, 1, incumbent_.splits}};
-  int failures = 0;
-  for (int round = 0; round < kRefinements; ++round) {
-    std::stable_sort(found.begin(), found.end(), by_bound);
-    bound = std::min(bound, found.front().first);
-    if (bound <= incumbent_.value.whole) return true;
-    if (context_.budget.poll()) return false;
-    ReferenceChain tree;
-    const Tangent& best = *found.front().second;
-    offer_best_tree(column, best, tree);
-    trees.push_back(std::move(tree));
-    tangents_.emplace_back(context_.objective, best_mixture(context_.objective, trees, context_.mixture_unit));
-    measure(tangents_.back());
-    if (found.back().first >= bound && ++failures > 1) break;
-  }
-  std::stable_sort(found.begin(), found.end(), by_bound);
-  bound = std::min(bound, found.front().first);
-  if (found.size() > kActiveTangents) found.resize(kActiveTangents);
-  std::vector<const Tangent*> best;
-  for (const auto& [value, tangent] : found) best.push_back(tangent);
-  set_active(std::move(best), false);
   return true;
 }
 

@@ -56,29 +56,19 @@ class ChainPairsOf final : public ChainPairs {
     const Cell side = column_cell(static_cast<std::size_t>(column));
     return is_large(side) && is_large(total_ - side);
   }
-  Edge yes_side(std::int32_t column) const override { return column_cell(static_cast<std::size_t>(column)).edge(); }
-  Edge both_hold(std::int32_t a, std::int32_t b) const override {
-    return pair_cell(static_cast<std::size_t>(a), static_cast<std::size_t>(b)).edge();
-  }
   Edge total() const override { return total_.edge(); }
 
   void score(const Tangent& tangent, SideScores& out) const override {
     const Cost penalty = tangent.penalty();
     out.yes.assign(n_, -kInfinite);
     out.no.assign(n_, -kInfinite);
-    out.yes_column.assign(n_, -1);
-    out.no_column.assign(n_, -1);
     for (std::size_t i = 0; i < n_; ++i) {
       if (!is_feasible(static_cast<std::int32_t>(i))) continue;
       const Cell side = column_cell(i);
       out.yes[i] = tangent.score(side.edge());
       out.no[i] = tangent.score((total_ - side).edge());
     }
-    const auto offer = [&](Cost value, Cost& best, std::int32_t& column, std::size_t by) {
-      if (value - penalty <= best) return;
-      best = value - penalty;
-      column = static_cast<std::int32_t>(by);
-    };
+    const auto offer = [&](Cost value, Cost& best) { best = std::max(best, value - penalty); };
     for (std::size_t i = 0; i < n_; ++i) {
       if (out.yes[i] == -kInfinite) continue;
       const Cell of_i = column_cell(i);
@@ -91,20 +81,16 @@ class ChainPairsOf final : public ChainPairs {
                    has_neither = is_large(neither);
         const Cost score_both = tangent.score(both.edge()), score_i = tangent.score(only_i.edge()),
                    score_j = tangent.score(only_j.edge()), score_neither = tangent.score(neither.edge());
-        if (has_both && has_i) offer(score_both + score_i, out.yes[i], out.yes_column[i], j);
-        if (has_both && has_j) offer(score_both + score_j, out.yes[j], out.yes_column[j], i);
-        if (has_j && has_neither) offer(score_j + score_neither, out.no[i], out.no_column[i], j);
-        if (has_i && has_neither) offer(score_i + score_neither, out.no[j], out.no_column[j], i);
+        if (has_both && has_i) offer(score_both + score_i, out.yes[i]);
+        if (has_both && has_j) offer(score_both + score_j, out.yes[j]);
+        if (has_j && has_neither) offer(score_j + score_neither, out.no[i]);
+        if (has_i && has_neither) offer(score_i + score_neither, out.no[j]);
       }
     }
     out.best = tangent.score(total_.edge());
-    out.best_column = -1;
     for (std::size_t i = 0; i < n_; ++i) {
       if (out.yes[i] == -kInfinite) continue;
-      const Cost value = out.yes[i] + out.no[i] - penalty;
-      if (value <= out.best) continue;
-      out.best = value;
-      out.best_column = static_cast<std::int32_t>(i);
+      out.best = std::max(out.best, out.yes[i] + out.no[i] - penalty);
     }
   }
 

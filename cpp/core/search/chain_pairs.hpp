@@ -17,9 +17,7 @@ namespace certree {
 // where a side is smaller than the minimum leaf), and the local column that attains it (-1: a leaf).
 struct SideScores {
   std::vector<Cost> yes, no;
-  std::vector<std::int32_t> yes_column, no_column;
-  Cost best = 0;                  // of a tree of depth at most two
-  std::int32_t best_column = -1;  // its root, -1: a leaf
+  Cost best = 0;  // of a tree of depth at most two
 };
 
 struct ChainPairSettings {
@@ -44,8 +42,6 @@ class ChainPairs {
   virtual bool count(const Node& node) = 0;
   // The column may be split upon: both sides have enough rows.
   virtual bool is_feasible(std::int32_t column) const = 0;
-  virtual Edge yes_side(std::int32_t column) const = 0;
-  virtual Edge both_hold(std::int32_t a, std::int32_t b) const = 0;
   virtual Edge total() const = 0;
   virtual void score(const Tangent& tangent, SideScores& out) const = 0;
   // All chains of trees of depth at most `depth` <= 2 that are wanted, dominated ones left out.  False: stopped.

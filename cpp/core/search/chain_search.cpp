@@ -25,9 +25,15 @@ ChainSearch::ChainSearch(const ChainContext& context, ChainShared& shared, const
   settings_.drops_dominated = options.use_chain_dominance;
   settings_.max_splits = options.max_splits;
   settings_.isa = options.isa;
-  for (const Tangent& tangent : tangents) tangents_.push_back(tangent);
-  for (const Tangent& tangent : tangents_) first_.push_back(&tangent);
-  set_active(first_, true);
+  for (const Tangent& tangent : tangents) active_.push_back(&tangent);
+  if (!options.use_chain_equivalent_points) return;
+  const auto n_types = static_cast<std::size_t>(context.data.n_pair_types());
+  const std::vector<Cost>& weights = context.data.group_weights();
+  for (const Tangent* tangent : active_) {
+    std::vector<Cost>& scores = group_scores_.emplace_back();
+    for (std::size_t g = 0; g < static_cast<std::size_t>(context.data.n_groups()); ++g)
+      scores.push_back(tangent->score(weights[g * n_types], weights[g * n_types + 1]));
+  }
 }
 
 ChainSearch::Level& ChainSearch::level_at(std::size_t level) {
@@ -36,20 +42,6 @@ ChainSearch::Level& ChainSearch::level_at(std::size_t level) {
     for (auto& side : levels_.back()->sides) side = std::make_unique<Side>(context_, settings_);
   }
   return *levels_[level];
-}
-
-void ChainSearch::set_active(std::vector<const Tangent*> tangents, bool are_shared) {
-  active_ = std::move(tangents);
-  shares_active_ = are_shared;
-  group_scores_.clear();
-  if (!context_.options.use_chain_equivalent_points) return;
-  const auto n_types = static_cast<std::size_t>(context_.data.n_pair_types());
-  const std::vector<Cost>& weights = context_.data.group_weights();
-  for (const Tangent* tangent : active_) {
-    std::vector<Cost>& scores = group_scores_.emplace_back();
-    for (std::size_t g = 0; g < static_cast<std::size_t>(context_.data.n_groups()); ++g)
-      scores.push_back(tangent->score(weights[g * n_types], weights[g * n_types + 1]));
-  }
 }
 
 bool ChainSearch::make_sides(const Node& parent, std::int32_t column, std::size_t level) {
@@ -116,22 +108,14 @@ bool ChainSearch::explore_split(const Node& root, std::int32_t column, std::int3
     return true;
   }
   ++counters_.splits_tried;
-  set_active(first_, true);
-  const bool is_done = explore(root, column, depth, bound);
+  const bool is_done = explore(root, column, depth);
   if (is_done) bound = -kInfinite;
-  while (tangents_.size() > first_.size()) tangents_.pop_back();
   origins_.clear();
   return is_done;
 }
 
-bool ChainSearch::explore(const Node& root, std::int32_t column, std::int32_t depth, Cost& bound) {
+bool ChainSearch::explore(const Node& root, std::int32_t column, std::int32_t depth) {
   if (!make_sides(root, column, 0)) return false;
-  if (depth == 3 && context_.options.use_chain_tangents && context_.options.use_chain_refinement) {
-    for (auto& side : level_at(0).sides)
-      if (!side->pairs->count(side->node)) return false;
-    if (!refine(root.column[static_cast<std::size_t>(column)], bound)) return false;
-    if (bound <= incumbent_.value.whole) return true;
-  }
   ChainSet yes(context_.memory, active_.size()), no(context_.memory, active_.size());
   if (!list_both(depth, 0, root_thresholds(), yes, no)) return false;
   return combine_at_root(root.column[static_cast<std::size_t>(column)], yes, no);

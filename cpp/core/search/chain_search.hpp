@@ -4,15 +4,12 @@
 // add up over leaves, so a root split is closed when the best scores of its sides do not reach that under some tangent;
 // otherwise the chains of one side are listed that reach it together with the best of the other, then those of the other
 // side, and the pairs are evaluated.  Of the chains of one row set only those matter that no other one is nowhere below.
-// For a split that is closer to the incumbent new tangents are made on the spot, from mixtures of the old ones with the
-// trees that attain the bound.
 //
 // Root splits are shared by threads.  Which of several trees of the largest value is found first depends on the clock, so
 // that in the end the first split that has one is searched again, from where the proof began.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -43,7 +40,6 @@ struct ChainContext {
   Budget& budget;
   MemoryBudget& memory;
   Progress& progress;
-  Cost mixture_unit;  // multiplier of tangents made of mixtures
 };
 
 // What the threads of a search share.
@@ -88,21 +84,18 @@ class ChainSearch {
   using Scores = std::vector<Cost>;
 
   Level& level_at(std::size_t level);
-  void set_active(std::vector<const Tangent*> tangents, bool are_shared);
   bool make_sides(const Node& parent, std::int32_t column, std::size_t level);
   // Bounds (chain_bounds.cpp).  Best scores of trees of a depth under the active tangents; false: stopped.
   bool best_scores(Side& side, std::int32_t depth, std::size_t level, Scores& out);
   bool search_best_scores(Side& side, std::int32_t depth, std::size_t level, Scores& out);
   void cap_scores(const Node& node, Scores& out) const;
-  bool refine(std::int32_t column, Cost& bound);
-  void offer_best_tree(std::int32_t column, const Tangent& tangent, ReferenceChain& out);
   // Lists (chain_lists.cpp); false: stopped.
   bool list_both(std::int32_t depth, std::size_t level, const Scores& thresholds, ChainSet& yes, ChainSet& no);
   bool list_chains(Side& side, std::int32_t depth, std::size_t level, const Scores& thresholds, ChainSet& out);
   bool list_deep_chains(Side& side, std::int32_t depth, std::size_t level, const Scores& thresholds, ChainSet& out);
   bool combine(std::int32_t column, const ChainSet& yes, const ChainSet& no, const Scores& thresholds, ChainSet& out);
   bool combine_at_root(std::int32_t column, ChainSet& yes, ChainSet& no);
-  bool explore(const Node& root, std::int32_t column, std::int32_t depth, Cost& bound);
+  bool explore(const Node& root, std::int32_t column, std::int32_t depth);
   std::int32_t keep_origin(const Plan& origin, std::int32_t splits);
   void offer(const Edge* edges, std::size_t count, std::int32_t splits, const Plan& origin);
   Plan look(std::int32_t origin) const;
@@ -119,10 +112,7 @@ class ChainSearch {
   ChainValue began_with_;
   ChainPairSettings settings_;
   NodeFactory factory_;
-  std::deque<Tangent> tangents_;  // the first ones are those of all splits
-  std::vector<const Tangent*> first_;
   std::vector<const Tangent*> active_;
-  bool shares_active_ = true;                    // the active tangents are those that all splits share
   std::vector<std::vector<Cost>> group_scores_;  // of the active tangents, where equivalent points are used
   std::vector<std::unique_ptr<Level>> levels_;
   std::vector<Plan> origins_;

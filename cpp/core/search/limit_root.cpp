@@ -33,10 +33,18 @@ void LimitRoot::refresh() {
     if (data_.task().is_front() && data_.task().scales[e] != 0) region_.sure[data_.first_plane() + e] = -kInfinite;
 }
 
-bool LimitRoot::take(const Cost* point, std::int32_t plan) {
+void LimitRoot::lower_objective(Cost most) {
+  const Cost surplus = region_.most(data_.first_plane()) - most;
+  if (surplus <= 0) return;
+  corners_[0] -= surplus;
+  refresh();
+}
+
+bool LimitRoot::take(const Cost* point, std::int32_t plan, int worker) {
   const LimitTask& task = data_.task();
   LimitEntry entry;
   entry.plan = plan;
+  entry.worker = worker;
   for (std::size_t q = 0; q < task.n_quantities; ++q) entry.point.push_back(point[q] + data_.base(q));
   entry.point.push_back(point[task.n_quantities]);
   for (std::size_t e = 0; e < task.n_planes; ++e) {

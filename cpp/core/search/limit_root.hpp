@@ -14,6 +14,7 @@ struct LimitEntry {
   std::vector<Cost> point;   // quantities and splits, as the caller counts them
   std::vector<Cost> values;  // of the caller's planes
   std::int32_t plan = -1;
+  int worker = 0;  // whose plan it is
 };
 
 class LimitRoot {
@@ -22,9 +23,11 @@ class LimitRoot {
 
   const LimitRegion& region() const { return region_; }
   const std::vector<LimitEntry>& entries() const { return entries_; }
+  // Trees with a larger objective are not wanted either; less what label 0 adds.
+  void lower_objective(Cost most);
   // A tree within the region; the region becomes what is better than it.  False: it breaks a limit in its finer digits, or
   // another tree is as good in all of several objectives.
-  bool take(const Cost* point, std::int32_t plan);
+  bool take(const Cost* point, std::int32_t plan, int worker);
 
  private:
   // Numerator and denominator of the gap, the greatest of value / scale.

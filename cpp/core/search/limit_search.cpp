@@ -8,17 +8,18 @@
 namespace certree {
 
 LimitSearch::LimitSearch(const LimitData& data, const Options& options, Budget& budget, MemoryBudget& memory,
-                         PointObserver observer)
+                         LimitShared& shared, int worker)
     : data_(data),
       options_(options),
       budget_(budget),
       memory_(memory),
-      watch_(budget, std::move(observer)),
+      watch_(shared.watch),
+      shared_(&shared),
+      worker_(worker),
       factory_(data.groups(), bit_kernels_for(options.isa), memory, options.use_column_reduction),
       adder_(data, options.isa, budget, memory),
       depth_two_(data, options.min_leaf, options.use_limit_dominance, [this] { return poll(); }),
       join_(data),
-      root_(data),
       plans_(data.task().n_labels),
       values_(data.n_all()),
       point_(data.task().width()) {
@@ -42,7 +43,10 @@ LimitSearch::Level& LimitSearch::level_at(std::size_t level) {
 bool LimitSearch::poll() {
   if (budget_.poll()) return true;
   charge();
-  watch_.observe();
+  if (worker_ == 0) {
+    const std::lock_guard lock(shared_->mutex);  // others record what they find
+    watch_.observe();
+  }
   return budget_.stopped();
 }
 
@@ -55,16 +59,88 @@ void LimitSearch::charge() {
   charged_ = bytes;
 }
 
-void LimitSearch::run() {
-  if (root_.region().is_empty()) {
-    is_complete_ = true;
-    return;
-  }
+bool LimitSearch::run() {
+  if (shared_->root.region().is_empty()) return true;
+  make_root();
+  return search(0, data_.depth(), -1, false);
+}
+
+void LimitSearch::make_root() {
   Level& root = level_at(0);
   factory_.make_root(root.node);
   if (data_.tests() != nullptr) data_.tests()->start(root.paid);
-  root.region = root_.region();
-  is_complete_ = search(0, data_.depth(), -1, false);
+  refresh();
+}
+
+void LimitSearch::refresh() {
+  const std::lock_guard lock(shared_->mutex);
+  level_at(0).region = shared_->root.region();
+}
+
+bool LimitSearch::open_root(bool takes_leaves) {
+  make_root();
+  Level& l = level_at(0);
+  if (!open(0, data_.depth(), -1, false)) return false;
+  set_active(l, data_.depth());
+  if (takes_leaves) take_leaves();
+  return true;
+}
+
+void LimitSearch::take_leaves() {
+  Level& l = level_at(0);
+  LimitPoints leaves;
+  leaves.reset(data_.task().width(), data_.n_all());
+  depth_two_.add_leaves(l.sums.view, l.region, leaves);
+  for (std::size_t k = 0; k < leaves.size(); ++k) take(leaves.point(k), leaves.values(k), leaves.plan(k));
+}
+
+bool LimitSearch::bound_root_split(std::int32_t column, LimitSplit& split) {
+  Level& l = level_at(0);
+  if (poll() || !bound_split(0, data_.depth(), column, 1, &split.is_open)) return false;
+  for (const int holds : {0, 1}) split.lower[holds] = l.lower[holds];
+  split.least = l.lower[0][0] + l.lower[1][0] + split_value(l, column, 0);
+  return true;
+}
+
+bool LimitSearch::is_root_split_wanted(std::int32_t column, const LimitSplit& split) {
+  Level& l = level_at(0);
+  start_split(l, data_.depth(), column);
+  for (const int holds : {0, 1}) l.lower[holds] = split.lower[holds];
+  return is_wanted(l);
+}
+
+bool LimitSearch::search_root_split(std::int32_t column, LimitSplit& split) {
+  if (poll()) return false;
+  found_ = kInfinite;
+  wanted_ = split.searched = level_at(0).region.most(data_.first_plane());
+  if (!is_root_split_wanted(column, split)) return true;
+  const bool is_done = data_.depth() == 3 ? try_terminal(0, column) : try_deep(0, data_.depth(), column);
+  split.found = found_;
+  split.searched = is_done ? wanted_ : -kInfinite;
+  return is_done;
+}
+
+std::vector<std::int32_t> LimitSearch::root_order() {
+  Level& l = level_at(0);
+  l.bounds[0].start(l.sums.view, 2);
+  l.bounds[0].compute(0);
+  std::vector<std::int32_t> order;
+  std::vector<Cost> value;
+  for (std::int32_t split = 0; split < l.node.n_columns; ++split) {
+    const auto s = static_cast<std::size_t>(split);
+    order.push_back(split);
+    value.push_back(l.bounds[0].side(0, s, true) + l.bounds[0].side(0, s, false) + split_value(l, split, 0));
+  }
+  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) {
+    return value[static_cast<std::size_t>(a)] < value[static_cast<std::size_t>(b)];
+  });
+  return order;
+}
+
+void LimitSearch::ask(LimitShared& shared) {
+  shared_ = &shared;
+  lists_.clear();
+  refresh();
 }
 
 bool LimitSearch::open(std::size_t level, std::int32_t depth, std::int32_t split, bool holds) {
@@ -208,8 +284,9 @@ bool LimitSearch::bound(std::size_t level, std::int32_t depth, std::int32_t spli
   Level& l = level_at(level);
   const Fingerprint key = enter(level, depth, split, holds);
   if (options_.use_limit_table) {
-    const auto found = bounds_known_.find(key);
-    if (found != bounds_known_.end() && found->second.region.contains(l.region)) {
+    const std::lock_guard lock(shared_->mutex);
+    const auto found = shared_->bounds.find(key);
+    if (found != shared_->bounds.end() && found->second.region.contains(l.region)) {
       ++counters_.table_hits;
       for (std::size_t m = 0; m < lower.size(); ++m) lower[m] = std::max(lower[m], found->second.lower[m]);
       return true;
@@ -228,7 +305,8 @@ bool LimitSearch::bound(std::size_t level, std::int32_t depth, std::int32_t spli
     }
   for (std::size_t m = 0; m < lower.size(); ++m) lower[m] = std::max(lower[m], least[m]);
   if (options_.use_limit_table) {
-    KnownBound& known = bounds_known_[key];
+    const std::lock_guard lock(shared_->mutex);
+    LimitShared::KnownBound& known = shared_->bounds[key];
     if (known.lower.empty())
       table_bytes_ += static_cast<std::int64_t>(128 + (l.region.budgets.size() + 2 * lower.size()) * sizeof(Cost));
     known = {l.region, least};
@@ -292,9 +370,8 @@ bool LimitSearch::search(std::size_t level, std::int32_t depth, std::int32_t spl
     return is_done;
   }
   if (level == 0) {
-    const LimitPoints leaves = l.points;
     l.points.clear();
-    for (std::size_t k = 0; k < leaves.size(); ++k) take(leaves.point(k), leaves.values(k), leaves.plan(k));
+    take_leaves();
   }
   l.collector.start(l.active, l.points);
   if (!search_splits(level, depth)) return false;
@@ -394,9 +471,13 @@ bool LimitSearch::combine(std::size_t level, std::int32_t split) {
 void LimitSearch::take(const Cost* point, const Cost* values, std::int32_t plan) {
   Level& root = level_at(0);
   if (!root.region.admits(values)) return;
-  if (!root_.take(point, plan)) return;
-  root.region = root_.region();
-  watch_.record(static_cast<std::int64_t>(root_.entries().size()));
+  const std::lock_guard lock(shared_->mutex);
+  found_ = std::min(found_, values[data_.first_plane()]);
+  const bool is_taken = shared_->root.region().admits(values) && shared_->root.take(point, plan, worker_);
+  root.region = shared_->root.region();
+  const Cost most = root.region.most(data_.first_plane());
+  if (most < found_ - 1) wanted_ = std::min(wanted_, most);
+  if (is_taken) shared_->watch.record(static_cast<std::int64_t>(shared_->root.entries().size()));
 }
 
 bool LimitSearch::recall(const Fingerprint& key, Level& l) {

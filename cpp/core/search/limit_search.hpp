@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -29,19 +30,51 @@
 
 namespace certree {
 
+// What the threads of a search share.
+struct LimitShared {
+  LimitShared(const LimitData& data, PointWatch& its_watch) : root(data), watch(its_watch) {}
+  struct KnownBound {
+    LimitRegion region;
+    std::vector<Cost> lower;
+  };
+  std::mutex mutex;
+  LimitRoot root;
+  PointWatch& watch;
+  std::unordered_map<Fingerprint, KnownBound, FingerprintHash> bounds;
+};
+
+// A split of the root.  Objectives are less what label 0 adds.
+struct LimitSplit {
+  bool is_open = false;        // bounds leave something that can be wanted
+  std::vector<Cost> lower[2];  // [holds][plane]: bounds of its sides
+  Cost least = 0;              // of the first plane
+  Cost searched = -kInfinite;  // a tree with this objective or less was found, or is not there
+  Cost found = kInfinite;      // the least that its search found
+};
+
+// One thread's part.
 class LimitSearch {
  public:
-  LimitSearch(const LimitData& data, const Options& options, Budget& budget, MemoryBudget& memory,
-              PointObserver observer);
+  // `worker`: 0 is the thread that called.
+  LimitSearch(const LimitData& data, const Options& options, Budget& budget, MemoryBudget& memory, LimitShared& shared,
+              int worker);
 
-  // Finds what is wanted.  May throw MemoryLimitReached; whatever happens, what was found is valid.
-  void run();
-  bool is_complete() const { return is_complete_; }
-  const LimitRoot& root() const { return root_; }
+  // Finds what is wanted.  False: stopped.  May throw MemoryLimitReached; whatever happens, what was found is valid.
+  bool run();
+  // The same in parts, for depth three and more: first the root, whose leaves are trees, too.
+  bool open_root(bool takes_leaves);
+  // Takes over what is wanted of the root now.
+  void refresh();
+  bool bound_root_split(std::int32_t column, LimitSplit& split);
+  bool is_root_split_wanted(std::int32_t column, const LimitSplit& split);
+  bool search_root_split(std::int32_t column, LimitSplit& split);
+  // The splits of the root by what two levels below it save, the best first.
+  std::vector<std::int32_t> root_order();
+  // Begins again for another question, knowing nothing.
+  void ask(LimitShared& shared);
   Tree tree(std::int32_t plan) const;
-  const std::vector<PointEvent>& history() const { return watch_.history(); }
-  Counters& counters() { return counters_; }
-  std::int64_t n_table_entries() const { return static_cast<std::int64_t>(lists_.size() + bounds_known_.size()); }
+  const Counters& counters() const { return counters_; }
+  std::int64_t n_table_entries() const { return static_cast<std::int64_t>(lists_.size()); }
 
  private:
   // A node under search.
@@ -80,12 +113,9 @@ class LimitSearch {
     std::vector<std::uint8_t> active;
     LimitPoints points;
   };
-  struct KnownBound {
-    LimitRegion region;
-    std::vector<Cost> lower;
-  };
-
   Level& level_at(std::size_t level);
+  void make_root();
+  void take_leaves();
   bool poll();
   bool open(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
   Fingerprint enter(std::size_t level, std::int32_t depth, std::int32_t split, bool holds);
@@ -124,16 +154,16 @@ class LimitSearch {
   Options options_;
   Budget& budget_;
   MemoryBudget& memory_;
-  PointWatch watch_;
+  PointWatch& watch_;
+  LimitShared* shared_;
+  int worker_;
   NodeFactory factory_;
   LimitAdder adder_;
   LimitDepthTwo depth_two_;
   LimitJoin join_;
-  LimitRoot root_;
   std::vector<std::unique_ptr<Level>> levels_;
   Plans plans_;
   std::unordered_map<Fingerprint, Known, FingerprintHash> lists_;
-  std::unordered_map<Fingerprint, KnownBound, FingerprintHash> bounds_known_;
   std::int64_t table_bytes_ = 0;
   std::int64_t charged_ = 0;
   std::vector<Cost> split_weights_;
@@ -142,7 +172,9 @@ class LimitSearch {
   std::vector<std::uint8_t> child_active_;
   LimitRegion left_;
   Counters counters_;
-  bool is_complete_ = false;
+  // Of the root split under search: the least objective found, and the most that was wanted from its start on, finds of its
+  // own apart.
+  Cost found_ = kInfinite, wanted_ = kInfinite;
 };
 
 }  // namespace certree

@@ -211,7 +211,7 @@ class VectorProblem(LeafRule, CoreTable):
         """Return the arguments of the core's functions, and what some kinds need besides."""
         extra = self.extra()
         if self.test_costs is not None:
-            extra |= self._prices()
+            extra |= price_arrays(self.test_costs)
         numbers, types = self._numbers()
         if types is not None:
             extra["row_types"] = types.types
@@ -248,10 +248,11 @@ class VectorProblem(LeafRule, CoreTable):
             return numbers, None
         return _parts(types.values, numbers), types
 
-    def _prices(self) -> dict[str, Any]:
-        types = {"feature": np.int32, "group": np.int32, "price": np.int64, "discounted": np.int64}
-        given: Mapping[str, NDArray[Any]] = self.test_costs or {}
-        return {name: np.ascontiguousarray(given[name], dtype=kind) for name, kind in types.items()}
+
+def price_arrays(given: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return prices of tests in the types of the core."""
+    types = {"feature": np.int32, "group": np.int32, "price": np.int64, "discounted": np.int64}
+    return {name: np.ascontiguousarray(given[name], dtype=kind) for name, kind in types.items()}
 
 
 def paid_for_tests(

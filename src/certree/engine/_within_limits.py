@@ -23,6 +23,7 @@ from certree.tree._nodes import Forest, Nodes
 
 from ._ordered import Columns, expand
 from ._scalar import Callback, Options, call_core
+from ._vector import price_arrays
 
 # Values of planes stay below this for every tree.
 _LIMIT = 2**60
@@ -195,10 +196,8 @@ class LimitedProblem:
         """Return the prices of tests and who pays them, in the types of the core."""
         if self.test_costs is None or self.weights is None:
             return {}
-        kinds = {"feature": np.int32, "group": np.int32, "price": np.int64, "discounted": np.int64}
-        given = {name: self.test_costs[name] for name in kinds}
-        arrays = {name: np.ascontiguousarray(given[name], dtype=kinds[name]) for name in given}
-        return {**arrays, "weights": np.ascontiguousarray(self.weights, dtype=np.int64)}
+        weights = np.ascontiguousarray(self.weights, dtype=np.int64)
+        return {**price_arrays(self.test_costs), "weights": weights}
 
     @property
     def n_limits(self) -> int:
