@@ -68,6 +68,8 @@ def main() -> None:
     readme = HERE / "README.md"
 
     def replaced(match: re.Match[str]) -> str:
+        if not (HERE / "results" / f"{match[2]}.json").exists():
+            return match[0]
         return match[1] + render(match[2]) + match[3]
 
     readme.write_text(MARKED.sub(replaced, readme.read_text()))

@@ -34,7 +34,7 @@ VectorKind read_kind(const std::string& name) {
 RateLoss read_rate_loss(nb::handle value) {
   const auto numbers = nb::cast<nb::tuple>(value);
   if (numbers.size() != 2) throw std::invalid_argument("'rate_loss' needs a gain and a ratio");
-  return RateLoss(nb::cast<double>(numbers[0]), nb::cast<double>(numbers[1]));
+  return make_rate_loss(nb::cast<double>(numbers[0]), nb::cast<double>(numbers[1]));
 }
 
 // What rates save, of events and exposures in each line.
@@ -148,7 +148,7 @@ struct VectorArguments {
       };
     } else if (name == "rate_loss") {
       task.rates = read_rate_loss(value);
-      task.leaf = task.rates;
+      task.leaf = RateLeaves{task.rates};
       task.is_native = true;
     } else if (name == "linear_loss") {
       const LinearLoss loss = read_linear_loss(value);

@@ -38,7 +38,7 @@ template <class T, class V>
   return out;
 }
 
-// For the logarithm of tasks/rate_loss.hpp.
+// For the logarithm of base/rates.hpp.
 struct LaneNumbers {
   using Real = Reals;
   using Bits = WholeBits;

@@ -13,8 +13,8 @@
 #include <type_traits>
 
 #include "base/bits.hpp"
+#include "base/rates.hpp"
 #include "counts/kernels.hpp"
-#include "tasks/rate_loss.hpp"
 
 namespace certree {
 

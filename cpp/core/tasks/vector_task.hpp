@@ -7,7 +7,7 @@
 //              the floors of all scale f_k (squared error of y_k); `outputs` has scale f_k.
 //   quantile   no function of a sum: the least over v of sum w (above (y - v) where y > v, below (v - y) where y < v), with the
 //              statistics (w, y) of every row (tasks/quantile_loss.hpp).
-//   rates      g(s) = s[2] - ceil(what a rate of s[0] events in the exposure s[1] saves) (tasks/rate_loss.hpp).
+//   rates      g(s) = s[2] - ceil(what a rate of s[0] events in the exposure s[1] saves) (base/rates.hpp).
 //   callback   g is a function of the caller's, asked about many sums at once.
 //
 // Laws, used by the bounds (docs/theory/vector-statistics.md):
