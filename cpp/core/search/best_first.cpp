@@ -76,8 +76,7 @@ bool Worker::improve_best_split(std::size_t level, Cost threshold, Record& recor
   if (!f.looked_up[s]) {
     look_children_up(level, best);
   } else {
-    const Cost until =
-        may_leave_early() ? std::min(bound, second + kOverestimate * objective.split_penalty) : bound;
+    const Cost until = may_leave_early() ? std::min(bound, second + kOverestimate * objective.split_penalty) : bound;
     const auto width = [&](int holds) { return f.child_upper[holds][s] - f.child_lower[holds][s]; };
     const int holds = width(1) > width(0) ? 1 : 0;
     descend(level, best, holds != 0);
