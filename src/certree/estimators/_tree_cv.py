@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from certree.results._progress import Callback
 
@@ -282,6 +283,12 @@ class OptimalTreeClassifierCV(PredictsClasses, ClassParameters, TableParameters,
         return OptimalTreeClassifier(
             **{**same_parameters(self, OptimalTreeClassifier), "n_jobs": 1}
         )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # The mixin of scikit-learn has put its own here.
+        tags.classifier_tags = get_tags(self._tree()).classifier_tags
+        return tags
 
 
 @with_parameters

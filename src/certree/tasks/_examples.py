@@ -216,8 +216,8 @@ class DevianceProblem(RateProblem):
         super().__init__(task, rows)
         self.target, self.rows = rows.select(target), rows
         # A complexity of one costs as much as a single leaf: nothing, where all rows are equal.
-        if self.target.min() == self.target.max():
-            self.complexity_unit = Fraction(0)
+        is_constant = self.target.min() == self.target.max()
+        self.complexity_unit = Fraction(0) if is_constant else self.cost_of_one_leaf
 
     @property
     def hidden(self) -> Fraction:

@@ -257,8 +257,7 @@ class RateProblem(FunctionProblem):
         self.quanta[2] = self.unit / factor
         self.whole = int(self.units(self.statistics.sum(axis=0, keepdims=True))[0])
         self.largest = max(self.whole, 1)
-        # What a single leaf costs.
-        self.complexity_unit = self.whole * self.unit + self.constant
+        self.cost_of_one_leaf = self.whole * self.unit + self.constant
 
     def _own_units(self) -> NDArray[np.float64]:
         """Return what rows save at rates of their own, at least."""

@@ -50,6 +50,8 @@ class SurvivalProblem(RateProblem):
         self.unseen = _UNSEEN * float(lightest)
         super().__init__(_loss(target["event"], hazard, self.unseen), rows)
         self.hazard = rows.select(hazard)
+        # A complexity of one costs as much as a single leaf.
+        self.complexity_unit = self.cost_of_one_leaf
 
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
         risks = np.array(super().read(sums, leaves))
