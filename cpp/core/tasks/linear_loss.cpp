@@ -31,7 +31,11 @@ struct Moments {
   std::size_t n = 0;
   std::array<std::array<T, kMost>, kMost> products;  // on and below the diagonal
   std::array<T, kMost> with_target;
-  std::array<double, kMost> least;  // columns with no more left are combinations of others
+  // A column whose square is at most that of its noise, apart from the ridge, is a combination of others.
+  std::array<double, kMost> noise, ridge;
+  bool is_nothing(std::size_t j) const {
+    return static_cast<double>(products[j][j]) <= noise[j] * noise[j] + (noise[j] > 0 ? ridge[j] : 0.0);
+  }
 };
 
 // What the best model saves, times w.  The column of which the largest share is left comes next, so that shares fall.
@@ -42,7 +46,7 @@ T saved(Moments<T>& in, double least_share, bool is_final) {
   std::array<bool, kMost> is_open;
   for (std::size_t j = 0; j < in.n; ++j) {
     whole[j] = static_cast<double>(in.products[j][j]);
-    is_open[j] = whole[j] > in.least[j];
+    is_open[j] = !in.is_nothing(j);
   }
   const auto product = [&](std::size_t j, std::size_t k) -> T& { return in.products[std::max(j, k)][std::min(j, k)]; };
   T total(0.0);
@@ -57,7 +61,7 @@ T saved(Moments<T>& in, double least_share, bool is_final) {
       share = left;
     }
     if (best == in.n) break;
-    if (static_cast<double>(in.products[best][best]) <= in.least[best]) {
+    if (in.is_nothing(best)) {
       is_open[best] = false;
       continue;
     }
@@ -71,6 +75,8 @@ T saved(Moments<T>& in, double least_share, bool is_final) {
     for (std::size_t j = 0; j < in.n; ++j) {
       if (!is_open[j]) continue;
       const T factor = product(j, best) / pivot;
+      // What is left of a column holds the rounding of those that were taken away from it.
+      in.noise[j] += std::abs(static_cast<double>(factor)) * in.noise[best];
       in.with_target[j] = in.with_target[j] - factor * target;
       for (std::size_t k = 0; k <= j; ++k)
         if (is_open[k]) in.products[j][k] = in.products[j][k] - factor * product(k, best);
@@ -125,7 +131,8 @@ double LinearLoss::error_together(const Cost* sums, std::int64_t stride) const {
     for (std::size_t j = 0; j < n; ++j) {
       moments.with_target[j] = convert(with_target[j]);
       const double size = static_cast<double>(weight), penalty = size * ridge[j];
-      moments.least[j] = size * size * noise[j] + (noise[j] > 0 ? penalty : 0.0);
+      moments.noise[j] = size * std::sqrt(noise[j]);
+      moments.ridge[j] = penalty;
       for (std::size_t k = 0; k <= j; ++k) moments.products[j][k] = convert(exact[j][k]);
       moments.products[j][j] = moments.products[j][j] + T(penalty);
     }

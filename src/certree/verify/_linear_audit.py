@@ -68,10 +68,9 @@ class Models:
         is_nothing = [moments[k][k] <= least[k] for k in range(n_columns)]
         for k in range(n_columns):
             moments[k][k] += self.ridge
-            least[k] += self.ridge if least[k] else 0
         whole = moments[-1][-1]
         if not self.is_simple:
-            return _solve(moments, least)
+            return _solve(moments, [factor * unit for unit in self.units], weight, self.ridge)
         best, slopes = whole, [Fraction(0)] * n_columns
         for k in range(n_columns):
             if not is_nothing[k]:
@@ -114,9 +113,26 @@ class Models:
         # What is nothing by one of the two may be something by the other.
         (low, _), (high, _) = self._best(moments, weight, 1), self._best(moments, weight, 4)
         cost, slopes = self._best(moments, weight, 2)
-        moved = sum((abs(b) * u for b, u in zip(slopes, self.units, strict=True)), Fraction(0))
+        moved = self._moved(slopes)
+        if not self.is_simple:
+            # The search may have used rounded columns in place of exact ones.
+            moved = max(moved, self._moved(self._rounded_first(moments, weight)))
         square = moved**2 * weight
         return high - low + 4 * (square + 2 * root_above(square * cost))
+
+    def _moved(self, slopes: Sequence[Fraction]) -> Fraction:
+        """Return how far rounded columns may move a prediction."""
+        return sum((abs(b) * u for b, u in zip(slopes, self.units, strict=True)), Fraction(0))
+
+    def _rounded_first(self, moments: list[list[Fraction]], weight: Fraction) -> list[Fraction]:
+        """Return coefficients in which exact columns are combinations of rounded ones."""
+        order = sorted(range(len(self.columns)), key=lambda k: -self.units[k])
+        places = [*order, len(order)]
+        turned = [[moments[j][k] for k in places] for j in places]
+        for k in range(len(order)):
+            turned[k][k] += self.ridge
+        found = _solve(turned, [2 * self.units[k] for k in order], weight, self.ridge)[1]
+        return [found[order.index(k)] for k in range(len(order))]
 
     def allowed(self, certificate: Any) -> Fraction:
         """Return the most that rounding may take from the cost of a tree."""
@@ -172,23 +188,26 @@ class Models:
 
 
 def _solve(
-    moments: list[list[Fraction]], least: Sequence[Fraction]
+    moments: list[list[Fraction]], noise: list[Fraction], weight: Fraction, ridge: Fraction
 ) -> tuple[Fraction, list[Fraction]]:
     """Return what is left of the last square beside the others, and coefficients of these.
 
-    A column with no more than its `least` left is a combination of those before.
+    A column of which each row has no more than its `noise` left is a combination of those before.
+    What is left of a column holds the noise of those that were taken away from it.
     """
     size = len(moments) - 1
-    lines = [list(line) for line in moments]
+    lines, noise = [list(line) for line in moments], list(noise)
     pivots = []
     for k in range(size):
-        if lines[k][k] <= least[k]:
+        if lines[k][k] <= weight * noise[k] ** 2 + (ridge if noise[k] else 0):
             continue
         pivots.append(k)
         for j in range(size + 1):
             if j != k and lines[j][k]:
                 factor = lines[j][k] / lines[k][k]
                 lines[j] = [a - factor * b for a, b in zip(lines[j], lines[k], strict=True)]
+                if j < size:
+                    noise[j] += abs(factor) * noise[k]
     slopes = [Fraction(0)] * size
     for k in pivots:
         slopes[k] = lines[k][-1] / lines[k][k]
