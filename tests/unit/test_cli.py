@@ -291,6 +291,17 @@ def test_dates_are_dates_and_targets_are_not(certree: Run, folder: Path) -> None
     assert certree("fit", "days.csv", "--target", "day", "--output", "days.json")[0] == 0
 
 
+def test_a_fit_writes_its_model_and_its_page(certree: Run, folder: Path) -> None:
+    write(folder / "small.csv", ["n", "sick"], [(1, "no"), (2, "no"), (3, "yes"), (4, "yes")])
+    code, out, err = certree(
+        "fit", "small.csv", "-t", "sick", "--out", "small.json", "--report", "small.html"
+    )
+    assert (code, err) == (0, "")
+    assert "report written to small.html" in out
+    assert "proven" in Path("small.html").read_text(encoding="utf-8")
+    assert certree("verify", "small.json", "small.csv")[0] == 0
+
+
 def test_columns_have_the_types_of_training(certree: Run, folder: Path) -> None:
     """Codes with zeros are names, also where all codes of a file look like numbers."""
     rows = [["01234", "a"], ["99999", "b"], ["01234", "a"]]

@@ -533,3 +533,10 @@ def test_folds_run_in_the_processes_of_a_joblib_backend(
     assert "searching folds, 4 of 4 done" in phases
     assert model.best_params_ == expected.best_params_
     np.testing.assert_array_equal(model.curve_.scores, expected.curve_.scores)
+
+
+def test_folds_run_on_backends_that_give_all_results_at_once(data: tuple[Any, Any]) -> None:
+    expected = OptimalTreeClassifierCV(depths=(1, 2), cv=3).fit(*data)
+    with parallel_config(backend="multiprocessing", n_jobs=2):
+        model = OptimalTreeClassifierCV(depths=(1, 2), cv=3, n_jobs=None).fit(*data)
+    np.testing.assert_array_equal(model.curve_.scores, expected.curve_.scores)

@@ -378,3 +378,36 @@ def test_large_weights_and_large_numbers() -> None:
         model = LinearTreeRegressor(1, thresholds=4).fit(X, y * 1e6, weights)
         assert np.isfinite(model.predict(X)).all()
         verify(model, X, y * 1e6, sample_weight=weights)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 1e-9, 1.0])
+def test_columns_in_two_units_count_once(ridge: float) -> None:
+    """What rounding leaves of a weight in pounds beside one in kilograms is no column."""
+    rng = np.random.default_rng(1)
+    kilograms, age = rng.normal(70, 10, 200).round(1), rng.integers(20, 80, 200)
+    pounds, y = kilograms / 0.45359237, (kilograms * 0.3 + rng.normal(size=200) * 3).round(1)
+    costs = []
+    for columns in ((pounds, kilograms, age), (kilograms, pounds, age), (age, pounds, kilograms)):
+        X = np.column_stack(columns)
+        model = LinearTreeRegressor(
+            1, leaf_model="ridge", ridge=ridge, min_samples_leaf=20, thresholds=4
+        ).fit(X, y)
+        squares = float(np.square(y - model.predict(X)).sum())
+        certificate = model.certificate_
+        costs.append(float(certificate.cost))
+        assert squares <= costs[-1] + float(certificate.rounding) + 1e-6 * squares
+        assert verify(model, X, y)
+    assert max(costs) - min(costs) <= 1e-6 * max(costs)
+
+
+def test_sums_of_columns_are_verified() -> None:
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        first, second = rng.normal(size=80).round(2), rng.integers(0, 5, 80)
+        X = np.column_stack([first, second, first + second])
+        y = (2 * first + second + rng.normal(size=80)).round(2)
+        model = LinearTreeRegressor(1, leaf_model="ridge", thresholds=4).fit(X, y)
+        assert float(model.certificate_.cost) == pytest.approx(
+            float(np.square(y - model.predict(X)).sum()), rel=1e-6
+        )
+        assert verify(model, X, y)

@@ -274,6 +274,7 @@ def test_a_list_of_tests_reads_like_a_list() -> None:
     assert pickle.loads(pickle.dumps(tests)) == plain
     assert repr(tests).startswith("[Threshold(feature=0, name='x', threshold=0.5, missing=False),")
     assert repr(TestList([plain[-1:]])) == repr(plain[-1:])
+    assert tests.features().tolist() == [test.feature for test in tests]
 
 
 def test_a_list_of_tests_keeps_only_values_beside_cuts() -> None:

@@ -64,6 +64,9 @@ CALLS: dict[str, Callable[[float], Any]] = {
     "f1": lambda t: OptimalTreeClassifier(6, objective="f1", time_limit=t).fit(X, Y),
     "auc": lambda t: OptimalTreeClassifier(6, objective="auc", time_limit=t).fit(X, Y),
     "fair": lambda t: FairTreeClassifier(max_depth=6, time_limit=t).fit(X, Y, GROUPS),
+    "fair, all thresholds": lambda t: FairTreeClassifier(
+        max_depth=5, thresholds="all", time_limit=t
+    ).fit(X, Y, GROUPS),
     "regressor": lambda t: OptimalTreeRegressor(max_depth=6, time_limit=t).fit(X, NUMBERS),
     "costs": lambda t: CostSensitiveTreeClassifier(max_depth=6, time_limit=t).fit(
         X, LEVELS, costs=REWARDS

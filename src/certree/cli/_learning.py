@@ -25,6 +25,7 @@ from certree.estimators import (
     pareto_front,
     regularization_path,
 )
+from certree.report import report
 
 from ._cart import compare_with_cart
 from ._files import read_file
@@ -122,8 +123,13 @@ def fit(
     search: SearchOptions,
     fair: FairOptions,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the model.")
+        str,
+        typer.Option("--output", "--out", "-o", metavar="FILE", help="Where to write the model."),
     ] = "model.json",
+    page: Annotated[
+        str | None,
+        typer.Option("--report", metavar="FILE", help="Also write a page about the model: HTML."),
+    ] = None,
     task: AsTask = TaskName.auto,
     gap: Annotated[
         Any,
@@ -138,7 +144,8 @@ def fit(
     json: AsJson = False,
 ) -> int:
     """Learn the best tree, and write it to a model file with its certificate."""
-    check_output(output)
+    for path in (output, *([] if page is None else [page])):
+        check_output(path)
     given = _read(data, table, task, fair)
     asked = _Asked(given, tree, search, leaves, fair)
     model = _make(_task(task, given, leaves, fair), asked, cv)
@@ -150,6 +157,8 @@ def fit(
         say(certificate.statement())
         return FAILURE
     save_model(model, given.layout, output)
+    if page is not None:
+        report(model, given.X, given.y, sensitive_features=given.groups).save(page)
     if json:
         say_json(certificate.to_dict())
     elif not search.quiet:
@@ -160,6 +169,8 @@ def fit(
         if cv is not None:
             say(model.curve_.statement())
         say(f"model written to {output}")
+        if page is not None:
+            say(f"report written to {page}")
     return PROVEN if certificate.is_optimal or certificate.status == "gap" else STOPPED
 
 

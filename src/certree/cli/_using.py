@@ -57,7 +57,8 @@ Values = Annotated[
     typer.Option("--value", metavar="COLUMN=VALUE", help="A value of a single row, without DATA."),
 ]
 OutputFile = Annotated[
-    str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to write; else printed.")
+    str | None,
+    typer.Option("--output", "--out", "-o", metavar="FILE", help="Where to write; else printed."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
@@ -163,7 +164,8 @@ def explain(
     ] = False,
     json: AsJson = False,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="An HTML file to write.")
+        str | None,
+        typer.Option("--output", "--out", "-o", metavar="FILE", help="An HTML file to write."),
     ] = None,
 ) -> int:
     """Say why a row gets its prediction, and what would change it."""
@@ -222,7 +224,7 @@ def report_model(
         str | None, typer.Option("--test", metavar="FILE", help="Rows that were held out.")
     ] = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")
+        str, typer.Option("--output", "--out", "-o", metavar="FILE", help="The page to write.")
     ] = "report.html",
     title: Annotated[str | None, typer.Option("--title", help="Its title.")] = None,
 ) -> int:

@@ -156,6 +156,16 @@ class TestList(Sequence[Test]):
         """Memory of the values between which thresholds lie."""
         return sum(part.cuts.values.nbytes for part in self.parts if isinstance(part, CutTests))
 
+    def features(self) -> NDArray[np.intp]:
+        """Return the raw column of every test, without making the tests."""
+        found = [
+            [part.feature] * len(part)
+            if isinstance(part, CutTests)
+            else [test.feature for test in part]
+            for part in self.parts
+        ]
+        return np.array([feature for part in found for feature in part], dtype=np.intp)
+
     def samples(self) -> list[Test]:
         """Return one threshold of each column with many, and all other tests."""
         return [

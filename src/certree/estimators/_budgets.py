@@ -199,8 +199,12 @@ def run_jobs(
 ) -> list[Any]:
     """Run jobs of joblib and count them; on Ctrl-C return those that are done, at least one."""
     done: list[Any] = []
-    found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     phase(f"{what}, 0 of {total} done")
+    backend, _ = get_active_backend()
+    if not getattr(backend, "supports_return_generator", False):
+        # Such backends, Ray's among them, give all results at once.
+        return list(Parallel(n_jobs=n_jobs)(jobs))
+    found = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     for one in found:
         done.append(one)
         phase(f"{what}, {len(done)} of {total} done")
