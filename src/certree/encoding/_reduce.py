@@ -347,9 +347,13 @@ class _Reduction(ColumnQueries):
         values, _, _ = self._read_counted(query, name)
         if len(values) > MOST_CATEGORIES:
             raise ValueError(
-                f"The {role} column {name!r} has more than {MOST_CATEGORIES} different values; "
-                "give classes"
-                + (", or use target_kind='numbers'." if name == self.roles.target else ".")
+                f"The {role} column {name!r} has more than {MOST_CATEGORIES} different values. "
+                + (
+                    "For squared errors, use target_kind='numbers'; for other losses, round it in "
+                    "the table."
+                    if name == self.roles.target
+                    else "Give classes, or round numbers and times in the table."
+                )
             )
         plain = values.to_pylist()
         if self.schema[name].is_integer():
