@@ -357,10 +357,9 @@ def _by_type(given: LearningData) -> TaskName:
             f"{name!r} has {len(np.unique(values))} different numbers"
             for name, values in zip(given.layout.target, targets, strict=True)
         )
-        remark(
-            f"{found}, so that a regression tree is learned; --task classifier takes them as "
-            "classes."
-        )
+        are_whole = all(given.layout.types[name] == "whole" for name in given.layout.target)
+        advice = "; --task classifier takes them as classes" if are_whole else ""
+        remark(f"{found}, so that a regression tree is learned{advice}.")
     return kinds[0]
 
 
