@@ -6,8 +6,10 @@ Also every tree with such leaves, models, curves or clusters where a penalty alo
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -250,3 +252,11 @@ def test_without_a_depth_limit_a_penalty_decides(seed: int) -> None:
         assert certificate.is_optimal, model
         assert float(certificate.cost) == pytest.approx(float(best), abs=1e-6), model
         verify(model, X, y)
+
+
+def test_the_slack_of_rough_savings_is_the_proven_one() -> None:
+    root = Path(__file__).parents[2]
+    code = (root / "cpp/core/counts/kernels_impl_savings.hpp").read_text()
+    page = (root / "docs/theory/vector-statistics.md").read_text()
+    bits = re.findall(r"kRough = 0x1p-(\d+);", code)
+    assert bits == re.findall(r"is off by less than \$2\^\{-(\d+)\} E\$", page)

@@ -17,7 +17,7 @@ from sklearn.metrics import (
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.tree import DecisionTreeRegressor
 
-from certree import OptimalTreeRegressor, TreeCV, check_task, tasks, verify
+from certree import OptimalTreeRegressor, TreeCV, check_task, solve, tasks, verify
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(120, 4))
@@ -271,3 +271,78 @@ def test_targets_that_no_deviance_fits_are_refused() -> None:
         OptimalTreeRegressor(criterion="huber").fit(X, Y)
     with pytest.raises(ValueError, match="at most six decimals"):
         OptimalTreeRegressor(criterion="quantile", quantile=0.123456789).fit(X, Y)
+
+
+@pytest.mark.parametrize("size", [1e-9, 1e9, 1e12, 1e14])
+def test_gamma_trees_do_not_depend_on_the_unit_of_y(size: float) -> None:
+    own = np.random.default_rng(0)
+    table = own.integers(0, 2, (40, 6))
+    y = np.round(np.exp(own.normal(size=40) + table[:, 0] - table[:, 1]), 2) + 0.01
+    plain = OptimalTreeRegressor(criterion="gamma", max_depth=2).fit(table, y)
+    scaled = OptimalTreeRegressor(criterion="gamma", max_depth=2).fit(table, y * size)
+    verify(scaled, table, y * size)
+    assert scaled.certificate_.status == "optimal"
+    assert float(scaled.certificate_.cost) == pytest.approx(float(plain.certificate_.cost))
+    assert float(scaled.certificate_.rounding) < 1e-7
+    event = own.random(40) < 0.7
+    costs = [
+        float(solve(task, table, max_depth=2).certificate.cost)
+        for task in (tasks.exponential_survival(y * k, event) for k in (1.0, size))
+    ]
+    assert costs[0] == pytest.approx(costs[1])
+
+
+def test_amounts_that_are_far_apart_keep_their_digits() -> None:
+    for seed in range(4):
+        own = np.random.default_rng(seed)
+        y, table = np.exp(own.normal(size=130) * 4) + 1e-6, own.integers(0, 2, (130, 3))
+        model = OptimalTreeRegressor(criterion="gamma", max_depth=1).fit(table, y)
+        verify(model, table, y)
+        assert float(model.certificate_.rounding) < 1e-3
+
+
+def test_counts_with_weights_that_are_far_apart() -> None:
+    own = np.random.default_rng(1)
+    table, y = own.integers(0, 2, (60, 4)), own.poisson(3, 60).astype(float)
+    weights = np.where(np.arange(60) < 5, 1e9, 1.0)
+    y[:5] = 1e4
+    model = OptimalTreeRegressor(criterion="poisson", max_depth=2, complexity=0.001)
+    model.fit(table, y, sample_weight=weights)
+    certificate = model.certificate_
+    verify(model, table, y, sample_weight=weights)
+    splits = model.tree_.n_splits
+    paid = float(certificate.split_penalty) * splits
+    true = len(y) * np.average(
+        _poisson_losses(y, model.predict(table)), weights=weights / weights.mean()
+    )
+    true *= weights.mean()
+    assert float(certificate.cost) == pytest.approx(true + paid, abs=float(certificate.rounding))
+
+
+def test_a_loss_below_the_rounding_is_not_called_optimal() -> None:
+    y = [100000.1, 100000, 100000]
+    for complexity in (0, 0.02):
+        model = OptimalTreeRegressor(criterion="gamma", max_depth=1, complexity=complexity)
+        certificate = model.fit([[0], [1], [2]], y).certificate_
+        assert certificate.status == "precision"
+        verify(model, [[0], [1], [2]], y)
+    large = 1e13 + np.sqrt(1e13) * np.random.default_rng(0).normal(size=300)
+    table = np.arange(300)[:, None] % 7
+    model = OptimalTreeRegressor(criterion="poisson", max_depth=1, complexity=0.001)
+    assert model.fit(table, np.round(large)).certificate_.status == "precision"
+    # A coarse unit hides as much as noise does.
+    task = tasks.gamma_deviance([1.0, 1.1, 1.0, 1.1])
+    task.unit = 0.01
+    assert solve(task, [[0], [1], [0], [1]], max_depth=1).certificate.status == "precision"
+
+
+@pytest.mark.parametrize("criterion", ["poisson", "gamma"])
+def test_one_row_has_a_deviance_of_nothing(criterion: str) -> None:
+    model = OptimalTreeRegressor(criterion=criterion, max_depth=0).fit([[0.0]], [2.5])
+    verify(model, [[0.0]], [2.5])
+    model.fit([[0.0], [1.0]], [2.5, 4], sample_weight=[1, 0])
+    verify(model, [[0.0], [1.0]], [2.5, 4], sample_weight=[1, 0])
+
+
+def _poisson_losses(y: Any, mean: Any) -> Any:
+    return 2 * (y * np.log(np.where(y > 0, y, 1) / mean) - y + mean)

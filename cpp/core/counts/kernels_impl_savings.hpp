@@ -121,7 +121,7 @@ template <class V>
 }
 
 // Estimates: of squares u^2 / w, of rates w log2(w / u), which are off by at most kRough w.
-constexpr double kRough = 0x1p-12;
+constexpr double kRough = 0x1p-11;
 
 [[gnu::always_inline]] inline Floats floats_of_sums(Wholes x) {
 #if defined(__AVX512DQ__)

@@ -139,7 +139,9 @@ def first_place(bad: NDArray[np.bool_], array: NDArray[Any]) -> tuple[str, Any]:
     return text, value.item() if isinstance(value, np.generic) else value
 
 
-def fixed_point(numbers: NDArray[np.float64], total: float, most: int) -> FixedPoint:
+def fixed_point(
+    numbers: NDArray[np.float64], total: float, most: int, *, binary: bool = False
+) -> FixedPoint:
     """Turn finite numbers into integers times a power of ten.
 
     Parameters
@@ -150,13 +152,25 @@ def fixed_point(numbers: NDArray[np.float64], total: float, most: int) -> FixedP
         The largest amount that the search will form from them, in the same unit.
     most : int
         The largest integer that may stand for this amount.
+    binary : bool, default=False
+        Whether numbers with too many decimals become integers times a power of two, which fills
+        the range: products with it are exact.
 
     Returns
     -------
     FixedPoint
     """
     exact = exact_decimals(numbers, total, most)
-    return _round(numbers, total, most) if exact is None else exact
+    if exact is not None:
+        return exact
+    if not binary:
+        return _round(numbers, total, most)
+    finest(total, most)  # refuses a total beyond float64
+    # One bit stays free for the sum of what rows are rounded up by.
+    bits = most.bit_length() - 2 - math.frexp(total)[1]
+    quantum = Fraction(2) ** -bits
+    units = np.rint(np.ldexp(numbers, bits)).astype(np.int64)
+    return FixedPoint(units, quantum, quantum / 2)
 
 
 def exact_decimals(numbers: NDArray[np.float64], total: float, most: int) -> FixedPoint | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -118,8 +119,7 @@ def poisson_deviance(y: Any, exposure: Any = None) -> LeafCost:
     time = check_numbers(time, "exposure", (len(counts),))
     _refuse(counts < 0, "y", counts, "negative; counts must not be")
     _refuse(time <= 0, "exposure", time, "not positive; exposures must be")
-    own = _times_log(counts, counts / time)
-    return rate_deviance(counts, time, own, "poisson_deviance")
+    return rate_deviance(counts, time, "poisson_deviance")
 
 
 def gamma_deviance(y: Any) -> LeafCost:
@@ -144,7 +144,7 @@ def gamma_deviance(y: Any) -> LeafCost:
     _refuse(amounts <= 0, "y", amounts, "not positive; amounts must be")
     # One event for every row, in the time y: the mean is one over their rate.
     ones = np.ones(len(amounts))
-    return rate_deviance(ones, amounts, -np.log(amounts), "gamma_deviance", inverse=True)
+    return rate_deviance(ones, amounts, "gamma_deviance", inverse=True)
 
 
 def exponential_survival(time: Any, event: Any) -> LeafCost:
@@ -173,38 +173,56 @@ def exponential_survival(time: Any, event: Any) -> LeafCost:
     events = check_numbers(event, "event", (len(times),))
     _refuse(times <= 0, "time", times, "not positive; times must be")
     _refuse((events != 0) & (events != 1), "event", events, "neither 0 nor 1; events must be")
-    return rate_deviance(events, times, -events * np.log(times), "exponential_survival")
+    return rate_deviance(events, times, "exponential_survival")
 
 
 def rate_deviance(
     events: NDArray[Any],
     time: NDArray[Any],
-    own: NDArray[Any],
     name: str,
     *,
+    weights: NDArray[np.float64] | None = None,
     factor: int = 2,
     unseen: float = 0.0,
     inverse: bool = False,
 ) -> LeafCost:
     """Return the task of least deviance from one rate of events for each leaf.
 
-    `own` is what rows contribute at rates of their own: events times the logarithm of these. A
-    deviance is twice the loss, which has the `factor` 1. A leaf without events predicts the rate
-    that it had with `unseen` of them. With `inverse`, leaves predict one over their rate.
+    Logarithms are of rates relative to the common one of all rows, with these `weights`; the loss
+    is the same with any, and float64 loses least of it with this one. A deviance is twice the loss,
+    which has the `factor` 1. A leaf without events predicts the rate that it had with `unseen` of
+    them. With `inverse`, leaves predict one over their rate.
     """
+    common = _common_rate(events, time, weights)
 
     def cost(sums: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         number, length, best = sums.T
         rate = number / np.maximum(length, 1e-300)
-        loss = np.maximum(factor * (best - _times_log(number, rate)), 0.0)
+        loss = np.maximum(factor * (best - _times_log(number, rate / common)), 0.0)
         if inverse:
             return loss, length / np.maximum(number, 1e-300)
         return loss, np.where(number > 0, rate, unseen / np.maximum(length, 1e-300))
 
+    # What rows contribute at rates of their own.
+    own = _times_log(events, events / time / common)
     task = LeafCost(np.stack([events, time, own], axis=1), cost, bounds="superadditive", name=name)
-    task.noise = _rate_noise
+    task.noise = partial(_rate_noise, common=common)
     task.rate_factor = factor
+    task.common_rate = common
+    task.centred = lambda weights: rate_deviance(
+        events, time, name, weights=weights, factor=factor, unseen=unseen, inverse=inverse
+    )
     return task
+
+
+def _common_rate(
+    events: NDArray[Any], time: NDArray[Any], weights: NDArray[np.float64] | None
+) -> float:
+    """Return the rate of all rows together; 1 if that is no positive number of float64."""
+    weights = np.ones(len(time)) if weights is None else weights
+    with np.errstate(all="ignore"):
+        rate = float((weights * events).sum() / (weights * time).sum())
+    return rate if 1e-290 < rate < 1e290 else 1.0
 
 
 class DevianceProblem(RateProblem):
@@ -218,11 +236,12 @@ class DevianceProblem(RateProblem):
         # A complexity of one costs as much as a single leaf: nothing, where all rows are equal.
         is_constant = self.target.min() == self.target.max()
         self.complexity_unit = Fraction(0) if is_constant else self.cost_of_one_leaf
+        self.is_constant = bool(is_constant)
 
     @property
     def hidden(self) -> Fraction:
         """Where all rows are equal, no tree is better than another."""
-        return self.noise if self.complexity_unit else Fraction(0)
+        return Fraction(0) if self.is_constant else super().hidden
 
     def read(self, sums: Sums, leaves: NDArray[np.intp]) -> NDArray[Any]:
         means = np.array(super().read(sums, leaves), dtype=np.float64)
@@ -332,13 +351,20 @@ def _class_noise(largest_log: Callable[[NDArray[np.float64]], float]) -> Noise:
 
 
 def _rate_noise(
-    table: NDArray[np.float64], weights: NDArray[np.float64], errors: NDArray[np.float64]
+    table: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    *,
+    common: float,
 ) -> float:
     """Return how far ``2 * (own - E * log(E / L))`` is off, summed over the parts of a partition.
 
-    With r the largest ``|log(E / L)|`` of a part, the terms are at most ``|own| + E (1 + r)``, and
-    float64 is off by a few epsilon of that. A change of E by d changes ``E * log(E / L)`` by at
-    most ``d * (r + 2)``, one of L by the share s changes it by at most ``2 * s * E`` if s < 1/2.
+    L is the time times the `common` rate. With r the largest ``|log(E / L)|`` of a part, the terms
+    are at most ``|own| + E (1 + r)``, and float64 is off by a few epsilon of that. A change of E by
+    d changes ``E * log(E / L)`` by at most ``d * (r + 2)``, one of L by the share s changes it by
+    at most ``2 * s * E`` if s < 1/2. With an error of one per weight W, ``s * E`` is ``W * E / L``,
+    which is at most ``(a * E**2 + W**2 / a) / (2 * L)`` for any a. The squares over L add up to no
+    more in the parts than in single rows, and the best a gives the root of their product.
     """
     counts, lengths, own = table.T
     share = float(errors[1] / lengths.min())
@@ -354,12 +380,14 @@ def _rate_noise(
     least = float((weights * counts)[counts > 0].min())
     if errors[0]:
         least = min(least, float(errors[0] * weights.min()))
-    most_rate = 4 * float((counts / lengths).max() + errors[0] / lengths.min())
-    least_rate = least / (2 * float(weights @ lengths))
+    most_rate = 4 * float((counts / lengths).max() + errors[0] / lengths.min()) / common
+    least_rate = least / (2 * float(weights @ lengths)) / common
     log = max(abs(np.log(most_rate)), abs(np.log(least_rate)))
     terms = float(weights @ np.abs(own)) + events * (1 + log)
     weight = float(weights.sum())
-    rounded = errors[2] * weight + errors[0] * weight * (log + 2) + 2 * share * events
+    per_time = weights / lengths
+    moved = math.sqrt(float(per_time @ counts**2)) * math.sqrt(float(per_time.sum()))
+    rounded = errors[2] * weight + errors[0] * weight * (log + 2) + 2 * errors[1] * moved
     return float(2.01 * (8 * _EPSILON * terms + rounded))
 
 

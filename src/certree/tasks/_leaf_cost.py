@@ -239,25 +239,42 @@ class RateProblem(FunctionProblem):
 
     The third statistic becomes what rows save at rates of their own, in units of cost, rounded up.
     That is no less than what any leaf saves, so no leaf costs less than nothing (docs/theory). What
-    it is above the true number, `constant` takes back.
+    it is above the true number, `constant` takes back. All rates are relative to that of all rows,
+    so that what leaves save is of the size of the loss, in whatever units time is given.
     """
 
     kind: ClassVar[str] = "rates"
 
     def __init__(self, task: LeafCost, rows: Rows) -> None:
+        assert task.centred is not None
+        weights = np.zeros(rows.n_rows)
+        weights[slice(None) if rows.kept is None else rows.kept] = rows.shares
+        unit, task = task.unit, task.centred(weights)
+        task.unit = unit
         super().__init__(task, rows)
         events, exposure, own = self.quanta
         factor = Fraction(task.rate_factor or 1)
-        gain, ratio = events * factor * self.scale, exposure / events
+        gain = events * factor * self.scale
+        ratio = exposure / events * Fraction(task.common_rate)
         self.rate_loss = RateLoss(to_float(gain), to_float(ratio))
         given = round(int(self.statistics[:, 2].sum()) * own * factor / self.unit)
         self.statistics[:, 2] = self._own_units()
         self.constant = (given - int(self.statistics[:, 2].sum())) * self.unit
-        self.rounding += self.unit
+        self.rounding += self.unit + round_up(Fraction(2.0**-48 * self._most_saved()))
         self.quanta[2] = self.unit / factor
         self.whole = int(self.units(self.statistics.sum(axis=0, keepdims=True))[0])
         self.largest = max(self.whole, 1)
-        self.cost_of_one_leaf = self.whole * self.unit + self.constant
+        self.cost_of_one_leaf = max(self.whole * self.unit + self.constant, Fraction(0))
+
+    @property
+    def hidden(self) -> Fraction:
+        """What rounding may hide, with the units: sums that are large make them coarse."""
+        return self.rounding
+
+    def _most_saved(self) -> float:
+        """Return more than what the leaves of a tree save or lose together, and their events."""
+        events, _, own = np.abs(self.sums(self.statistics)).sum(axis=0).tolist()
+        return float((self.task.rate_factor or 1) * (own + 2 * events))
 
     def _own_units(self) -> NDArray[np.float64]:
         """Return what rows save at rates of their own, at least."""
@@ -271,9 +288,8 @@ class RateProblem(FunctionProblem):
 
     def _scale(self, largest: float, most_leaves: int) -> Fraction:
         scale = super()._scale(largest, most_leaves)
-        sizes = np.abs(self.sums(self.statistics)).sum(axis=0)
         # Savings are whole numbers of float64.
-        while 4 * float(sizes.max()) * float(scale) > 2**50:
+        while self._most_saved() * float(scale) > 2**50:
             scale /= 10
         return scale
 
@@ -329,6 +345,12 @@ class LeafCost(Task):
 
     rate_factor: float | None = None
     """The factor of a :class:`~certree.engine._vector.RateLoss`, if the cost is one."""
+
+    common_rate: float = 1.0
+    """What the rates of such a cost are relative to."""
+
+    centred: Callable[[NDArray[np.float64]], LeafCost] | None = None
+    """From the weights of all rows to the same cost, with rates relative to their common one."""
 
     def __init__(
         self,
@@ -442,7 +464,7 @@ def _scaled(
     lightest = 1.0 if rows.given is None else float(rows.given.min()) / float(rows.quantum)
     for column in weighed.T:
         total = float(np.abs(column) @ weights)
-        fixed = fixed_point(column, total, _MOST_SUM)
+        fixed = fixed_point(column, total, _MOST_SUM, binary=True)
         columns.append(fixed.values * weights)
         quanta.append(fixed.quantum * rows.quantum * common)
         errors.append(float(fixed.error + rows.noise(column)) / lightest)

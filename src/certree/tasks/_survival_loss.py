@@ -112,8 +112,7 @@ class SurvivalLoss(Task):
 
 def _loss(event: NDArray[np.bool_], hazard: NDArray[np.float64], unseen: float) -> LeafCost:
     events = event.astype(np.float64)
-    own = -events * np.log(hazard)
-    return rate_deviance(events, hazard, own, "survival", factor=1, unseen=unseen)
+    return rate_deviance(events, hazard, "survival", factor=1, unseen=unseen)
 
 
 def _of_rows(

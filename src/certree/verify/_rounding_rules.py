@@ -155,6 +155,9 @@ def allowed_for_function(data: Data, leaves: Leaves, certificate: Any, task: Any
     can be large if weights are far apart.
     """
     n_leaves = most_splits(data.n_rows, certificate) + 1
+    if leaves.bounds_noise or getattr(task, "rate_factor", None) is not None:
+        # What rows would save at rates of their own has a last digit, too.
+        n_leaves += 1
     seen = [leaves.least(data.rows), *(leaves.least([row]) for row in data.rows[:1000])]
     largest = max(seen)
     unit = getattr(task, "unit", None)
