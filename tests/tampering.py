@@ -211,7 +211,8 @@ def cases(seed: int = 7) -> dict[str, Case]:
         )
         for criterion in ("absolute_error", "quantile", "poisson", "gamma"):
             positive = target - target.min() + 1
-            median = OptimalTreeRegressor(max_depth=2, criterion=criterion, quantile=0.9)
+            level = 0.9 if criterion == "quantile" else 0.5
+            median = OptimalTreeRegressor(max_depth=2, criterion=criterion, quantile=level)
             found[criterion] = _model(median.fit(X, positive), {"X": X, "y": positive})
         y_censored = np.column_stack([np.arange(len(X)) % 7 + 1, np.arange(len(X)) % 3 > 0])
         found["survival"] = _model(

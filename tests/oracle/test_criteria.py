@@ -145,7 +145,8 @@ def test_medians_and_quantiles_of_an_estimator(seed: int) -> None:
             leaf,
             Limits(limits["max_depth"], None, limits["min_samples_leaf"], penalty),
         )
-        model = OptimalTreeRegressor(criterion=criterion, quantile=quantile, **limits)
+        level = quantile if criterion == "quantile" else 0.5
+        model = OptimalTreeRegressor(criterion=criterion, quantile=level, **limits)
         model.fit(table, y, sample_weight=weights)
         assert model.certificate_.cost == best
         assert model.certificate_.rounding == 0

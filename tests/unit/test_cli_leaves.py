@@ -122,6 +122,7 @@ def test_the_size_of_every_tree_is_chosen_by_folds(
         ("fit people.csv -t time,b --criterion poisson", "criterion='poisson' takes one"),
         ("fit people.csv -t kind,time", "different kinds: kind (classifier), time (reg"),
         ("fit people.csv -t time --quantile 1.5", "quantile must be"),
+        ("fit people.csv -t time --quantile 0.9 --criterion poisson", "quantile=0.9 is for crit"),
         ("fit people.csv -t time --criterion fame", "criterion='fame' is not supp"),
         ("fit people.csv -t kind --leaf-model simple --task classifier", "has no meaning"),
         ("fit people.csv -t time --event a --task linear", "--event is for survival trees"),

@@ -411,3 +411,30 @@ def test_sums_of_columns_are_verified() -> None:
             float(np.square(y - model.predict(X)).sum()), rel=1e-6
         )
         assert verify(model, X, y)
+
+
+def test_constant_columns_and_targets_are_exact_with_any_weights() -> None:
+    for X, y, weights in (
+        ([[2.0], [2.0]], [2, 1], [0.44, 0.09999999999999999]),
+        ([[0], [1], [2]], [2, 2, 2], [2, 2, 2]),
+        ([[0], [1], [2]], [2, 2, 2], [2.0**50] * 3),
+        ([[0], [1], [2]], [2, 2, 2], [0.44, 0.09999999999999999, 1e-9]),
+    ):
+        model = LinearTreeRegressor(max_depth=0, min_samples_leaf=1)
+        model.fit(X, y, sample_weight=weights)
+        assert model.certificate_.rounding <= max(weights) * 1e-5
+        verify(model, X, y, sample_weight=weights)
+    assert model.model_units_[0] > 0
+    model.fit([[2.0], [2.0]], [2, 1], sample_weight=[0.44, 0.09999999999999999])
+    assert list(model.model_units_) == [0]
+
+
+def test_verify_allows_for_terms_that_cancel() -> None:
+    X = (1_700_000_000 + np.arange(200.0))[:, None]
+    y = (np.arange(200) * 0.01 + np.random.default_rng(3).normal(size=200)).round(3)
+    model = LinearTreeRegressor(max_depth=1).fit(X, y)
+    verify(model, X, y)
+    predict = model.predict
+    model.predict = lambda table: predict(table) + 1e-3
+    with pytest.raises(CertificateError, match="prediction for row"):
+        verify(model, X, y)

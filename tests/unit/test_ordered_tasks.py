@@ -496,3 +496,26 @@ def test_tests_that_only_state_the_group_are_found_by_ranks() -> None:
     kept = columns.without(expected)
     assert kept is not None
     assert (kept.expand() == columns.expand()[:, ~expected]).all()
+
+
+@pytest.mark.parametrize("kind", ["squared_error", "absolute_error", "poisson", "gamma", "linear"])
+def test_targets_that_are_all_equal_give_one_leaf(kind: str) -> None:
+    X, y = np.random.default_rng(0).normal(size=(600, 2)), np.ones(600)
+    settings: dict[str, Any] = {"max_depth": None, "complexity": 0.1, "thresholds": "all"}
+    model: Any = LinearTreeRegressor(**settings)
+    if kind != "linear":
+        model = OptimalTreeRegressor(criterion=kind, **settings)
+    certificate = model.fit(X, y).certificate_
+    assert (certificate.is_optimal, model.tree_.n_splits) == (True, 0)
+    assert certificate.max_depth is None
+    verify(model, X, y)
+
+
+def test_survival_without_events_gives_one_leaf() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(600, 5)), np.column_stack([rng.integers(1, 9, 600), np.zeros(600)])
+    model = SurvivalTree(max_depth=None, complexity=0.1, thresholds="all")
+    with pytest.warns(UserWarning, match="y has no event"):
+        model.fit(X, y)
+    assert (model.certificate_.is_optimal, model.tree_.n_splits) == (True, 0)
+    verify(model, X, y)

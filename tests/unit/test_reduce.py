@@ -497,7 +497,8 @@ class TestVerify:
         frame.to_parquet(path)
         table: dict[str, Any] = {"features": FEATURES[:4], "thresholds": 4, "target": "paid"}
         reduced = reduce(path, **table, sample_weight=weight, target_kind="classes")
-        model = OptimalTreeRegressor(2, criterion=criterion, quantile=0.8, min_samples_leaf=20)
+        level = 0.8 if criterion == "quantile" else 0.5
+        model = OptimalTreeRegressor(2, criterion=criterion, quantile=level, min_samples_leaf=20)
         rows = clone(model).set_params(thresholds=4)
         rows.fit(frame[FEATURES[:4]], frame["paid"], frame["w"] if weighted else None)
         model.fit_reduced(reduced)

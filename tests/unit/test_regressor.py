@@ -19,6 +19,9 @@ from sklearn.tree import DecisionTreeRegressor
 
 from certree import OptimalTreeRegressor, TreeCV, check_task, solve, tasks, verify
 
+
+from certree import OptimalTreeRegressor, OptimalTreeRegressorCV, TreeCV, check_task, tasks, verify
+
 rng = np.random.default_rng(3)
 X = rng.normal(size=(120, 4))
 Y = np.where(X[:, 0] > 0, X[:, 1] > 0.5, X[:, 2] > -0.5) * 3.0 + rng.normal(size=120)
@@ -105,7 +108,17 @@ def test_what_is_wrong_is_named() -> None:
         OptimalTreeRegressor().fit(X[:3], None)
 
 
+@pytest.mark.parametrize("kind", [OptimalTreeRegressor, OptimalTreeRegressorCV])
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+def test_a_quantile_is_for_the_criterion_of_that_name(kind: Any, criterion: str) -> None:
+    message = f"quantile=0.9 is for criterion='quantile', got criterion='{criterion}'; set"
+    with pytest.raises(ValueError, match=message):
+        kind(criterion=criterion, quantile=0.9).fit(X, POSITIVE)
+    OptimalTreeRegressor(1, criterion=criterion, quantile="1/2").fit(X, POSITIVE)
+
+
 CRITERIA = ("absolute_error", "quantile", "poisson", "gamma")
+LEVELS = {name: 0.8 if name == "quantile" else 0.5 for name in CRITERIA}
 POSITIVE = np.round(np.exp(Y / 3), 2)
 
 
@@ -121,7 +134,9 @@ def _share(criterion: str, y: Any, predicted: Any, weights: Any = None) -> float
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_the_objective_of_a_criterion_is_the_explained_share_of_its_loss(criterion: str) -> None:
-    model = OptimalTreeRegressor(max_depth=2, criterion=criterion, quantile=0.8, thresholds=8)
+    model = OptimalTreeRegressor(
+        max_depth=2, criterion=criterion, quantile=LEVELS[criterion], thresholds=8
+    )
     model.fit(X, POSITIVE)
     predicted = model.predict(X)
     share = _share(criterion, POSITIVE, predicted)
@@ -131,7 +146,9 @@ def test_the_objective_of_a_criterion_is_the_explained_share_of_its_loss(criteri
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_a_summary_calls_the_objective_by_its_name(criterion: str) -> None:
-    model = OptimalTreeRegressor(max_depth=1, criterion=criterion, quantile=0.8, thresholds=4)
+    model = OptimalTreeRegressor(
+        max_depth=1, criterion=criterion, quantile=LEVELS[criterion], thresholds=4
+    )
     certificate = model.fit(X, POSITIVE).certificate_
     loss = {"absolute_error": "an absolute error", "quantile": "a pinball loss"}
     assert f"D2 {certificate.objective:.6g}," in certificate.summary()
@@ -140,7 +157,7 @@ def test_a_summary_calls_the_objective_by_its_name(criterion: str) -> None:
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_cross_validation_scores_by_the_criterion(criterion: str) -> None:
-    tree = OptimalTreeRegressor(criterion=criterion, quantile=0.8, thresholds=4)
+    tree = OptimalTreeRegressor(criterion=criterion, quantile=LEVELS[criterion], thresholds=4)
     folds = list(KFold(3).split(X))
     weights = np.random.default_rng(1).integers(1, 4, len(POSITIVE))
     search = TreeCV(tree, depths=(1,), sizes=None, cv=folds).fit(X, POSITIVE, weights)
@@ -192,7 +209,7 @@ def test_a_criterion_does_what_the_regressor_does(criterion: str, tmp_path: Any)
         max_depth=3,
         max_splits=4,
         criterion=criterion,
-        quantile="1/3",
+        quantile="1/3" if criterion == "quantile" else 0.5,
         thresholds=4,
         min_samples_leaf=5,
         complexity=0.005,

@@ -423,7 +423,8 @@ def test_numbers_as_classes_and_lists_as_rows() -> None:
 def test_a_criterion_has_its_own_figure(criterion: str) -> None:
     X = np.arange(24.0).reshape(-1, 1)
     y = 1 + np.arange(24.0) // 8 + np.arange(24) % 2
-    tree = OptimalTreeRegressor(criterion=criterion, quantile="3/4")
+    level = "3/4" if criterion == "quantile" else 0.5
+    tree = OptimalTreeRegressor(criterion=criterion, quantile=level)
     for model in (tree.set_params(max_depth=1), TreeCV(tree, depths=(1,), sizes=None, cv=2)):
         found = metrics_of(shown(report(model.fit(X, y), X, y)))
         assert float(found["D2"]) == pytest.approx(model.certificate_.objective, rel=1e-3)

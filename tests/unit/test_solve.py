@@ -132,6 +132,8 @@ def test_bad_calls_are_refused() -> None:
         tasks.exponential_survival([1, 1], [2, 1])
     with pytest.raises(ValueError, match="quantile must lie strictly"):
         tasks.pinball([1, 2], 1.0)
+    with pytest.raises(TypeError, match=r"quantile must be a number, .* got \[0, 1, 3\] of type"):
+        tasks.pinball([1, 2], [0, 1, 3])
     with pytest.raises(ValueError, match="test_costs need a task with costs per label"):
         solve(tasks.SquaredError(), X, Y, test_costs=[1] * 6)
 

@@ -50,6 +50,15 @@ def with_tree(model: OptimalTreeClassifier, change: Any) -> OptimalTreeClassifie
 # ---- what is right -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("thresholds", ["auto", 32])
+@pytest.mark.parametrize("n_values", [32, 33, 34])
+def test_columns_with_as_many_values_as_quantiles(thresholds: Any, n_values: int) -> None:
+    rng = np.random.default_rng(18)
+    X = np.repeat(np.arange(float(n_values)), 1 + rng.integers(0, 6, n_values))[:, None]
+    y = np.arange(len(X)) % 2
+    verify(OptimalTreeClassifier(max_depth=1, thresholds=thresholds).fit(X, y), X, y)
+
+
 def test_a_sound_certificate_gives_a_report(
     model: OptimalTreeClassifier, data: tuple[Any, Any]
 ) -> None:

@@ -78,7 +78,7 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, LossParameters, Base
         the deviance of counts, which must not be negative, from its mean. "gamma": that of
         positive amounts.
     quantile : float, fraction or str, default=0.5
-        For "quantile": above 0 and below 1, with at most six decimals.
+        For "quantile", and refused otherwise: above 0 and below 1, with at most six decimals.
     max_depth, max_splits, max_leaf_nodes, min_samples_leaf
         Limits on the trees, as for :class:`OptimalTreeClassifier`.
     complexity : float, default=0.0
@@ -150,6 +150,13 @@ class OptimalTreeRegressor(RegressorMixin, DepthByPosition, LossParameters, Base
     output_weights_: NDArray[np.float64] = fitted()
 
     def _task(self, y: Any, n_rows: int, sample_weight: Any = None, costs: Any = None) -> Task:
+        if self.criterion != "quantile" and read_fraction(self.quantile, "quantile") != Fraction(
+            1, 2
+        ):
+            raise ValueError(
+                f"quantile={self.quantile!r} is for criterion='quantile', got "
+                f"criterion={self.criterion!r}; set criterion='quantile', or leave quantile out."
+            )
         if self.criterion == "squared_error":
             return SquaredError(self.output_weights)
         if self.output_weights is not None:

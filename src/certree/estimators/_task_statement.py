@@ -121,6 +121,10 @@ class TaskStatement(Statement):
     def solve(self, options: engine.Options, watch: engine.Callback | None) -> engine.Result:
         ranked = self.ranked_problem
         if ranked is not None:
+            is_limited = options.max_depth is not None or options.max_splits is not None
+            if not is_limited and self.complexity_unit == 0:
+                # A single leaf costs nothing, so that splits have no price, and gain nothing.
+                options = replace(options, max_depth=0)
             return solve_ordered_vector(ranked, options, watch)
         tests = self.encoder.multiway_columns_
         if tests is not None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.encoding._classes import check_labels, encode_labels
+from certree.numbers._exact import read_fraction
 from certree.numbers._fixed_point import check_numbers
 
 from ._label_costs import RowCosts
@@ -319,7 +320,8 @@ def pinball(y: Any, quantile: float = 0.5, candidates: Any = None) -> RowCosts:
     [2.0, 5.0]
     """
     target = check_numbers(y, "y", (None,))
-    if not 0 < quantile < 1:
+    level = float(read_fraction(quantile, "quantile"))
+    if not 0 < level < 1:
         raise ValueError(f"quantile must lie strictly between 0 and 1, got {quantile!r}.")
     if candidates is None:
         values = np.unique(target)
@@ -329,7 +331,7 @@ def pinball(y: Any, quantile: float = 0.5, candidates: Any = None) -> RowCosts:
         values = np.unique(check_numbers(candidates, "candidates", (None,)))
     above = target[:, None] - values[None, :]
     # Rounded where a decimal is meant: 0.1 * 3 is 0.30000000000000004.
-    costs = np.round(np.maximum(quantile * above, (quantile - 1) * above), 12)
+    costs = np.round(np.maximum(level * above, (level - 1) * above), 12)
     return RowCosts(costs, labels=values)
 
 

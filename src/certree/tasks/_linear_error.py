@@ -145,7 +145,8 @@ def _weighted_design(given: NDArray[np.float64], rows: Rows) -> _Design:
     constant = np.maximum(np.rint(roots), 1.0)
     low, high = given.min(axis=0), given.max(axis=0)
     middle, half = low / 2 + high / 2, high / 2 - low / 2
-    half = np.where(half > 0, half, 1.0)
+    is_constant = half == 0
+    half = np.where(is_constant, 1.0, half)
     wanted = roots[:, None] * ((given - middle) / half)
     entries = np.rint(wanted)
     # The target of a row is its entry over the constant, the weight is the square of that.
@@ -153,12 +154,15 @@ def _weighted_design(given: NDArray[np.float64], rows: Rows) -> _Design:
     share = float(np.abs(np.square(constant / roots) - 1).max()) + 2.0**-50
     table = np.column_stack([constant, entries]).astype(np.int64)
     quanta = [Fraction(size) for size in half.tolist()]
+    finest = int(constant.min())
+    # A constant column is 0 in all rows, so that nothing of it is rounded.
+    units = [Fraction(0) if c else q / finest for q, c in zip(quanta, is_constant, strict=True)]
     return _Design(
         table,
         np.ones(n_rows, np.int64),
         Fraction(heaviest) / int(steps) ** 2,
         quanta,
-        tuple(quantum / int(constant.min()) for quantum in quanta[1:]),
+        tuple(units[1:]),
         Fraction(moved) * (1 + Fraction(1, 2**40)),
         Fraction(share),
     )
@@ -218,7 +222,8 @@ class LinearProblem(LeafProblem):
         room = min(rows.most, _MOST_UNITS)
         if not self.superadditive:
             room = min(room, _MOST_UNKNOWN // len(rows.weights))
-        scale = 2.0 ** math.floor(math.log2(max(room, 1) / squares)) if squares else 1.0
+        # Constant targets cost 0 on every scale; a fine one keeps the unit of costs small.
+        scale = 2.0 ** math.floor(math.log2(max(room, 1) / (squares or 1.0)))
         per_unit = Fraction(task.ridge) / design.weight
         ridge = tuple(float(per_unit / quantum**2) for quantum in design.quanta[1:])
         pairs = zip(design.units, design.quanta[1:], strict=True)

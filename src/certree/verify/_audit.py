@@ -24,6 +24,9 @@ from ._candidates import (
 from ._plain_numbers import Exact, exact, read_list, text
 from ._raw_table import RawTable, read_table
 
+# What float64 may be off by where it adds up a formula, as a share of the size of its terms.
+_LAST_BITS = 2.0**-40
+
 
 @dataclass(frozen=True)
 class PlainTree:
@@ -373,16 +376,24 @@ def check_size(audit: Audit, walk: Walk, limits: Any, where: str = "") -> None:
 
 
 def check_predictions(
-    audit: Audit, predict: Any, X: Any, walk: Walk, says: Callable[[Any, int], Any] | None = None
+    audit: Audit,
+    predict: Any,
+    X: Any,
+    walk: Walk,
+    says: Callable[[Any, int], tuple[Fraction, Fraction]] | None = None,
 ) -> None:
-    """Check that a model predicts what its tree says, up to float64 if the leaves hold formulas."""
+    """Check that a model predicts what its tree says.
+
+    Where leaves hold formulas, `says` returns the number of a row and the size of its terms; terms
+    may cancel, and float64 is off by a share of their size.
+    """
     predicted = np.asarray(predict(X)).tolist()
     for leaf in walk.leaves:
         for row in walk.rows[leaf]:
             wanted, slack = walk.tree.value(leaf), 0.0
             if says is not None:
-                wanted = float(says(wanted, row))
-                slack = 1e-9 * max(abs(wanted), max(map(abs, predicted)))
+                wanted, size = map(float, says(wanted, row))
+                slack = _LAST_BITS * size
             same = predicted[row] == wanted
             if not same and not (says is not None and abs(predicted[row] - wanted) <= slack):
                 audit.differ(

@@ -429,10 +429,13 @@ class Candidates:
             order = self._in_order(feature)
             places = {bisect_right(order, self._point(feature, cut)) for cut in asked_for}
             return [{place} for place in places if 1 <= place <= n_gaps]
-        limit = n_gaps if asked_for == "all" else asked_for
         if asked_for == "auto":
-            limit = n_gaps if len(seen.values) <= _AUTO else _AUTO
-        if n_gaps <= limit:
+            # The limit is one of values here: 33 of them have 32 gaps, but 32 quantiles.
+            limit, is_whole = _AUTO, len(seen.values) <= _AUTO
+        else:
+            limit = n_gaps if asked_for == "all" else asked_for
+            is_whole = n_gaps <= limit
+        if is_whole:
             return None
         total, below, sums = sum(seen.weights), Fraction(0), []
         for weight in seen.weights[:-1]:

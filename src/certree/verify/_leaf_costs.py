@@ -51,7 +51,8 @@ class Leaves:
     outputs : sequence of (Fraction, Leaves)
         What each of several outputs counts, and what its leaves cost.
     says : callable, optional
-        From what a leaf holds and a row to the prediction, where these differ.
+        From what a leaf holds and a row to the prediction, where these differ, and to the size of
+        the terms that it adds up.
     allowed : callable, optional
         From a certificate to the most that rounding may take, where the task has its own rule.
     more_rows : int
@@ -73,6 +74,6 @@ class Leaves:
     inspect: Callable[[Audit, Any, Walk], None] | None = None
     predict: Callable[[Any], Any] | None = None
     outputs: Sequence[tuple[Fraction, Leaves]] = ()
-    says: Callable[[Any, int], Fraction] | None = None
+    says: Callable[[Any, int], tuple[Fraction, Fraction]] | None = None
     allowed: Callable[[Any], Fraction] | None = None
     more_rows: int = 0

@@ -80,12 +80,8 @@ class Models:
                     slopes = [slope * (j == k) for j in range(n_columns)]
         return best, slopes
 
-    def predict(self, value: Sequence[Any], row: int) -> Fraction:
-        """Return what a formula says of a row."""
-        return self._terms(value, row)[0]
-
-    def _terms(self, value: Sequence[Any], row: int) -> tuple[Fraction, Fraction]:
-        """Return the same, and the size of its terms."""
+    def predict(self, value: Sequence[Any], row: int) -> tuple[Fraction, Fraction]:
+        """Return what a formula says of a row, and the size of its terms."""
         terms = [read(value[0])]
         terms += [read(b) * c[row] for b, c in zip(value[1:], self.columns, strict=True)]
         return sum(terms, Fraction(0)), sum(map(abs, terms), Fraction(0))
@@ -97,7 +93,7 @@ class Models:
         if self.is_simple and sum(slope != 0 for slope in value[1:]) > 1:
             raise CertificateError(f"a leaf holds {value!r}, which uses more than one column.")
         weights = self.data.weights
-        squares = (weights[i] * (self.target[i] - self.predict(value, i)) ** 2 for i in rows)
+        squares = (weights[i] * (self.target[i] - self.predict(value, i)[0]) ** 2 for i in rows)
         penalty = self.ridge * sum((read(slope) ** 2 for slope in value[1:]), Fraction(0))
         return sum(squares, Fraction(0)) + penalty
 
@@ -142,9 +138,10 @@ class Models:
         if self.ridge:
             most = min(most, 2**44 // len(self.data.rows))
         squares = self.squares
-        floors = n_leaves * (4 * squares / max(most, 1) if squares else 1)
-        noise = squares * _LAST_BITS["simple" if self.is_simple else "ridge"]
         weights = [Fraction(weight) for weight in self.data.weights.values()]
+        # Targets that are all equal count in units of weight.
+        floors = n_leaves * 4 * (squares or max(weights)) / max(most, 1)
+        noise = squares * _LAST_BITS["simple" if self.is_simple else "ridge"]
         spread = max(self.target.values()) - min(self.target.values())
         moved = self.data.total() * (2 * self.coarsest(list(self.target.values()))) ** 2
         by_targets = moved + 2 * root_above(moved * squares) if moved * squares else moved
