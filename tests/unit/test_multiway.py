@@ -317,6 +317,37 @@ class TestTheEstimator:
         assert by_metric.fit(X, y == "no").tree_.n_splits >= 1
 
 
+class TestRealWeights:
+    """The search makes room for a split per row, whatever the depth, and verify knows that."""
+
+    @pytest.mark.parametrize("splits", ["multiway", "both"])
+    @pytest.mark.parametrize("limits", [{}, {"max_splits": 2, "complexity": 0.01}])
+    @pytest.mark.parametrize(("objective", "n_rows"), [("f1", 60), ("mcc", 60), ("mcc", 400)])
+    def test_metrics_fit_the_range_and_are_verified(
+        self, objective: str, n_rows: int, limits: Any, splits: str
+    ) -> None:
+        for seed in range(3):
+            X, y = table(seed, n_rows)
+            weights = np.random.default_rng(seed).random(n_rows) + 0.001
+            model = OptimalTreeClassifier(
+                objective=objective, splits=splits, max_depth=2, thresholds=3, **limits
+            ).fit(X, y == "yes", weights)
+            assert model.certificate_.is_optimal
+            assert verify(model, X, y == "yes", weights)
+
+    @pytest.mark.parametrize("splits", ["multiway", "both"])
+    @pytest.mark.parametrize("prices", [None, [0.1, 0.2, 0.3, 0.1]])
+    def test_rounding_of_costs_is_verified(self, prices: Any, splits: str) -> None:
+        for seed in range(6):
+            X, y = table(seed, 50)
+            weights = np.random.default_rng(seed).random(50) + 0.001
+            model = CostSensitiveTreeClassifier(
+                [[0, 1, 3], [4, 0, 1], [2, 2, 0]], prices, splits=splits, max_depth=2, thresholds=3
+            ).fit(X, y, weights)
+            assert model.certificate_.rounding > 0
+            assert verify(model, X, y, weights)
+
+
 class TestExports:
     @pytest.fixture(params=[False, True], ids=["plain", "collapsed"])
     def tree(self, request: pytest.FixtureRequest) -> Tree:
