@@ -216,8 +216,10 @@ class TestSets:
 
     def test_what_does_not_fit_is_refused(self) -> None:
         frame, y = _table(0)
-        with pytest.raises(ValueError, match="category_tests='subsets' needs splits='binary'"):
-            OptimalTreeClassifier(category_tests="subsets", splits="both").fit(frame, y)
+        for splits, reason in (("both", "one category each"), ("multiway", "all categories")):
+            message = f"category_tests='subsets' needs splits='binary', .*{reason}"
+            with pytest.raises(ValueError, match=message):
+                OptimalTreeClassifier(category_tests="subsets", splits=splits).fit(frame, y)
         with pytest.raises(ValueError, match="category_tests='sorted' is not supported"):
             OptimalTreeClassifier(category_tests="sorted").fit(frame, y)
         with pytest.raises(ValueError, match=r"must be one of one, subsets, .* got 3"):

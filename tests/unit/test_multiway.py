@@ -317,6 +317,51 @@ class TestTheEstimator:
         assert by_metric.fit(X, y == "no").tree_.n_splits >= 1
 
 
+class TestRealWeights:
+    """The search makes room for a split per row, whatever the depth, and verify knows that."""
+
+    @pytest.mark.parametrize("splits", ["multiway", "both"])
+    @pytest.mark.parametrize("limits", [{}, {"max_splits": 2, "complexity": 0.01}])
+    @pytest.mark.parametrize(("objective", "n_rows"), [("f1", 60), ("mcc", 60), ("mcc", 400)])
+    def test_metrics_fit_the_range_and_are_verified(
+        self, objective: str, n_rows: int, limits: Any, splits: str
+    ) -> None:
+        for seed in range(3):
+            X, y = table(seed, n_rows)
+            weights = np.random.default_rng(seed).random(n_rows) + 0.001
+            model = OptimalTreeClassifier(
+                objective=objective, splits=splits, max_depth=2, thresholds=3, **limits
+            ).fit(X, y == "yes", weights)
+            assert model.certificate_.is_optimal
+            assert verify(model, X, y == "yes", weights)
+
+    @pytest.mark.parametrize("splits", ["multiway", "both"])
+    @pytest.mark.parametrize("prices", [None, [0.1, 0.2, 0.3, 0.1]])
+    def test_rounding_of_costs_is_verified(self, prices: Any, splits: str) -> None:
+        for seed in range(6):
+            X, y = table(seed, 50)
+            weights = np.random.default_rng(seed).random(50) + 0.001
+            model = CostSensitiveTreeClassifier(
+                [[0, 1, 3], [4, 0, 1], [2, 2, 0]], prices, splits=splits, max_depth=2, thresholds=3
+            ).fit(X, y, weights)
+            assert model.certificate_.rounding > 0
+            assert verify(model, X, y, weights)
+
+    @pytest.mark.parametrize("splits", ["multiway", "both"])
+    @pytest.mark.parametrize("prices", [None, [0.1, 0.2, 0.3, 0.1]])
+    @pytest.mark.filterwarnings("ignore:Numbers were rounded")
+    def test_every_row_may_cost_something_else(self, prices: Any, splits: str) -> None:
+        X, y = table(0, 150)
+        weights = np.random.default_rng(0).random(150) + 0.001
+        settings: Any = {"splits": splits, "max_depth": 1, "thresholds": 2, "max_splits": 1}
+        model = CostSensitiveTreeClassifier(TestCosts.COSTS, prices, **settings)
+        model.fit(X, y, weights)
+        assert verify(model, X, y, weights, exhaustive=True).exhaustive
+        assert model.expected_cost(X, y, weights) == pytest.approx(
+            model.certificate_.objective, abs=2 * model.certificate_.rounding / weights.sum() + 1e-9
+        )
+
+
 class TestExports:
     @pytest.fixture(params=[False, True], ids=["plain", "collapsed"])
     def tree(self, request: pytest.FixtureRequest) -> Tree:
@@ -477,8 +522,8 @@ class TestCosts:
         with pytest.raises(ValueError, match=message):
             model.fit(X, y)
 
-    def test_costs_of_single_rows_are_refused(self) -> None:
-        X, y = table(0, 200)
-        costs = np.random.default_rng(0).random((200, 3))
-        with pytest.raises(ValueError, match="give a cost_matrix, or use splits='binary'"):
+    def test_costs_of_many_single_rows_are_refused(self) -> None:
+        X, y = table(0, 4097)
+        costs = np.random.default_rng(0).random((4097, 3))
+        with pytest.raises(ValueError, match=r"4097 rows are of too many kinds.* splits='binary'"):
             CostSensitiveTreeClassifier(splits="multiway").fit(X, y, costs=costs)

@@ -387,9 +387,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.category_tests!r}."
             )
         if self.category_tests != "one" and self.splits != "binary":
+            reason = {
+                "multiway": "a multiway test asks for all categories at once",
+                "both": "beside multiway tests, binary ones ask for one category each",
+            }
             raise ValueError(
                 f"category_tests={self.category_tests!r} needs splits='binary', got "
-                f"splits={self.splits!r}: a multiway test asks for all categories at once."
+                f"splits={self.splits!r}: {reason[self.splits]}."
             )
         if not is_index(self.min_category_rows) or self.min_category_rows < 1:
             raise ValueError(

@@ -53,6 +53,9 @@ _NEGLIGIBLE = 2**10
 # Share of the integer range kept free for the denominator of the complexity.
 _RESERVED = 2**10
 
+# Up to so many rows, each may be a type of its own for the search over multiway tests.
+_MOST_TYPES = 2**12
+
 # Weights by which rows pay for tests, where they are rounded.
 _STEPS = 2**20
 
@@ -157,18 +160,26 @@ class TaskStatement(Statement):
             # What a row pays times is one more of its numbers.
             by_row = vectors.by_row() if isinstance(vectors, RowTypes) else vectors
             vectors = np.column_stack([by_row, self.rows.weights])
-        types = vectors if isinstance(vectors, RowTypes) else row_types(vectors)
-        if types is None:
-            raise ValueError(
-                f"splits={self.encoder.splits!r} counts rows by what labels cost them, but the "
-                "costs of these rows are of too many kinds, as costs of single rows are; give a "
-                "cost_matrix, or use splits='binary'."
-            )
+        if isinstance(vectors, RowTypes):
+            types = vectors
+        else:
+            types = row_types(vectors) or self._types_of_their_own(vectors)
         costs, prices = types.values, None
         if self.measurements is not None:
             costs = np.ascontiguousarray(costs[:, :-1])
             prices = {**self.measurements.for_engine(self.problem), "weights": types.values[:, -1]}
         return engine.Problem(expand(self.columns), types.types, costs, types.weights), prices
+
+    def _types_of_their_own(self, vectors: NDArray[np.int64]) -> RowTypes:
+        n = len(vectors)
+        if n > _MOST_TYPES:
+            raise ValueError(
+                f"splits={self.encoder.splits!r} counts rows by what labels cost them, but the "
+                f"costs of these {n} rows are of too many kinds, as costs of single rows and "
+                f"weights with many digits are. Up to {_MOST_TYPES} rows may all differ; for more, "
+                "give a cost_matrix and whole weights, or use splits='binary'."
+            )
+        return RowTypes(np.arange(n, dtype=np.int32), vectors, None, np.ones(n, dtype=np.int64))
 
     def leaf_cost(self, units: int) -> Fraction:
         return units * self.problem.unit + self.problem.constant

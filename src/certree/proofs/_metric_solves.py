@@ -174,13 +174,15 @@ class WeightedSolves(Spending):
         self._end: float | None = None
         n_rows = len(self.rows.columns)
         if isinstance(problem, MultiwaySession):
-            most = problem.most_splits(options)
+            # The core makes room for a split per row: the depth says little of multiway tests.
+            most, room = problem.most_splits(options), cost_budget(n_rows)
         else:
             most = options.most_splits(n_rows)
+            room = cost_budget(n_rows, most)
         self.max_splits = most if options.max_splits is None else min(most, options.max_splits)
         total = max(self.rows.positives + self.rows.negatives, 1)
         # Weights up to this keep every cost within the 64 bits of the core.
-        self.largest_weight = max(cost_budget(n_rows, most) // total, 1)
+        self.largest_weight = max(room // total, 1)
         if isinstance(problem, LimitedSession):
             self.largest_weight = max(self.largest_weight // ROOM_FOR_MULTIPLIERS, 1)
 

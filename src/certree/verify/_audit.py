@@ -123,6 +123,16 @@ class Audit:
     checks: list[str] = field(default_factory=list)
     differences: list[str] = field(default_factory=list)
 
+    @property
+    def sizes(self) -> Any:
+        """The certificate, for the sizes of trees for which a search makes room.
+
+        With multiway tests, depth says little of the number of splits: there is room for any.
+        """
+        if self.parameters.get("splits", "binary") == "binary":
+            return self.certificate
+        return replace(self.certificate, max_depth=None, max_splits=None)
+
     def done(self, check: str) -> None:
         """Note a check that passed."""
         self.checks.append(check)

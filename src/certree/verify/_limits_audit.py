@@ -127,7 +127,7 @@ def _read_problem(
     table = data.table
     charges = None if stated is None else read_charges(stated, len(table.columns), table.names)
     for one, rounding in zip(leaves, roundings(certificate), strict=True):
-        allowed = allowed_for_labels(data, one, certificate, charges, with_limits=True)
+        allowed = allowed_for_labels(data, one, audit, charges, with_limits=True)
         check_leeway(audit, rounding, allowed)
     _check_penalty(audit, leaves[0])
     problem = LimitedTask(audit, data, leaves, asked.totals, asked.minimum, charges)

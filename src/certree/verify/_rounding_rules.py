@@ -9,7 +9,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from ._audit import Data
+from ._audit import Audit, Data
 from ._force import Charges
 from ._leaf_costs import Leaves
 from ._leaves import units_of_weight
@@ -47,15 +47,16 @@ def units_of_cost(data: Data, certificate: Any, *, with_limits: bool = False) ->
 def allowed_for_labels(
     data: Data,
     leaves: Leaves,
-    certificate: Any,
+    audit: Audit,
     charges: Charges | None = None,
     *,
     with_limits: bool = False,
 ) -> Fraction:
     """Return the most that rounding may take from costs per row and label."""
     assert leaves.amounts is not None
+    certificate = audit.certificate
     n_outputs = max(len(leaves.outputs), 1)  # which share the range
-    most = max(units_of_cost(data, certificate, with_limits=with_limits) // n_outputs, 1)
+    most = max(units_of_cost(data, audit.sizes, with_limits=with_limits) // n_outputs, 1)
     quantum = getattr(certificate, "weight_quantum", None)
     prices = [] if charges is None else [*charges.price, *charges.discounted]
     dearest = sorted(prices, reverse=True)[: certificate.max_depth]

@@ -72,17 +72,13 @@ def most_splits(n_rows: int, certificate: Any) -> int:
 
 def room_for_errors(data: Data, audit: Audit, reserve: int = 1) -> int:
     """Return how many units a search that counts errors may add up."""
-    certificate = audit.certificate
-    sizes: Any = certificate
-    if audit.parameters.get("splits", "binary") != "binary":
-        sizes = replace(certificate, max_depth=None, max_splits=None)
-    share = min(Fraction(certificate.complexity), Fraction(1))
-    return cost_range(data.n_rows, sizes, share) // reserve
+    share = min(Fraction(audit.certificate.complexity), Fraction(1))
+    return cost_range(data.n_rows, audit.sizes, share) // reserve
 
 
 def room_for_metric(data: Data, audit: Audit, reserve: int = 1) -> int:
     """Return the same for a metric: weights of the two errors take a part of the range."""
-    return cost_range(data.n_rows, audit.certificate, Fraction(0)) // reserve // 2**21
+    return cost_range(data.n_rows, audit.sizes, Fraction(0)) // reserve // 2**21
 
 
 def room_for_area(data: Data, audit: Audit, rate: Fraction) -> int:

@@ -145,11 +145,11 @@ def check_rows(audit: Audit, data: Data, encoder: Any) -> tuple[Data, Charges | 
     """Compare rows, weights and candidates with the certificate, and read prices of tests."""
     certificate, total = audit.certificate, data.total()
     stated = audit.parameters.get("test_costs")
-    most = cost_range(data.n_rows, certificate) // 2**12
+    most = cost_range(data.n_rows, audit.sizes) // 2**12
     # Weights with many digits are rounded for prices, so that these keep theirs.
     check_quantum(audit, data, most, may_be_short=stated is not None)
     exactly = certificate.weight_quantum is None
-    is_short = are_short(data.weights, cost_range(data.n_rows, certificate))
+    is_short = are_short(data.weights, cost_range(data.n_rows, audit.sizes))
     data = with_candidates(audit, data, encoder, is_short)
     check_n_tests(audit, data)
     audit.compare("number of rows", certificate.n_rows, len(data.rows))
@@ -171,7 +171,7 @@ def _check_rounding(
     if leaves.allowed is not None:
         allowed = leaves.allowed(certificate)
     elif leaves.amounts is not None:
-        allowed = allowed_for_labels(data, leaves, certificate, charges)
+        allowed = allowed_for_labels(data, leaves, audit, charges)
     elif leaves.slopes is not None:
         allowed = allowed_for_quantiles(data, leaves, certificate)
     elif leaves.target is not None:
@@ -205,7 +205,7 @@ def _check_penalty(audit: Audit, data: Data, leaves: Leaves, unit: Fraction) -> 
     """Check that the penalty is the one asked for: exactly, if it is a multiple of the unit."""
     certificate = audit.certificate
     wanted = read(audit.parameters["complexity"], "complexity") * leaves.whole
-    exactly = are_short(data.weights, cost_range(data.n_rows, certificate))
+    exactly = are_short(data.weights, cost_range(data.n_rows, audit.sizes))
     fits = (wanted / unit).denominator == 1 and wanted < unit * 2**40
     if leaves.target is None and exactly and fits:
         check_penalty(audit, leaves.whole, 0, 1)
