@@ -205,9 +205,11 @@ class ChainSolve {
     if (status == Status::work_limit) budget_.stop(StopReason::work);
   }
 
-  // Options for a solve within this one.
+  // Options for a solve within this one.  One thread does it: of equally good trees, and of work, several would find now these
+  // and now those, and the tree of the whole problem would depend on the clock.
   Options inner_options() const {
     Options inner = options_;
+    inner.threads = 1;
     inner.gap = 0;
     inner.debug_tree = {};
     inner.time_limit_s = budget_.seconds_left();

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -116,7 +119,21 @@ def test_threads_give_the_same_tree_of_the_largest_area(number: int) -> None:
     assert found[0].certificate_.is_optimal
     for other in found[1:]:
         assert other.certificate_.cost == found[0].certificate_.cost
-        assert str(other.tree_) == str(found[0].tree_)
+        assert other.tree_.to_text() == found[0].tree_.to_text()
+
+
+def test_trees_of_the_largest_area_that_tangents_find_are_the_same_with_threads() -> None:
+    """Equally good trees, found before the proof begins, in a race that many runs would show."""
+    rng = np.random.default_rng(335)
+    n_rows, n_columns = int(rng.integers(40, 150)), int(rng.integers(4, 9))
+    columns = rng.integers(0, 2, (n_rows, n_columns))
+    y = columns[:, 0] ^ columns[:, 1] ^ (rng.random(n_rows) < 0.3)
+    model = OptimalTreeClassifier(3, objective="auc", complexity=0.01)
+    found = {
+        model.set_params(n_jobs=n_jobs).fit(columns, y).tree_.to_text()
+        for n_jobs in [1] + 100 * [2]
+    }
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("number", range(24))
@@ -143,4 +160,38 @@ def test_threads_give_the_same_tree_within_limits(number: int) -> None:
         assert solution.certificate.cost == found[0].certificate.cost
         assert solution.certificate.limits == found[0].certificate.limits
         if solution.certificate.has_tree:
-            assert str(solution.tree) == str(found[0].tree)
+            assert solution.tree.to_text() == found[0].tree.to_text()
+
+
+SHORT_OF_THREADS = """
+import resource
+import numpy as np
+from certree import OptimalTreeClassifier, solve, tasks
+rng = np.random.default_rng(0)
+X, y = rng.integers(0, 2, (120, 8)), rng.integers(0, 2, 120)
+task = tasks.Misclassification() & tasks.Limit("a", rng.integers(0, 4, (120, 2)), at_most=150)
+def answers(n_jobs):
+    auc = OptimalTreeClassifier(3, objective="auc", n_jobs=n_jobs).fit(X, y)
+    plain = OptimalTreeClassifier(4, n_jobs=n_jobs).fit(X, y)
+    limited = solve(task, X, y, max_depth=3, n_jobs=n_jobs)
+    return [tree.to_text() for tree in (auc.tree_, plain.tree_, limited.tree)]
+expected = answers(1)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 9 * 2**29, resource.RLIM_INFINITY))
+assert answers(8) == expected
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="stacks are limited in this way on Linux")
+def test_a_system_short_of_threads_gives_the_same_trees() -> None:
+    """A stack takes 1 GiB here, and there is room for four."""
+    shell = ["sh", "-c", 'ulimit -S -s 1048576 && exec "$@"', "sh"]
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    run = subprocess.run(
+        [*shell, sys.executable, "-c", SHORT_OF_THREADS],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr

@@ -11,6 +11,8 @@
 #include <exception>
 #include <functional>
 #include <mutex>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -20,25 +22,22 @@ class Crew {
  public:
   using Task = std::function<void(int worker, std::int64_t number)>;
 
-  // With the caller, who is worker 0.
+  // With the caller, who is worker 0.  If the system cannot give so many threads, half of what it can: their work needs
+  // memory, too.
   explicit Crew(int size) {
-    for (int worker = 1; worker < size; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
+    while (!start(size)) {
+      size = this->size() / 2;
+      dismiss();
+    }
   }
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
-  ~Crew() {
-    {
-      const std::lock_guard lock(mutex_);
-      is_over_ = true;
-    }
-    wake_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-  }
+  ~Crew() { dismiss(); }
 
   int size() const { return static_cast<int>(threads_.size()) + 1; }
 
   // Calls task(worker, number) for the numbers 0 .. n - 1, and throws what the first failed call did.  `idle` is called now
-  // and then by the caller, who waits for others.
+  // and then by the caller, who waits for others, also if it fails.
   void run(std::int64_t n, const Task& task, const std::function<void()>& idle = {}) {
     {
       const std::lock_guard lock(mutex_);
@@ -52,9 +51,10 @@ class Crew {
     wake_.notify_all();
     work(0);
     std::unique_lock lock(mutex_);
-    while (idle && !done_.wait_for(lock, std::chrono::milliseconds(20), [this] { return n_busy_ == 0; })) {
+    bool is_watched = static_cast<bool>(idle);
+    while (is_watched && !done_.wait_for(lock, std::chrono::milliseconds(20), [this] { return n_busy_ == 0; })) {
       lock.unlock();
-      idle();
+      is_watched = guard(idle);
       lock.lock();
     }
     done_.wait(lock, [this] { return n_busy_ == 0; });
@@ -62,6 +62,30 @@ class Crew {
   }
 
  private:
+  bool start(int size) {
+    is_over_ = false;
+    if (size <= 1) return true;
+    try {
+      threads_.reserve(static_cast<std::size_t>(size - 1));
+      for (int worker = 1; worker < size; ++worker) threads_.emplace_back([this, worker] { serve(worker); });
+    } catch (const std::system_error&) {
+      return false;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    return true;
+  }
+
+  void dismiss() {
+    {
+      const std::lock_guard lock(mutex_);
+      is_over_ = true;
+    }
+    wake_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+
   void serve(int worker) {
     std::int64_t seen = 0;
     for (;;) {
@@ -78,12 +102,22 @@ class Crew {
   }
 
   void work(int worker) {
-    try {
+    guard([&] {
       for (std::int64_t number = next_++; number < n_; number = next_++) (*task_)(worker, number);
+    });
+  }
+
+  // After a failure no further task begins.
+  template <class Action>
+  bool guard(const Action& action) {
+    try {
+      action();
+      return true;
     } catch (...) {
       next_ = n_;
       const std::lock_guard lock(mutex_);
       if (!error_) error_ = std::current_exception();
+      return false;
     }
   }
 

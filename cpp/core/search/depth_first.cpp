@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
-#include <thread>
+#include <optional>
 
+#include "base/crew.hpp"
 #include "bounds/split_count.hpp"
 #include "search/column_grower.hpp"
 #include "search/improver.hpp"
@@ -165,11 +166,13 @@ class DepthFirst {
     const bool opens = !record.interval.is_exact() && main_.open(0, depth, record, shallow_lower);
     if (opens && context_.splits != nullptr) take_part(depth);
     if (opens) {
-      std::vector<std::thread> threads;
-      for (const auto& helper : helpers_)
-        threads.emplace_back([&, worker = helper.get()] { drive(*worker, depth, is_last, record); });
-      drive(main_, depth, is_last, record);
-      for (std::thread& thread : threads) thread.join();
+      if (!crew_) crew_.emplace(static_cast<int>(helpers_.size()) + 1);
+      crew_->run(
+          crew_->size(),
+          [&](int worker, std::int64_t) {
+            drive(worker == 0 ? main_ : *helpers_[static_cast<std::size_t>(worker) - 1], depth, is_last, record);
+          },
+          [&] { context_.progress.observe(); });
       if (failure_) std::rethrow_exception(failure_);
     }
     if (opens)
@@ -293,6 +296,7 @@ class DepthFirst {
   std::vector<std::unique_ptr<Worker>> helpers_;
   std::mutex mutex_;
   std::exception_ptr failure_;
+  std::optional<Crew> crew_;  // the threads of main_ and the helpers, once there is something to share
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ LimitSearch::LimitSearch(const LimitData& data, const Options& options, Budget& 
       budget_(budget),
       memory_(memory),
       watch_(shared.watch),
+      first_(&shared),
       shared_(&shared),
       worker_(worker),
       factory_(data.groups(), bit_kernels_for(options.isa), memory, options.use_column_reduction),
@@ -52,7 +53,7 @@ bool LimitSearch::poll() {
 
 // Lists and plans are charged as they grow.
 void LimitSearch::charge() {
-  std::int64_t bytes = table_bytes_ + plans_.bytes();
+  std::int64_t bytes = bound_bytes_ + list_bytes_ + plans_.bytes();
   for (const auto& level : levels_) bytes += level->points.bytes() + level->found[0].bytes() + level->found[1].bytes();
   if (bytes <= charged_) return;
   memory_.charge(bytes - charged_);
@@ -138,8 +139,14 @@ std::vector<std::int32_t> LimitSearch::root_order() {
 }
 
 void LimitSearch::ask(LimitShared& shared) {
-  shared_ = &shared;
+  // Only the bounds of the first question are kept.
+  if (shared_ == first_)
+    first_bytes_ = bound_bytes_;
+  else
+    bound_bytes_ = first_bytes_;
+  list_bytes_ = 0;
   lists_.clear();
+  shared_ = &shared;
   refresh();
 }
 
@@ -308,7 +315,7 @@ bool LimitSearch::bound(std::size_t level, std::int32_t depth, std::int32_t spli
     const std::lock_guard lock(shared_->mutex);
     LimitShared::KnownBound& known = shared_->bounds[key];
     if (known.lower.empty())
-      table_bytes_ += static_cast<std::int64_t>(128 + (l.region.budgets.size() + 2 * lower.size()) * sizeof(Cost));
+      bound_bytes_ += static_cast<std::int64_t>(128 + (l.region.budgets.size() + 2 * lower.size()) * sizeof(Cost));
     known = {l.region, least};
   }
   return true;
@@ -502,11 +509,11 @@ bool LimitSearch::recall(const Fingerprint& key, Level& l) {
 void LimitSearch::remember(const Fingerprint& key, const Level& l) {
   if (!options_.use_limit_table) return;
   Known& known = lists_[key];
-  table_bytes_ -= known.points.bytes();
+  list_bytes_ -= known.points.bytes();
   if (known.active.empty())
-    table_bytes_ += static_cast<std::int64_t>(160 + (l.region.budgets.size() + l.region.sure.size()) * sizeof(Cost));
+    list_bytes_ += static_cast<std::int64_t>(160 + (l.region.budgets.size() + l.region.sure.size()) * sizeof(Cost));
   known = {l.region, l.active, l.points};
-  table_bytes_ += known.points.bytes();
+  list_bytes_ += known.points.bytes();
 }
 
 // The rows of a node are those among `rows` (groups).  A split that sends all of them one way is left out: rows are not

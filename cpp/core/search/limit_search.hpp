@@ -155,7 +155,8 @@ class LimitSearch {
   Budget& budget_;
   MemoryBudget& memory_;
   PointWatch& watch_;
-  LimitShared* shared_;
+  LimitShared* first_;   // who asked first
+  LimitShared* shared_;  // who asks now
   int worker_;
   NodeFactory factory_;
   LimitAdder adder_;
@@ -164,7 +165,8 @@ class LimitSearch {
   std::vector<std::unique_ptr<Level>> levels_;
   Plans plans_;
   std::unordered_map<Fingerprint, Known, FingerprintHash> lists_;
-  std::int64_t table_bytes_ = 0;
+  std::int64_t list_bytes_ = 0, bound_bytes_ = 0;
+  std::int64_t first_bytes_ = 0;  // of bounds for who asked first
   std::int64_t charged_ = 0;
   std::vector<Cost> split_weights_;
   // Scratch.
