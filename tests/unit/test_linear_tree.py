@@ -382,7 +382,7 @@ def test_large_weights_and_large_numbers() -> None:
 
 @pytest.mark.parametrize("ridge", [0.0, 1e-9, 1.0])
 def test_columns_in_two_units_count_once(ridge: float) -> None:
-    """What rounding leaves of a weight in pounds beside one in kilograms is no column."""
+    """A weight in pounds beside one in kilograms adds nothing, whatever the rounding leaves."""
     rng = np.random.default_rng(1)
     kilograms, age = rng.normal(70, 10, 200).round(1), rng.integers(20, 80, 200)
     pounds, y = kilograms / 0.45359237, (kilograms * 0.3 + rng.normal(size=200) * 3).round(1)

@@ -17,10 +17,15 @@ from sklearn.metrics import (
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.tree import DecisionTreeRegressor
 
-from certree import OptimalTreeRegressor, TreeCV, check_task, solve, tasks, verify
-
-
-from certree import OptimalTreeRegressor, OptimalTreeRegressorCV, TreeCV, check_task, tasks, verify
+from certree import (
+    OptimalTreeRegressor,
+    OptimalTreeRegressorCV,
+    TreeCV,
+    check_task,
+    solve,
+    tasks,
+    verify,
+)
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(120, 4))
