@@ -10,6 +10,7 @@ table use `Session`; `solve_path` answers all numbers of splits at once.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -37,14 +38,14 @@ _DEEP = 40
 
 
 @dataclass(frozen=True)
-class CoreTable:
+class CoreTable(ABC):
     """What the core can search: a column per test, and what leaves cost."""
 
     columns: NDArray[np.uint8]
 
+    @abstractmethod
     def open(self) -> Callable[..., Any]:
         """Return what solves this table, again and again, for options of the core."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
