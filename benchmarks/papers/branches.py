@@ -152,7 +152,7 @@ def entries(name: str, penalty: float, depth: int | None, peers: bool) -> tuple[
 
 def sparse_runs(scope: Scope) -> Iterator[Run]:
     """All encodings, without a depth limit."""
-    limit = scope.seconds(12, 300)
+    limit = scope.seconds(60, 300)
     if scope.data is None:
         work = partial(solve, partial(generated, "monk1"), entries("monk1", 0.01, None, False))
         yield Run("monk1", work, limit)
@@ -218,6 +218,31 @@ def table_5(found: Found) -> tuple[list[str], list[list[str]]]:
         if OTHERS.get(name, ("",))[-1]
     ]
     return ["data set", "OSDT", "PyGOSDT", "Branches", "certree", "why it differs"], lines
+
+
+def both_runs(scope: Scope) -> Iterator[Run]:
+    """Tests of one category and of all categories in the same tree."""
+    if scope.data is None:
+        return
+    names = ("monk1-o", "monk2-o", "monk3-o", "balance-o", "lymph-o")
+    for name in scope.some(names, ("tictactoe-o", "careval-o", "mushroom-o")):
+        options = {**MULTIWAY, "splits": "both"}
+        entry = Entry("certree", "certree", None, PRINTED[name].penalty, options=options)
+        work = partial(solve, partial(load, scope.data, name), (entry,))
+        yield Run(name, work, scope.seconds(120, 300), source(scope.data, name))
+
+
+def both_table(found: Found) -> tuple[list[str], list[list[str]]]:
+    """The objective beside those of multiway tests, and of one-hot columns at the same penalty."""
+    header = ["data set", "penalty", "multiway, paper", "one-hot, paper", "both", "splits", "CPU s"]
+    header.append("evaluations")
+    lines = []
+    for name, of in found.items():
+        line, columns = PRINTED[name], PRINTED[name.removesuffix("-o")]
+        one_hot = columns.value if columns.penalty == line.penalty else "-"
+        values = [line.value, one_hot, bound(of), str(of["splits"]), seconds(of)]
+        lines.append([name, str(line.penalty), *values, f"{of['work']:,}"])
+    return header, lines
 
 
 def bound_runs(scope: Scope) -> Iterator[Run]:
@@ -521,6 +546,12 @@ PAPER = Paper(
                 ),
                 Table("Table 5: searches in Python", table_5),
             ),
+        ),
+        Experiment(
+            "both",
+            'Beyond the paper: tests of one category and multiway tests in one tree (`splits="both"`).',
+            both_runs,
+            (Table("Both kinds of tests", both_table),),
         ),
         Experiment(
             "shapes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -110,16 +111,17 @@ def road_figure(found: Found) -> Any:
 
 
 def path_runs(scope: Scope) -> Iterator[Run]:
-    """Noisy shortest paths: few rows, and with `--full` many."""
+    """Noisy shortest paths: few rows, and with `--full` many; ten graphs, each a run."""
     if scope.data is None:
-        yield Run("n 60, degree 2, noise 0.0", partial(paths, 60, 2, 0.0, 1, (1,), 3), 10.0)
+        work = partial(paths, 60, 2, 0.0, 0, (1,), 3)
+        yield Run("n 60, degree 2, noise 0.0, graph 0", work, 10.0)
         return
+    trees = 100 if scope.full else 30
     for n in scope.some((200,), (10_000,)):
-        for degree, noise in SETTINGS:
-            repeats, trees = 10, 100 if scope.full else 30
-            depths = (1, 2, 3, None) if n == 200 else (2, 3, 4, 5, 6, None)
-            work = partial(paths, n, degree, noise, repeats, depths, trees)
-            name = f"n {n}, degree {degree}, noise {noise}"
+        depths = (1, 2, 3, None) if n == 200 else (2, 3, 4, 5, 6, None)
+        for (degree, noise), seed in itertools.product(SETTINGS, range(10)):
+            work = partial(paths, n, degree, noise, seed, depths, trees)
+            name = f"n {n}, degree {degree}, noise {noise}, graph {seed}"
             yield Run(name, work, scope.seconds(30, 600))
 
 
@@ -160,44 +162,56 @@ def _maker(kind: Any, oracle: Any, settings: dict[str, Any]) -> Maker:
 
 
 def paths(
-    n: int, degree: int, noise: float, repeats: int, depths: Any, trees: int, limit: float
+    n: int, degree: int, noise: float, seed: int, depths: Any, trees: int, limit: float
 ) -> Numbers:
-    """Fit all learners on graphs of their own; give extra travel times on new rows."""
+    """Fit all learners on one graph; give extra travel times on new rows."""
     oracle = oracles.GridShortestPath(4, 4)
-    found: dict[str, dict[str, list[float]]] = {}
+    data = datasets.make_shortest_path(
+        n=n, degree=degree, noise=noise, random_state=seed, n_test=1000
+    )
+    found: dict[str, Numbers] = {}
     proven = True
-    for seed in range(repeats):
-        data = datasets.make_shortest_path(
-            n=n, degree=degree, noise=noise, random_state=seed, n_test=1000
-        )
-        for name, make in learners(oracle, depths, trees, 20, 10).items():
-            model = make(seed, limit)
-            _, cpu = timed(partial(model.fit, data.X, data.C))
-            of = found.setdefault(name, {"extra": [], "training": [], "cpu": [], "leaves": []})
-            of["extra"].append(float(model.loss(data.X_test, data.C_test, normalize=True)))
-            of["training"].append(float(model.loss(data.X, data.C, normalize=True)))
-            of["cpu"].append(cpu)
-            if isinstance(model, SPOTree):
-                of["leaves"].append(model.tree_.n_leaves)
-                if name.startswith("exact"):
-                    proven = proven and bool(model.certificate_.is_optimal)
-        check_training(found, depths)
+    for name, make in learners(oracle, depths, trees, 20, 10).items():
+        model = make(seed, limit)
+        _, cpu = timed(partial(model.fit, data.X, data.C))
+        found[name] = {
+            "extra": float(model.loss(data.X_test, data.C_test, normalize=True)),
+            "training": float(model.loss(data.X, data.C, normalize=True)),
+            "cpu": cpu,
+        }
+        if isinstance(model, SPOTree):
+            found[name]["leaves"] = model.tree_.n_leaves
+            if name.startswith("exact"):
+                proven = proven and bool(model.certificate_.is_optimal)
+    check_training(found, depths)
     return {"learners": found, "proven": proven}
 
 
-def check_training(found: dict[str, dict[str, list[float]]], depths: Any) -> None:
-    """See that the exact tree is nowhere worse than the greedy one where they are trained."""
+def by_setting(found: Found) -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Collect the graphs of each setting: learner, what is measured, a value per graph."""
+    settings: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for run, of in found.items():
+        setting = settings.setdefault(run.rsplit(", graph ", 1)[0], {})
+        for name, values in of["learners"].items():
+            kept = setting.setdefault(name, {"extra": [], "training": [], "cpu": [], "leaves": []})
+            for key, value in values.items():
+                kept[key].append(value)
+    return settings
+
+
+def check_training(found: dict[str, Numbers], depths: Any) -> None:
+    """See that the exact tree is not worse than the greedy one where they are trained."""
     for depth in depths:
         exact, greedy = found.get(f"exact, depth {depth}"), found[f"greedy, depth {depth or 'any'}"]
-        if exact is not None and exact["training"][-1] > greedy["training"][-1] + 1e-12:
+        if exact is not None and exact["training"] > greedy["training"] + 1e-12:
             raise RuntimeError(f"depth {depth}: the exact tree is worse than the greedy one")
 
 
 def path_table(found: Found) -> tuple[list[str], list[list[str]]]:
     """Mean extra travel times of each learner in each setting."""
     lines = []
-    for setting, of in found.items():
-        for name, values in of["learners"].items():
+    for setting, of in by_setting(found).items():
+        for name, values in of.items():
             leaves = number(float(np.mean(values["leaves"])), 1) if values["leaves"] else "-"
             extra = [percent(float(np.mean(values[key])), 2) for key in ("extra", "training")]
             cpu = f"{np.mean(values['cpu']):.2g}"
@@ -218,7 +232,7 @@ IMPROVED = {
 
 def improvement_table(found: Found) -> tuple[list[str], list[list[str]]]:
     """How much less the SPO learners lose than CART, averaged over the settings."""
-    small = [of["learners"] for key, of in found.items() if key.startswith("n 200")]
+    small = [of for key, of in by_setting(found).items() if key.startswith("n 200")]
 
     def gain(cart: str, spo: str) -> str:
         means = [[float(np.mean(of[name]["extra"])) for name in (cart, spo)] for of in small]
@@ -240,14 +254,15 @@ def path_figure(found: Found) -> Any:
     """Draw box plots of the extra travel times in every setting."""
     from matplotlib import pyplot as plt
 
-    rows = (len(found) + 3) // 4
+    settings = by_setting(found)
+    rows = (len(settings) + 3) // 4
     figure, axes = plt.subplots(
         rows, 4, figsize=(18, 4.6 * rows), constrained_layout=True, squeeze=False
     )
-    for ax in axes.ravel()[len(found) :]:
+    for ax in axes.ravel()[len(settings) :]:
         ax.set_axis_off()
-    for ax, (setting, of) in zip(axes.ravel(), found.items(), strict=False):
-        boxes(ax, {name: values["extra"] for name, values in of["learners"].items()})
+    for ax, (setting, of) in zip(axes.ravel(), settings.items(), strict=False):
+        boxes(ax, {name: values["extra"] for name, values in of.items()})
         ax.set(title=setting, ylabel="extra travel time, %")
     return figure
 

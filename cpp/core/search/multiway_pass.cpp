@@ -38,6 +38,7 @@ class Pass final : public MultiwayPass {
         errors_(memory),
         rows_(memory),
         scratch_(memory),
+        sides_(memory),
         totals_(n_pair_types_) {}
 
   bool expand(MultiwayFrame& f) override {
@@ -46,6 +47,7 @@ class Pass final : public MultiwayPass {
     describe_parts(f);
     price_tests(f, f.paid, f.node.totals);
     for (std::size_t t = 0; t < f.tests.size(); ++t) f.tests[t].price = prices_[t];
+    locate_outcomes(f);
     const auto& outcomes = settings_.outcomes;
     f.has_common = settings_.options.use_split_similarity && outcomes.extends_to_all() &&
                    f.parts.size() * f.parts.size() <= kMostCommon;
@@ -172,11 +174,11 @@ class Pass final : public MultiwayPass {
       settings_.prices->costs.pay(f.paid, f.node.column[static_cast<std::size_t>(part.column)], after_);
       price_tests(f, after_, totals_);
     }
-    const Cost one = counts_rows ? best_test<true>(f) : best_test<false>(f);
+    const Cost one = best_test(f, counts_rows);
     const MultiwayObjective& objective = settings_.objective;
     f.upper[a] = std::min(f.leaf[a], one);
     f.lower[a] = std::min(f.upper[a], objective.at_least(f.unavoidable[a], settings_.options.use_split_count ? 2 : 0));
-    if (f.has_common) keep_common(f, a, cells, others);
+    if (f.has_common) keep_common(f, a, cells);
   }
 
   // Counts of the rows of `part` where each column holds, `type_stride_` apart.
@@ -240,24 +242,46 @@ class Pass final : public MultiwayPass {
       for (std::size_t b = 0; b < n; ++b) out[b] = static_cast<V>(out[b] + cells[t * type_stride + b]);
   }
 
-  template <bool kCountsRows>
-  Cost best_test(const MultiwayFrame& f) const {
+  // Where arrays of both sides of all columns have each part and each outcome, and which tests are the two sides of one
+  // column: these are looked through all at once.
+  void locate_outcomes(const MultiwayFrame& f) {
     const auto stride = static_cast<std::size_t>(f.node.stride);
+    part_slots_.clear();
+    for (const Part& part : f.parts)
+      part_slots_.push_back(static_cast<std::size_t>(part.column) + (part.holds ? 0 : stride));
+    slots_.clear();
+    for (const Outcome& outcome : f.outcomes) slots_.push_back(part_slots_[static_cast<std::size_t>(outcome.part)]);
+    sides_.ensure(2 * stride);
+    not_a_test_.assign(static_cast<std::size_t>(f.node.n_columns), kInfeasible<V>);
+    wide_.clear();
+    for (const NodeTest& test : f.tests) {
+      const auto [low, high] =
+          std::minmax(slots_[static_cast<std::size_t>(test.first)], slots_[static_cast<std::size_t>(test.last - 1)]);
+      if (test.last - test.first == 2 && high - low == stride) {
+        not_a_test_[low] = 0;
+      } else {
+        wide_.push_back(test);
+      }
+    }
+  }
+
+  // The value of the best test, with leaves below it.
+  Cost best_test(const MultiwayFrame& f, bool counts_rows) const {
     const MultiwayObjective& objective = settings_.objective;
+    if (!counts_rows && settings_.prices == nullptr)
+      return objective.split_penalty + objective.errors(fewest_errors(f));
     Cost best = kInfinite;
     for (std::size_t t = 0; t < f.tests.size(); ++t) {
       const NodeTest& test = f.tests[t];
       Cost errors = 0, leaves = 0;
       bool is_feasible = true;
       for (std::int32_t o = test.first; o < test.last; ++o) {
-        const Part& part = f.parts[static_cast<std::size_t>(f.outcomes[static_cast<std::size_t>(o)].part)];
-        const std::size_t slot = static_cast<std::size_t>(part.column) + (part.holds ? 0 : stride);
+        const std::size_t slot = slots_[static_cast<std::size_t>(o)];
         errors += static_cast<Cost>(errors_[slot]);
-        if constexpr (kCountsRows) {
-          const auto rows = static_cast<Cost>(rows_[slot]);
-          leaves += rows > 0;
-          is_feasible = is_feasible && (rows == 0 || rows >= settings_.options.min_leaf);
-        }
+        if (!counts_rows) continue;
+        const auto rows = static_cast<Cost>(rows_[slot]);
+        leaves += rows > 0;
+        is_feasible = is_feasible && (rows == 0 || rows >= settings_.options.min_leaf);
       }
       if (!is_feasible) continue;
       const Cost penalties = objective.split_penalty + leaves * objective.leaf_penalty;
@@ -266,18 +290,35 @@ class Pass final : public MultiwayPass {
     return best;
   }
 
-  void keep_common(MultiwayFrame& f, std::size_t a, const V* cells, const V* others) {
-    const auto stride = static_cast<std::size_t>(f.node.stride);
-    Cost* row = f.common.data() + a * f.parts.size();
-    for (std::size_t b = 0; b < f.parts.size(); ++b) {
-      const Part& part = f.parts[b];
-      const V* counts = (part.holds ? cells : others) + part.column;
-      const std::size_t step = part.holds ? type_stride_ : stride;
-      Cost sum = 0;
-      for (std::size_t t = 0; t < n_cost_types_; ++t)
-        sum += static_cast<Cost>(worst_[t]) * static_cast<Cost>(counts[t * step]);
-      row[b] = sum;
+  Cost fewest_errors(const MultiwayFrame& f) const {
+    const V* holds = errors_.data();
+    const V* fails = holds + f.node.stride;
+    V fewest = kInfeasible<V>;
+    for (std::size_t b = 0; b < not_a_test_.size(); ++b)
+      fewest = std::min(fewest, std::max(static_cast<V>(holds[b] + fails[b]), not_a_test_[b]));
+    for (const NodeTest& test : wide_) {
+      V errors = 0;
+      for (std::int32_t o = test.first; o < test.last; ++o)
+        errors = static_cast<V>(errors + holds[slots_[static_cast<std::size_t>(o)]]);
+      fewest = std::min(fewest, errors);
     }
+    return static_cast<Cost>(fewest);
+  }
+
+  void keep_common(MultiwayFrame& f, std::size_t a, const V* cells) {
+    const auto stride = static_cast<std::size_t>(f.node.stride);
+    V* holds = sides_.data();
+    V* fails = holds + stride;
+    std::fill_n(holds, stride, V{0});
+    for (std::size_t t = 0; t < n_cost_types_; ++t) {
+      const V* counts = cells + t * type_stride_;
+      const V worst = worst_[t];
+      for (std::size_t b = 0; b < stride; ++b) holds[b] = static_cast<V>(holds[b] + worst * counts[b]);
+    }
+    const auto all = static_cast<V>(f.worst[a]);
+    for (std::size_t b = 0; b < stride; ++b) fails[b] = static_cast<V>(all - holds[b]);
+    Cost* row = f.common.data() + a * f.parts.size();
+    for (std::size_t b = 0; b < f.parts.size(); ++b) row[b] = static_cast<Cost>(holds[part_slots_[b]]);
   }
 
   MultiwaySettings settings_;
@@ -287,9 +328,11 @@ class Pass final : public MultiwayPass {
   std::size_t n_types_, n_pair_types_, n_cost_types_;  // counted for columns, for pairs, carrying cost
   bool has_conflicts_, has_row_count_;
   std::vector<V> weights_, matrix_, worst_;
-  AlignedArray<V> columns_, pairs_, cells_, errors_, rows_, scratch_;
-  std::vector<V> totals_, largest_;
+  AlignedArray<V> columns_, pairs_, cells_, errors_, rows_, scratch_, sides_;
+  std::vector<V> totals_, largest_, not_a_test_;
   std::vector<Cost> counts_, prices_;
+  std::vector<std::size_t> part_slots_, slots_;  // per part, and per outcome
+  std::vector<NodeTest> wide_;                   // tests with outcomes of several columns
   Paid after_;
   std::size_t type_stride_ = 0;
 };
