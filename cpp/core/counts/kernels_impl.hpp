@@ -153,10 +153,23 @@ extern const Kernels<std::int32_t> kernels32;
 extern const Kernels<std::int64_t> kernels64;
 template <class V>
 constexpr VectorKernels<V> vector_table() {
-  return {
-      &add_rows<V>,           kAddPlanes<V>,          &plane_totals<V>,   &add_types<V>,        &add_wide_types<V>,
-      &list_change,           &least_of_sides<V>,     &least_of_pairs<V>, &savings_of_sides<V>, &savings_of_pairs<V>,
-      &quantiles_of_sides<V>, &quantiles_of_pairs<V>, &table_of_pairs<V>, &rate_savings,        &line_errors};
+  return {&add_rows<V>,
+          kAddPlanes<V>,
+          &plane_totals<V>,
+          &add_types<V>,
+          &add_wide_types<V>,
+          &list_change,
+          &least_of_sides<V>,
+          &least_of_pairs<V>,
+          &savings_of_sides<V>,
+          &savings_of_pairs<V>,
+          &estimates_of_pairs<V>,
+          &savings_of_column<V>,
+          &quantiles_of_sides<V>,
+          &quantiles_of_pairs<V>,
+          &table_of_pairs<V>,
+          &rate_savings,
+          &line_errors};
 }
 
 extern const BitKernels bit_kernels;

@@ -28,6 +28,10 @@ typedef std::uint64_t WholeBits __attribute__((vector_size(8 * kStep)));
 typedef float Floats __attribute__((vector_size(4 * kStep)));
 typedef std::int32_t Shorts __attribute__((vector_size(4 * kStep)));
 
+// Twice as many columns, for estimates.
+typedef float ManyFloats __attribute__((vector_size(8 * kStep)));
+typedef std::int32_t ManyShorts __attribute__((vector_size(8 * kStep)));
+
 [[gnu::always_inline]] inline Reals all_reals(double x) { return Reals{} + x; }
 [[gnu::always_inline]] inline Wholes all_wholes(std::int64_t x) { return Wholes{} + x; }
 
@@ -120,30 +124,62 @@ template <class V>
   return {both, with - both, only_j, without - only_j};
 }
 
-// Estimates: of squares u^2 / w, of rates w log2(w / u), which are off by at most kRough w.
-constexpr double kRough = 0x1p-11;
+// Estimates in single precision, of squares u^2 / w and of rates w log2(w / u).  How far they are off: kRoughSquare and kRoughRate
+// (counts/vector_kernels.hpp).
 
-[[gnu::always_inline]] inline Floats floats_of_sums(Wholes x) {
+template <bool Rates>
+[[gnu::always_inline]] inline Floats floats_of(Wholes x) {
 #if defined(__AVX512DQ__)
   return __builtin_convertvector(x, Floats);
 #else
-  return __builtin_convertvector(reals_of_sums(x), Floats);
+  return __builtin_convertvector(Rates ? reals_of_sums(x) : reals_of(x), Floats);
 #endif
 }
 
-// The logarithm of a fraction from 1 to 2 is a polynomial that is off by less than 0.00009.
-[[gnu::always_inline]] inline Floats rough_rate_saving(Wholes events, Wholes exposure) {
-  const Floats w = floats_of_sums(events), u = floats_of_sums(exposure), one = Floats{} + 1.0F;
-  const auto bits = __builtin_bit_cast(Shorts, w / (u > one ? u : one));
-  const Floats power = __builtin_convertvector((bits >> 23) - 127, Floats);
-  const Floats t = __builtin_bit_cast(Floats, (bits & 0x007fffff) | 0x3f800000) - one;
-  const Floats log = (((t * -0.08161469F + 0.31867704F) * t - 0.67494166F) * t + 1.4377042F) * t + 0.000087577944F;
+template <bool Rates>
+[[gnu::always_inline]] inline SavingCells<Floats> in_floats(const SavingCells<Wholes>& x) {
+  return {floats_of<Rates>(x.both), floats_of<Rates>(x.only_i), floats_of<Rates>(x.only_j),
+          floats_of<Rates>(x.neither)};
+}
+
+// One over numbers from 1 on, off by less than five parts in 2^24.
+[[gnu::always_inline]] inline Floats inverses(Floats x) { return 1.0F / x; }
+[[gnu::always_inline]] inline ManyFloats inverses(ManyFloats x) {
+#if defined(__AVX512F__)
+  const auto near = __builtin_bit_cast(ManyFloats, _mm512_rcp14_ps(__builtin_bit_cast(__m512, x)));
+  return near * (2.0F - x * near);  // a step of Newton's method
+#else
+  return 1.0F / x;
+#endif
+}
+
+// The logarithm of a fraction from 1 to 2 is a polynomial that is off by less than 0.000002.
+template <class F>
+[[gnu::always_inline]] inline F rough_rate_saving(F w, F u) {
+  using Bits = std::conditional_t<sizeof(F) == sizeof(Floats), Shorts, ManyShorts>;
+  const F one = F{} + 1.0F;
+  const Bits bits = __builtin_bit_cast(Bits, w * inverses(u > one ? u : one));
+  const F power = __builtin_convertvector((bits >> 23) - 127, F);
+  const F t = __builtin_bit_cast(F, (bits & 0x007fffff) | 0x3f800000) - one;
+  F log = t * -0.025691088F + 0.12100223F;
+  for (const float term : {-0.27654073F, 0.45652166F, -0.7177911F, 1.4424953F, 0.0000018456867F}) log = log * t + term;
   return w * (power + log);
 }
 
-[[gnu::always_inline]] inline Reals rough_square_saving(Wholes w, Wholes u) {
-  const Reals sum = reals_of(u);
-  return sum * sum / reals_of(w > 1 ? w : all_wholes(1));
+template <class F>
+[[gnu::always_inline]] inline F rough_square_saving(F w, F u) {
+  const F one = F{} + 1.0F;
+  return u * u * inverses(w > one ? w : one);
+}
+
+template <bool Rates, class F>
+[[gnu::always_inline]] inline SavingCells<F> rough_savings(const SavingCells<F>& w, const SavingCells<F>& u) {
+  return in_cells(w, u, [](F a, F b) {
+    if constexpr (Rates)
+      return rough_rate_saving(a, b);
+    else
+      return rough_square_saving(a, b);
+  });
 }
 
 // What an estimate must exceed for two leaves, with the sum w in both, to save more than `best`.  Each is rounded up.
@@ -152,34 +188,30 @@ template <bool Rates, class V>
   const Reals known = __builtin_convertvector(best, Reals);
   if constexpr (Rates) {
     const Reals slack = w > 0 ? all_reals(2.0) : Reals{};
-    return (known - slack) * in.rates->per_gain + reals_of_sums(w) * (in.rates->log_ratio - kRough);
+    return (known - slack) * in.rates->per_gain + reals_of_sums(w) * (in.rates->log_ratio - kRoughRate);
   }
   const Reals least = (known - 2.0) / static_cast<double>(in.scales[0]);
-  return least - (least > 0 ? least : -least) * 0x1p-48;
+  return least - (least > 0 ? least : -least) * kRoughSquare;
 }
 
 struct Bars {
   Reals yes, no;
 };
 
-// Some pair of i and the columns from j on may save more than what is known.
-template <bool Rates, class V>
+[[gnu::always_inline]] inline Floats to_floats(Reals x) { return __builtin_convertvector(x, Floats); }
+
+// Some pair of i and the columns from j on may save more than what is known of i, or also of these columns.
+template <bool Rates, bool OfColumns, class V>
 [[gnu::always_inline]] inline bool may_improve(const SavingInput<V>& in, std::int32_t j, const SavingCells<Wholes>& w,
                                                const SavingCells<Wholes>& u, const Bars& of_i) {
-  const Reals yes = step_at<Reals>(in.yes_bar + j), no = step_at<Reals>(in.no_bar + j);
-  if constexpr (Rates) {
-    const auto rough = in_cells(w, u, rough_rate_saving);
-    const auto floats = [](Reals x) { return __builtin_convertvector(x, Floats); };
-    const auto improves = (rough.both + rough.only_i > floats(of_i.yes)) |
-                          (rough.only_j + rough.neither > floats(of_i.no)) | (rough.both + rough.only_j > floats(yes)) |
-                          (rough.only_i + rough.neither > floats(no));
-    return is_any(improves);
-  } else {
-    const auto rough = in_cells(w, u, rough_square_saving);
-    const auto improves = (rough.both + rough.only_i > of_i.yes) | (rough.only_j + rough.neither > of_i.no) |
-                          (rough.both + rough.only_j > yes) | (rough.only_i + rough.neither > no);
-    return is_any(improves);
+  const auto rough = rough_savings<Rates>(in_floats<Rates>(w), in_floats<Rates>(u));
+  auto improves =
+      (rough.both + rough.only_i > to_floats(of_i.yes)) | (rough.only_j + rough.neither > to_floats(of_i.no));
+  if constexpr (OfColumns) {
+    const Reals yes = step_at<Reals>(in.yes_bar + j), no = step_at<Reals>(in.no_bar + j);
+    improves |= (rough.both + rough.only_j > to_floats(yes)) | (rough.only_i + rough.neither > to_floats(no));
   }
+  return is_any(improves);
 }
 
 // Exactly, rounded up.
@@ -238,7 +270,7 @@ inline void savings_of_row(const SavingInput<V>& in, std::int32_t i, const PairR
   Bars bars{bars_above<Rates>(in, yes, with), bars_above<Rates>(in, no, all - with)};
   for (std::int32_t j = (i + 1) & ~(kStep - 1); j < in.n_columns; j += kStep) {
     const auto w = sums_in_cells(in, i, j, 0, pairs), u = sums_in_cells(in, i, j, 1, pairs);
-    if (in.yes_bar != nullptr && !may_improve<Rates>(in, j, w, u, bars)) continue;
+    if (in.yes_bar != nullptr && !may_improve<Rates, true>(in, j, w, u, bars)) continue;
     const auto saved = exact_savings<Rates>(in, i, j, pairs, w, u);
     // Only columns after i are asked for.
     const Wholes column = places + j;
@@ -265,6 +297,119 @@ inline void savings_of_row(const SavingInput<V>& in, std::int32_t i, const PairR
   }
   in.yes1[i] = yes[0];
   in.no1[i] = no[0];
+}
+
+// ---- estimates of all pairs first, exact savings of few columns --------------------------------------------------
+
+[[gnu::always_inline]] inline ManyFloats join(Floats low, Floats high) {
+#if defined(__AVX512DQ__)
+  return __builtin_bit_cast(ManyFloats, _mm512_insertf32x8(_mm512_castps256_ps512(__builtin_bit_cast(__m256, low)),
+                                                           __builtin_bit_cast(__m256, high), 1));
+#elif defined(__AVX2__)
+  return __builtin_bit_cast(ManyFloats, _mm256_insertf128_ps(_mm256_castps128_ps256(__builtin_bit_cast(__m128, low)),
+                                                             __builtin_bit_cast(__m128, high), 1));
+#else
+  ManyFloats out;
+  for (int k = 0; k < kStep; ++k) out[k] = low[k], out[kStep + k] = high[k];
+  return out;
+#endif
+}
+
+// Sums of one statistic, as floats, of twice as many columns.
+template <bool Rates, class V>
+[[gnu::always_inline]] inline SavingCells<ManyFloats> floats_in_cells(const SavingInput<V>& in, std::int32_t i,
+                                                                      std::int32_t j, std::int32_t statistic,
+                                                                      const PairRow<V>& pairs) {
+  if constexpr (sizeof(V) == 8) {
+    const auto low = in_floats<Rates>(sums_in_cells(in, i, j, statistic, pairs));
+    const auto high = in_floats<Rates>(sums_in_cells(in, i, j + kStep, statistic, pairs));
+    return in_cells(low, high, [](Floats a, Floats b) { return join(a, b); });
+  } else {
+    const auto s = static_cast<std::size_t>(statistic);
+    const V* column = in.columns + s * static_cast<std::size_t>(in.stride);
+    const V with = column[i], without = in.totals[statistic] - with;
+    auto both = step_at<ManyShorts>(pairs.minuend + s * pairs.minuend_type_stride + j);
+    if (pairs.subtrahend != nullptr)
+      both -= step_at<ManyShorts>(pairs.subtrahend + s * pairs.subtrahend_type_stride + j);
+    const ManyShorts only_j = step_at<ManyShorts>(column + j) - both;
+    const auto real = [](ManyShorts x) { return __builtin_convertvector(x, ManyFloats); };
+    return {real(both), real(with - both), real(only_j), real(without - only_j)};
+  }
+}
+
+[[gnu::always_inline]] inline ManyFloats larger(ManyFloats a, ManyFloats b) { return a > b ? a : b; }
+
+[[gnu::always_inline]] inline float largest_float(ManyFloats x) {
+  float out = x[0];
+  for (int k = 1; k < 2 * kStep; ++k) out = x[k] > out ? x[k] : out;
+  return out;
+}
+
+template <bool Rates, class V>
+inline void estimates_of_row(const SavingInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
+  constexpr std::int32_t kMany = 2 * kStep;
+  const ManyFloats none = ManyFloats{} - __builtin_inff();
+  ManyShorts places{};
+  for (int k = 0; k < kMany; ++k) places[k] = k;
+  ManyFloats yes = none, no = none;
+  for (std::int32_t j = (i + 1) & ~(kMany - 1); j < in.n_columns; j += kMany) {
+    auto rough =
+        rough_savings<Rates>(floats_in_cells<Rates>(in, i, j, 0, pairs), floats_in_cells<Rates>(in, i, j, 1, pairs));
+    if (in.count_statistic >= 0) {
+      const auto least = static_cast<float>(in.min_leaf);
+      const auto forbid_small = [&](ManyFloats value, ManyFloats rows) { return rows < least ? none : value; };
+      rough = in_cells(rough, floats_in_cells<true>(in, i, j, in.count_statistic, pairs), forbid_small);
+    }
+    if (j <= i || j + kMany > in.n_columns) {  // only columns after i are asked for
+      const ManyShorts column = places + j;
+      const ManyShorts is_asked = (column > i) & (column < in.n_columns);
+      const auto choose = [&](ManyFloats value, ManyFloats) { return is_asked ? value : none; };
+      rough = in_cells(rough, rough, choose);
+    }
+    yes = larger(yes, rough.both + rough.only_i);
+    no = larger(no, rough.only_j + rough.neither);
+    const ManyFloats yes_j = larger(step_at<ManyFloats>(in.yes_rough + j), rough.both + rough.only_j);
+    const ManyFloats no_j = larger(step_at<ManyFloats>(in.no_rough + j), rough.only_i + rough.neither);
+    std::memcpy(in.yes_rough + j, &yes_j, sizeof(yes_j));
+    std::memcpy(in.no_rough + j, &no_j, sizeof(no_j));
+  }
+  const float yes_i = largest_float(yes), no_i = largest_float(no);
+  if (yes_i > in.yes_rough[i]) in.yes_rough[i] = yes_i;
+  if (no_i > in.no_rough[i]) in.no_rough[i] = no_i;
+}
+
+template <class V>
+void estimates_of_pairs(const SavingInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
+  return in.rates != nullptr ? estimates_of_row<true>(in, i, pairs) : estimates_of_row<false>(in, i, pairs);
+}
+
+template <bool Rates, class V>
+inline void savings_with_column(const SavingInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
+  Wholes places{};
+  for (int k = 0; k < kStep; ++k) places[k] = k;
+  const auto with = all_wholes(in.columns[i]);
+  const Wholes all = all_wholes(in.totals[0]), none = all_wholes(kNoSaving);
+  Wholes yes = none, no = none;
+  Bars bars{bars_above<Rates>(in, yes, with), bars_above<Rates>(in, no, all - with)};
+  for (std::int32_t j = 0; j < in.n_columns; j += kStep) {
+    const auto w = sums_in_cells(in, i, j, 0, pairs), u = sums_in_cells(in, i, j, 1, pairs);
+    if (!may_improve<Rates, false>(in, j, w, u, bars)) continue;
+    const auto saved = exact_savings<Rates>(in, i, j, pairs, w, u);
+    const Wholes column = places + j;
+    const Wholes is_asked = (column != i) & (column < in.n_columns);
+    const Wholes yes_i = is_asked ? saved.both + saved.only_i : none;
+    const Wholes no_i = is_asked ? saved.only_j + saved.neither : none;
+    yes = all_wholes(largest_lane(yes > yes_i ? yes : yes_i));
+    no = all_wholes(largest_lane(no > no_i ? no : no_i));
+    bars = {bars_above<Rates>(in, yes, with), bars_above<Rates>(in, no, all - with)};
+  }
+  in.yes1[i] = yes[0];
+  in.no1[i] = no[0];
+}
+
+template <class V>
+void savings_of_column(const SavingInput<V>& in, std::int32_t i, const PairRow<V>& pairs) {
+  return in.rates != nullptr ? savings_with_column<true>(in, i, pairs) : savings_with_column<false>(in, i, pairs);
 }
 
 template <class V>

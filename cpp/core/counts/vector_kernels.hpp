@@ -111,7 +111,23 @@ struct SavingInput {
   // there are lanes, infinite beyond the columns.
   double* yes_bar = nullptr;
   double* no_bar = nullptr;
+  float* yes_rough = nullptr;  // the same as yes1 and no1, estimated: what `most_saved` is for
+  float* no_rough = nullptr;
 };
+
+// Estimates are in single precision, of u^2 / w for squares, and of w log2(w / u) for rates.  Those of two leaves with the sums w1
+// and w2 are off by less than this part of themselves, or of w1 + w2.  docs/theory/vector-statistics.md
+inline constexpr double kRoughSquare = 0x1p-20;
+inline constexpr double kRoughRate = 0x1p-15;
+
+// The most that two leaves with the sum w in both save, by their estimate.
+template <class V>
+std::int64_t most_saved(const SavingInput<V>& in, float rough, V w) {
+  const double events = in.rates != nullptr ? static_cast<double>(w) : 0;
+  const double most = in.rates != nullptr ? (rough + events * (kRoughRate - in.rates->log_ratio)) / in.rates->per_gain
+                                          : rough * (1 + kRoughSquare) * static_cast<double>(in.scales[0]);
+  return static_cast<std::int64_t>(most) + 3;
+}
 
 // The same for costs from a table: the only statistic is the place in it.
 template <class V>
@@ -234,6 +250,9 @@ struct VectorKernels {
   // What means or rates save, likewise.
   void (*savings_of_sides)(const SavingInput<V>&, std::int64_t* yes0, std::int64_t* no0);
   void (*savings_of_pairs)(const SavingInput<V>&, std::int32_t i, const PairRow<V>&);
+  // Estimates of these, for both columns of every pair; and exactly what one column saves with all others: PairRow has all pairs of i.
+  void (*estimates_of_pairs)(const SavingInput<V>&, std::int32_t i, const PairRow<V>&);
+  void (*savings_of_column)(const SavingInput<V>&, std::int32_t i, const PairRow<V>&);
   // Losses around quantiles, likewise; the rows of both sides of i are listed.
   void (*quantiles_of_sides)(const QuantileInput<V>&, const TargetList<TargetLane<V>>& all, TargetLane<V>* yes0,
                              TargetLane<V>* no0);

@@ -162,6 +162,7 @@ class VectorSolver final : public DepthTwo {
   }
 
  private:
+  static constexpr bool kEstimates = requires { Leaves::kEstimates; };
   static constexpr std::size_t kWideTotals = 2;
   static constexpr std::size_t kMostKept = std::size_t{1} << 17;
 
@@ -261,25 +262,49 @@ class VectorSolver final : public DepthTwo {
     const std::size_t parent_row = static_cast<std::size_t>(order_.n_in_parent) * step;
     const V* parent_pairs = reinterpret_cast<const V*>(expansion.pairs.data());
     const std::size_t row_size = static_cast<std::size_t>(order_.n_in_child) * step;
-    V* rows = pair_row_.ensure(asked.is_kept ? row_size * static_cast<std::size_t>(parent.n_columns) : row_size);
+    const bool estimates = has_estimates(), keeps_rows = asked.is_kept || estimates;
+    V* rows = pair_row_.ensure(keeps_rows ? row_size * static_cast<std::size_t>(parent.n_columns) : row_size);
     kept_ = {};
+    if (estimates) begin_estimates(want_small, want_large);
     for (std::int32_t i = 0; i < parent.n_columns; ++i) {
-      V* row = asked.is_kept ? rows + static_cast<std::size_t>(i) * row_size : rows;
+      V* row = keeps_rows ? rows + static_cast<std::size_t>(i) * row_size : rows;
       if (is_kept) {
         prices_.set_row(i);
       } else {
         add_pairs(small, i, order_.n_in_child, row);
       }
-      if (want_small) leaves_.add_row(first_, i, {row, step, nullptr, 0});
+      if (want_small) add_row(first_, i, {row, step, nullptr, 0}, estimates);
       if (want_large)
-        leaves_.add_row(second_, i, {parent_pairs + static_cast<std::size_t>(i) * parent_row, step, row, step});
+        add_row(second_, i, {parent_pairs + static_cast<std::size_t>(i) * parent_row, step, row, step}, estimates);
       if (is_stopped(parent)) return false;
     }
     if (!leaves_.finish(true)) return false;
+    if constexpr (kEstimates) {
+      if (estimates && want_small) leaves_.refine(first_, {rows, row_size, nullptr, 0, step});
+      if (estimates && want_large) leaves_.refine(second_, {parent_pairs, parent_row, rows, row_size, step});
+    }
     kept_ = asked;
     if (want_small) small_out = monotone(leaves_.errors(first_));
     if (want_large) large_out = monotone(leaves_.errors(second_));
     return true;
+  }
+
+  // Some leaves know the best of a child from estimates of all its pairs, and from some of its pairs.
+  bool has_estimates() const {
+    if constexpr (kEstimates) return leaves_.has_estimates();
+    return false;
+  }
+  void begin_estimates(bool of_small, bool of_large) {
+    if constexpr (kEstimates) {
+      if (of_small) leaves_.begin_estimates(first_);
+      if (of_large) leaves_.begin_estimates(second_);
+    }
+  }
+  void add_row(Side& side, std::int32_t i, const PairRow<V>& pairs, bool estimates) {
+    if constexpr (kEstimates) {
+      if (estimates) return leaves_.estimate_row(side, i, pairs);
+    }
+    leaves_.add_row(side, i, pairs);
   }
 
   SideSums<V> subtract_columns(const V* parent, const SideSums<V>& small) {

@@ -33,6 +33,22 @@ struct SideSums {
   }
 };
 
+// Sums of all pairs, row by row, as differences if there is a subtrahend; a row has the columns from its own on.
+template <class V>
+struct PairTable {
+  const V* minuend = nullptr;
+  std::size_t minuend_row = 0;
+  const V* subtrahend = nullptr;
+  std::size_t subtrahend_row = 0;
+  std::size_t stride = 0;  // of statistics
+  V at(std::int32_t i, std::int32_t j, std::int32_t statistic) const {
+    const auto row = static_cast<std::size_t>(std::min(i, j)), column = static_cast<std::size_t>(std::max(i, j));
+    const std::size_t place = static_cast<std::size_t>(statistic) * stride + column;
+    const V all = minuend[row * minuend_row + place];
+    return subtrahend == nullptr ? all : static_cast<V>(all - subtrahend[row * subtrahend_row + place]);
+  }
+};
+
 // Which statistic counts rows, and how many a leaf needs.
 struct LeafSize {
   std::int32_t statistic = 0;
